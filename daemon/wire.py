@@ -1,0 +1,408 @@
+"""The contract between the daemon and every client: requests, replies and events, as frozen dataclasses.
+
+Standard library only, no I/O. On the wire a value is a JSON object; an event carries its class name in
+`"type"`, so that a stream of newline-delimited JSON can be decoded line by line with `decode`.
+Times are ISO 8601 strings with an offset.
+
+A question's stream:  Stage*  Visited*  (Chunk | Cited)*  then one Answered or one Failed.
+An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
+The activity stream:  Progress, SourceChanged, Skipped, Notice, for as long as the client listens.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+PROTOCOL = 1  # raised when a client of the version before could misread what it gets
+
+
+# Requests -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Limits a question to a part of the memory; empty means no limit."""
+
+    sources: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    conversation: str | None = None
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """POST /ask -> question stream. `conversation` is the id of a chat session the turn is saved in."""
+
+    question: str
+    as_of: str | None = None
+    within: Within = field(default_factory=Within)
+    conversation: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """POST /recall -> RecallReply"""
+
+    question: str
+    k: int = 10
+    as_of: str | None = None
+    within: Within = field(default_factory=Within)
+
+
+@dataclass(frozen=True, slots=True)
+class RememberRequest:
+    """POST /remember -> Remembered"""
+
+    text: str
+    title: str | None = None
+    source: str | None = None
+    at: str | None = None
+    speaker: str | None = None
+    ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AddRequest:
+    """POST /add -> ingestion stream. `paths` are absolute: files or folders, read once."""
+
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRequest:
+    """POST /folders (watch), POST /folders/remove (stop watching). `forget` drops what was read from it."""
+
+    path: str
+    forget: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetRequest:
+    """POST /forget -> Forgotten. Exactly one field is set. `source` is a uri or a path."""
+
+    source: str | None = None
+    object: str | None = None
+    episode: int | None = None
+    fact: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BackupRequest:
+    """POST /backup -> BackedUp. `to` is an absolute path that does not exist yet; None means the backup folder."""
+
+    to: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRequest:
+    """POST /conversations -> Conversation"""
+
+    title: str = ""
+
+
+# Replies --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """An episode, as clients see it."""
+
+    episode_id: int
+    uri: str
+    kind: str
+    title: str
+    text: str
+    at: str | None = None
+    speaker: str | None = None
+    line: int | None = None
+    end_line: int | None = None
+    refs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    passage: Passage
+    score: float
+    channels: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RecallReply:
+    hits: tuple[Found, ...]
+    ms: float
+    steps: tuple[Stage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    source_id: int
+    episode_ids: tuple[int, ...]
+    added: int
+    kept: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFact:
+    """A fact, as clients see it: one row of GET /facts?about=NAME&as_of=&history="""
+
+    id: int
+    kind: str
+    text: str
+    objects: tuple[str, ...]
+    valid_from: str | None
+    valid_to: str | None
+    recorded: str
+    retired: str | None
+    superseded_by: int | None
+    uri: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FactsReply:
+    about: str
+    facts: tuple[KnownFact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A watched folder. `state`: watching | scanning | missing | polling, with the reason in `detail`."""
+
+    path: str
+    state: str
+    sources: int = 0
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoldersReply:
+    folders: tuple[Folder, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """One source, as `pal status --sources` and the chat list it."""
+
+    uri: str
+    kind: str
+    title: str
+    episodes: int
+    at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesReply:
+    sources: tuple[SourceRow, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """GET /status. `queue` counts documents that wait to be read, `busy` says what is done now."""
+
+    version: str
+    protocol: int
+    pid: int
+    uptime_s: float
+    path: str
+    embedder: str
+    sources: int
+    episodes: int
+    theses: int
+    objects: int
+    edges: int
+    bytes: int
+    queue: int
+    busy: str
+    folders: tuple[Folder, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    skipped_total: int = 0
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    sources: int
+    episodes: int
+    objects: int
+    facts: int
+
+
+@dataclass(frozen=True, slots=True)
+class BackedUp:
+    path: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReply:
+    problems: tuple[str, ...]
+    checked: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A chat session. GET /conversations lists the newest first."""
+
+    id: int
+    title: str
+    created: str
+    updated: str
+    messages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationsReply:
+    conversations: tuple[Conversation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a chat session. `state`: complete | partial (the stream broke off)."""
+
+    id: int
+    role: str  # "user" | "memory"
+    text: str
+    at: str
+    state: str = "complete"
+    citations: tuple[Cited, ...] = ()
+    no_answer: bool = False
+    trace_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesReply:
+    """GET /conversations/{id}"""
+
+    conversation: Conversation
+    messages: tuple[Message, ...]
+
+
+# Events ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage of a question has ended."""
+
+    name: str
+    ms: float
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """A vertex that a question touched. `kind`: episode | thesis | object."""
+
+    node_id: int
+    kind: str
+    label: str
+    score: float
+    stage: str
+    status: str = "selected"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The next piece of the answer's Markdown."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """The proof under a line: `label` is what is shown after [n], `passage` the whole episode, `quote` the exact words."""
+
+    n: int
+    label: str
+    uri: str
+    title: str
+    quote: str
+    passage: str
+    episode_id: int
+    line: int | None = None
+    end_line: int | None = None
+    at: str | None = None
+    speaker: str | None = None
+    earlier: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The end of a question."""
+
+    text: str
+    citations: tuple[Cited, ...] = ()
+    no_answer: bool = False
+    missing: tuple[str, ...] = ()
+    confidence: float = 0.0
+    trace_id: int | None = None
+    conversation: int | None = None
+    ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`done` of `total` documents; `label` is the one just read. `total` may still grow while a folder is walked."""
+
+    done: int
+    total: int
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that could not be read, and why."""
+
+    uri: str
+    reason: str
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceChanged:
+    """A source was added | changed | moved | removed."""
+
+    uri: str
+    change: str
+    episodes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something a person should know. `level`: info | warning | error."""
+
+    level: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """The end of an ingestion."""
+
+    sources: int
+    episodes: int
+    unchanged: int
+    skipped: int
+    removed: int = 0
+    ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A request that could not be answered: also the body of every HTTP error reply. `code` is stable, `remedy` says what to do."""
+
+    code: str
+    message: str
+    remedy: str = ""
+
+
+Event = (
+    Stage | Visited | Chunk | Cited | Answered | Progress | Skipped | SourceChanged | Notice | Added | Failed
+)

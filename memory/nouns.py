@@ -1,0 +1,275 @@
+"""The nouns of Palimpsest, as values: what goes in, what comes out, what a question leaves behind.
+
+Everything here is frozen and imports the standard library only. All times are timezone-aware
+datetimes; a naive one is refused where it enters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+SourceKind = Literal["file", "chat", "note", "import"]
+Policy = Literal["local", "any"]
+
+
+# What goes in ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a chat. `ref` is the caller's own id of it."""
+
+    speaker: str
+    text: str
+    at: datetime | None = None
+    ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a reader hands to memory: one source with its text, or with its turns if it is a chat.
+
+    `uri` names the source and is its identity: the same uri again is a newer version of it. `text` is
+    Markdown or plain text. `lines` gives, for each line of `text`, its line number in the original
+    (1-based) where the two differ. `ref` is the caller's own id; it comes back on `Episode.ref`.
+    """
+
+    uri: str
+    text: str = ""
+    turns: tuple[Turn, ...] = ()
+    title: str | None = None
+    kind: SourceKind = "note"
+    reader: str = "text"
+    at: datetime | None = None
+    speaker: str | None = None
+    ref: str | None = None
+    conversation: str | None = None
+    policy: Policy = "local"
+    properties: Mapping[str, Any] = field(default_factory=dict)  # frontmatter, mail headers: key -> value
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    lines: tuple[int, ...] | None = None
+    sha256: str | None = None  # of the original bytes, where there are any
+    size: int | None = None  # bytes
+    mtime_ns: int | None = None
+
+
+# What is kept ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where text came from."""
+
+    id: int
+    uri: str
+    kind: SourceKind
+    title: str
+    reader: str
+    conversation: str | None = None
+    policy: Policy = "local"
+    at: datetime | None = None
+    sha256: str | None = None
+    size: int | None = None
+    mtime_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A passage as it was written; the episodic vertex. Lines are 1-based, in the source."""
+
+    id: int
+    source: Source
+    seq: int
+    title: str
+    text: str
+    at: datetime | None = None
+    until: datetime | None = None
+    speaker: str | None = None
+    line: int | None = None
+    end_line: int | None = None
+    refs: tuple[str, ...] = ()
+
+    @property
+    def ref(self) -> str | None:
+        """The caller's own id of this passage (of its first turn, for a group of turns)."""
+        return self.refs[0] if self.refs else None
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A thesis or a relation seen in time. `episode_id`, `line` say where it stands."""
+
+    id: int
+    kind: Literal["thesis", "relation"]
+    text: str
+    objects: tuple[str, ...]
+    valid_from: datetime | None
+    valid_to: datetime | None
+    recorded: datetime
+    retired: datetime | None
+    superseded_by: int | None
+    episode_id: int
+    uri: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What one `remember` did. `added + kept` are the source's episodes now, in order in `episode_ids`."""
+
+    source_id: int
+    episode_ids: tuple[int, ...]
+    added: int = 0
+    kept: int = 0
+    removed: int = 0
+
+
+# What is asked, and what comes back -----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Limits a question to a part of the memory; empty means no limit. `within=` of every question."""
+
+    sources: tuple[str, ...] = ()  # uris
+    folders: tuple[str, ...] = ()  # uri prefixes
+    tags: tuple[str, ...] = ()
+    conversation: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stage of a question: what it did and what it cost."""
+
+    stage: str
+    ms: float
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One vertex that a question touched. `score` is the stage's own measure, larger is better."""
+
+    node_id: int
+    kind: Literal["episode", "thesis", "object"]
+    label: str
+    score: float
+    stage: str
+    status: Literal["seed", "selected", "pruned", "scanned"] = "selected"
+    parent_edge: int | None = None
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What one question did. `id` is None until it is stored."""
+
+    question: str
+    steps: tuple[Step, ...] = ()
+    visits: tuple[Visit, ...] = ()
+    id: int | None = None
+
+    @property
+    def ms(self) -> float:
+        return sum(step.ms for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A found episode. `channels` holds the named scores the ranking was made from."""
+
+    episode: Episode
+    score: float
+    channels: Mapping[str, float] = field(default_factory=dict)
+    facts: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    hits: tuple[Hit, ...]
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """The proof under a line of an answer. `n` is the number shown, from 1; `quote` the exact words."""
+
+    n: int
+    episode_id: int
+    uri: str
+    title: str
+    quote: str
+    line: int | None = None
+    end_line: int | None = None
+    at: datetime | None = None
+    speaker: str | None = None
+    passage: str = ""
+    earlier: bool = False  # an older value of what another line says
+
+    @property
+    def label(self) -> str:
+        """`path:line` for a file, `title, speaker, day` for a chat."""
+        if self.line is not None:
+            return f"{self.uri}:{self.line}"
+        return ", ".join(
+            [self.title or self.uri, *filter(None, [self.speaker, self.at and self.at.date().isoformat()])]
+        )
+
+
+# The events of `ask`, in the order they may come; the last one is always an Answer.
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """The next piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The end of `ask`. With `no_answer`, `text` is the refusal and `missing` what would be needed."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+    no_answer: bool = False
+    missing: tuple[str, ...] = ()
+    trace_id: int | None = None
+    confidence: float = 0.0
+
+
+AskEvent = Step | Visit | Citation | Token | Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts of what is live, and the file's size."""
+
+    path: str
+    sources: int
+    episodes: int
+    theses: int
+    objects: int
+    edges: int
+    skipped: int
+    bytes: int
+    embedder: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The result of `check()`; `problems` is empty when all is well."""
+
+    problems: tuple[str, ...]
+    checked: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
