@@ -11,8 +11,6 @@ The activity stream:  Progress, SourceChanged, Skipped, Notice, for as long as t
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -317,7 +315,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """The proof under a line: `label` is what is shown after [n], `passage` the whole episode, `quote` the exact words."""
+    """The proof under a line: `label` stands after [n], `passage` is the whole episode, `quote` the exact words."""
 
     n: int
     label: str
@@ -396,13 +394,14 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A request that could not be answered: also the body of every HTTP error reply. `code` is stable, `remedy` says what to do."""
+    """A request that could not be answered; also the body of every HTTP error reply.
+
+    `code` is stable, `remedy` says what to do.
+    """
 
     code: str
     message: str
     remedy: str = ""
 
 
-Event = (
-    Stage | Visited | Chunk | Cited | Answered | Progress | Skipped | SourceChanged | Notice | Added | Failed
-)
+Event = Stage | Visited | Chunk | Cited | Answered | Progress | Skipped | SourceChanged | Notice | Added | Failed

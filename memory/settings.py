@@ -35,12 +35,8 @@ class RecallSettings:
     title_weight: float = setting(0.7, "Share of an object's mass that goes to the episodes it titles.")
     damping: float = setting(0.7, "How far spread walks before it returns to its start.")
     iterations: int = setting(15, "Rounds of spread.")
-    common_share: float = setting(
-        0.05, "Objects mentioned in more than this share of the episodes do not spread."
-    )
-    neighbour_weight: float = setting(
-        0.4, "How much an episode gains from the turns before and after it, in chats."
-    )
+    common_share: float = setting(0.05, "Objects mentioned in more than this share of the episodes do not spread.")
+    neighbour_weight: float = setting(0.4, "How much an episode gains from the turns before and after it, in chats.")
 
 
 @dataclass(frozen=True, slots=True)
