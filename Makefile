@@ -1,0 +1,71 @@
+# Everything here needs a python3 (3.11 or newer) with its venv module, and nothing else.
+#
+#   make chat    set up, read examples/notes, open the chat
+#   make demo    the same without a terminal: three questions and their cited answers
+#   make test    the tests            make lint    ruff, mypy, import-linter
+#   make bench   recall benchmarks    make clean   remove what make made (never your own memory)
+
+PYTHON ?= python3
+VENV   ?= .venv
+DATA   ?= ../shared/bench
+SETS   ?= hotpotqa musique 2wiki
+
+bin  := $(VENV)/bin
+home := $(CURDIR)/.palimpsest
+pal   = PALIMPSEST_HOME="$(home)" $(bin)/pal
+
+.DEFAULT_GOAL := help
+.PHONY: help chat demo test lint bench clean
+
+help:
+	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
+
+$(bin)/python:
+	@command -v "$(PYTHON)" >/dev/null || { \
+	  echo "There is no $(PYTHON) here. Install Python 3.11 or newer, or name one: make chat PYTHON=/path/to/python3" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Palimpsest needs Python 3.11 or newer; $(PYTHON) is $$("$(PYTHON)" -V 2>&1)." >&2; \
+	  echo "Name a newer one: make chat PYTHON=python3.12" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "$(PYTHON) has no venv module. On Debian or Ubuntu: sudo apt install python3-venv" >&2; exit 1; }
+	"$(PYTHON)" -m venv "$(VENV)"
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(bin)/python
+	@echo "Installing Palimpsest into $(VENV). The first time takes a minute."
+	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+chat: $(VENV)/.installed
+	@if [ -t 0 ] && [ -t 1 ]; then \
+	  $(pal) add examples/notes && { $(pal); code=$$?; $(pal) daemon stop >/dev/null 2>&1; exit $$code; }; \
+	else $(MAKE) --no-print-directory demo; fi
+
+demo: $(VENV)/.installed
+	@$(pal) add examples/notes
+	@trap '$(pal) daemon stop >/dev/null 2>&1' EXIT; \
+	for question in \
+	  "Where is the harbour office?" \
+	  "What is the keel of Second Opinion made of?" \
+	  "When was the fog signal last sounded?"; \
+	do printf '\n$$ pal ask "%s"\n' "$$question"; $(pal) ask "$$question" || exit 1; done
+
+test: $(VENV)/.installed-dev
+	@$(bin)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	@$(bin)/ruff check .
+	@$(bin)/ruff format --check .
+	@$(bin)/mypy
+	@$(bin)/lint-imports
+
+bench: $(VENV)/.installed-dev
+	@for set in $(SETS); do $(bin)/python -m benchmarks.recall --data "$(DATA)/$$set" || exit 1; done
+
+clean:
+	@[ ! -d .palimpsest ] || $(pal) daemon stop >/dev/null 2>&1 || true
+	rm -rf $(VENV) .palimpsest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
