@@ -6,20 +6,18 @@ through `display_safe`; nothing else in the project writes such text to a screen
 
 from __future__ import annotations
 
-_KEPT = {0x09, 0x0A}  # tab, newline
-_UNSAFE = (
-    *(code for code in range(0x20) if code not in _KEPT),  # C0: ESC, BEL, CR, backspace
-    *range(0x7F, 0xA0),  # DEL and C1: 0x9B alone begins a control sequence
-    0x061C,
-    *range(0x200E, 0x2010),  # marks, embeddings, overrides and isolates that reorder what stands beside them
-    *range(0x2028, 0x202F),
-    *range(0x2066, 0x206A),
-    *range(0xD800, 0xE000),  # half a character: cannot be encoded, and would end the program that prints it
-    *range(0xFFF9, 0xFFFC),
-    *range(0xE0000, 0xE0080),  # the invisible "tag" alphabet
+import re
+
+_UNSAFE = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f"  # C0 without tab and newline: ESC, BEL, CR, backspace
+    "\x7f-\x9f"  # DEL and C1: 0x9B alone begins a control sequence
+    "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"  # marks, embeddings, overrides: they reorder what stands beside them
+    "\ud800-\udfff"  # half a character: cannot be encoded, and would end the program that prints it
+    "\ufff9-\ufffb"
+    "\U000e0000-\U000e007f"  # the invisible "tag" alphabet
+    "]"
 )
-_REMOVE = dict.fromkeys(_UNSAFE)
-_REMOVE_AND_JOIN = _REMOVE | {0x09: " ", 0x0A: " "}
 
 
 def display_safe(text: str, *, line: bool = False) -> str:
@@ -27,19 +25,18 @@ def display_safe(text: str, *, line: bool = False) -> str:
 
     With `line` the result is one line: newlines and tabs become spaces. For paths, titles and table cells.
     """
-    return text.translate(_REMOVE_AND_JOIN if line else _REMOVE)
+    if line:
+        text = text.replace("\n", " ").replace("\t", " ")
+    return _UNSAFE.sub("", text)
 
 
 def escape_unsafe(text: str) -> str:
-    """The same characters as `\\uXXXX`: for JSON, where nothing may be lost. `text` is the encoded document."""
-    return text.translate(_ESCAPED)
+    """The same characters as `\\uXXXX`: for an encoded JSON document, of which nothing may be lost."""
+    return _UNSAFE.sub(lambda match: _json_escape(ord(match[0])), text)
 
 
-def _escape(code: int) -> str:
+def _json_escape(code: int) -> str:
     if code < 0x10000:
         return f"\\u{code:04x}"
     code -= 0x10000
     return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
-
-
-_ESCAPED = {code: _escape(code) for code in _UNSAFE}
