@@ -1,0 +1,117 @@
+"""What all benchmarks share at the command line.
+
+stdout carries the figures, stderr the narration. Exit codes: 0 it ran, 2 the call or the data is wrong,
+130 interrupted. A figure that is worse than hoped is a result, not an error.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from memory.errors import PalimpsestError
+
+NARROWEST = 110  # columns of a table that goes into a file or a pipe
+
+
+class DataError(Exception):
+    """The data folder is not what a benchmark can read; the message says which file, which line and why."""
+
+
+def note(text: str) -> None:
+    """Tell the person who waits; never part of the result."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def progress() -> Progress:
+    """A progress bar on stderr that disappears when it is done."""
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
+def show_table(title: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> None:
+    """Print rows as a table on stdout. `columns` maps a heading to the key it shows; "recall.5" is row["recall"]["5"].
+
+    The first column is text, the others are figures; what a row does not have is shown as "-".
+    """
+    table = Table(title=Text(title), title_justify="left", box=None, pad_edge=False)
+    for i, heading in enumerate(columns):
+        table.add_column(Text(heading), justify="right" if i else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*[Text(_cell(row, key)) for key in columns.values()])
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=max(console.width, NARROWEST))
+    console.print(table)
+    console.print()
+
+
+def _cell(row: Mapping[str, Any], key: str) -> str:
+    value: Any = row
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+def positive(text: str) -> int:
+    """An argument that must be a whole number from 1."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def new_file(folder: Path, name: str) -> Path:
+    """`folder/name`, which must not exist yet; makes the folder. Raises DataError."""
+    path = folder / name
+    if path.exists():
+        raise DataError(f"{path} exists already. Give another folder, or remove it.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder} cannot be made: {error.strerror}. Give another folder.") from error
+    return path
+
+
+def file_bytes(path: Path) -> int:
+    """The size of a SQLite file together with its log, if one is left."""
+    parts = [path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")]
+    return sum(part.stat().st_size for part in parts if part.exists())
+
+
+def peak_mb() -> float | None:
+    """The largest resident size of this process so far, in MB; None where the system does not tell."""
+    try:
+        import resource  # POSIX only
+    except ImportError:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes on macOS, KiB elsewhere
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6, 1)
+
+
+def run(work: Callable[[], None]) -> int:
+    """Do the work and turn what went wrong into a message and an exit code."""
+    try:
+        work()
+    except (DataError, PalimpsestError) as error:
+        note(f"Error: {error}")
+        return 2
+    except KeyboardInterrupt:
+        note("Interrupted.")
+        return 130
+    return 0

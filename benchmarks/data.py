@@ -1,0 +1,179 @@
+"""Question sets on disk -> documents to remember and questions to ask. Shapes only, no set has a case of its own.
+
+A set is a folder with two files of JSON lines:
+
+* `corpus.jsonl`   passages `{"id","title","text"}`, one document each,
+                   or turns `{"id","conversation","session","time","speaker","text"}`, one document per session
+* `queries.jsonl`  `{"id","question","gold":[ids of the corpus]}`, for turns also `"conversation"` and `"category"`
+
+Other keys are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.command import DataError
+from memory.nouns import Document, Turn
+
+CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
+PASSAGE: dict[str, type] = {"id": str, "title": str, "text": str}
+TURN: dict[str, type] = {"id": str, "conversation": str, "session": int, "time": str, "speaker": str, "text": str}
+SPOKEN_TIME = "%I:%M %p on %d %B, %Y"  # 1:56 pm on 8 May, 2023
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    id: str
+    text: str
+    gold: tuple[str, ...]
+    conversation: str | None = None
+    category: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """`texts` maps a corpus id to its words. `turns` tells the two shapes apart."""
+
+    name: str
+    documents: tuple[Document, ...]
+    questions: tuple[Question, ...]
+    texts: dict[str, str]
+    turns: bool
+
+    def turn_documents(self) -> Iterator[Document]:
+        """The same turns, each as a document of its own."""
+        for document in self.documents:
+            for turn in document.turns:
+                yield Document(
+                    uri=f"{self.name}/{turn.ref}",
+                    turns=(turn,),
+                    kind=document.kind,
+                    reader=document.reader,
+                    at=turn.at,
+                    conversation=document.conversation,
+                )
+
+
+def find_sets(data: Path) -> list[Path]:
+    """`data` itself if it is a set, else the sets right below it, by name. Raises DataError if there are none."""
+    if not data.is_dir():
+        raise DataError(f"{data} is not a folder. Give --data a folder with {CORPUS} and {QUERIES}.")
+    if _is_set(data):
+        return [data]
+    found = sorted(folder for folder in data.iterdir() if folder.is_dir() and _is_set(folder))
+    if not found:
+        raise DataError(f"Neither {data} nor a folder in it holds both {CORPUS} and {QUERIES}.")
+    return found
+
+
+def _is_set(folder: Path) -> bool:
+    return (folder / CORPUS).is_file() and (folder / QUERIES).is_file()
+
+
+def load(folder: Path, limit: int | None = None) -> QuestionSet:
+    """Read a set; `limit` keeps the first questions only. Raises DataError with file and line."""
+    name = folder.resolve().name
+    path = folder / CORPUS
+    first = next(read_rows(path, {"id": str}), None)
+    if first is None:
+        raise DataError(f"{path} is empty.")
+    turns = "session" in first
+    rows = list(read_rows(path, TURN if turns else PASSAGE))
+    texts = {row["id"]: row["text"] for row in rows}
+    if len(texts) < len(rows):
+        raise DataError(f"{path}: an id occurs twice; ids must be unique.")
+    documents = _sessions(name, rows, path) if turns else _passages(name, rows)
+    questions = _questions(folder / QUERIES, turns)
+    if not questions:
+        raise DataError(f"{folder / QUERIES} is empty.")
+    return QuestionSet(name, documents, tuple(questions[:limit]), texts, turns)
+
+
+def read_rows(path: Path, needed: dict[str, type]) -> Iterator[dict[str, Any]]:
+    """The objects of a JSON lines file, each checked for its needed keys and their types. Raises DataError."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _checked(json.loads(line), needed, f"{path}:{number}")
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path}:{number} is not JSON: {error.msg}.") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8.") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _checked(row: Any, needed: dict[str, type], where: str) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        raise DataError(f"{where} is not a JSON object.")
+    for key, kind in needed.items():
+        if not isinstance(row.get(key), kind):
+            raise DataError(f'{where} needs "{key}" as {kind.__name__}.')
+    return row
+
+
+def _passages(name: str, rows: list[dict[str, Any]]) -> tuple[Document, ...]:
+    return tuple(
+        Document(
+            uri=f"{name}/{row['id']}",
+            text=row["text"],
+            title=row["title"],
+            kind="import",
+            reader="benchmark",
+            ref=row["id"],
+        )
+        for row in rows
+    )
+
+
+def _sessions(name: str, rows: list[dict[str, Any]], path: Path) -> tuple[Document, ...]:
+    """One document per session, in the order of the file."""
+    sessions: dict[tuple[str, int], list[Turn]] = {}
+    for row in rows:
+        turn = Turn(row["speaker"], row["text"], parse_time(row["time"], path), row["id"])
+        sessions.setdefault((row["conversation"], row["session"]), []).append(turn)
+    return tuple(
+        Document(
+            uri=f"{name}/{conversation}/{session}",
+            turns=tuple(turns),
+            kind="chat",
+            reader="benchmark",
+            at=turns[0].at,
+            conversation=conversation,
+        )
+        for (conversation, session), turns in sessions.items()
+    )
+
+
+def parse_time(text: str, path: Path) -> datetime:
+    """`1:56 pm on 8 May, 2023` or ISO 8601 -> a time in UTC unless it names its zone. Raises DataError."""
+    for parse in (datetime.fromisoformat, lambda spoken: datetime.strptime(spoken, SPOKEN_TIME)):
+        try:
+            moment = parse(text)
+        except ValueError:
+            continue
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    raise DataError(f'{path}: the time "{text}" is neither ISO 8601 nor like "1:56 pm on 8 May, 2023".')
+
+
+def _questions(path: Path, turns: bool) -> list[Question]:
+    needed: dict[str, type] = {"id": str, "question": str, "gold": list}
+    if turns:
+        needed["conversation"] = str
+    return [
+        Question(
+            id=row["id"],
+            text=row["question"],
+            gold=tuple(map(str, row["gold"])),
+            conversation=row["conversation"] if turns else None,
+            category=str(row["category"]) if turns and "category" in row else None,
+        )
+        for row in read_rows(path, needed)
+    ]
