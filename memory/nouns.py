@@ -217,9 +217,8 @@ class Citation:
         """`path:line` for a file, `title, speaker, day` for a chat."""
         if self.line is not None:
             return f"{self.uri}:{self.line}"
-        return ", ".join(
-            [self.title or self.uri, *filter(None, [self.speaker, self.at and self.at.date().isoformat()])]
-        )
+        day = self.at.date().isoformat() if self.at else None
+        return ", ".join(part for part in (self.title or self.uri, self.speaker, day) if part)
 
 
 # The events of `ask`, in the order they may come; the last one is always an Answer.

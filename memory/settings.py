@@ -28,15 +28,17 @@ class RecallSettings:
     """How episodes are found."""
 
     k: int = setting(10, "Episodes returned.")
-    candidates: int = setting(200, "Episodes that each text channel may propose.")
-    lexical_weight: float = setting(0.5, "Share of full text in the fused text score; the rest is vectors.")
+    strategy: str = setting("spread", "The traverser that walks the graph, or 'none' for text alone.")
+    candidates: int = setting(1000, "Episodes that full text may propose.")
+    lexical_weight: float = setting(0.65, "Share of full text in the fused text score; the rest is vectors.")
+    vectors_in_memory: int = setting(300_000, "Up to so many vectors are searched in memory, more on disk.")
     reset_episodes: int = setting(50, "Episodes from which spread starts.")
     seed_weight: float = setting(0.3, "Share of spread's start that lies on the question's objects.")
     title_weight: float = setting(0.7, "Share of an object's mass that goes to the episodes it titles.")
-    damping: float = setting(0.7, "How far spread walks before it returns to its start.")
-    iterations: int = setting(15, "Rounds of spread.")
-    common_share: float = setting(0.05, "Objects mentioned in more than this share of the episodes do not spread.")
-    neighbour_weight: float = setting(0.4, "How much an episode gains from the turns before and after it, in chats.")
+    damping: float = setting(0.8, "How far spread walks before it returns to its start.")
+    iterations: int = setting(10, "Rounds of spread.")
+    common_share: float = setting(0.05, "Objects mentioned in more than this share of episodes do not spread.")
+    neighbour_weight: float = setting(0.4, "What an episode of a chat gains from its neighbours' scores.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,70 @@
+"""Analyse: what is asked (SPEC 7.4 S0, by rule): the words to search for and the names to look up."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memory.errors import InvalidInputError
+from memory.write.mentions import mentions, norm
+
+MAX_QUESTION = 4_000  # characters; more is a document, not a question
+MAX_TERMS = 48
+LONGEST_NAME = 6  # words
+
+# Words that carry no content of a question; kept short, since a name may be made of common words.
+STOP = frozenset(
+    """a about after all also am an and any are as at be been before being between both but by can could did do
+    does during each for from had has have he her hers him his how i if in into is it its just me mine more most
+    much my no not now of on once only or other our ours out over own same shall she should so some such than
+    that the their them then there these they this those through to too under until up us very was we were what
+    when where which while who whom whose why will with would you your yours s t d ll m re ve tell say said
+    please""".split()
+)
+
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as recall sees it.
+
+    `terms`: content words, lower case, each once. `names`: norms that may be objects -> how sure the form alone
+    makes us (1 for a name written as one, less for a word that merely could be).
+    """
+
+    text: str
+    terms: tuple[str, ...]
+    names: dict[str, float]
+
+
+def analyse(text: str) -> Question:
+    """Raises InvalidInputError for an empty question or one over MAX_QUESTION characters."""
+    stripped = text.strip()
+    if not stripped:
+        raise InvalidInputError("The question is empty. Ask something in words.")
+    if len(stripped) > MAX_QUESTION:
+        raise InvalidInputError(
+            f"The question has {len(stripped):,} characters; at most {MAX_QUESTION:,} are read. "
+            "Ask a shorter one, or add the text itself to memory."
+        )
+    words = [match.group() for match in _WORD.finditer(stripped)]
+    lowered = list(dict.fromkeys(part for word in words for part in re.findall(r"\w+", word.lower())))
+    terms = [word for word in lowered if word not in STOP] or lowered
+    return Question(stripped, tuple(terms[:MAX_TERMS]), _names(stripped, words))
+
+
+def _names(text: str, words: list[str]) -> dict[str, float]:
+    """Every run of words that could name an object; the graph decides which ones do."""
+    names: dict[str, float] = {}
+    for size in range(min(LONGEST_NAME, len(words)), 0, -1):
+        for start in range(len(words) - size + 1):
+            run = words[start : start + size]
+            if run[0].lower() in STOP or run[-1].lower() in STOP:
+                continue
+            key = norm(" ".join(run))
+            sure = 1.0 if size > 1 or run[0][:1].isupper() or any(c.isdigit() for c in run[0]) else 0.5
+            if key:
+                names[key] = max(sure, names.get(key, 0.0))
+    names.update({mention.norm: 1.0 for mention in mentions(text)})
+    return names

@@ -1,0 +1,36 @@
+"""Context: in a chat the turn that answers is found through the turns around it.
+
+A group of turns gains a share of its better neighbour's score: `s + w * max(s_before, s_after)` along `next`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memory.recall.graph import Floats, Graph, Ints
+
+
+def smoothed(graph: Graph, scores: Floats, weight: float) -> Floats:
+    """`scores` (n,) with every chat episode lifted by its neighbours in the same chat; others unchanged."""
+    if weight <= 0:
+        return scores
+    rows = chat_order(graph)
+    if len(rows) < 2:
+        return scores
+    ordered = scores[rows]
+    same = graph.source_ids[rows][1:] == graph.source_ids[rows][:-1]
+    before, after = np.zeros_like(ordered), np.zeros_like(ordered)
+    before[1:] = np.where(same, ordered[:-1], 0)
+    after[:-1] = np.where(same, ordered[1:], 0)
+    lifted = scores.copy()
+    lifted[rows] = ordered + weight * np.maximum(before, after)
+    return lifted
+
+
+def chat_order(graph: Graph) -> Ints:
+    """Rows of the living chat episodes by source and position; made once for each Graph."""
+    if "_chat_order" not in graph.__dict__:
+        rows = np.flatnonzero(graph.alive & graph.is_chat)
+        graph.__dict__["_chat_order"] = rows[np.lexsort((graph.seqs[rows], graph.source_ids[rows]))]
+    order: Ints = graph.__dict__["_chat_order"]
+    return order

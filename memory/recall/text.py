@@ -1,0 +1,52 @@
+"""Text channel: full text (BM25) and vectors, each over all episodes, and the two fused (SPEC 7.4 S3a).
+
+Scores are min-max fused, not by rank: spread starts from them, and it matters there how much better one
+passage is than the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from memory.recall.graph import Bools, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class TextScores:
+    """Per episode row (n,): `lexical` BM25 >= 0, `vector` cosine, `fused` in [0, 1]; 0 where not allowed.
+
+    `best_cosine` and `best_lexical` are the channels' raw maxima, which fusion takes away and NoAnswer needs.
+    """
+
+    lexical: Floats
+    vector: Floats
+    fused: Floats
+    best_lexical: float
+    best_cosine: float
+
+
+def fuse(lexical: Floats, vector: Floats, allowed: Bools, lexical_weight: float) -> TextScores:
+    """Both channels scaled to [0, 1] over the allowed episodes and mixed; a channel that says nothing is left out."""
+    lexical = np.where(allowed, lexical, 0).astype(np.float32)
+    vector = np.where(allowed, vector, 0).astype(np.float32)
+    weight = lexical_weight
+    if not lexical.any():
+        weight = 0.0
+    elif not vector.any():
+        weight = 1.0
+    fused = np.zeros(len(lexical), np.float32)
+    fused[allowed] = weight * _scaled(lexical[allowed]) + (1 - weight) * _scaled(vector[allowed])
+    return TextScores(lexical, vector, fused, float(lexical.max(initial=0.0)), float(vector.max(initial=0.0)))
+
+
+def _scaled(values: Floats) -> Floats:
+    """Min-max to [0, 1]; values that are all equal say nothing: all 0."""
+    if not len(values):
+        return values
+    low, high = values.min(), values.max()
+    if high <= low:
+        return np.zeros_like(values)
+    scaled: Floats = ((values - low) / (high - low)).astype(np.float32)
+    return scaled
