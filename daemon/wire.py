@@ -1,18 +1,36 @@
 """The contract between the daemon and every client: requests, replies and events, as frozen dataclasses.
 
 Standard library only, no I/O. On the wire a value is a JSON object; an event carries its class name in
-`"type"`, so that a stream of newline-delimited JSON can be decoded line by line with `decode`.
+`"type"`, so that a stream of newline-delimited JSON can be decoded line by line with `parse_event`.
 Times are ISO 8601 strings with an offset.
 
 A question's stream:  Stage*  Visited*  (Chunk | Cited)*  then one Answered or one Failed.
 An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
 The activity stream:  Progress, SourceChanged, Skipped, Notice, for as long as the client listens.
+
+Requests without a body:
+
+    GET    /hello                                     -> Hello
+    GET    /status                                    -> Status
+    GET    /folders                                   -> FoldersReply
+    GET    /sources?query=&limit=                     -> SourcesReply
+    GET    /facts?about=NAME&as_of=&history=          -> FactsReply
+    GET    /episodes/{id}                             -> Passage
+    GET    /check                                     -> CheckReply
+    GET    /conversations, /conversations/{id}        -> ConversationsReply, MessagesReply
+    DELETE /conversations/{id}                        -> Done
+    GET    /activity                                  -> activity stream
+    POST   /stop                                      -> Done, then the daemon ends
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+import json
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 PROTOCOL = 1  # raised when a client of the version before could misread what it gets
 
@@ -98,12 +116,26 @@ class BackupRequest:
 
 @dataclass(frozen=True, slots=True)
 class ConversationRequest:
-    """POST /conversations -> Conversation"""
+    """POST /conversations -> Conversation; PUT /conversations/{id} renames it."""
 
     title: str = ""
 
 
 # Replies --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """GET /hello: what a client asks first, and the only reply that never changes between protocols."""
+
+    version: str
+    protocol: int
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """It was done; there is nothing more to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,7 +428,9 @@ class Added:
 class Failed:
     """A request that could not be answered; also the body of every HTTP error reply.
 
-    `code` is stable, `remedy` says what to do.
+    `code` is stable, `remedy` says what to do. Codes: bad_input (422), too_large (413), not_found (404),
+    conflict (409), not_available (501), forbidden (403), busy and stopping (503), store (500: the memory file),
+    internal (500).
     """
 
     code: str
@@ -405,3 +439,63 @@ class Failed:
 
 
 Event = Stage | Visited | Chunk | Cited | Answered | Progress | Skipped | SourceChanged | Notice | Added | Failed
+
+EVENTS: dict[str, type[Event]] = {event.__name__: event for event in get_args(Event)}
+
+
+# To JSON and back -----------------------------------------------------------------------------
+
+T = TypeVar("T")
+
+
+def encode(value: Any) -> Any:
+    """A value of this module -> what `json.dumps` takes: objects, lists, strings, numbers, true, false, null."""
+    if is_dataclass(value):
+        return {f.name: encode(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, (tuple, list)):
+        return [encode(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): encode(item) for key, item in value.items()}
+    return value
+
+
+def decode(kind: type[T], data: Any) -> T:
+    """The JSON object of a `kind` -> a `kind`. Keys it does not know are left out: a newer daemon may send more.
+
+    Raises ValueError if `data` is no object or a field without a default is missing.
+    """
+    if not isinstance(data, dict):
+        raise ValueError(f"a {kind.__name__} is a JSON object, not {type(data).__name__}")
+    types_of = _types(kind.__qualname__)
+    try:
+        return kind(**{name: _decoded(types_of[name], value) for name, value in data.items() if name in types_of})
+    except TypeError as error:
+        raise ValueError(f"not a {kind.__name__}: {error}") from error
+
+
+def event_line(event: Event) -> bytes:
+    """An event -> its line in a stream, with the line feed. ASCII: a broken file name cannot break the stream."""
+    return json.dumps({"type": type(event).__name__, **encode(event)}).encode("ascii") + b"\n"
+
+
+def parse_event(line: bytes | str) -> Event:
+    """A line of a stream -> its event. Raises ValueError if it is none."""
+    data = json.loads(line)
+    name = data.pop("type", None) if isinstance(data, dict) else None
+    if name not in EVENTS:
+        raise ValueError(f"no event of this protocol: {name!r}")
+    return decode(EVENTS[name], data)
+
+
+@cache
+def _types(name: str) -> dict[str, Any]:
+    return get_type_hints(globals()[name])
+
+
+def _decoded(kind: Any, value: Any) -> Any:
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):  # only `X | None` is used
+        return None if value is None else _decoded(get_args(kind)[0], value)
+    if origin is tuple:
+        return tuple(_decoded(get_args(kind)[0], item) for item in value)
+    return decode(cast(Any, kind), value) if is_dataclass(kind) else value

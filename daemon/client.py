@@ -1,0 +1,366 @@
+"""The client of the daemon: blocking, standard library only, cheap to import.
+
+`connect(Paths.here())` returns a `Client`, starting the daemon in the background if none answers. Each request has
+its own connection, so a client may be used from several threads. A stream is an iterator of events that ends by
+itself or with `close()`, which any thread may call. What goes wrong is
+
+    DaemonError       the daemon answered that it could not do it; `failed` has the code, the reason and the remedy
+    DaemonDownError   nobody answers, or the connection broke off
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from daemon import wire
+from daemon.paths import Paths, private_folder
+
+# http.client, json and socket cost 30 ms: they are imported by what needs them, so that `pal --help` does not pay.
+if TYPE_CHECKING:
+    import http.client
+    import socket
+    import subprocess
+
+QUICK = 30.0  # seconds without a byte after which a daemon that answers from memory is given up
+SLOW = 600.0  # the same, for what works through the whole memory
+
+T = TypeVar("T")
+
+
+class DaemonError(Exception):
+    """The daemon answered that it could not do what was asked."""
+
+    def __init__(self, failed: wire.Failed) -> None:
+        super().__init__(" ".join(filter(None, [failed.message, failed.remedy])))
+        self.failed = failed
+
+
+class DaemonDownError(Exception):
+    """No daemon answers, or it went away; the message says what to do."""
+
+
+class Client:
+    """The daemon's calls, as `daemon.wire` types. Every method may raise DaemonError and DaemonDownError."""
+
+    def __init__(self, paths: Paths) -> None:
+        self.paths = paths
+
+    def hello(self) -> wire.Hello:
+        return self._call("GET", "/hello", wire.Hello)
+
+    def status(self) -> wire.Status:
+        return self._call("GET", "/status", wire.Status)
+
+    def ask(self, request: wire.AskRequest) -> Stream:
+        """The events of a question; the last one is an Answered. Closing the stream stops the work."""
+        return self._stream("POST", "/ask", request, ends=wire.Answered)
+
+    def recall(self, request: wire.RecallRequest) -> wire.RecallReply:
+        return self._call("POST", "/recall", wire.RecallReply, request, SLOW)
+
+    def remember(self, request: wire.RememberRequest) -> wire.Remembered:
+        return self._call("POST", "/remember", wire.Remembered, request, SLOW)
+
+    def add(self, paths: list[Path] | tuple[Path, ...]) -> Stream:
+        """The events of reading files or folders once; the last one is an Added. It goes on if the stream is closed."""
+        absolute = tuple(str(path.expanduser().absolute()) for path in paths)
+        return self._stream("POST", "/add", wire.AddRequest(absolute), ends=wire.Added)
+
+    def folders(self) -> tuple[wire.Folder, ...]:
+        return self._call("GET", "/folders", wire.FoldersReply).folders
+
+    def watch(self, path: Path) -> wire.Folder:
+        """Watches a folder from now on and reads it in the background."""
+        return self._call("POST", "/folders", wire.Folder, wire.FolderRequest(str(path.expanduser().absolute())))
+
+    def unwatch(self, path: Path, forget: bool = False) -> wire.Forgotten:
+        """Stops watching a folder; with `forget` what was read from it is forgotten too."""
+        request = wire.FolderRequest(str(path.expanduser().absolute()), forget)
+        return self._call("POST", "/folders/remove", wire.Forgotten, request, SLOW)
+
+    def sources(self, query: str = "", limit: int = 100) -> wire.SourcesReply:
+        return self._call("GET", _with("/sources", query=query, limit=limit), wire.SourcesReply)
+
+    def forget(self, request: wire.ForgetRequest) -> wire.Forgotten:
+        return self._call("POST", "/forget", wire.Forgotten, request, SLOW)
+
+    def facts(self, about: str, as_of: str | None = None, history: bool = False) -> wire.FactsReply:
+        url = _with("/facts", about=about, as_of=as_of, history="true" if history else None)
+        return self._call("GET", url, wire.FactsReply)
+
+    def backup(self, to: Path | None = None) -> wire.BackedUp:
+        request = wire.BackupRequest(str(to.expanduser().absolute()) if to else None)
+        return self._call("POST", "/backup", wire.BackedUp, request, SLOW)
+
+    def check(self) -> wire.CheckReply:
+        return self._call("GET", "/check", wire.CheckReply, timeout=SLOW)
+
+    def conversations(self) -> tuple[wire.Conversation, ...]:
+        return self._call("GET", "/conversations", wire.ConversationsReply).conversations
+
+    def conversation(self, id: int) -> wire.MessagesReply:
+        return self._call("GET", f"/conversations/{id}", wire.MessagesReply)
+
+    def new_conversation(self, title: str = "") -> wire.Conversation:
+        return self._call("POST", "/conversations", wire.Conversation, wire.ConversationRequest(title))
+
+    def rename_conversation(self, id: int, title: str) -> wire.Conversation:
+        return self._call("PUT", f"/conversations/{id}", wire.Conversation, wire.ConversationRequest(title))
+
+    def delete_conversation(self, id: int) -> None:
+        self._call("DELETE", f"/conversations/{id}", wire.Done)
+
+    def episode(self, id: int) -> wire.Passage:
+        return self._call("GET", f"/episodes/{id}", wire.Passage)
+
+    def activity(self) -> Stream:
+        """What the daemon does, as it does it, until the stream is closed."""
+        return self._stream("GET", "/activity")
+
+    def stop(self, wait: float = 20.0) -> None:
+        """Ends the daemon and returns when it has ended. Raises DaemonDownError if it has not after `wait` seconds."""
+        self._call("POST", "/stop", wire.Done)
+        from daemon.lock import is_held
+
+        if not _until(lambda: not is_held(self.paths.lock), wait):
+            raise DaemonDownError(f"The daemon is still busy after {wait:.0f} s. Look into {self.paths.log}.")
+
+    def _call(self, method: str, url: str, reply: type[T], request: Any = None, timeout: float = QUICK) -> T:
+        response, _ = self._send(method, url, request, timeout)
+        import http.client
+        import json
+
+        with response:
+            try:
+                return wire.decode(reply, json.loads(response.read()))
+            except (OSError, ValueError, http.client.HTTPException) as error:
+                raise DaemonDownError(f"The daemon went away while it answered ({error}). Try again.") from error
+
+    def _stream(self, method: str, url: str, request: Any = None, ends: type[wire.Event] | None = None) -> Stream:
+        response, sock = self._send(method, url, request, None)
+        return Stream(response, sock, ends)
+
+    def _send(
+        self, method: str, url: str, request: Any, timeout: float | None
+    ) -> tuple[http.client.HTTPResponse, socket.socket]:
+        """Sends a request and returns its good reply, still to be read, with the socket it comes from."""
+        import http.client
+        import json
+
+        body = None if request is None else json.dumps(wire.encode(request)).encode("ascii")
+        headers = {"Content-Type": "application/json"} if body else {}
+        connection: http.client.HTTPConnection | None = None
+        try:
+            sock, host, token = _dial(self.paths, timeout)
+            connection = http.client.HTTPConnection(host)
+            connection.sock = sock
+            connection.request(method, url, body, headers | token | {"Connection": "close"})
+            response = connection.getresponse()
+        except (OSError, http.client.HTTPException) as error:
+            if connection:
+                connection.close()
+            raise DaemonDownError(f"The daemon does not answer ({error}). Start it with `pal daemon start`.") from error
+        if response.status >= 400:
+            with response:
+                raise DaemonError(_failed(response))
+        return response, sock
+
+
+class Stream:
+    """The events of one request, as they come. An iterator and a context manager.
+
+    Raises DaemonError where the daemon sends Failed, DaemonDownError where it goes away before the last event.
+    """
+
+    def __init__(self, response: http.client.HTTPResponse, sock: socket.socket, ends: type[wire.Event] | None) -> None:
+        import threading
+
+        self._response = response
+        self._socket = sock
+        self._ends = ends
+        self._closed = False
+        self._reading = threading.Lock()
+
+    def __iter__(self) -> Stream:
+        return self
+
+    def __next__(self) -> wire.Event:
+        if self._closed:
+            raise StopIteration
+        line, reason = self._readline()
+        if not line:
+            if self._closed or self._ends is None:
+                self.close()
+                raise StopIteration
+            self.close()
+            raise DaemonDownError(f"The daemon went away while it answered ({reason}). Try again.")
+        event = wire.parse_event(line)
+        if isinstance(event, wire.Failed):
+            self.close()
+            raise DaemonError(event)
+        if self._ends is not None and isinstance(event, self._ends):
+            self.close()
+        return event
+
+    def _readline(self) -> tuple[bytes, str]:
+        """The next line, or nothing and the reason."""
+        import http.client
+
+        with self._reading:
+            try:
+                line = self._response.readline()
+            except (OSError, ValueError, http.client.HTTPException) as error:
+                return b"", str(error)
+        return (line, "") if line.endswith(b"\n") else (b"", "the stream broke off")
+
+    def close(self) -> None:
+        """Ends the stream; a thread that waits for its next event gets StopIteration."""
+        import socket
+
+        self._closed = True
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads
+        with self._reading:
+            self._response.close()
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def connect(
+    paths: Paths, start: bool = True, wait: float = 20.0, say: Callable[[str], None] = lambda message: None
+) -> Client:
+    """A client of the running daemon. With `start`, one that is not there is started, and one of an older protocol is
+    replaced; `say` gets a sentence about it. Raises DaemonDownError (with the end of the log, if the daemon died) and
+    DaemonError if the running daemon is newer than this client.
+    """
+    client = Client(paths)
+    try:
+        hello = client.hello()
+    except DaemonDownError:
+        if not start:
+            raise
+        say("Starting the memory in the background.")
+        _start(client, wait)
+        return client
+    if hello.protocol > wire.PROTOCOL:
+        raise DaemonError(
+            wire.Failed(
+                "protocol", f"A newer Palimpsest ({hello.version}) is running.", "Use its `pal`, or upgrade this one."
+            )
+        )
+    if hello.protocol < wire.PROTOCOL:
+        if not start:
+            raise DaemonDownError("The running daemon is of an older version. Restart it with `pal daemon stop`.")
+        say(f"The running daemon is of an older version ({hello.version}); it is being restarted.")
+        client.stop()
+        _start(client, wait)
+    return client
+
+
+def _start(client: Client, wait: float) -> None:
+    """Starts a daemon and returns when one answers. Several clients may do so at once: the lock lets one live."""
+    from daemon.lock import ALREADY_RUNNING, is_held
+
+    process = _spawn(client.paths)
+    deadline = time.monotonic() + wait
+    while time.monotonic() < deadline:
+        try:
+            client.hello()
+            return
+        except DaemonDownError:
+            code = process.poll()
+        if code == ALREADY_RUNNING and not is_held(client.paths.lock):
+            process = _spawn(client.paths)  # the other one was just about to end
+        elif code not in (None, ALREADY_RUNNING):
+            raise DaemonDownError(f"The daemon could not start (exit code {code}).\n{_tail(client.paths)}")
+        time.sleep(0.02)
+    raise DaemonDownError(f"The daemon has not answered for {wait:.0f} s.\n{_tail(client.paths)}")
+
+
+def _spawn(paths: Paths) -> subprocess.Popen[bytes]:
+    """A daemon that outlives this process and its terminal."""
+    import subprocess
+    import sys
+
+    private_folder(paths.logs)
+    fresh = os.O_TRUNC if paths.output.exists() and paths.output.stat().st_size > 1 << 20 else 0
+    output = os.open(paths.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND | fresh, 0o600)
+    try:
+        return subprocess.Popen(
+            # -P: a folder called `daemon` where the user happens to stand is not ours
+            [sys.executable, "-P", "-m", "daemon", "run"],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=os.environ | paths.environment(),
+            cwd=private_folder(paths.data),
+            start_new_session=True,
+        )
+    finally:
+        os.close(output)
+
+
+def _tail(paths: Paths, lines: int = 12) -> str:
+    """The end of what the daemon last said."""
+    for path in (paths.output, paths.log):
+        with contextlib.suppress(OSError):
+            if said := path.read_text("utf-8", "replace").strip():
+                return "\n".join([f"The end of {path}:", *said.splitlines()[-lines:]])
+    return f"It left no word in {paths.log}."
+
+
+def _dial(paths: Paths, timeout: float | None) -> tuple[socket.socket, str, dict[str, str]]:
+    """A connection to the daemon, the host to name and the headers that show we may talk to it."""
+    import json
+    import socket
+
+    if paths.tcp:
+        try:
+            where = json.loads(paths.token.read_text("utf-8"))
+            host = ("127.0.0.1", int(where["port"]))
+        except (ValueError, KeyError) as error:
+            raise ConnectionError(f"{paths.token} is damaged") from error
+        sock = socket.create_connection(host, timeout)
+        return sock, f"{host[0]}:{host[1]}", {"Authorization": f"Bearer {where['token']}"}
+    if paths.socket.stat().st_uid != os.getuid():
+        raise PermissionError(f"{paths.socket} belongs to somebody else")
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        sock.settimeout(timeout)
+        sock.connect(os.fspath(paths.socket))
+    except OSError:
+        sock.close()
+        raise
+    return sock, "localhost", {}
+
+
+def _failed(response: http.client.HTTPResponse) -> wire.Failed:
+    import json
+
+    try:
+        return wire.decode(wire.Failed, json.loads(response.read()))
+    except (OSError, ValueError):
+        return wire.Failed("internal", f"The daemon answered {response.status} without a reason.", "See its log.")
+
+
+def _with(path: str, **query: object) -> str:
+    from urllib.parse import urlencode
+
+    return f"{path}?{urlencode({key: value for key, value in query.items() if value is not None})}"
+
+
+def _until(done: Callable[[], bool], seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not (ended := done()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return ended

@@ -1,0 +1,111 @@
+"""Where everything of one person's Palimpsest lives.
+
+The environment variable PALIMPSEST_HOME puts all of it into one folder. Without it the platform's own folders
+are used. The socket lies below the data folder, not in the session's runtime folder: a terminal, a cron job and
+an ssh login have different runtime folders or none, and must still find the same daemon.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+HOME = "PALIMPSEST_HOME"
+SOCKET_BYTES = 100  # the kernel takes 104 (macOS) to 108 (Linux), with the ending NUL
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """`data` holds the memory, `config` is the settings file; the others are folders. Nothing here creates them.
+
+    `tcp` tells that the daemon listens on 127.0.0.1 and writes its port and token to `token`; else on `socket`.
+    """
+
+    data: Path
+    config: Path
+    logs: Path
+    backups: Path
+    runtime: Path
+    tcp: bool = os.name == "nt"
+
+    @classmethod
+    def here(cls) -> Paths:
+        """The paths of this environment."""
+        tcp = os.name == "nt" or os.environ.get("PALIMPSEST_TRANSPORT") == "tcp"
+        if home := os.environ.get(HOME):
+            return cls.under(Path(home), tcp=tcp)
+        import platformdirs  # 13 ms, which nothing that sets PALIMPSEST_HOME should pay
+
+        data = platformdirs.user_data_path("palimpsest", appauthor=False)
+        return cls(
+            data=data,
+            config=platformdirs.user_config_path("palimpsest", appauthor=False) / "config.toml",
+            logs=platformdirs.user_log_path("palimpsest", appauthor=False),
+            backups=data / "backups",
+            runtime=data / "run",
+            tcp=tcp,
+        )
+
+    @classmethod
+    def under(cls, home: Path, *, tcp: bool = os.name == "nt") -> Paths:
+        """Everything in one folder."""
+        home = home.expanduser().absolute()
+        return cls(home, home / "config.toml", home / "logs", home / "backups", home / "run", tcp)
+
+    def environment(self) -> dict[str, str]:
+        """The variables with which another process finds the same paths, if they are not the platform's own."""
+        if self != Paths.under(self.data, tcp=self.tcp):
+            return {}
+        return {HOME: str(self.data), "PALIMPSEST_TRANSPORT": "tcp" if self.tcp else "socket"}
+
+    @property
+    def memory(self) -> Path:
+        """The memory file."""
+        return self.data / "memory.db"
+
+    @property
+    def lock(self) -> Path:
+        """The file whose lock the running daemon holds; its text is the daemon's process id."""
+        return self.data / "daemon.lock"
+
+    @property
+    def socket(self) -> Path:
+        """The daemon's socket; where the data folder's path is too long for one, in a private folder of /tmp."""
+        socket = self.runtime / "api.sock"
+        if len(os.fsencode(socket)) < SOCKET_BYTES:
+            return socket
+        import hashlib
+
+        name = hashlib.sha256(os.fsencode(socket)).hexdigest()[:16]
+        return Path(f"/tmp/palimpsest-{os.getuid()}") / f"{name}.sock"
+
+    @property
+    def token(self) -> Path:
+        """Where a daemon that listens on 127.0.0.1 writes `{"port", "token"}`."""
+        return self.runtime / "api.json"
+
+    @property
+    def log(self) -> Path:
+        """The daemon's log."""
+        return self.logs / "daemon.log"
+
+    @property
+    def output(self) -> Path:
+        """What a daemon in the background wrote to its standard output and error: why it could not start."""
+        return self.logs / "daemon.out"
+
+
+def private_folder(folder: Path) -> Path:
+    """Creates a folder that only its owner may enter (0700), with its parents; or makes an own one so.
+
+    Raises PermissionError if it belongs to somebody else or is a link: in /tmp anybody could have put it there.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if os.name != "nt":
+        stat = folder.lstat()
+        if folder.is_symlink() or stat.st_uid != os.getuid():
+            raise PermissionError(f"{folder} belongs to somebody else or is a link. Remove it and start again.")
+        if stat.st_mode & 0o077:
+            folder.chmod(0o700)
+    return folder

@@ -1,0 +1,222 @@
+"""Every setting of Palimpsest, declared once: default and sentence side by side, here and in `memory.settings`.
+
+`load` reads config.toml, `render` writes it; config.toml in the repository is `render(Settings())`.
+Standard library only, and no numpy behind it: a client process reads its settings in a few milliseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
+
+from memory.errors import PalimpsestError
+from memory.settings import MemorySettings, setting
+
+IGNORE = (
+    # version control, packages, caches
+    ".*/", "node_modules/", "__pycache__/", "venv/", "site-packages/", "$RECYCLE.BIN/", "System Volume Information/",
+    # what editors, browsers and office programs leave while they write
+    "*~", "~$*", ".~lock*", ".#*", "#*#", "*.swp", "*.swx", "*.swo", "4913", "*.tmp", "*.temp", "*.bak",
+    "*.part", "*.partial", "*.crdownload", "*.download", ".DS_Store", "Thumbs.db", "desktop.ini",
+    # keys and passwords
+    "*.pem", "*.key", "*.p12", "*.pfx", "*.kdb", "*.kdbx", "*.keychain", "*.keychain-db", "*.gpg", "*.asc", "*.age",
+    ".env*", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".netrc", "_netrc", ".pgpass", ".npmrc", ".pypirc",
+    ".git-credentials", ".htpasswd", "*.keystore", "*.jks",
+)  # fmt: skip
+
+
+Level = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
+
+
+class SettingsError(PalimpsestError):
+    """config.toml cannot be read; the message names the line and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonSettings:
+    """The background process."""
+
+    log_level: str = setting(
+        "INFO", "How much is logged: DEBUG, INFO, WARNING or ERROR. Texts are never logged at INFO."
+    )
+    readers: int = setting(4, "Questions that are worked on at the same time.")
+    in_flight: int = setting(16, "Requests that may be open at the same time; more are told to try again.")
+
+
+@dataclass(frozen=True, slots=True)
+class WatchSettings:
+    """Watched folders."""
+
+    debounce_s: float = setting(2.0, "Seconds a file must be quiet before it is read.")
+    longest_wait_s: float = setting(60.0, "Seconds after which files that never become quiet are read all the same.")
+    scan_interval_s: float = setting(
+        3600.0, "Seconds between two full scans of the folders, about; they find what events missed."
+    )
+    gone_wait_s: float = setting(60.0, "Seconds before it is believed that many files at once are gone.")
+    gone_files: int = setting(
+        20, "More files than this gone at once, and more than the share below: wait and look again."
+    )
+    gone_share: float = setting(0.2, "The share of a folder's files that makes a loss suspicious.")
+    max_file_mb: float = setting(10.0, "Larger files are skipped, in megabytes (2^20 bytes).")
+    ignore: tuple[str, ...] = setting(
+        IGNORE, "What is never read, in .gitignore syntax; later lines win, ! takes back."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderSettings:
+    """What turns text into vectors."""
+
+    name: str = setting("static", "static: embedded in the program, no model and no network.")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All of it. A section of config.toml is a path in here: [memory.recall] is `settings.memory.recall`."""
+
+    daemon: DaemonSettings = field(default_factory=DaemonSettings)
+    watch: WatchSettings = field(default_factory=WatchSettings)
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    memory: MemorySettings = field(default_factory=MemorySettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One setting: `section` and `name` as in config.toml, its value, its default and its sentence."""
+
+    section: str
+    name: str
+    value: Any
+    default: Any
+    sentence: str
+
+
+def entries(settings: Settings) -> Iterator[Entry]:
+    """All settings, in the order of config.toml."""
+    for section, values in _sections(settings):
+        for item in fields(values):
+            yield Entry(section, item.name, getattr(values, item.name), item.default, item.metadata["help"])
+
+
+def render(settings: Settings) -> str:
+    """config.toml: every setting with its sentence and its value."""
+    text = [
+        "# Palimpsest's settings. Every one is here, with its default; change what you like and restart with",
+        "# `pal daemon stop`: the next command starts it again.",
+    ]
+    for section, values in _sections(settings):
+        text += ["", "", f"[{section}]  # {_first_line(values)}"]
+        for item in fields(values):
+            text += ["", f"# {item.metadata['help']}", f"{item.name} = {_toml(getattr(values, item.name))}"]
+    return "\n".join(text) + "\n"
+
+
+def load(path: Path) -> Settings:
+    """Reads config.toml; without the file all defaults. Raises SettingsError, with the line and the remedy."""
+    import tomllib
+
+    try:
+        text = path.read_text("utf-8")
+        return cast(Settings, _build(Settings, tomllib.loads(text), "", _Place(path, text)))
+    except FileNotFoundError:
+        return Settings()
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not TOML: {error}. Correct it, or move it away to use the defaults.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            f"{path} cannot be read: {error}. Correct that, or move it away to use the defaults."
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Says where in config.toml something stands."""
+
+    path: Path
+    text: str
+
+    def error(self, section: str, name: str, what: str) -> SettingsError:
+        here, number = "", None
+        for n, line in enumerate(self.text.splitlines(), 1):
+            if header := re.match(r"\s*\[+\s*([^\]]*?)\s*\]", line):
+                here = header[1]
+                if here == f"{section}.{name}".lstrip("."):
+                    number = number or n
+            elif here == section and re.match(rf"""\s*["']?{re.escape(name)}["']?\s*[=.]""", line):
+                number = n
+        place = f"{self.path}, line {number}" if number else str(self.path)
+        return SettingsError(f"{place}: {f'{section}.{name}'.lstrip('.')} {what}")
+
+
+def _build(kind: Any, data: dict[str, Any], section: str, place: _Place) -> Any:
+    types = get_type_hints(kind)
+    for name in data:
+        if name not in types:
+            raise place.error(section, name, f"is not a setting.{_nearest(name, types)} Correct or remove it.")
+    values = {name: _value(types[name], value, section, name, place) for name, value in data.items()}
+    return kind(**values)
+
+
+def _value(kind: Any, value: Any, section: str, name: str, place: _Place) -> Any:
+    if is_dataclass(kind):
+        if not isinstance(value, dict):
+            raise place.error(
+                section, name, f"is a section: write [{f'{section}.{name}'.lstrip('.')}] above its settings."
+            )
+        return _build(kind, value, f"{section}.{name}".lstrip("."), place)
+    if (kind is bool and isinstance(value, bool)) or (kind is str and isinstance(value, str)):
+        return value
+    if kind in (int, float) and isinstance(value, kind | int) and not isinstance(value, bool):
+        if not 0 <= value < float("inf"):
+            raise place.error(section, name, "must be a number from 0 upwards.")
+        return kind(value)
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            raise place.error(section, name, f"must be one of {', '.join(get_args(kind))}, not {value!r}.")
+        return value
+    if kind == tuple[str, ...] and isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    wanted = {bool: "true or false", int: "a whole number", float: "a number", str: "a text in quotes"}
+    raise place.error(section, name, f"must be {wanted.get(kind, 'a list of texts in quotes')}, not {value!r}.")
+
+
+def _nearest(name: str, names: dict[str, Any]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, names, 1)
+    return f" Did you mean {close[0]}?" if close else ""
+
+
+def _sections(values: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every dataclass below `values` that holds settings, with its path."""
+    for item in fields(values):
+        inner = getattr(values, item.name)
+        if is_dataclass(inner):
+            name = f"{path}.{item.name}".lstrip(".")
+            if not any(is_dataclass(getattr(inner, leaf.name)) for leaf in fields(inner)):
+                yield name, inner
+            else:
+                yield from _sections(inner, name)
+
+
+def _first_line(values: Any) -> str:
+    return (type(values).__doc__ or "").strip().splitlines()[0]
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return '"' + "".join(_escaped(char) for char in value) + '"'
+    if isinstance(value, tuple):
+        return "[" + "".join(f"\n  {_toml(item)}," for item in value) + ("\n]" if value else "]")
+    return repr(value)
+
+
+def _escaped(char: str) -> str:
+    if char in '"\\':
+        return "\\" + char
+    return char if char.isprintable() else f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"
