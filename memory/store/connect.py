@@ -1,0 +1,110 @@
+"""Connections to a memory file, and the one place where the driver's errors become ours.
+
+Every connection comes from `connect`: foreign keys on, deleted text overwritten, each commit on the disk before it is
+acknowledged, sqlite-vec loaded and the door for further extensions shut again. Transactions are ours: the driver never
+opens one by itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import sqlite_vec
+
+from memory.errors import ExtensionError, StoreBusyError, StoreDamagedError, StoreError, StoreFullError
+
+Connection: TypeAlias = sqlite3.Connection
+
+OLDEST_SQLITE = (3, 42, 0)  # FTS5's secure-delete, without which forgotten words stay in the index
+
+PRAGMAS = (
+    "synchronous = FULL",
+    "foreign_keys = ON",
+    "secure_delete = ON",
+    "trusted_schema = OFF",
+    "cell_size_check = ON",
+    "journal_size_limit = 67108864",
+    "mmap_size = 0",
+    "cache_size = -16384",
+    "temp_store = MEMORY",
+    "fullfsync = ON",  # macOS only: a plain fsync there does not reach the platter
+    "checkpoint_fullfsync = ON",
+)
+
+
+@cache
+def driver() -> Any:
+    """The DB-API module to use: pysqlite3 where it is installed, else sqlite3; whichever can load extensions."""
+    for name in ("pysqlite3", "sqlite3"):
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        if hasattr(module.Connection, "enable_load_extension") and module.sqlite_version_info >= OLDEST_SQLITE:
+            return module
+    raise ExtensionError(
+        "This Python's SQLite cannot load extensions (or is older than 3.42), so vectors cannot be searched. "
+        "Install pysqlite3 into the same environment: pip install pysqlite3. On Windows use the Python of python.org."
+    )
+
+
+def connect(path: Path, *, wait_ms: int = 5000, read_only: bool = False) -> Connection:
+    """A connection that any one thread at a time may use. `read_only` never changes a byte of the file."""
+    uri = path.absolute().as_uri() + ("?mode=ro" if read_only else "?mode=rw")
+    conn: Connection = driver().connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        conn.execute(f"PRAGMA busy_timeout = {int(wait_ms)}")
+        for pragma in PRAGMAS:
+            conn.execute(f"PRAGMA {pragma}")
+        conn.enable_load_extension(True)
+        try:
+            sqlite_vec.load(conn)
+        finally:
+            conn.enable_load_extension(False)
+    except BaseException:
+        conn.close()
+        raise
+    return conn
+
+
+def create_private(path: Path) -> None:
+    """An empty file that only its owner can read, and missing folders above it likewise. An existing file is left."""
+    for folder in reversed(path.absolute().parents):
+        if not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+
+
+@contextmanager
+def driver_errors(path: Path) -> Iterator[None]:
+    """Raises the driver's errors, and the system's, as StoreError or one of its kinds."""
+    try:
+        yield
+    except driver().Error as error:
+        raise translated(error, path) from error
+
+
+def translated(error: Exception, path: Path) -> StoreError:
+    """The error of our own tree that says what a driver's error means for the person."""
+    code = (getattr(error, "sqlite_errorname", None) or "").removeprefix("SQLITE_")
+    if code.startswith(("BUSY", "LOCKED")):
+        return StoreBusyError(f"Another program holds {path}. Close it, or wait, and try again.")
+    if code.startswith("FULL"):
+        return StoreFullError(f"The disk that holds {path} is full. This step was undone; make room and retry.")
+    if code.startswith(("CORRUPT", "NOTADB")):
+        return StoreDamagedError(f"{path} is damaged or is no memory. Restore a backup of it: {error}")
+    if code.startswith("CANTOPEN"):
+        return StoreError(f"{path} cannot be opened. Check that its folder exists and may be written: {error}")
+    if code.startswith(("READONLY", "PERM", "AUTH")):
+        return StoreError(f"{path} may not be written. Check its owner and permissions: {error}")
+    if code.startswith("IOERR"):
+        return StoreError(f"The disk reported an error at {path}. Check the disk before you go on: {error}")
+    return StoreError(f"The memory file {path} refused a step, which was undone: {error}")

@@ -1,0 +1,243 @@
+"""Episodes and their theses. Title and text of an episode never change: other words are another episode."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple, SupportsInt
+
+from memory.nouns import Episode, Scope
+from memory.store import text, vectors
+from memory.store.codec import SOURCE_COLUMNS, id_list, source_from_row, to_json
+from memory.store.connect import Connection
+from memory.times import from_ms, to_ms
+
+
+class EpisodeRow(NamedTuple):
+    """What `insert_many` takes: times in milliseconds UTC, lines 1-based, `sha256` (hex) of what makes it the same."""
+
+    id: int
+    source_id: int
+    seq: int
+    title: str
+    text: str
+    sha256: str
+    words: int
+    speaker: str | None = None
+    event_from: int | None = None
+    event_to: int | None = None
+    line_from: int | None = None
+    line_to: int | None = None
+    refs: tuple[str, ...] = ()
+
+
+class Placed(NamedTuple):
+    """A live episode's place in its source."""
+
+    id: int
+    seq: int
+    sha256: str
+
+
+class Restated(NamedTuple):
+    """A kept episode's new place, after its source has changed around it."""
+
+    id: int
+    seq: int
+    event_from: int | None = None
+    event_to: int | None = None
+    line_from: int | None = None
+    line_to: int | None = None
+    refs: tuple[str, ...] = ()
+
+
+class Thesis(NamedTuple):
+    """A live thesis with its words. The span counts characters of the episode's text, its end excluded."""
+
+    id: int
+    episode_id: int
+    text: str
+    span_from: int | None
+    span_to: int | None
+    origin: str
+    modality: str
+    valid_from: int | None
+    valid_to: int | None
+
+
+class Retired(NamedTuple):
+    """What `retire_many` took out of sight: ids of nodes (episodes, theses, objects) and of edges."""
+
+    nodes: tuple[int, ...]
+    edges: tuple[int, ...]
+
+
+def of_source(conn: Connection, source_id: int) -> list[Placed]:
+    """The source's live episodes in order."""
+    rows = conn.execute(
+        "SELECT e.node_id, e.seq, e.sha256 FROM episode e JOIN node n ON n.id = e.node_id"
+        " WHERE e.source_id = ? AND n.t_expired IS NULL ORDER BY e.seq, e.node_id",
+        (source_id,),
+    )
+    return [Placed(*row) for row in rows]
+
+
+def insert_many(conn: Connection, rows: Sequence[EpisodeRow], now: int) -> None:
+    """Episodes with their nodes. Full text and vectors follow with `text.add_episodes` and `vectors.put_many`."""
+    conn.executemany(
+        "INSERT INTO node(id, kind, label, t_created) VALUES (?, 'E', ?, ?)", [(row.id, row.title, now) for row in rows]
+    )
+    conn.executemany(
+        "INSERT INTO episode(node_id, source_id, seq, text, sha256, words, speaker, event_from, event_to, line_from,"
+        " line_to, refs) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [(row.id, row.source_id, row.seq, *row[4:12], to_json(row.refs) if row.refs else None) for row in rows],
+    )
+
+
+def restate_many(conn: Connection, rows: Sequence[Restated]) -> None:
+    """Moves kept episodes to their new places; only rows that differ are written."""
+    conn.executemany(
+        "UPDATE episode SET seq = ?2, event_from = ?3, event_to = ?4, line_from = ?5, line_to = ?6, refs = ?7"
+        " WHERE node_id = ?1 AND (seq, event_from, event_to, line_from, line_to, refs) IS NOT (?2, ?3, ?4, ?5, ?6, ?7)",
+        [(*row[:6], to_json(row.refs) if row.refs else None) for row in rows],
+    )
+
+
+def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
+    """The episodes in the order asked, expired ones too; an unknown id is left out."""
+    rows = conn.execute(
+        "SELECT e.node_id, e.source_id, e.seq, n.label, e.text, e.event_from, e.event_to, e.speaker, e.line_from,"
+        " e.line_to, e.refs FROM episode e JOIN node n ON n.id = e.node_id"
+        " WHERE e.node_id IN (SELECT value FROM json_each(?))",
+        (id_list(ids),),
+    ).fetchall()
+    source_ids = id_list({row[1] for row in rows})
+    known = {
+        row[0]: source_from_row(row)
+        for row in conn.execute(
+            f"SELECT {SOURCE_COLUMNS} FROM source WHERE id IN (SELECT value FROM json_each(?))", (source_ids,)
+        )
+    }
+    found = {
+        id: Episode(
+            id, known[source], seq, label or "", body, from_ms(event_from), from_ms(event_to), speaker, line_from,
+            line_to, tuple(json.loads(refs)) if refs else (),
+        )
+        for id, source, seq, label, body, event_from, event_to, speaker, line_from, line_to, refs in rows
+    }  # fmt: skip
+    return [found[int(id)] for id in ids if int(id) in found]
+
+
+def neighbours(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:
+    """For each episode, the live one before and the live one after it in its source."""
+    beside = (
+        "(SELECT o.node_id FROM episode o JOIN node n ON n.id = o.node_id WHERE o.source_id = e.source_id"
+        " AND o.seq {0} e.seq AND n.t_expired IS NULL ORDER BY o.seq {1} LIMIT 1)"
+    )
+    rows = conn.execute(
+        f"SELECT e.node_id, {beside.format('<', 'DESC')}, {beside.format('>', 'ASC')} FROM episode e"
+        " WHERE e.node_id IN (SELECT value FROM json_each(?))",
+        (id_list(ids),),
+    )
+    return {id: (before, after) for id, before, after in rows}
+
+
+def theses_of(conn: Connection, episode_ids: Sequence[SupportsInt]) -> list[Thesis]:
+    """The live theses of these episodes, by episode and place."""
+    rows = conn.execute(
+        "SELECT t.node_id, t.episode_id, c.body, t.span_from, t.span_to, t.origin, t.modality, t.valid_from, t.valid_to"
+        " FROM thesis t JOIN thesis_content c ON c.id = t.node_id"
+        " WHERE t.episode_id IN (SELECT value FROM json_each(?)) ORDER BY t.episode_id, t.span_from, t.node_id",
+        (id_list(episode_ids),),
+    )
+    return [Thesis(*row) for row in rows]
+
+
+def within(conn: Connection, scope: Scope) -> list[int]:
+    """Ids of the live episodes inside a scope. Folders are uri prefixes; a time range is about the event, else the
+    source's date; an episode without any date is in no time range."""
+    conditions, values = ["n.t_expired IS NULL"], []
+    places = ["s.uri = ?"] * len(scope.sources) + ["substr(s.uri, 1, ?) = ?"] * len(scope.folders)
+    if places:
+        conditions.append(f"({' OR '.join(places)})")
+        values += [*scope.sources, *(value for folder in scope.folders for value in (len(folder), folder))]
+    if scope.tags:
+        conditions.append("s.id IN (SELECT source_id FROM source_tag WHERE tag IN (SELECT value FROM json_each(?)))")
+        values.append(to_json(scope.tags))
+    if scope.conversation is not None:
+        conditions.append("s.conversation = ?")
+        values.append(scope.conversation)
+    if scope.since is not None:
+        conditions.append("coalesce(e.event_to, e.event_from, s.at) >= ?")
+        values.append(to_ms(scope.since))
+    if scope.until is not None:
+        conditions.append("coalesce(e.event_from, s.at) < ?")
+        values.append(to_ms(scope.until))
+    rows = conn.execute(
+        "SELECT e.node_id FROM source s JOIN episode e ON e.source_id = s.id JOIN node n ON n.id = e.node_id"
+        f" WHERE {' AND '.join(conditions)} ORDER BY e.node_id",
+        values,
+    )
+    return [id for (id,) in rows]
+
+
+def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: str) -> Retired:
+    """Takes episodes out of sight: with their theses, edges, full text, vectors, and objects nothing else speaks of.
+
+    The rows stay, so that a question about an earlier time still finds them. After a change of a source insert the new
+    episodes first: an object that both mention then keeps its identity. Ids that are not live are ignored.
+    """
+    live = [
+        id
+        for (id,) in conn.execute(
+            "SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?)) AND kind = 'E' AND t_expired IS NULL",
+            (id_list(ids),),
+        )
+    ]
+    theses = [
+        id
+        for (id,) in conn.execute(
+            "SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id"
+            " WHERE t.episode_id IN (SELECT value FROM json_each(?)) AND n.t_expired IS NULL",
+            (id_list(live),),
+        )
+    ]
+    if not live:
+        return Retired((), ())
+    text.remove(conn, live, theses)  # before the nodes expire: full text asks the views for the words to remove
+    nodes = id_list([*live, *theses])
+    spoken_of = id_list(
+        id
+        for (id,) in conn.execute(
+            "SELECT DISTINCT dst FROM edge WHERE src IN (SELECT value FROM json_each(?))"
+            " AND kind IN ('mention', 'member') AND t_expired IS NULL",
+            (nodes,),
+        )
+    )
+    edges = [
+        id
+        for end in ("src", "dst")
+        for (id,) in conn.execute(
+            f"UPDATE edge SET t_expired = ?, expire_reason = ?"
+            f" WHERE {end} IN (SELECT value FROM json_each(?)) AND t_expired IS NULL RETURNING id",
+            (now, reason, nodes),
+        ).fetchall()
+    ]
+    conn.execute("DELETE FROM edge_memory WHERE edge_id IN (SELECT value FROM json_each(?))", (id_list(edges),))
+    lonely = [id for (id,) in conn.execute(_LONELY, (spoken_of,))]
+    conn.execute(
+        "UPDATE node SET t_expired = ?, expire_reason = ? WHERE id IN (SELECT value FROM json_each(?))",
+        (now, reason, id_list([*live, *theses, *lonely])),
+    )
+    vectors.delete_many(conn, "episode", live)
+    vectors.delete_many(conn, "thesis", theses)
+    vectors.delete_many(conn, "object", lonely)
+    vectors.delete_many(conn, "edge", edges)
+    return Retired((*live, *theses, *lonely), tuple(edges))
+
+
+_LONELY = """
+SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?)) AND kind = 'O' AND t_expired IS NULL
+ AND NOT EXISTS (SELECT 1 FROM edge WHERE dst = node.id AND t_expired IS NULL)
+ AND NOT EXISTS (SELECT 1 FROM edge WHERE src = node.id AND t_expired IS NULL)
+"""

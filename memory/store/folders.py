@@ -1,0 +1,45 @@
+"""The folders that are watched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from memory.nouns import Policy
+from memory.store.codec import to_json
+from memory.store.connect import Connection
+
+
+class WatchedFolder(NamedTuple):
+    """`added` is in milliseconds UTC."""
+
+    id: int
+    path: str
+    policy: Policy
+    added: int
+    options: Mapping[str, Any]
+
+
+def add(
+    conn: Connection, path: str, now: int, policy: Policy = "local", options: Mapping[str, Any] | None = None
+) -> bool:
+    """Watches `path`, or changes policy and options of one that is watched; True if it is new."""
+    known = conn.execute("SELECT 1 FROM folder WHERE path = ?", (path,)).fetchone()
+    conn.execute(
+        "INSERT INTO folder(path, policy, added, options) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT(path) DO UPDATE SET policy = excluded.policy, options = excluded.options",
+        (path, policy, now, to_json(dict(options or {}))),
+    )
+    return known is None
+
+
+def remove(conn: Connection, path: str) -> bool:
+    """Stops watching; False if it was not watched. What was read from it stays."""
+    return conn.execute("DELETE FROM folder WHERE path = ?", (path,)).rowcount > 0
+
+
+def listing(conn: Connection) -> list[WatchedFolder]:
+    """All, by path."""
+    rows = conn.execute("SELECT id, path, policy, added, options FROM folder ORDER BY path")
+    return [WatchedFolder(id, path, policy, added, json.loads(options)) for id, path, policy, added, options in rows]

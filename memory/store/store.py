@@ -1,0 +1,179 @@
+"""The memory file, opened: who may read and write it, and when.
+
+The invariant: everything that changes goes through `writing()`, one unit at a time. A unit is one transaction; after
+any error, the driver's or ours, nothing of it stays. When `writing()` has ended without an error the unit is on the
+disk. `reading()` never waits for a writer and sees one moment of the memory from beginning to end.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from memory.errors import StoreBusyError, StoreError
+from memory.store import schema
+from memory.store.connect import Connection, connect, create_private, driver, driver_errors, translated
+
+IDLE_READERS = 8  # kept open for the next question; each holds up to 16 MB of pages
+
+
+class Store:
+    """One open memory file. Safe to share between threads."""
+
+    def __init__(self, path: Path, writer: Connection, folder: tempfile.TemporaryDirectory[str] | None = None) -> None:
+        """Use `Store.open`."""
+        self.path = path
+        self._writer = writer
+        self._folder = folder
+        self._unit = threading.RLock()  # held while the writing connection is in use
+        self._idle: list[Connection] = []
+        self._pool = threading.Lock()
+        self._held = threading.local()  # the read connection this thread is in
+        self._closed = False
+
+    @classmethod
+    def open(cls, path: Path | str) -> Store:
+        """Opens the memory at `path`, creating it (0600) or bringing an older file up to date after a verified copy.
+
+        ":memory:" is a private temporary folder that is removed at `close`: several connections need a file.
+        Raises NewerStoreError, StoreDamagedError, StoreBusyError, StoreFullError, ExtensionError or StoreError.
+        """
+        driver()
+        folder = tempfile.TemporaryDirectory(prefix="palimpsest-") if str(path) == ":memory:" else None
+        file = Path(folder.name) / "memory.db" if folder else Path(path)
+        try:
+            create_private(file)
+            version = schema.version_of(file, len(schema.STEPS))
+            with driver_errors(file):
+                writer = connect(file)
+                try:
+                    if version == 0:
+                        writer.execute("PRAGMA page_size = 8192")
+                    writer.execute("PRAGMA journal_mode = WAL")
+                    schema.upgrade(writer, file, version)
+                except BaseException:
+                    writer.close()
+                    raise
+        except BaseException as error:
+            if folder:
+                folder.cleanup()
+            if isinstance(error, OSError):
+                raise StoreError(f"{file} cannot be opened: {error.strerror or error}. Check the path.") from error
+            raise
+        return cls(file, writer, folder)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that cannot write, in one read transaction: a consistent snapshot.
+
+        Within `reading()` the same thread gets the same connection and snapshot again. Keep it short: the write-ahead
+        log grows while a snapshot is held.
+        """
+        held: Connection | None = getattr(self._held, "conn", None)
+        if held is not None:
+            with driver_errors(self.path):
+                yield held
+            return
+        with driver_errors(self.path):
+            conn = self._borrow()
+            self._held.conn = conn
+            try:
+                conn.execute("BEGIN")
+                yield conn
+            finally:
+                self._held.conn = None
+                self._give_back(conn)
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """The writing connection in one transaction: all of the block is kept, or on any exception nothing.
+
+        The lock is held for the whole block, so no model is called and nothing is waited for inside it.
+        """
+        with self.quiet() as conn:
+            conn.execute("BEGIN IMMEDIATE")
+            before = conn.total_changes
+            try:
+                yield conn
+                if conn.total_changes != before:
+                    conn.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+                conn.execute("COMMIT")
+            except BaseException:
+                if conn.in_transaction:  # a full disk has already ended it
+                    conn.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def quiet(self) -> Iterator[Connection]:
+        """The writing connection outside a transaction, while nobody writes: for copies, checks and checkpoints."""
+        with self._unit:
+            if self._closed:
+                raise StoreError(f"{self.path} is closed. Open it again.")
+            if self._writer.in_transaction:
+                raise RuntimeError("a unit of writing cannot be opened inside another one")
+            with driver_errors(self.path):
+                yield self._writer
+
+    @property
+    def generation(self) -> int:
+        """Grows by one with each unit that changed something; within `reading()`, that of the snapshot."""
+        with self.reading() as conn:
+            value: int = conn.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0]
+            return value
+
+    def checkpoint(self) -> None:
+        """Moves the write-ahead log into the file and empties it: what was deleted is then gone from the disk.
+
+        StoreBusyError if a reader still holds an older snapshot.
+        """
+        with self.quiet() as conn:
+            blocked, _, _ = conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if blocked:
+            raise StoreBusyError(f"{self.path} is being read, so deleted text is still in its log. Try again.")
+
+    def close(self) -> None:
+        """Ends after the unit that is being written; readers that are still in use close when they are done."""
+        with self._unit:
+            if self._closed:
+                return
+            with self._pool:
+                self._closed = True
+                idle, self._idle = self._idle, []
+            for conn in idle:
+                conn.close()
+            try:
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            except driver().Error as error:
+                raise translated(error, self.path) from error
+            finally:
+                self._writer.close()
+                if self._folder:
+                    self._folder.cleanup()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _borrow(self) -> Connection:
+        with self._pool:
+            if self._closed:
+                raise StoreError(f"{self.path} is closed. Open it again.")
+            if self._idle:
+                return self._idle.pop()
+        conn = connect(self.path)
+        conn.execute("PRAGMA query_only = ON")
+        return conn
+
+    def _give_back(self, conn: Connection) -> None:
+        if conn.in_transaction:
+            conn.execute("ROLLBACK")
+        with self._pool:
+            if not self._closed and len(self._idle) < IDLE_READERS:
+                self._idle.append(conn)
+                return
+        conn.close()

@@ -1,0 +1,84 @@
+"""Full text over episodes (title and body) and theses: BM25 with Porter stemming, accents ignored.
+
+The index is a view of the store: its words come from the views episode_content and thesis_content, which show what is
+live. So text is added after its rows and removed *before* its nodes expire or go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, SupportsInt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.store.codec import id_list
+from memory.store.connect import Connection
+
+Kind = Literal["episode", "thesis"]
+COLUMNS: dict[Kind, str] = {"episode": "title, body", "thesis": "body"}
+
+
+def add_episodes(conn: Connection, ids: Sequence[SupportsInt]) -> None:
+    """Makes live episodes findable; each once."""
+    _add(conn, "episode", ids)
+
+
+def add_theses(conn: Connection, ids: Sequence[SupportsInt]) -> None:
+    """Makes live theses findable; each once."""
+    _add(conn, "thesis", ids)
+
+
+def _add(conn: Connection, kind: Kind, ids: Sequence[SupportsInt]) -> None:
+    columns = COLUMNS[kind]
+    conn.execute(
+        f"INSERT INTO {kind}_text(rowid, {columns}) SELECT id, {columns} FROM {kind}_content"
+        " WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+        (id_list(ids),),
+    )
+
+
+def remove(conn: Connection, episode_ids: Sequence[SupportsInt], thesis_ids: Sequence[SupportsInt]) -> None:
+    """Takes live episodes and theses out of the index, while their rows are still there."""
+    for kind, ids in (("episode", episode_ids), ("thesis", thesis_ids)):
+        conn.execute(
+            f"DELETE FROM {kind}_text WHERE rowid IN (SELECT id FROM {kind}_content"
+            " WHERE id IN (SELECT value FROM json_each(?)))",
+            (id_list(ids),),
+        )
+
+
+def search(
+    conn: Connection, terms: Sequence[str], k: int, *, kind: Kind = "episode", title_weight: float = 1.0
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The `k` best for any of `terms` -> (ids, scores), larger is better.
+
+    A term of several words is a phrase. Nothing in a term is syntax. `title_weight` counts for episodes.
+    """
+    weights = "?, 1.0" if kind == "episode" else "?"
+    rows = conn.execute(
+        f"SELECT rowid, bm25({kind}_text, {weights}) AS cost FROM {kind}_text WHERE {kind}_text MATCH ?"
+        " ORDER BY cost LIMIT ?",
+        (title_weight, _any_of(terms), k),
+    ).fetchall()
+    return np.array([row[0] for row in rows], np.int64), -np.array([row[1] for row in rows], np.float64)
+
+
+def document_frequencies(conn: Connection, terms: Sequence[str], kind: Kind = "episode") -> dict[str, int]:
+    """In how many each term stands, after stemming.
+
+    Asked of the index itself rather than of an fts5vocab table: that one would need the stem, and counts by walking the
+    same list (0.3 ms for 2,000 documents either way).
+    """
+    count = f"SELECT count(*) FROM {kind}_text WHERE {kind}_text MATCH ?"
+    return {term: conn.execute(count, (_any_of([term]),)).fetchone()[0] for term in dict.fromkeys(terms)}
+
+
+def rebuild(conn: Connection) -> None:
+    """Makes both indexes anew from what is live."""
+    for table in ("episode_text", "thesis_text"):
+        conn.execute(f"INSERT INTO {table}({table}) VALUES ('rebuild')")
+
+
+def _any_of(terms: Sequence[str]) -> str:
+    return " OR ".join('"' + term.replace('"', '""').replace("\0", " ") + '"' for term in terms) or '""'

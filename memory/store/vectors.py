@@ -1,0 +1,210 @@
+"""Content vectors. The table `vec` is the truth; the vec0 tables, one an embedder, are indexes made from it.
+
+A row whose vector is NULL says that the embedder knows no word of the text, so nothing is stored that is not a unit
+vector, and what still has to be embedded is what has no row. sqlite-vec 0.1.9 takes NaN and zeros silently, which then
+crowd out true neighbours: everything is checked here, before SQL. It has no upsert, so a row is deleted and inserted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, SupportsInt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.errors import InvalidInputError, NotFoundError
+from memory.protocols import Embedder, Vectors
+from memory.store.codec import id_list
+from memory.store.connect import Connection
+
+ItemKind = Literal["episode", "thesis", "object", "edge"]
+Ids = NDArray[np.int64]
+
+MOST = 4096  # vec0 refuses a larger k
+
+
+class KnownEmbedder(NamedTuple):
+    id: int
+    name: str
+    dimension: int
+    active: bool
+
+
+def register(conn: Connection, embedder: Embedder) -> int:
+    """The embedder's id here; the first one becomes the active one.
+
+    InvalidInputError if the name is known with another dimension or other prefixes: those vectors do not mix.
+    """
+    theirs = (embedder.dimension, embedder.query_prefix, embedder.document_prefix)
+    row = conn.execute(
+        "SELECT id, dimension, query_prefix, document_prefix FROM embedder WHERE name = ?", (embedder.name,)
+    ).fetchone()
+    if row is None:
+        active = conn.execute("SELECT count(*) = 0 FROM embedder WHERE active").fetchone()[0]
+        (id,) = conn.execute(
+            "INSERT INTO embedder(name, dimension, query_prefix, document_prefix, active) VALUES (?, ?, ?, ?, ?)"
+            " RETURNING id",
+            (embedder.name, *theirs, active),
+        ).fetchone()
+        conn.execute(
+            f"CREATE VIRTUAL TABLE {_index(id)} USING vec0(id INTEGER PRIMARY KEY, data float[{int(theirs[0])}])"
+        )
+    else:
+        id = row[0]
+        if row[1:] != theirs:
+            raise InvalidInputError(
+                f"The embedder {embedder.name!r} has {row[1]} dimensions and prefixes {row[2:]!r} in this memory,"
+                f" now {theirs[0]} and {theirs[1:]!r}. Another embedder needs another name."
+            )
+    return int(id)
+
+
+def active(conn: Connection) -> KnownEmbedder | None:
+    """The embedder whose vectors questions use."""
+    row = conn.execute("SELECT id, name, dimension, active FROM embedder WHERE active").fetchone()
+    return KnownEmbedder(row[0], row[1], row[2], bool(row[3])) if row else None
+
+
+def activate(conn: Connection, embedder_id: int) -> None:
+    """Questions use this embedder's vectors from this unit on."""
+    conn.execute("UPDATE embedder SET active = (id = ?) WHERE active OR id = ?", (embedder_id, embedder_id))
+
+
+def put_many(
+    conn: Connection,
+    embedder_id: int,
+    kind: ItemKind,
+    ids: Sequence[SupportsInt],
+    matrix: Vectors,
+    hashes: Sequence[str],
+) -> int:
+    """Stores rows of `matrix` (n, dimension), each of norm 1 or zero, for `ids` (n,); returns how many are not zero.
+
+    `hashes` are the sha256 (hex) of the embedded texts. A zero row is noted as "nothing known" and never found.
+    InvalidInputError for another shape, NaN, infinity or another norm; nothing is stored then.
+    """
+    checked = _checked(conn, embedder_id, matrix)
+    if not len(ids) == len(hashes) == len(checked):
+        raise InvalidInputError(f"{len(ids)} ids, {len(checked)} vectors and {len(hashes)} hashes do not match.")
+    blobs = [row.tobytes() if row.any() else None for row in checked]
+    keys = [int(id) for id in ids]
+    conn.executemany(
+        "INSERT INTO vec(embedder_id, item_kind, item_id, data, sha256) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET data = excluded.data, sha256 = excluded.sha256",
+        [(embedder_id, kind, *row) for row in zip(keys, blobs, hashes, strict=True)],
+    )
+    if kind == "episode":
+        _drop_from_index(conn, embedder_id, keys)
+        conn.executemany(
+            f"INSERT INTO {_index(embedder_id)}(id, data) VALUES (?, ?)",
+            [pair for pair in zip(keys, blobs, strict=True) if pair[1] is not None],
+        )
+    return sum(blob is not None for blob in blobs)
+
+
+def delete_many(conn: Connection, kind: ItemKind, ids: Sequence[SupportsInt]) -> None:
+    """Removes these items' vectors of every embedder."""
+    if not ids:
+        return
+    embedders = [id for (id,) in conn.execute("SELECT id FROM embedder")]
+    for embedder_id in embedders:
+        conn.execute(
+            "DELETE FROM vec WHERE embedder_id = ? AND item_kind = ? AND item_id IN (SELECT value FROM json_each(?))",
+            (embedder_id, kind, id_list(ids)),
+        )
+        if kind == "episode":
+            _drop_from_index(conn, embedder_id, [int(id) for id in ids])
+
+
+def nearest(conn: Connection, embedder_id: int, query: Vectors, k: int) -> tuple[Ids, NDArray[np.float32]]:
+    """The `k` (at most 4,096) episodes nearest to `query` (dimension,) of norm 1 -> (ids, cosines), nearest first.
+
+    A zero query finds nothing. InvalidInputError as for `put_many`.
+    """
+    checked = _checked(conn, embedder_id, np.atleast_2d(query))[0]
+    rows: list[Any] = []
+    if checked.any() and k > 0:
+        rows = conn.execute(
+            f"SELECT id, distance FROM {_index(embedder_id)} WHERE data MATCH ? AND k = ?",
+            (checked.tobytes(), min(k, MOST)),
+        ).fetchall()
+    rows = [row for row in rows if row[1] is not None]  # vec0's answer for a vector that is not a number
+    distances = np.array([row[1] for row in rows], np.float32)
+    cosines = (1 - distances**2 / 2).astype(np.float32)  # unit vectors: |a - b|^2 = 2 - 2 cos
+    return np.array([row[0] for row in rows], np.int64), cosines
+
+
+def get_many(conn: Connection, embedder_id: int, kind: ItemKind, ids: Sequence[SupportsInt]) -> Vectors:
+    """(n,) ids -> (n, dimension); a row of zeros where there is no vector."""
+    dimension = _dimension(conn, embedder_id)
+    rows = conn.execute(
+        "SELECT item_id, data FROM vec WHERE embedder_id = ? AND item_kind = ?"
+        " AND item_id IN (SELECT value FROM json_each(?)) AND data IS NOT NULL",
+        (embedder_id, kind, id_list(ids)),
+    )
+    found = {id: np.frombuffer(data, np.float32) for id, data in rows}
+    nothing = np.zeros(dimension, np.float32)
+    return np.stack([found.get(int(id), nothing) for id in ids]) if len(ids) else np.zeros((0, dimension), np.float32)
+
+
+def all_of(conn: Connection, embedder_id: int, kind: ItemKind) -> tuple[Ids, Vectors]:
+    """Every vector of a kind -> ids (n,) rising, matrix (n, dimension)."""
+    dimension = _dimension(conn, embedder_id)
+    rows = conn.execute(
+        "SELECT item_id, data FROM vec WHERE embedder_id = ? AND item_kind = ? AND data IS NOT NULL ORDER BY item_id",
+        (embedder_id, kind),
+    ).fetchall()
+    matrix = np.frombuffer(b"".join([row[1] for row in rows]), np.float32).reshape(len(rows), dimension)
+    return np.array([row[0] for row in rows], np.int64), matrix
+
+
+def missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:
+    """Live episodes this embedder has not seen yet, the newest first."""
+    rows = conn.execute(
+        "SELECT n.id FROM node n LEFT JOIN vec v ON v.embedder_id = ? AND v.item_kind = 'episode' AND v.item_id = n.id"
+        " WHERE n.kind = 'E' AND n.t_expired IS NULL AND v.id IS NULL ORDER BY n.id DESC LIMIT ?",
+        (embedder_id, limit),
+    )
+    return [id for (id,) in rows]
+
+
+def rebuild(conn: Connection, embedder_id: int) -> None:
+    """Makes the embedder's vec0 index anew from `vec`; also gives back the room that deleted rows still hold."""
+    dimension = _dimension(conn, embedder_id)
+    conn.execute(f"DROP TABLE IF EXISTS {_index(embedder_id)}")
+    conn.execute(
+        f"CREATE VIRTUAL TABLE {_index(embedder_id)} USING vec0(id INTEGER PRIMARY KEY, data float[{dimension}])"
+    )
+    conn.execute(
+        f"INSERT INTO {_index(embedder_id)}(id, data) SELECT item_id, data FROM vec"
+        " WHERE embedder_id = ? AND item_kind = 'episode' AND data IS NOT NULL ORDER BY item_id",
+        (embedder_id,),
+    )
+
+
+def _index(embedder_id: int) -> str:
+    return f"vec_episode_{int(embedder_id)}"
+
+
+def _drop_from_index(conn: Connection, embedder_id: int, ids: Sequence[int]) -> None:
+    conn.executemany(f"DELETE FROM {_index(embedder_id)} WHERE id = ?", [(id,) for id in ids])
+
+
+def _dimension(conn: Connection, embedder_id: int) -> int:
+    row = conn.execute("SELECT dimension FROM embedder WHERE id = ?", (embedder_id,)).fetchone()
+    if row is None:
+        raise NotFoundError(f"There is no embedder {embedder_id} in this memory.")
+    return int(row[0])
+
+
+def _checked(conn: Connection, embedder_id: int, matrix: Vectors) -> Vectors:
+    dimension = _dimension(conn, embedder_id)
+    if matrix.ndim != 2 or matrix.shape[1] != dimension:
+        raise InvalidInputError(f"Vectors of shape {matrix.shape} cannot be used; this embedder has (n, {dimension}).")
+    if not np.isfinite(matrix).all():
+        raise InvalidInputError("A vector holds NaN or infinity. The embedder is broken; nothing was stored.")
+    norms = np.linalg.norm(matrix, axis=1)
+    if np.any((np.abs(norms - 1) > 1e-3) & (norms != 0)):
+        raise InvalidInputError("A vector's length is neither 1 nor 0. The embedder is broken; nothing was stored.")
+    return np.ascontiguousarray(matrix, np.float32)

@@ -1,0 +1,32 @@
+"""Time as the store keeps it: whole milliseconds since 1970 in UTC. Outside the store it is an aware datetime."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import overload
+
+from memory.errors import InvalidInputError
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@overload
+def to_ms(when: datetime) -> int: ...
+@overload
+def to_ms(when: None) -> None: ...
+def to_ms(when: datetime | None) -> int | None:
+    """Milliseconds UTC, rounded down. A datetime without a time zone raises InvalidInputError."""
+    if when is None:
+        return None
+    if when.utcoffset() is None:
+        raise InvalidInputError(f"{when.isoformat()} has no time zone; give one, for example {when.isoformat()}+00:00")
+    return (when - EPOCH) // timedelta(milliseconds=1)
+
+
+@overload
+def from_ms(ms: int) -> datetime: ...
+@overload
+def from_ms(ms: None) -> None: ...
+def from_ms(ms: int | None) -> datetime | None:
+    """The datetime in UTC; None stays None."""
+    return None if ms is None else EPOCH + timedelta(milliseconds=ms)
