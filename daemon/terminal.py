@@ -1,4 +1,4 @@
-"""Text from files, chats and models, made fit for a terminal.
+"""Words for a terminal: text from files, chats and models made safe; counts and sizes for people.
 
 A note may hold escape sequences that move the cursor, write the clipboard or hide text. Whatever a client shows goes
 through `display_safe`; nothing else in the project writes such text to a screen.
@@ -33,6 +33,21 @@ def display_safe(text: str, *, line: bool = False) -> str:
 def escape_unsafe(text: str) -> str:
     """The same characters as `\\uXXXX`: for an encoded JSON document, of which nothing may be lost."""
     return _UNSAFE.sub(lambda match: _json_escape(ord(match[0])), text)
+
+
+def count(number: int, noun: str) -> str:
+    """`1,204 episodes`, `1 episode`."""
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def size(number: int) -> str:
+    """Bytes for people: `3.2 MB`."""
+    if number < 1000:
+        return count(number, "byte")
+    for unit, name in ((1e9, "GB"), (1e6, "MB")):
+        if number >= unit:
+            return f"{number / unit:,.1f} {name}"
+    return f"{number / 1e3:.1f} kB"
 
 
 def _json_escape(code: int) -> str:

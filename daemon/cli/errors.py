@@ -1,0 +1,60 @@
+"""Exit codes, and how what went wrong is told.
+
+0    done
+1    it went wrong
+2    the command or its input cannot be meant
+3    the daemon is not there, or already is
+4    nothing was found, or the memory does not hold the answer
+130  Ctrl-C; what the daemon does goes on
+"""
+
+from __future__ import annotations
+
+from typing import IO, Any
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.terminal import display_safe
+
+INTERRUPTED = 130
+NOTHING_READ = "Nothing has been read yet. Read a folder once: pal add ~/notes. Keep it read: pal watch add ~/notes"
+_EXIT_CODES = {"bad_input": 2, "too_large": 2, "not_found": 4}
+
+
+class DaemonState(click.ClickException):
+    """The daemon is not running, or already runs."""
+
+    exit_code = 3
+
+    def format_message(self) -> str:
+        return display_safe(self.message)
+
+
+class NothingFound(click.ClickException):
+    """Nothing was found. No error, so it is told without that word."""
+
+    exit_code = 4
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        output.say(self.message)
+
+
+class Refused(click.ClickException):
+    """The daemon could not do it; says what happened and what to do."""
+
+    def __init__(self, failed: wire.Failed, as_json: bool) -> None:
+        super().__init__(f"{failed.message} {failed.remedy}".strip())
+        self.exit_code = _EXIT_CODES.get(failed.code, 1)  # type: ignore[misc]  # click declares one code per class
+        self.failed = failed
+        self.as_json = as_json
+
+    def format_message(self) -> str:
+        return display_safe(self.message)
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        if self.as_json:
+            output.print_json(self.failed)
+        else:
+            super().show(file)

@@ -1,0 +1,126 @@
+"""pal watch, init: which folders the memory reads by itself."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.options import existing, json_option
+from daemon.cli.session import Session, pass_session
+from daemon.terminal import count
+
+LIKELY = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "Documents")
+
+
+@click.group()
+def watch() -> None:
+    """Folders that are read now and whenever something in them changes."""
+
+
+@watch.command("add")
+@click.argument("folders", nargs=-1, required=True, metavar="FOLDER...", type=click.Path(path_type=Path))
+@json_option
+@pass_session
+def watch_add(session: Session, folders: tuple[Path, ...], as_json: bool) -> None:
+    """Watch FOLDER from now on."""
+    for folder in [_folder(folder) for folder in folders]:
+        _watch(session, folder, as_json)
+
+
+def _folder(path: Path) -> Path:
+    folder = existing(path, "FOLDER")
+    if not folder.is_dir():
+        raise click.BadParameter(f"{str(path)!r} is a file. To read it once: pal add", param_hint="FOLDER")
+    return folder
+
+
+def _watch(session: Session, folder: Path, as_json: bool = False) -> None:
+    known = {row.path for row in session.client.folders()}
+    row = session.client.watch(folder)
+    if as_json:
+        output.print_json(row)
+    elif row.path in known:
+        output.print_text(f"Already watched: {row.path}")
+    else:
+        output.print_text(f"Watching {row.path}. It is being read; `pal status` shows how far.")
+
+
+@watch.command("rm")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--forget", is_flag=True, help="Also forget what was read from it.")
+@json_option
+@pass_session
+def watch_rm(session: Session, folder: Path, forget: bool, as_json: bool) -> None:
+    """Stop watching FOLDER. What was read stays, unless --forget is given."""
+    gone = session.client.unwatch(folder, forget=forget)
+    if as_json:
+        output.print_json(gone)
+    elif forget:
+        output.print_text(f"No longer watched: {folder}. Forgotten: {count(gone.sources, 'source')}.")
+    else:
+        output.print_text(f"No longer watched: {folder}. What was read from it stays.")
+
+
+@watch.command("list")
+@json_option
+@pass_session
+def watch_list(session: Session, as_json: bool) -> None:
+    """List the watched folders."""
+    folders = session.client.folders()
+    if as_json:
+        output.print_json(wire.FoldersReply(folders))
+    elif folders:
+        print_folders(folders)
+    else:
+        output.say("No folder is watched. Watch one: pal watch add ~/notes")
+
+
+def print_folders(folders: tuple[wire.Folder, ...]) -> None:
+    """One line each: path, state, how much was read from it, what is wrong."""
+    output.print_table((row.path, row.state, count(row.sources, "source"), row.detail) for row in folders)
+
+
+@click.command()
+@click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
+@json_option
+@pass_session
+def init(session: Session, folders: tuple[Path, ...], as_json: bool) -> None:
+    """Write config.toml and choose the folders to watch. Does no harm when run again."""
+    from daemon.settings import Settings, render
+
+    chosen = [_folder(folder) for folder in folders]
+    config = session.paths.config
+    written = not config.exists()
+    if written:
+        config.parent.mkdir(parents=True, exist_ok=True)
+        config.write_text(render(Settings()), "utf-8")
+    if not as_json:
+        output.print_text(f"{'Written' if written else 'Kept'}: {config}")
+    if not chosen and not as_json and sys.stdin.isatty():
+        chosen = _ask_for_folders(session)
+    for folder in chosen:
+        _watch(session, folder)
+    if as_json:
+        output.print_json({"config": str(config), "written": written, "folders": [str(folder) for folder in chosen]})
+
+
+def _ask_for_folders(session: Session) -> list[Path]:
+    watched = session.client.folders()
+    if watched:
+        output.say("Watched already:")
+        for row in watched:
+            output.say(f"  {row.path}")
+    likely = [str(Path.home() / name) for name in LIKELY if (Path.home() / name).is_dir()]
+    example = f", for example {likely[0]}" if likely and not watched else ""
+    output.say(f"Which folder shall be read{example}? Nothing leaves this machine. An empty line ends.")
+    chosen: list[Path] = []
+    while answer := click.prompt("Folder", default="", show_default=False, err=True).strip():
+        try:
+            chosen.append(_folder(Path(answer)))
+        except click.BadParameter as error:
+            output.say(error.message)
+    return chosen

@@ -1,0 +1,130 @@
+"""Options that several commands share, and the types that check them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable
+from datetime import datetime, time, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from daemon import wire
+from daemon.cli.session import Session
+from daemon.terminal import display_safe
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class When(click.ParamType[str]):
+    """A date as people write it -> an ISO time with its offset. A day, month or year means its `edge`."""
+
+    name = "when"
+
+    def __init__(self, edge: str) -> None:
+        self.edge = edge  # "start" | "end"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            moment = self._parse(value.strip().lower())
+        except (ValueError, OverflowError):
+            self.fail(
+                f"{value!r} is no date. Write it like 2026-03-09, 2026-03, 2026-03-09T18:30, today or yesterday.",
+                param,
+                ctx,
+            )
+        return moment.astimezone().isoformat()
+
+    def _parse(self, text: str) -> datetime:
+        today = datetime.combine(datetime.now().date(), time())
+        if text in ("today", "yesterday"):
+            first = today - timedelta(days=text == "yesterday")
+            return self._edge(first, first + timedelta(days=1))
+        if text == "now":
+            return datetime.now()
+        if re.fullmatch(r"\d{4}", text):
+            first = datetime(int(text), 1, 1)
+            return self._edge(first, datetime(first.year + 1, 1, 1))
+        if re.fullmatch(r"\d{4}-\d{1,2}", text):
+            first = datetime.strptime(text, "%Y-%m")
+            return self._edge(first, datetime(first.year + first.month // 12, first.month % 12 + 1, 1))
+        if re.fullmatch(r"\d{4}-\d{1,2}-\d{1,2}", text):
+            first = datetime.strptime(text, "%Y-%m-%d")
+            return self._edge(first, first + timedelta(days=1))
+        return datetime.fromisoformat(text.upper())
+
+    def _edge(self, first: datetime, following: datetime) -> datetime:
+        return first if self.edge == "start" else following - timedelta(microseconds=1)
+
+
+def json_option(command: Command) -> Command:
+    """--json: one JSON object, or one a line for a stream; what the daemon could not do is told as JSON too."""
+
+    def note(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+        ctx.ensure_object(Session).as_json = value
+        return value
+
+    return click.option("--json", "as_json", is_flag=True, callback=note, help="Print JSON instead of text.")(command)
+
+
+def scope_options(command: Command) -> Command:
+    """--within, --tag, --since, --until, --as-of: limit a question to a part of the memory."""
+    for option in reversed(
+        [
+            click.option(
+                "--within",
+                "folders",
+                metavar="FOLDER",
+                multiple=True,
+                type=click.Path(path_type=Path),
+                help="Only what stands in this folder or file; may be repeated.",
+            ),
+            click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only what carries this tag; repeatable."),
+            click.option("--since", metavar="DATE", type=When("start"), help="Only what is dated from then on."),
+            click.option("--until", metavar="DATE", type=When("end"), help="Only what is dated up to then."),
+            as_of_option,
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def as_of_option(command: Command) -> Command:
+    """--as-of: answer as it stood then."""
+    return click.option("--as-of", metavar="DATE", type=When("end"), help="Answer as it stood on that day.")(command)
+
+
+def scope(folders: tuple[Path, ...], tags: tuple[str, ...], since: str | None, until: str | None) -> wire.Within:
+    """The values of `scope_options` (without --as-of), checked, as the daemon takes them."""
+    places = [existing(folder, "--within") for folder in folders]
+    if since and until and datetime.fromisoformat(since) > datetime.fromisoformat(until):
+        raise click.BadParameter("It lies after --until, so nothing can be found.", param_hint="--since")
+    return wire.Within(
+        sources=tuple(str(path) for path in places if not path.is_dir()),
+        folders=tuple(str(path) for path in places if path.is_dir()),
+        tags=tuple(tag.lstrip("#") for tag in tags),
+        since=since,
+        until=until,
+    )
+
+
+def existing(path: Path, hint: str) -> Path:
+    """`path`, absolute. Raises BadParameter, with a name that is nearly the same where there is one."""
+    path = path.expanduser()
+    if os.path.lexists(path):
+        return path.absolute()
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        hint_text = f" There is no {str(parent)!r} either."
+    else:
+        import difflib
+
+        names: list[str] = []
+        with contextlib.suppress(OSError):  # a folder that may be entered but not listed
+            names = [child.name for child in parent.iterdir()]
+        close = difflib.get_close_matches(path.name, names, 1)
+        hint_text = f" Did you mean {close[0]!r}?" if close else ""
+    raise click.BadParameter(display_safe(f"There is no {str(path)!r}.{hint_text}", line=True), param_hint=hint)

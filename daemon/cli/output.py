@@ -1,0 +1,64 @@
+"""What commands print. stdout is data, stderr is narration; text from files is never obeyed by the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+from daemon import wire
+from daemon.terminal import display_safe, escape_unsafe
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on one line of stdout. Events carry their `type`."""
+    data = wire.encode(value)
+    if type(value).__name__ in wire.EVENTS:
+        data = {"type": type(value).__name__, **data}
+    click.echo(escape_unsafe(json.dumps(data, ensure_ascii=False)))
+
+
+def say(text: str = "") -> None:
+    """A sentence of ours or of the daemon's, on stderr."""
+    click.echo(display_safe(text), err=True)
+
+
+def print_text(text: str, *, nl: bool = True) -> None:
+    """Text that came from files, on stdout."""
+    click.echo(display_safe(text), nl=nl)
+
+
+def styled(text: str, **style: Any) -> str:
+    """`text` made safe, and in colour where stdout is a terminal that wants it."""
+    safe = display_safe(text, line=True)
+    return click.style(safe, **style) if use_colour() else safe
+
+
+def use_colour() -> bool:
+    """Whether stdout is a terminal and nobody asked for plain text (NO_COLOR, TERM=dumb)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def print_table(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> None:
+    """Rows in columns two spaces apart; the columns named in `right` are right-aligned, the last is never padded."""
+    cells = [[display_safe(cell, line=True) for cell in row] for row in rows]
+    if not cells:
+        return
+    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
+    for row in cells:
+        columns = [
+            cell.rjust(width) if index in right else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        click.echo("  ".join(columns).rstrip())
+
+
+def place(passage: wire.Passage) -> str:
+    """Where a passage stands: `path:line` for a file, title and day for a chat."""
+    if passage.line is not None:
+        return f"{passage.uri}:{passage.line}"
+    return ", ".join(part for part in (passage.title or passage.uri, passage.speaker, (passage.at or "")[:10]) if part)

@@ -1,0 +1,140 @@
+"""pal ask, recall, facts: what reads the memory."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.errors import NOTHING_READ, NothingFound
+from daemon.cli.options import as_of_option, json_option, scope, scope_options
+from daemon.cli.session import Session, pass_session
+
+
+@click.command()
+@click.argument("question", nargs=-1, required=True)
+@scope_options
+@json_option
+@pass_session
+def ask(
+    session: Session,
+    question: tuple[str, ...],
+    folders: tuple[Path, ...],
+    tags: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    as_of: str | None,
+    as_json: bool,
+) -> None:
+    """Answer QUESTION from the memory, with the source of every claim.
+
+    Exits with 4 when the memory does not hold the answer. With --json the question's events come as they happen,
+    one a line.
+    """
+    request = wire.AskRequest(_text(question), as_of=as_of, within=scope(folders, tags, since, until))
+    answered: wire.Answered | None = None
+    printed = ""
+    for event in session.client.ask(request):
+        if as_json:
+            output.print_json(event)
+        elif isinstance(event, wire.Chunk):
+            output.print_text(event.text, nl=False)
+            printed += event.text
+        if isinstance(event, wire.Answered):
+            answered = event
+    if answered is None:
+        raise click.ClickException("The answer broke off. Ask again; `pal daemon log` may say why.")
+    if not as_json:
+        _finish(answered, printed)
+    if answered.no_answer:
+        if not as_json and session.client.status().episodes == 0:
+            output.say(NOTHING_READ)
+        sys.exit(NothingFound.exit_code)
+
+
+def _finish(answered: wire.Answered, printed: str) -> None:
+    """What follows the streamed text: its end of line, what is missing, the citations."""
+    if not printed:
+        output.print_text(answered.text, nl=False)
+    if not (printed or answered.text).endswith("\n"):
+        click.echo()
+    for missing in answered.missing:
+        output.print_text(f"Missing: {missing}")
+    if answered.citations:
+        click.echo()
+    for cited in answered.citations:
+        earlier = "  (earlier)" if cited.earlier else ""
+        click.echo(output.styled(f"[{cited.n}] ", bold=True) + output.styled(f"{cited.label}{earlier}", dim=True))
+
+
+@click.command()
+@click.argument("question", nargs=-1, required=True)
+@click.option("-k", type=click.IntRange(1, 200), default=10, show_default=True, help="Passages at most.")
+@scope_options
+@json_option
+@pass_session
+def recall(
+    session: Session,
+    question: tuple[str, ...],
+    k: int,
+    folders: tuple[Path, ...],
+    tags: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    as_of: str | None,
+    as_json: bool,
+) -> None:
+    """Show the passages that speak of QUESTION, best first, without making an answer."""
+    request = wire.RecallRequest(_text(question), k=k, as_of=as_of, within=scope(folders, tags, since, until))
+    reply = session.client.recall(request)
+    if as_json:
+        output.print_json(reply)
+    for number, hit in enumerate(reply.hits if not as_json else (), start=1):
+        passage = hit.passage
+        head = output.styled(f"{number}. {output.place(passage)}", bold=True)
+        click.echo(f"{head}  {output.styled(f'{hit.score:.3f}', dim=True)}")
+        output.print_text("\n".join(f"   {line}" for line in passage.text.strip().splitlines()))
+        click.echo()
+    if not reply.hits:
+        raise NothingFound(_nothing(session, "Nothing in the memory speaks of that."))
+
+
+@click.command()
+@click.argument("name")
+@as_of_option
+@click.option("--history", is_flag=True, help="Also what no longer holds, with the time it held.")
+@json_option
+@pass_session
+def facts(session: Session, name: str, as_of: str | None, history: bool, as_json: bool) -> None:
+    """List what the memory holds of NAME: a person, a place, a thing."""
+    reply = session.client.facts(name, as_of=as_of, history=history)
+    if as_json:
+        output.print_json(reply)
+    else:
+        for fact in reply.facts:
+            output.print_text(fact.text.strip())
+            place = f"{fact.uri}:{fact.line}" if fact.line is not None else fact.uri
+            click.echo(output.styled(f"   {fact.id}  {_span(fact)}{place}", dim=True))
+    if not reply.facts:
+        raise NothingFound(_nothing(session, f"Nothing is known of {name!r}."))
+
+
+def _span(fact: wire.KnownFact) -> str:
+    since, until = (fact.valid_from or "")[:10], (fact.valid_to or "")[:10]
+    return f"{since} to {until}  " if until else f"since {since}  " if since else ""
+
+
+def _text(words: tuple[str, ...]) -> str:
+    text = " ".join(words).strip()
+    if not text:
+        raise click.UsageError('The question is empty. For example: pal ask "where is the harbour office?"')
+    return text
+
+
+def _nothing(session: Session, sentence: str) -> str:
+    if session.client.status().episodes == 0:
+        return NOTHING_READ
+    return sentence

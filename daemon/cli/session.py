@@ -1,0 +1,31 @@
+"""What a command has at hand: the paths, the connection to the daemon, whether JSON was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import click
+
+from daemon.client import Client, connect
+from daemon.paths import Paths
+
+
+@dataclass
+class Session:
+    """One run of `pal`. With `start` the daemon is started when it is not there."""
+
+    start: bool = True
+    as_json: bool = False
+
+    @cached_property
+    def paths(self) -> Paths:
+        return Paths.here()
+
+    @cached_property
+    def client(self) -> Client:
+        """The connection, made when it is first needed. Raises DaemonDownError."""
+        return connect(self.paths, start=self.start)
+
+
+pass_session = click.make_pass_decorator(Session, ensure=True)

@@ -1,0 +1,118 @@
+"""pal status, backup, check: how the memory is."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.errors import NOTHING_READ
+from daemon.cli.folders import print_folders
+from daemon.cli.options import json_option
+from daemon.cli.session import Session, pass_session
+from daemon.terminal import count, size
+
+
+@click.command()
+@click.option("--sources", is_flag=True, help="List what was read.")
+@click.option("--skipped", is_flag=True, help="List what could not be read, and why.")
+@click.option("--match", metavar="TEXT", default="", help="With --sources: only those whose name contains TEXT.")
+@click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="With --sources: rows at most.")
+@json_option
+@pass_session
+def status(session: Session, sources: bool, skipped: bool, match: str, limit: int, as_json: bool) -> None:
+    """Show what the memory holds and what it is doing."""
+    if sources:
+        _print_sources(session.client.sources(match, limit), as_json)
+        return
+    now = session.client.status()
+    if as_json:
+        output.print_json(now)
+    elif skipped:
+        _print_skipped(now)
+    else:
+        _print_status(now)
+
+
+def _print_sources(reply: wire.SourcesReply, as_json: bool) -> None:
+    if as_json:
+        output.print_json(reply)
+        return
+    output.print_table(((row.at or "")[:10], f"{row.episodes:,}", row.kind, row.uri) for row in reply.sources)
+    if reply.total > len(reply.sources):
+        output.say(f"{len(reply.sources):,} of {reply.total:,} are shown; --match and --limit choose others.")
+
+
+def _print_skipped(now: wire.Status) -> None:
+    for row in now.skipped:
+        output.print_text(f"{row.uri}: {row.reason}")
+    if not now.skipped_total:
+        output.say("Nothing was skipped.")
+    elif now.skipped_total > len(now.skipped):
+        output.say(f"The last {len(now.skipped):,} of {now.skipped_total:,} are shown.")
+
+
+def _print_status(now: wire.Status) -> None:
+    rows = [
+        ("Palimpsest", f"{now.version}, process {now.pid}, up {_duration(now.uptime_s)}"),
+        ("Memory", f"{now.path}, {size(now.bytes)}"),
+        ("Holds", ", ".join(count(number, noun) for number, noun in (
+            (now.sources, "source"), (now.episodes, "episode"), (now.objects, "object"), (now.edges, "edge")))),
+        ("Embedder", now.embedder),
+        ("Model", now.model or "none; answers are the lines themselves"),
+        ("Queue", f"{count(now.queue, 'document')} waiting" + (f", now {now.busy}" if now.busy else "")),
+    ]  # fmt: skip
+    if now.skipped_total:
+        rows.append(("Skipped", f"{count(now.skipped_total, 'file')}; why: pal status --skipped"))
+    output.print_table(rows)
+    if now.folders:
+        click.echo("\nWatched folders")
+        print_folders(now.folders)
+    elif not now.sources:
+        output.say(f"\n{NOTHING_READ}")
+
+
+def _duration(seconds: float) -> str:
+    minutes = int(seconds // 60)
+    if minutes < 1:
+        return f"{seconds:.0f} s"
+    if minutes < 120:
+        return f"{minutes} min"
+    return f"{minutes // 60} h" if minutes < 2880 else f"{minutes // 1440} days"
+
+
+@click.command()
+@click.argument("to", required=False, type=click.Path(path_type=Path))
+@json_option
+@pass_session
+def backup(session: Session, to: Path | None, as_json: bool) -> None:
+    """Copy the memory while it runs, to TO or into the backup folder. The copy is whole and checked."""
+    if to is not None and to.is_dir():
+        raise click.BadParameter(f"{str(to)!r} is a folder. Give the copy a name in it.", param_hint="TO")
+    if to is not None and not to.absolute().parent.is_dir():
+        raise click.BadParameter(f"There is no folder {str(to.absolute().parent)!r}.", param_hint="TO")
+    done = session.client.backup(to)
+    if as_json:
+        output.print_json(done)
+    else:
+        output.print_text(f"Backed up to {done.path}, {size(done.bytes)}.")
+
+
+@click.command()
+@json_option
+@pass_session
+def check(session: Session, as_json: bool) -> None:
+    """Check the memory file from end to end. Exits with 1 if something is wrong."""
+    reply = session.client.check()
+    if as_json:
+        output.print_json(reply)
+    else:
+        for problem in reply.problems:
+            output.print_text(f"Problem: {problem}")
+        if not reply.problems:
+            output.print_text(f"All is well. Checked: {', '.join(reply.checked)}.")
+    if reply.problems:
+        sys.exit(1)

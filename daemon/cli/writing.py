@@ -1,0 +1,141 @@
+"""pal add, remember, forget: what changes the memory."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.options import When, existing, json_option
+from daemon.cli.session import Session, pass_session
+from daemon.terminal import count, display_safe
+
+STDIN = "-"
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...|-")
+@json_option
+@pass_session
+def add(session: Session, paths: tuple[str, ...], as_json: bool) -> None:
+    """Read files and folders once; "-" reads text from standard input.
+
+    What was read before and has not changed is left as it is. To keep a folder read as it changes: pal watch add.
+    """
+    files = [existing(Path(path), "PATH") for path in paths if path != STDIN]
+    if STDIN in paths:
+        _report(session.client.remember(wire.RememberRequest(_stdin())), as_json)
+    if not files:
+        return
+    added: wire.Added | None = None
+    show_bar = not as_json and sys.stderr.isatty()
+    line_end = "\n" if show_bar else ""
+    with click.progressbar(
+        length=0, label="Reading", file=sys.stderr, hidden=not show_bar, item_show_func=lambda item: item
+    ) as bar:
+        for event in session.client.add(files):
+            if as_json:
+                output.print_json(event)
+            elif isinstance(event, wire.Progress):
+                bar.length = event.total
+                bar.update(event.done - bar.pos, display_safe(Path(event.label).name, line=True))
+            elif isinstance(event, wire.Skipped):
+                output.say(f"{line_end}Skipped {event.uri}: {event.reason}")
+            if isinstance(event, wire.Added):
+                added = event
+    if added is None:
+        raise click.ClickException("The reading broke off. Do it again; what was read is kept.")
+    if not as_json:
+        click.echo(_summary(added))
+    if added.skipped and not (added.sources or added.unchanged):
+        sys.exit(1)
+
+
+def _summary(added: wire.Added) -> str:
+    others = {"unchanged": added.unchanged, "skipped": added.skipped, "removed": added.removed}
+    parts = [f"Read {count(added.sources, 'source')}", count(added.episodes, "episode")]
+    parts += [f"{number:,} {word}" for word, number in others.items() if number]
+    return f"{', '.join(parts)} ({added.ms / 1000:.1f} s)."
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True)
+@click.option("--title", help="What the note is called.")
+@click.option("--at", metavar="DATE", type=When("start"), help="When it was so; now, if not given.")
+@click.option("--source", help="The note's name: the same name again replaces what it said.")
+@json_option
+@pass_session
+def remember(
+    session: Session, text: tuple[str, ...], title: str | None, at: str | None, source: str | None, as_json: bool
+) -> None:
+    """Keep TEXT as a note; "-" reads it from standard input."""
+    words = _stdin() if text == (STDIN,) else " ".join(text)
+    if not words.strip():
+        raise click.UsageError('There is nothing to remember. For example: pal remember "The key is under the pot"')
+    _report(session.client.remember(wire.RememberRequest(words, title=title, at=at, source=source)), as_json)
+
+
+def _report(kept: wire.Remembered, as_json: bool) -> None:
+    if as_json:
+        output.print_json(kept)
+    elif kept.added or kept.removed:
+        click.echo(f"Remembered: {count(kept.added + kept.kept, 'episode')}, source {kept.source_id}.")
+    else:
+        click.echo(f"Already known: source {kept.source_id}.")
+
+
+def _stdin() -> str:
+    if sys.stdin.isatty():
+        output.say("Type or paste the text, then press Ctrl-D.")
+    try:
+        text = sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise click.ClickException("Standard input is not UTF-8 text. Give the file's path instead of -.") from error
+    if not text.strip():
+        raise click.UsageError("There was no text on standard input.")
+    return text
+
+
+@click.command()
+@click.option("--source", metavar="PATH", help="A file, note or chat, by its path or name.")
+@click.option("--object", "object_", metavar="NAME", help="A person, place or thing, with what links to it.")
+@click.option("--episode", type=int, metavar="ID", help="One passage.")
+@click.option("--fact", type=int, metavar="ID", help="One fact; `pal facts` shows the numbers.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@json_option
+@pass_session
+def forget(
+    session: Session,
+    source: str | None,
+    object_: str | None,
+    episode: int | None,
+    fact: int | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Remove something for good: text, vectors, index and traces. Files on disk are never touched."""
+    given = {"source": source, "object": object_, "episode": episode, "fact": fact}
+    chosen = {noun: value for noun, value in given.items() if value is not None}
+    if len(chosen) != 1:
+        raise click.UsageError("Say what to forget, one at a time: --source, --object, --episode or --fact.")
+    if source is not None and Path(source).exists():
+        chosen["source"] = str(Path(source).absolute())
+    [(noun, value)] = chosen.items()
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("Nobody is there to confirm. Add --yes to forget without being asked.")
+        question = f"Forget the {noun} {display_safe(str(value), line=True)} for good? This cannot be undone."
+        if not click.confirm(question, err=True):
+            output.say("Nothing was forgotten.")
+            sys.exit(1)
+    gone = session.client.forget(wire.ForgetRequest(**chosen))  # type: ignore[arg-type]  # one field, of its own type
+    if as_json:
+        output.print_json(gone)
+    else:
+        click.echo(
+            f"Forgotten: {count(gone.sources, 'source')}, {count(gone.episodes, 'episode')}, "
+            f"{count(gone.objects, 'object')}, {count(gone.facts, 'fact')}."
+        )
