@@ -7,7 +7,7 @@ datetimes; a naive one is refused where it enters.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -178,6 +178,10 @@ class Trace:
     @property
     def ms(self) -> float:
         return sum(step.ms for step in self.steps)
+
+    def extended(self, *steps: Step) -> Trace:
+        """This trace with the steps of later stages."""
+        return replace(self, steps=self.steps + steps)
 
 
 @dataclass(frozen=True, slots=True)

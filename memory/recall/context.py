@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memory.recall.graph import Floats, Graph, Ints
+from memory.graph import Floats, Graph, Ints
 
 
 def smoothed(graph: Graph, scores: Floats, weight: float) -> Floats:

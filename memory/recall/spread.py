@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sparse
 
-from memory.recall.graph import Bools, Floats, Graph
+from memory.graph import Bools, Floats, Graph
 from memory.recall.traversers import Seeds, Walk, traverser
 from memory.settings import RecallSettings
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memory.recall.graph import Bools, Floats
+from memory.graph import Bools, Floats
 
 
 @dataclass(frozen=True, slots=True)

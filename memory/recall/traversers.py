@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from memory.errors import InvalidInputError
-from memory.recall.graph import Bools, Floats, Graph
+from memory.graph import Bools, Floats, Graph
 from memory.settings import RecallSettings
 
 

@@ -1,0 +1,188 @@
+"""Recall: one question through the stages, each of which writes what it did into the trace (DESIGN section 7).
+
+analyse -> scope -> text -> seed -> graph -> context -> rank
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from memory.graph import Bools, Floats, Graph, Ints
+from memory.nouns import Episode, Hit, Recall, Scope, Step, Trace, Visit
+from memory.protocols import Embedder
+from memory.recall import traversers
+from memory.recall.analyse import Question, analyse
+from memory.recall.context import smoothed
+from memory.recall.rank import best, final_scores
+from memory.recall.scope import allowed
+from memory.recall.seed import seed
+from memory.recall.snapshot import Snapshot, cosines
+from memory.recall.text import TextScores, fuse
+from memory.recall.traversers import Seeds, Walk
+from memory.settings import RecallSettings
+from memory.store import episodes, vectors
+from memory.store import graph as stored
+from memory.store import text as full_text
+from memory.store.connect import Connection
+
+NO_STRATEGY = "none"
+SHOWN_OBJECTS = 12  # objects of a walk that the trace names
+DISK_NEIGHBOURS = 1000  # vectors asked of the store when they are not in memory
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Collects a question's steps and visits."""
+
+    question: str
+    steps: list[Step] = field(default_factory=list)
+    visits: list[Visit] = field(default_factory=list)
+
+    @contextmanager
+    def step(self, stage: str) -> Iterator[dict[str, Any]]:
+        """Times a stage; what is put into the dict becomes the step's detail."""
+        detail: dict[str, Any] = {}
+        start = perf_counter()
+        yield detail
+        self.steps.append(Step(stage, (perf_counter() - start) * 1000, detail))
+
+    def trace(self) -> Trace:
+        return Trace(self.question, tuple(self.steps), tuple(self.visits))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A recall with what later stages need of it: the analysed question and the text channel's raw maxima."""
+
+    recall: Recall
+    question: Question
+    best_lexical: float
+    best_cosine: float
+    seeds: tuple[str, ...]
+
+
+def recall(
+    conn: Connection,
+    snapshot: Snapshot,
+    embedder: Embedder,
+    embedder_id: int,
+    settings: RecallSettings,
+    text: str,
+    k: int,
+    as_of: datetime | None = None,
+    within: Scope | None = None,
+) -> Found:
+    """The `k` best episodes for a question, best first. `conn` reads; `snapshot` is kept for the whole question."""
+    recorder = Recorder(text)
+    graph = snapshot.graph
+    with recorder.step("analyse") as detail:
+        question = analyse(text)
+        detail["terms"] = list(question.terms)
+    with recorder.step("scope") as detail:
+        mask = allowed(conn, graph, as_of, within)
+        detail["episodes"] = int(mask.sum())
+    with recorder.step("text") as detail:
+        scores = _text_scores(conn, snapshot, embedder, embedder_id, settings, question, mask)
+        detail.update(lexical=round(scores.best_lexical, 3), cosine=round(scores.best_cosine, 3))
+    with recorder.step("seed") as detail:
+        seeds = seed(conn, graph, question)
+        labels = stored.object_labels(conn, [int(graph.object_ids[column]) for column in seeds])
+        detail["objects"] = list(labels.values())
+    walk: Walk | None = None
+    if settings.strategy != NO_STRATEGY:
+        with recorder.step("graph") as detail:
+            walk = traversers.by_name(settings.strategy)(graph, Seeds(scores.fused, seeds), mask, settings)
+            detail["strategy"] = settings.strategy
+    with recorder.step("context"):
+        ranking = smoothed(graph, final_scores(scores, walk), settings.neighbour_weight)
+    with recorder.step("rank") as detail:
+        rows = best(ranking, mask, k)
+        found = episodes.by_ids(conn, [int(node) for node in graph.episode_ids[rows]])
+        hits = _hits(graph, rows, found, ranking, scores, walk)
+        detail["episodes"] = len(hits)
+    _record_visits(recorder, conn, graph, seeds, walk, hits)
+    return Found(
+        Recall(hits, recorder.trace()), question, scores.best_lexical, scores.best_cosine, tuple(labels.values())
+    )
+
+
+def _text_scores(
+    conn: Connection,
+    snapshot: Snapshot,
+    embedder: Embedder,
+    embedder_id: int,
+    settings: RecallSettings,
+    question: Question,
+    mask: Bools,
+) -> TextScores:
+    graph = snapshot.graph
+    lexical = np.zeros(len(graph.episode_ids), np.float32)
+    if settings.lexical_weight > 0 and mask.any():
+        narrow = None if mask.sum() == graph.n_alive else graph.episode_ids[mask]
+        ids, values = full_text.search(conn, list(question.terms), settings.candidates, within=narrow)
+        _scatter(lexical, graph, ids, values)
+    vector = np.zeros(len(graph.episode_ids), np.float32)
+    if settings.lexical_weight < 1 and mask.any():
+        query = embedder.embed_query(question.text)
+        if query.any():
+            if snapshot.vectors is not None:
+                vector = cosines(snapshot.vectors, query)
+            else:
+                ids, values = vectors.nearest(conn, embedder_id, query, DISK_NEIGHBOURS)
+                _scatter(vector, graph, ids, values)
+    return fuse(lexical, vector, mask, settings.lexical_weight)
+
+
+def _scatter(target: Floats, graph: Graph, ids: Ints, values: Floats) -> None:
+    """Puts values given by node id at their rows; ids that are newer than the graph are left out."""
+    for node, value in zip(ids.tolist(), values.tolist(), strict=True):
+        row = graph.row_of.get(node)
+        if row is not None:
+            target[row] = value
+
+
+def _hits(
+    graph: Graph, rows: Ints, found: list[Episode], ranking: Floats, scores: TextScores, walk: Walk | None
+) -> tuple[Hit, ...]:
+    row_of = {int(graph.episode_ids[row]): int(row) for row in rows}
+    hits = []
+    for episode in found:
+        row = row_of[episode.id]
+        channels = {"lexical": float(scores.lexical[row]), "vector": float(scores.vector[row])}
+        channels["text"] = float(scores.fused[row])
+        if walk is not None:
+            channels["graph"] = float(walk.episodes[row])
+        hits.append(Hit(episode, float(ranking[row]), channels))
+    return tuple(hits)
+
+
+def _record_visits(
+    recorder: Recorder,
+    conn: Connection,
+    graph: Graph,
+    seeds: dict[int, float],
+    walk: Walk | None,
+    hits: tuple[Hit, ...],
+) -> None:
+    columns = list(seeds)
+    if walk is not None and len(walk.objects):
+        strongest = np.lexsort((np.arange(len(walk.objects)), -walk.objects))[:SHOWN_OBJECTS]
+        columns += [int(c) for c in strongest if walk.objects[c] > 0 and int(c) not in seeds]
+    labels = stored.object_labels(conn, [int(graph.object_ids[column]) for column in columns])
+    for column in columns:
+        node = int(graph.object_ids[column])
+        if node in labels:
+            score = float(walk.objects[column]) if walk is not None else seeds[column]
+            is_seed = column in seeds
+            recorder.visits.append(
+                Visit(node, "object", labels[node], score, "seed" if is_seed else "graph",
+                      "seed" if is_seed else "selected")
+            )  # fmt: skip
+    recorder.visits.extend(Visit(hit.episode.id, "episode", hit.episode.title, hit.score, "rank") for hit in hits)

@@ -1,0 +1,36 @@
+"""Seed: the objects of the graph that a question names (SPEC 7.4 S1).
+
+A name that is no object is left unlinked, never forced onto its nearest neighbour.
+"""
+
+from __future__ import annotations
+
+from memory.graph import Graph
+from memory.recall.analyse import Question
+from memory.store import graph as stored
+from memory.store.connect import Connection
+
+MAX_SEEDS = 10
+
+
+def seed(conn: Connection, graph: Graph, question: Question) -> dict[int, float]:
+    """Column of `graph` -> weight in (0, 1] for each object named; the rarest MAX_SEEDS of them.
+
+    The longest name wins: a word that only stands inside a longer name that was found ("lake" in "Lake Kivu") seeds
+    nothing by itself.
+    """
+    nodes = stored.objects_by_norm(conn, list(question.names))
+    seeds: dict[int, float] = {}
+    covered: list[str] = []
+    for name in sorted(nodes, key=lambda name: (-len(name.split()), name)):
+        if any(f" {name} " in f" {longer} " for longer in covered):
+            continue
+        columns = [graph.column_of[node] for node in nodes[name] if node in graph.column_of]
+        columns = [column for column in columns if graph.document_frequency[column] > 0]
+        if not columns:
+            continue
+        covered.append(name)
+        for column in columns:
+            seeds[column] = max(seeds.get(column, 0.0), question.names[name])
+    rarest = sorted(seeds, key=lambda column: (-seeds[column] * graph.idf[column], column))[:MAX_SEEDS]
+    return {column: seeds[column] for column in rarest}

@@ -1,0 +1,275 @@
+"""Ingest: documents become episodes, theses and objects, in one transaction (SPEC 7.3 I1-I4).
+
+`read` everything that can be worked out from the text alone (`Draft`s, sentences, mentions); then, as the only
+writer, compare with what is stored and write the difference. An episode whose words are unchanged keeps its id and
+all that was learnt on it, wherever in its source it now stands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from memory.errors import InvalidInputError
+from memory.graph import EpisodeRow
+from memory.nouns import Document, Receipt
+from memory.protocols import Vectors
+from memory.settings import ChunkSettings
+from memory.store import episodes, graph, sources, text, vectors
+from memory.store.connect import Connection
+from memory.times import to_ms
+from memory.write import mentions as mention_rules
+from memory.write.chunk import Draft, episodes_of
+from memory.write.mentions import Mention
+from memory.write.sentences import sentences
+
+
+@dataclass(frozen=True, slots=True)
+class ReadEpisode:
+    """A draft and what its words say: spans of its sentences and its mentions; `sha256` names the words."""
+
+    draft: Draft
+    sha256: str
+    sentences: tuple[tuple[int, int], ...]
+    mentions: tuple[Mention, ...]
+
+    @property
+    def embedded_text(self) -> str:
+        """What the vector is made of."""
+        return f"{self.draft.title}. {self.draft.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    document: Document
+    title: str
+    episodes: tuple[ReadEpisode, ...]
+    shared: tuple[Mention, ...]  # of its properties and tags: mentioned by each of its episodes
+
+    def all_mentions(self) -> Iterator[Mention]:
+        for episode in self.episodes:
+            yield from episode.mentions
+        yield from self.shared
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a newer version changes: `kept` has for each of its episodes the stored one with the same words, or
+    None; `removed` are the stored ones that are no longer there."""
+
+    kept: tuple[episodes.Placed | None, ...]
+    removed: tuple[episodes.Placed, ...]
+
+
+@dataclass(slots=True)
+class Change:
+    """What a batch did to the graph, for the snapshot in memory. All ids are node ids.
+
+    `remade` are kept episodes that now mention other objects.
+    """
+
+    added: list[EpisodeRow] = field(default_factory=list)
+    remade: list[EpisodeRow] = field(default_factory=list)
+    retired: list[int] = field(default_factory=list)
+    moved: dict[int, int] = field(default_factory=dict)
+    objects: list[tuple[int, bool]] = field(default_factory=list)
+
+
+def read(document: Document, settings: ChunkSettings) -> ReadDocument:
+    """The document cut and read. Raises InvalidInputError if it holds no words or has no uri."""
+    if not document.uri:
+        raise InvalidInputError("A document needs a uri: it is the source's identity.")
+    read_episodes = []
+    for draft in episodes_of(document, settings):
+        words = "\0".join([draft.title, draft.text, draft.speaker or ""])
+        read_episodes.append(
+            ReadEpisode(
+                draft,
+                hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest(),
+                tuple(sentences(draft.text)),
+                tuple(mention_rules.mentions(draft.text, draft.title)),
+            )
+        )
+    if not read_episodes:
+        raise InvalidInputError(f"There are no words in {document.uri}.")
+    shared = mention_rules.of_properties(document.properties, document.tags)
+    return ReadDocument(document, document.title or read_episodes[0].draft.title, tuple(read_episodes), tuple(shared))
+
+
+def plan(conn: Connection, batch: Sequence[ReadDocument]) -> list[Plan]:
+    """Compares each document with the stored version of its source, by the words of its episodes."""
+    plans = []
+    for document in batch:
+        source = sources.get(conn, document.document.uri)
+        stored = episodes.of_source(conn, source.id) if source else []
+        same_words: dict[str, deque[episodes.Placed]] = defaultdict(deque)
+        for placed in stored:
+            same_words[placed.sha256].append(placed)
+        kept = tuple(same_words[e.sha256].popleft() if same_words[e.sha256] else None for e in document.episodes)
+        removed = tuple(placed for left in same_words.values() for placed in left)
+        plans.append(Plan(kept, removed))
+    return plans
+
+
+def new_texts(batch: Sequence[ReadDocument], plans: Sequence[Plan]) -> list[str]:
+    """What is to be embedded: the texts of the episodes that are not stored yet, in order."""
+    return [
+        episode.embedded_text
+        for document, one in zip(batch, plans, strict=True)
+        for episode, placed in zip(document.episodes, one.kept, strict=True)
+        if placed is None
+    ]
+
+
+class Writer:
+    """Writes read documents inside one transaction and collects what changed.
+
+    `now` is the store's time in ms UTC. Objects that the batch brings are known to its later documents.
+    """
+
+    def __init__(self, conn: Connection, embedder_id: int, now: int) -> None:
+        self._conn = conn
+        self._embedder_id = embedder_id
+        self._now = now
+        self.change = Change()
+        self._objects: dict[str, int] = {}
+        self._episode_rows: list[episodes.EpisodeRow] = []
+        self._theses: list[graph.ThesisRow] = []
+        self._edges: list[tuple[graph.EdgeKind, int, int, int, str | None]] = []
+        self._retired_edges: list[int] = []
+
+    def write(self, batch: Sequence[ReadDocument], plans: Sequence[Plan], matrix: Vectors) -> list[Receipt]:
+        """Writes the batch; `matrix` holds a vector for each new episode of the plans, in their order."""
+        self._meet(batch)
+        receipts = [self._source(document, plan) for document, plan in zip(batch, plans, strict=True)]
+        episodes.insert_many(self._conn, self._episode_rows, self._now)
+        graph.insert_theses(self._conn, self._theses, self._now)
+        graph.retire_edges(self._conn, self._retired_edges, self._now, "source_changed")
+        first = graph.allocate(self._conn, "edge", len(self._edges))
+        rows = [graph.EdgeRow(first + i, *edge) for i, edge in enumerate(self._edges)]
+        graph.insert_edges(self._conn, rows, self._now)
+        text.add_episodes(self._conn, [row.id for row in self._episode_rows])
+        hashes = [row.sha256 for row in self._episode_rows]
+        ids = [row.id for row in self._episode_rows]
+        vectors.put_many(self._conn, self._embedder_id, "episode", ids, matrix, hashes)
+        for plan in plans:
+            gone = [placed.id for placed in plan.removed]
+            episodes.retire_many(self._conn, gone, self._now, "source_changed")
+            self.change.retired.extend(gone)
+        return receipts
+
+    def _meet(self, batch: Sequence[ReadDocument]) -> None:
+        """Gives every norm of the batch its object: the one that is known, or a new one."""
+        surfaces: dict[str, Mention] = {}
+        aliases: dict[str, list[str]] = {}
+        for document in batch:
+            for mention in document.all_mentions():
+                surfaces.setdefault(mention.norm, mention)
+            for alias in document.document.aliases:
+                if mention_rules.norm(alias):
+                    aliases.setdefault(mention_rules.norm(document.title), []).append(alias)
+        known = graph.objects_by_norm(self._conn, list(surfaces))
+        self._objects = {name: nodes[0] for name, nodes in known.items()}
+        new = [name for name in surfaces if name not in self._objects]
+        first = graph.allocate(self._conn, "node", len(new))
+        self._objects.update({name: first + i for i, name in enumerate(new)})
+        graph.insert_objects(
+            self._conn,
+            [graph.ObjectRow(self._objects[name], surfaces[name].surface, surfaces[name].kind) for name in new],
+            self._now,
+        )
+        rows = [graph.AliasRow(name, surfaces[name].surface, self._objects[name], "mention") for name in new]
+        for name, given in aliases.items():
+            if name in self._objects:
+                node = self._objects[name]
+                # Surer than a mention, so that the short name finds the one it was declared for.
+                rows += [graph.AliasRow(mention_rules.norm(a), a, node, "frontmatter", 2.0) for a in given]
+        graph.insert_aliases(self._conn, rows)
+        self.change.objects.extend((self._objects[name], surfaces[name].kind == "date") for name in new)
+
+    def _source(self, read_document: ReadDocument, plan: Plan) -> Receipt:
+        document = read_document.document
+        source_id = sources.upsert(self._conn, document, read_document.title, self._now)
+        first = graph.allocate(self._conn, "node", sum(placed is None for placed in plan.kept))
+        ids: list[int] = []
+        moved: list[episodes.Restated] = []
+        for seq, (episode, placed) in enumerate(zip(read_document.episodes, plan.kept, strict=True)):
+            row = self._episode_row(read_document, episode, placed.id if placed else first, source_id, seq)
+            ids.append(row.id)
+            if placed is None:
+                first += 1
+                self._add(row, read_document, episode)
+            else:
+                moved.append(episodes.Restated(row.id, seq, row.event_from, row.event_to, *row[10:]))
+                self.change.moved[row.id] = seq
+                self._keep(row, read_document, episode)
+        episodes.restate_many(self._conn, moved)
+        self._link(ids, {placed.id for placed in plan.kept if placed})
+        added = sum(placed is None for placed in plan.kept)
+        return Receipt(source_id, tuple(ids), added, len(ids) - added, len(plan.removed))
+
+    def _episode_row(
+        self, read_document: ReadDocument, episode: ReadEpisode, id: int, source_id: int, seq: int
+    ) -> episodes.EpisodeRow:
+        document, draft = read_document.document, episode.draft
+        start = draft.at or document.at
+        return episodes.EpisodeRow(
+            id, source_id, seq, draft.title, draft.text, episode.sha256, len(draft.text.split()),
+            draft.speaker or document.speaker, to_ms(start), to_ms(draft.until or start),
+            draft.line, draft.end_line, draft.refs or ((document.ref,) if document.ref else ()),
+        )  # fmt: skip
+
+    def _add(self, row: episodes.EpisodeRow, read_document: ReadDocument, episode: ReadEpisode) -> None:
+        self._episode_rows.append(row)
+        counts, titles = self._counted(read_document, episode)
+        for node, count in counts.items():
+            self._edges.append(("mention", row.id, node, count, "title" if node in titles else None))
+        self._theses_of(row, episode)
+        self.change.added.append(_graph_row(row, read_document, counts, titles))
+
+    def _counted(self, read_document: ReadDocument, episode: ReadEpisode) -> tuple[dict[int, int], frozenset[int]]:
+        counts = Counter(self._objects[m.norm] for m in (*episode.mentions, *read_document.shared))
+        return dict(counts), frozenset(self._objects[m.norm] for m in episode.mentions if m.titles)
+
+    def _theses_of(self, row: episodes.EpisodeRow, episode: ReadEpisode) -> None:
+        node = graph.allocate(self._conn, "node", len(episode.sentences))
+        starts = [start for start, _ in episode.sentences]
+        members: dict[int, set[int]] = defaultdict(set)
+        for mention in episode.mentions:
+            place = bisect_right(starts, mention.start) - 1
+            if mention.start >= 0 and place >= 0 and mention.start < episode.sentences[place][1]:
+                members[place].add(self._objects[mention.norm])
+        for place, (start, end) in enumerate(episode.sentences):
+            self._theses.append(graph.ThesisRow(node + place, row.id, start, end, valid_from=row.event_from))
+            self._edges.append(("asserts", row.id, node + place, 1, None))
+            self._edges.extend(("member", node + place, object, 1, None) for object in sorted(members[place]))
+
+    def _keep(self, row: episodes.EpisodeRow, read_document: ReadDocument, episode: ReadEpisode) -> None:
+        """A kept episode mentions what its source's properties now say, and no longer what they said."""
+        counts, titles = self._counted(read_document, episode)
+        wanted = {(node, count, "title" if node in titles else None) for node, count in counts.items()}
+        stored = {
+            (edge.dst, edge.n_support, edge.role): edge.id for edge in graph.edges_from(self._conn, [row.id], "mention")
+        }
+        if stored.keys() != wanted:
+            self._retired_edges += [id for key, id in stored.items() if key not in wanted]
+            self._edges += [("mention", row.id, *key) for key in sorted(wanted - stored.keys(), key=lambda key: key[0])]
+            self.change.remade.append(_graph_row(row, read_document, counts, titles))
+
+    def _link(self, ids: list[int], kept: set[int]) -> None:
+        """`next` edges along the source, and no others."""
+        wanted = set(pairwise(ids))
+        stored = {(edge.src, edge.dst): edge.id for edge in graph.edges_from(self._conn, sorted(kept), "next")}
+        self._retired_edges += [id for pair, id in stored.items() if pair not in wanted]
+        self._edges += [("next", a, b, 1, None) for a, b in pairwise(ids) if (a, b) not in stored]
+
+
+def _graph_row(
+    row: episodes.EpisodeRow, read_document: ReadDocument, counts: dict[int, int], titles: frozenset[int]
+) -> EpisodeRow:
+    is_chat = read_document.document.kind == "chat"
+    return EpisodeRow(row.id, row.source_id, row.seq, row.event_from, is_chat, counts, titles)
