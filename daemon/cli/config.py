@@ -16,7 +16,10 @@ from daemon.terminal import display_safe
 @click.group(invoke_without_command=True)
 @click.pass_context
 def config(ctx: click.Context) -> None:
-    """Show and change the settings. A change counts from the daemon's next start: pal daemon restart"""
+    """Show and change the settings.
+
+    A change counts from the daemon's next start: pal daemon restart
+    """
     if ctx.invoked_subcommand is None:
         ctx.invoke(show)
 

@@ -16,11 +16,26 @@ import click
 
 from daemon import wire
 from daemon.cli import output
+from daemon.client import DaemonDownError, DaemonError
 from daemon.terminal import display_safe
+from memory.errors import PalimpsestError
 
-INTERRUPTED = 130
 NOTHING_READ = "Nothing has been read yet. Read a folder once: pal add ~/notes. Keep it read: pal watch add ~/notes"
 _EXIT_CODES = {"bad_input": 2, "too_large": 2, "not_found": 4}
+
+
+def explained(error: Exception, as_json: bool) -> click.ClickException | None:
+    """What the user is told of `error`; None for an error that nobody foresaw, and for click's own."""
+    match error:
+        case DaemonError():
+            return Refused(error.failed, as_json)
+        case DaemonDownError():
+            return DaemonState(str(error))
+        case PalimpsestError():  # config.toml
+            return click.ClickException(display_safe(str(error)))
+        case PermissionError():
+            return click.ClickException(display_safe(f"No permission: {error.filename or error}", line=True))
+    return None
 
 
 class DaemonState(click.ClickException):

@@ -89,7 +89,10 @@ def print_folders(folders: tuple[wire.Folder, ...]) -> None:
 @json_option
 @pass_session
 def init(session: Session, folders: tuple[Path, ...], as_json: bool) -> None:
-    """Write config.toml and choose the folders to watch. Does no harm when run again."""
+    """Write config.toml and choose the folders to watch.
+
+    Run again, it keeps the file and adds folders.
+    """
     from daemon.settings import Settings, render
 
     chosen = [_folder(folder) for folder in folders]

@@ -18,7 +18,10 @@ from daemon.terminal import display_safe
 
 @click.group("daemon")
 def daemon() -> None:
-    """The process in the background. Other commands start it when they need it."""
+    """The process in the background.
+
+    Other commands start it when they need it.
+    """
 
 
 @daemon.command()

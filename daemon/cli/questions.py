@@ -87,7 +87,7 @@ def recall(
     as_of: str | None,
     as_json: bool,
 ) -> None:
-    """Show the passages that speak of QUESTION, best first, without making an answer."""
+    """Show the passages that speak of QUESTION, best first."""
     request = wire.RecallRequest(_text(question), k=k, as_of=as_of, within=scope(folders, tags, since, until))
     reply = session.client.recall(request)
     if as_json:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import click
 
-from daemon.client import Client, connect
-from daemon.paths import Paths
+if TYPE_CHECKING:
+    from daemon.client import Client
+    from daemon.paths import Paths
 
 
 @dataclass
@@ -20,11 +22,15 @@ class Session:
 
     @cached_property
     def paths(self) -> Paths:
+        from daemon.paths import Paths
+
         return Paths.here()
 
     @cached_property
     def client(self) -> Client:
         """The connection, made when it is first needed. Raises DaemonDownError."""
+        from daemon.client import connect
+
         return connect(self.paths, start=self.start)
 
 

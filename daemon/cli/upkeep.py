@@ -89,7 +89,10 @@ def _duration(seconds: float) -> str:
 @json_option
 @pass_session
 def backup(session: Session, to: Path | None, as_json: bool) -> None:
-    """Copy the memory while it runs, to TO or into the backup folder. The copy is whole and checked."""
+    """Copy the memory while it runs.
+
+    The copy goes to TO, a file that does not exist yet, or into the backup folder.
+    """
     if to is not None and to.is_dir():
         raise click.BadParameter(f"{str(to)!r} is a folder. Give the copy a name in it.", param_hint="TO")
     if to is not None and not to.absolute().parent.is_dir():
@@ -105,7 +108,10 @@ def backup(session: Session, to: Path | None, as_json: bool) -> None:
 @json_option
 @pass_session
 def check(session: Session, as_json: bool) -> None:
-    """Check the memory file from end to end. Exits with 1 if something is wrong."""
+    """Check the memory file from end to end.
+
+    Exits with 1 if something is wrong.
+    """
     reply = session.client.check()
     if as_json:
         output.print_json(reply)

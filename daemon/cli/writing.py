@@ -21,9 +21,10 @@ STDIN = "-"
 @json_option
 @pass_session
 def add(session: Session, paths: tuple[str, ...], as_json: bool) -> None:
-    """Read files and folders once; "-" reads text from standard input.
+    """Read files and folders once.
 
-    What was read before and has not changed is left as it is. To keep a folder read as it changes: pal watch add.
+    "-" reads text from standard input. What was read before and has not changed is left as it is.
+    To keep a folder read as it changes: pal watch add.
     """
     files = [existing(Path(path), "PATH") for path in paths if path != STDIN]
     if STDIN in paths:
@@ -71,7 +72,7 @@ def _summary(added: wire.Added) -> str:
 def remember(
     session: Session, text: tuple[str, ...], title: str | None, at: str | None, source: str | None, as_json: bool
 ) -> None:
-    """Keep TEXT as a note; "-" reads it from standard input."""
+    """Keep TEXT as a note. "-" reads it from standard input."""
     words = _stdin() if text == (STDIN,) else " ".join(text)
     if not words.strip():
         raise click.UsageError('There is nothing to remember. For example: pal remember "The key is under the pot"')
@@ -116,7 +117,10 @@ def forget(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Remove something for good: text, vectors, index and traces. Files on disk are never touched."""
+    """Remove something from the memory for good.
+
+    Its text, vectors, index entries and traces are erased. Files on disk are never touched.
+    """
     given = {"source": source, "object": object_, "episode": episode, "fact": fact}
     chosen = {noun: value for noun, value in given.items() if value is not None}
     if len(chosen) != 1:
