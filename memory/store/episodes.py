@@ -6,6 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple, SupportsInt
 
+import numpy as np
+from numpy.typing import NDArray
+
 from memory.nouns import Episode, Scope
 from memory.store import text, vectors
 from memory.store.codec import SOURCE_COLUMNS, id_list, source_from_row, to_json
@@ -70,6 +73,29 @@ class Retired(NamedTuple):
 
     nodes: tuple[int, ...]
     edges: tuple[int, ...]
+
+
+class EpisodeArrays(NamedTuple):
+    """Episodes as columns of one length, ids rising. `event_from` in ms UTC, the least int64 where there is none."""
+
+    id: NDArray[np.int64]
+    source_id: NDArray[np.int64]
+    seq: NDArray[np.int64]
+    event_from: NDArray[np.int64]
+    is_chat: NDArray[np.bool_]
+
+
+def live(conn: Connection) -> EpisodeArrays:
+    """The live episodes, by id."""
+    never = np.iinfo(np.int64).min
+    rows = conn.execute(
+        "SELECT e.node_id, e.source_id, e.seq, ifnull(e.event_from, ?), s.kind = 'chat'"
+        " FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id"
+        " WHERE n.t_expired IS NULL ORDER BY e.node_id",
+        (int(never),),
+    ).fetchall()
+    id, source_id, seq, event_from, is_chat = np.array(rows, np.int64).reshape(-1, 5).T.copy()
+    return EpisodeArrays(id, source_id, seq, event_from, is_chat.astype(np.bool_))
 
 
 def of_source(conn: Connection, source_id: int) -> list[Placed]:

@@ -49,17 +49,26 @@ def remove(conn: Connection, episode_ids: Sequence[SupportsInt], thesis_ids: Seq
 
 
 def search(
-    conn: Connection, terms: Sequence[str], k: int, *, kind: Kind = "episode", title_weight: float = 1.0
+    conn: Connection,
+    terms: Sequence[str],
+    k: int,
+    *,
+    kind: Kind = "episode",
+    title_weight: float = 1.0,
+    within: Sequence[SupportsInt] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The `k` best for any of `terms` -> (ids, scores), larger is better.
+    """The `k` best for any of `terms`, of those in `within` if it is given -> (ids, scores), larger is better.
 
     A term of several words is a phrase. Nothing in a term is syntax. `title_weight` counts for episodes.
     """
     weights = "?, 1.0" if kind == "episode" else "?"
+    # the + keeps SQLite from asking the index once for each id of `within`
+    narrowed = "" if within is None else " AND +rowid IN (SELECT value FROM json_each(?))"
+    ids = () if within is None else (id_list(within),)
     rows = conn.execute(
-        f"SELECT rowid, bm25({kind}_text, {weights}) AS cost FROM {kind}_text WHERE {kind}_text MATCH ?"
+        f"SELECT rowid, bm25({kind}_text, {weights}) AS cost FROM {kind}_text WHERE {kind}_text MATCH ?{narrowed}"
         " ORDER BY cost LIMIT ?",
-        (title_weight, _any_of(terms), k),
+        (title_weight, _any_of(terms), *ids, k),
     ).fetchall()
     return np.array([row[0] for row in rows], np.int64), -np.array([row[1] for row in rows], np.float64)
 
