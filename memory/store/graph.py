@@ -142,29 +142,6 @@ def insert_edges(conn: Connection, rows: Sequence[EdgeRow], now: int) -> None:
 _EDGE_DEFAULTS = tuple(EdgeRow._field_defaults.values())[1:]
 
 
-def edges_from(conn: Connection, sources: Sequence[SupportsInt], kind: EdgeKind) -> list[EdgeRow]:
-    """The live edges of one kind that leave these nodes."""
-    columns = ", ".join(f"e.{name}" for name in EdgeRow._fields)
-    rows = conn.execute(
-        f"SELECT {columns} FROM json_each(?) s JOIN edge e ON e.src = s.value"
-        " WHERE e.kind = ? AND e.t_expired IS NULL ORDER BY e.id",
-        (id_list(sources), kind),
-    )
-    return [EdgeRow(*row) for row in rows]
-
-
-def retire_edges(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: str) -> None:
-    """Takes live edges out of sight, and what questions have learnt on them."""
-    listed = id_list(ids)
-    conn.execute(
-        "UPDATE edge SET t_expired = ?, expire_reason = ?"
-        " WHERE id IN (SELECT value FROM json_each(?)) AND t_expired IS NULL",
-        (now, reason, listed),
-    )
-    conn.execute("DELETE FROM edge_memory WHERE edge_id IN (SELECT value FROM json_each(?))", (listed,))
-    vectors.delete_many(conn, "edge", ids)
-
-
 def objects_by_norm(conn: Connection, norms: Sequence[str]) -> dict[str, list[int]]:
     """Live objects under each alias; the surest, then the oldest, first. An unknown norm is left out."""
     found: dict[str, list[int]] = {}
@@ -190,7 +167,8 @@ def object_labels(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str
 def live_objects(conn: Connection) -> ObjectArrays:
     """The live objects, by id."""
     rows = conn.execute(
-        "SELECT n.id, o.type IS 'date' FROM node n JOIN object o ON o.node_id = n.id WHERE n.t_expired IS NULL ORDER BY n.id"
+        "SELECT n.id, o.type IS 'date' FROM node n JOIN object o ON o.node_id = n.id"
+        " WHERE n.t_expired IS NULL ORDER BY n.id"
     ).fetchall()
     id, is_date = np.array(rows, np.int64).reshape(-1, 2).T
     return ObjectArrays(id.copy(), is_date.astype(np.bool_))
@@ -231,3 +209,4 @@ def retire_edges(conn: Connection, ids: Sequence[SupportsInt], now: int, reason:
         (now, reason, id_list(ids)),
     )
     conn.execute("DELETE FROM edge_memory WHERE edge_id IN (SELECT value FROM json_each(?))", (id_list(ids),))
+    vectors.delete_many(conn, "edge", ids)
