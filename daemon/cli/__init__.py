@@ -65,6 +65,8 @@ class Pal(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if " " in args[0]:
             ctx.fail(f'To ask something: pal ask "{" ".join(args[0].split())}"')
+        if args[0] not in COMMANDS and not ctx.resilient_parsing:
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -28,7 +28,8 @@ def add(session: Session, paths: tuple[str, ...], as_json: bool) -> None:
     """
     files = [existing(Path(path), "PATH") for path in paths if path != STDIN]
     if STDIN in paths:
-        _report(session.client.remember(wire.RememberRequest(_stdin())), as_json)
+        note = wire.RememberRequest(_stdin())
+        _report(session.client.remember(note), as_json)
     if not files:
         return
     added: wire.Added | None = None

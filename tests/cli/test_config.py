@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from daemon.settings import Settings, entries, load, render
+from tests.cli.conftest import Pal
+
+RECALL = Settings().memory.recall
+
+
+def test_show_lists_every_setting_and_marks_what_differs(pal: Pal, home: Path) -> None:
+    assert pal("config", "set", "memory.recall.k", "7").exit_code == 0
+    lines = pal("config").stdout.splitlines()
+    assert len(lines) == len(list(entries(Settings())))
+    assert [line.split() for line in lines if line.startswith("*")] == [["*", "memory.recall.k", "7"]]
+
+
+def test_get_prints_one_value(pal: Pal) -> None:
+    assert pal("config", "get", "memory.recall.k").stdout == f"{RECALL.k}\n"
+    assert json.loads(pal("config", "get", "memory.recall.damping", "--json").stdout) == {
+        "memory.recall.damping": RECALL.damping
+    }
+    assert ".env*" in pal("config", "get", "watch.ignore").stdout.splitlines()
+
+
+def test_set_keeps_the_file_and_its_comments(pal: Pal, home: Path) -> None:
+    result = pal("config", "set", "memory.recall.k", "20")
+    assert (result.exit_code, result.stdout) == (0, "memory.recall.k = 20\n")
+    text = (home / "config.toml").read_text("utf-8")
+    assert text == render(Settings()).replace(f"\nk = {RECALL.k}\n", "\nk = 20\n")
+    assert load(home / "config.toml").memory.recall.k == 20
+
+
+def test_set_replaces_a_list_of_several_lines(pal: Pal, home: Path) -> None:
+    assert pal("config", "set", "watch.ignore", "*.tmp, drafts/").exit_code == 0
+    settings = load(home / "config.toml")
+    assert settings.watch.ignore == ("*.tmp", "drafts/")
+    assert settings.memory == Settings().memory
+    assert pal("config", "set", "watch.ignore", '["a, b.md"]').exit_code == 0
+    assert load(home / "config.toml").watch.ignore == ("a, b.md",)
+
+
+def test_set_writes_a_text_without_quotes_and_safely(pal: Pal, home: Path) -> None:
+    assert pal("config", "set", "daemon.log_level", "DEBUG").exit_code == 0
+    assert load(home / "config.toml").daemon.log_level == "DEBUG"
+    pal("config", "set", "daemon.log_level", 'x"\n[memory.recall]\nk = 1')
+    assert load(home / "config.toml").memory.recall.k == RECALL.k
+
+
+def test_set_adds_to_a_short_file_where_it_belongs(pal: Pal, home: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text("# mine\n[daemon]\nreaders = 2\n\n[memory.answer]\nlines = 3\n", "utf-8")
+    assert pal("config", "set", "daemon.in_flight", "9").exit_code == 0
+    assert pal("config", "set", "memory.recall.k", "3").exit_code == 0
+    text = (home / "config.toml").read_text("utf-8")
+    assert text.startswith("# mine\n[daemon]\n")
+    assert tomllib.loads(text) == {
+        "daemon": {"readers": 2, "in_flight": 9},
+        "memory": {"answer": {"lines": 3}, "recall": {"k": 3}},
+    }
+
+
+@pytest.mark.parametrize("value", ["many", "-1", '"10"', "1\n[x]\ny=1", "[1]"])
+def test_a_value_that_cannot_be_meant_changes_nothing(pal: Pal, home: Path, value: str) -> None:
+    assert pal("config", "set", "memory.recall.k", "11").exit_code == 0
+    before = (home / "config.toml").read_bytes()
+    result = pal("config", "set", "--", "memory.recall.k", value)
+    assert result.exit_code == 2, result.output
+    assert "config.toml" in result.stderr
+    assert [path.name for path in home.iterdir()] == ["config.toml"]
+    assert (home / "config.toml").read_bytes() == before
+
+
+def test_an_unknown_setting_is_told_with_the_nearest(pal: Pal) -> None:
+    result = pal("config", "get", "memory.recal.k")
+    assert result.exit_code == 2
+    assert "memory.recal.k is not a setting. Did you mean memory.recall.k?" in result.stderr
+
+
+def test_a_broken_file_is_told_with_the_line(pal: Pal, home: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text("[daemon]\nreaders = 'four'\n", "utf-8")
+    result = pal("config", "show")
+    assert result.exit_code == 1
+    assert "line 2" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_path_prints_where_things_live(pal: Pal, home: Path) -> None:
+    assert pal("config", "path").stdout == f"{home / 'config.toml'}\n"
+    assert json.loads(pal("config", "path", "--json").stdout)["memory"] == str(home / "memory.db")
+
+
+def test_edit_opens_the_editor_and_checks_what_it_wrote(
+    pal: Pal, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\necho "nonsense = 1" >> "$1"\n')
+    editor.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(editor))
+    result = pal("config", "edit")
+    assert result.exit_code == 1
+    assert "nonsense" in result.stderr

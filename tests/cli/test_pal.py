@@ -1,0 +1,130 @@
+"""What `pal` does before it needs a daemon: help, mistakes, completion, and what it imports."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from daemon.cli import COMMANDS, SECTIONS, main
+from tests.cli.conftest import Pal
+
+PAL = [sys.executable, "-m", "tests.cli.pal"]
+HEAVY = set(
+    "numpy scipy pydantic fastapi starlette uvicorn httpx sqlite3 pysqlite3 sqlite_vec sqlite_utils anthropic ollama "
+    "textual rich mcp watchdog apscheduler asyncio wordllama".split()
+)
+
+
+def test_the_sentences_of_the_help_are_the_commands_own() -> None:
+    for name, (_, sentence) in COMMANDS.items():
+        command = main.get_command(main.make_context("pal", ["--help"], resilient_parsing=True), name)
+        assert command is not None and command.name == name
+        assert (command.help or "").split(". ")[0].splitlines()[0].rstrip(".") == sentence.rstrip("."), name
+
+
+def test_without_a_terminal_pal_prints_its_help(pal: Pal) -> None:
+    result = pal()
+    assert result.exit_code == 0
+    assert result.stdout == pal("--help").stdout
+    assert [section for section in SECTIONS if f"\n{section}:\n" in result.stdout] == list(SECTIONS)
+
+
+def test_version(pal: Pal) -> None:
+    from importlib.metadata import version
+
+    assert pal("--version").stdout == f"palimpsest, version {version('palimpsest')}\n"
+
+
+def test_a_mistyped_command_and_a_bare_question_are_put_right(pal: Pal) -> None:
+    assert "Did you mean 'status'?" in pal("stauts").stderr
+    result = pal("where is the harbour office?")
+    assert result.exit_code == 2
+    assert 'To ask something: pal ask "where is the harbour office?"' in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["ask"], "Missing argument 'QUESTION...'"),
+        (["ask", "  "], "The question is empty. For example: pal ask"),
+        (["recall", ""], "The question is empty."),
+        (["recall", "-k", "0", "x"], "'-k'"),
+        (["add"], "Missing argument 'PATH...|-'"),
+        (["add", "no-such-folder"], "There is no 'no-such-folder'."),
+        (["remember", " "], "There is nothing to remember."),
+        (["watch", "add", __file__], "is a file. To read it once: pal add"),
+        (["watch", "add", "no-such-folder"], "There is no 'no-such-folder'."),
+        (["forget"], "Say what to forget, one at a time"),
+        (["forget", "--fact", "1", "--episode", "2"], "Say what to forget, one at a time"),
+        (["forget", "--fact", "1"], "Add --yes to forget without being asked."),
+        (["backup", "/"], "is a folder. Give the copy a name in it."),
+        (["backup", "/no/such/place.db"], "There is no folder '/no/such'."),
+        (["init", "no-such-folder"], "There is no 'no-such-folder'."),
+        (["ask", "--within", "no-such-folder", "x"], "There is no 'no-such-folder'."),
+    ],
+)
+def test_what_cannot_be_meant_is_told_before_anything_happens(pal: Pal, home: Path, args: list[str], says: str) -> None:
+    result = pal(*args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert says in result.stderr
+    assert not home.exists()
+
+
+def test_standard_input_must_be_text(pal: Pal) -> None:
+    assert "no text on standard input" in pal("add", "-", input="  \n").stderr
+    result = pal("add", "-", input=b"\xff\xfe\x00binary")
+    assert result.exit_code == 1
+    assert "not UTF-8 text" in result.stderr
+
+
+@pytest.mark.parametrize("args", [["ask", "x"], ["status"], ["watch", "list"], ["remember", "x"], ["daemon", "status"]])
+def test_without_a_daemon_and_told_not_to_start_one(pal: Pal, home: Path, args: list[str]) -> None:
+    result = pal(*args)
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert "pal daemon start" in result.stderr
+    assert not home.exists()
+
+
+def test_stopping_what_does_not_run_is_done(pal: Pal) -> None:
+    assert pal("daemon", "stop").stdout == "It was not running.\n"
+    assert json.loads(pal("daemon", "stop", "--json").stdout) == {"stopped": False}
+    assert "There is no log yet" in pal("daemon", "log").stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_call_pal(pal: Pal, shell: str) -> None:
+    assert f"_PAL_COMPLETE={shell}_complete" in pal("completion", shell).stdout
+
+
+def test_completion_completes(home: Path) -> None:
+    words = {"COMP_WORDS": "pal fo", "COMP_CWORD": "1", "_PAL_COMPLETE": "bash_complete"}
+    done = subprocess.run(PAL, env=os.environ | words, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["plain,forget"]
+
+
+def modules_of(*args: str) -> set[str]:
+    """The top-level modules that one `pal` process has imported when it ends."""
+    code = "import sys, atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); " \
+           "from daemon.cli import main; main(prog_name='pal')"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, timeout=60)
+    return {name.partition(".")[0] for name in done.stderr.splitlines()[-1].split()}
+
+
+@pytest.mark.parametrize("args", [["--help"], ["ask", "--help"], ["--no-start", "status"], ["--no-start", "ask", "x"]])
+def test_a_client_imports_nothing_heavy(home: Path, args: list[str]) -> None:
+    imported = modules_of(*args)
+    assert "click" in imported
+    assert imported & HEAVY == set()
+
+
+def test_help_is_quick(home: Path) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([*PAL, "--help"], check=True, capture_output=True, timeout=60)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime <= 0.25
