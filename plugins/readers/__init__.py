@@ -1,0 +1,114 @@
+"""Files to documents. `documents` is the one entry: whatever a file holds, it gives documents or raises Unreadable."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memory.nouns import Document, Turn
+from plugins.readers.contract import MIB, Reader, Unreadable
+from plugins.readers.dates import event_date, local
+from plugins.readers.decode import well_formed
+
+if TYPE_CHECKING:
+    from plugins.manager import Plugins
+
+__all__ = ["Reader", "Unreadable", "documents", "reader_of"]
+
+_TITLE_CHARS = 300
+
+
+def reader_of(plugins: Plugins, path: Path, size: int) -> Reader:
+    """The reader for a file of that name and size in bytes; raises Unreadable. To be asked before the file is read."""
+    reader = plugins.reader_for(path)
+    if reader is None:
+        raise Unreadable(f"no reader for {path.suffix.lower()}" if path.suffix else "no reader for hidden files")
+    if size == 0:
+        raise Unreadable("empty file")
+    if size > reader.max_bytes:
+        raise Unreadable(
+            f"too large: {size / MIB:,.1f} MiB, the {reader.name} reader takes {reader.max_bytes // MIB} MiB"
+        )
+    return reader
+
+
+def documents(plugins: Plugins, path: Path, data: bytes, stat: os.stat_result) -> list[Document]:
+    """The documents in a file: at least one, each with uri, title, date, hash and size. Raises Unreadable only.
+
+    A file that is one document has the uri of its absolute path with forward slashes; of several, each has
+    "#" and its own id or number behind it. `data` is what was read from `path`, `stat` what was true then.
+    """
+    reader = reader_of(plugins, path, len(data))
+    uri = path.absolute().as_posix()
+    if well_formed(uri) != uri:
+        raise Unreadable("its name is not valid text: rename it")
+    try:
+        read = [_clean(document) for document in reader.read(path, data)]
+    except Unreadable:
+        raise
+    except MemoryError as error:
+        raise Unreadable(f"too large for the {reader.name} reader: out of memory") from error
+    except RecursionError as error:
+        raise Unreadable(f"nested too deeply for the {reader.name} reader") from error
+    except Exception as error:  # nothing that a file contains may stop the daemon
+        raise Unreadable(f"the {reader.name} reader failed: {type(error).__name__}: {error}") from error
+    read = [document for document in read if document.turns or document.text.strip()]
+    if not read:
+        raise Unreadable("no text in it")
+    digest = hashlib.sha256(data).hexdigest()
+    return [
+        replace(
+            document,
+            uri=f"{uri}#{document.uri or number}" if document.uri or len(read) > 1 else uri,
+            title=_title(document.title) or path.stem,
+            kind="chat" if document.turns else "file",
+            reader=reader.name,
+            at=_at(document, path, stat),
+            sha256=digest,
+            size=len(data),
+            mtime_ns=stat.st_mtime_ns,
+        )
+        for number, document in enumerate(read, 1)
+    ]
+
+
+def _at(document: Document, path: Path, stat: os.stat_result) -> datetime:
+    """The event date: the header's, or one in the text or the name, or else the day the file was last written."""
+    if document.at is not None:
+        return local(document.at)
+    found = event_date(path, document.title or "", document.text)
+    return found or datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000_000, UTC).astimezone()
+
+
+def _title(title: str | None) -> str:
+    return " ".join((title or "").split())[:_TITLE_CHARS]
+
+
+def _clean(document: Document) -> Document:
+    """The document without the lone surrogates and NUL characters that JSON, HTML and mail headers can spell."""
+    return replace(
+        document,
+        uri=_valid(document.uri),
+        text=_valid(document.text),
+        turns=tuple(Turn(_valid(t.speaker), _valid(t.text), t.at, _valid(t.ref)) for t in document.turns),
+        title=_valid(document.title),
+        speaker=_valid(document.speaker),
+        properties=_valid(document.properties),
+        tags=_valid(document.tags),
+        aliases=_valid(document.aliases),
+    )
+
+
+def _valid(value: Any) -> Any:
+    if isinstance(value, str):
+        return well_formed(value.replace("\x00", ""))
+    if isinstance(value, Mapping):
+        return {_valid(key): _valid(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_valid(held) for held in value)
+    return value

@@ -1,0 +1,92 @@
+"""The embedder that is always there: WordLlama's static word vectors, averaged. No model server, no torch.
+
+The weights and the tokenizer lie in the wordllama package; they are read from there without importing it, which would
+set up logging for the whole process and load an HTTP client. The vectors are those of
+`WordLlama.load(dim=256).embed(text, norm=True)`; a test holds them together.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memory.errors import NotAvailableError
+from memory.protocols import Vectors
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+DIMENSION = 256
+MAX_CHARS = 20_000  # of a text that are embedded: about 3,000 words
+_WEIGHTS = "weights/l2_supercat_256.safetensors"
+_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+
+
+class StaticEmbedder:
+    """256 dimensions, no prefixes. Loads on first use (about 0.15 s, 40 MB), once, from any thread."""
+
+    dimension = DIMENSION
+    batch = 256
+    query_prefix = ""
+    document_prefix = ""
+
+    def __init__(self) -> None:
+        self.name = f"wordllama-{DIMENSION}@{version('wordllama')}"
+        self._lock = threading.Lock()
+        self._model: tuple[Tokenizer, Vectors] | None = None
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """(n,) texts -> (n, 256) float32, rows of norm 1; a blank text gives zeros, a long one counts MAX_CHARS."""
+        tokenizer, table = self._load()
+        vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
+        for start in range(0, len(texts), self.batch):
+            wanted = [_cut(text) for text in texts[start : start + self.batch]]
+            for offset, encoding in enumerate(tokenizer.encode_batch_fast(wanted, add_special_tokens=False)):
+                if encoding.ids:
+                    vectors[start + offset] = table[encoding.ids].sum(axis=0)
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        np.divide(vectors, norms, out=vectors, where=norms > 0)
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        """text -> (256,) float32 of norm 1, or zeros if it is blank."""
+        vector: Vectors = self.embed_documents([text])[0]
+        return vector
+
+    def _load(self) -> tuple[Tokenizer, Vectors]:
+        with self._lock:
+            if self._model is None:
+                self._model = _read_model(_package())
+            return self._model
+
+
+def _cut(text: str) -> str:
+    text = text[:MAX_CHARS]
+    return "" if text.isspace() else text.encode("utf-8", "replace").decode()  # the tokenizer refuses lone surrogates
+
+
+def _package() -> Path:
+    spec = importlib.util.find_spec("wordllama")
+    if spec is None or not spec.submodule_search_locations:
+        raise NotAvailableError("The package wordllama is not installed. Install Palimpsest again.")
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def _read_model(package: Path) -> tuple[Tokenizer, Vectors]:
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    try:
+        table = load_file(package / _WEIGHTS)["embedding.weight"].astype(np.float32)
+        tokenizer = Tokenizer.from_file(str(package / _TOKENIZER))
+    except Exception as error:  # tokenizers raises nothing narrower
+        raise NotAvailableError(f"The embedder's files cannot be read ({error}). Install wordllama again.") from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer, table

@@ -1,0 +1,26 @@
+"""What a plugin can add. A plugin is a module, or an entry point of the group "palimpsest", with any of these hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from memory.protocols import Embedder
+    from plugins.readers.contract import Reader
+
+PROJECT = "palimpsest"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def register_readers(register: Callable[[Reader], None]) -> None:
+    """Call `register(reader)` for each kind of file that the plugin can read."""
+
+
+@hookspec
+def register_embedders(register: Callable[[str, Callable[[], Embedder]], None]) -> None:
+    """Call `register(name, make)` for each embedder; `make()` is called when the embedder is first asked for."""

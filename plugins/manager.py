@@ -1,0 +1,133 @@
+"""Loads the plugins, ours and other people's, through the same hooks.
+
+Loading imports no model and no numpy: a reader is a function, an embedder is a name until it is asked for.
+A plugin of somebody else that breaks is left out whole and named in `Plugins.problems`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from memory.errors import NotFoundError
+from plugins import hookspecs
+from plugins.readers.contract import Reader
+
+if TYPE_CHECKING:
+    from memory.protocols import Embedder
+
+TRACE = "PALIMPSEST_TRACE_PLUGINS"
+BUILT_IN = (
+    "plugins.readers.chat",
+    "plugins.readers.csv",
+    "plugins.readers.eml",
+    "plugins.readers.html",
+    "plugins.readers.ics",
+    "plugins.readers.markdown",
+    "plugins.readers.org",
+    "plugins.readers.text",
+    "plugins.embedders",
+)
+
+
+class Plugins:
+    """What is registered. `readers` and `embedders` are names; `problems` says which plugins were left out and why."""
+
+    def __init__(
+        self,
+        readers: Iterable[Reader],
+        embedders: Mapping[str, Callable[[], Embedder]],
+        problems: Iterable[str] = (),
+    ) -> None:
+        """A later reader takes over the suffixes it shares with an earlier one."""
+        by_name = {reader.name: reader for reader in readers}
+        self._by_suffix = {suffix: reader for reader in by_name.values() for suffix in reader.suffixes}
+        self._make = dict(embedders)
+        self._made: dict[str, Embedder] = {}
+        self._lock = threading.Lock()
+        self.readers = tuple(sorted(by_name))
+        self.embedders = tuple(sorted(self._make))
+        self.problems = tuple(problems)
+
+    def reader_for(self, path: Path) -> Reader | None:
+        """The reader for a file of this name, or None. Hidden files have none unless their suffix has one."""
+        suffix = path.suffix.lower()
+        if not suffix and path.name.startswith("."):
+            return None
+        return self._by_suffix.get(suffix)
+
+    def embedder(self, name: str) -> Embedder:
+        """The embedder of that name, made when first asked for; NotFoundError lists the known names."""
+        make = self._make.get(name)
+        if make is None:
+            raise NotFoundError(f"There is no embedder called {name!r}. Known: {', '.join(self.embedders)}.")
+        with self._lock:
+            if name not in self._made:
+                self._made[name] = make()
+            return self._made[name]
+
+
+def load() -> Plugins:
+    """The built-in plugins, then every entry point of the group "palimpsest"."""
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    if os.environ.get(TRACE, "") not in ("", "0"):
+        manager.add_hookcall_monitoring(_before, _after)
+    readers: list[Reader] = []
+    embedders: dict[str, Callable[[], Embedder]] = {}
+    problems: list[str] = []
+    for name in BUILT_IN:
+        ours = _register(manager, importlib.import_module(name), name)
+        readers += ours[0]
+        embedders |= ours[1]
+    for entry in entry_points(group=hookspecs.PROJECT):
+        try:
+            theirs = _register(manager, entry.load(), entry.name)
+        except (Exception, SystemExit) as error:  # whatever somebody else's module does, the others still work
+            problems.append(f"The plugin {entry.name!r} ({entry.value}) was left out: {type(error).__name__}: {error}")
+            continue
+        readers += theirs[0]
+        embedders |= theirs[1]
+    return Plugins(readers, embedders, problems)
+
+
+def _register(
+    manager: pluggy.PluginManager, plugin: object, name: str
+) -> tuple[list[Reader], dict[str, Callable[[], Embedder]]]:
+    """What one plugin registers; anything it raises passes through, and then nothing of it is kept."""
+    readers: list[Reader] = []
+    embedders: dict[str, Callable[[], Embedder]] = {}
+
+    def add_reader(reader: Reader) -> None:
+        if not isinstance(reader, Reader):
+            raise TypeError(f"register_readers takes a plugins.readers.contract.Reader, not {reader!r}")
+        readers.append(reader)
+
+    def add_embedder(name: str, make: Callable[[], Embedder]) -> None:
+        if not isinstance(name, str) or not callable(make):
+            raise TypeError(f"register_embedders takes a name and a function that makes it, not {name!r}, {make!r}")
+        embedders[name] = make
+
+    others = manager.get_plugins()
+    manager.register(plugin, name)
+    manager.subset_hook_caller("register_readers", others)(register=add_reader)
+    manager.subset_hook_caller("register_embedders", others)(register=add_embedder)
+    return readers, embedders
+
+
+def _before(hook: str, implementations: Iterable[Any], arguments: Mapping[str, Any]) -> None:
+    names = ", ".join(implementation.plugin_name for implementation in implementations)
+    print(f"plugins: {hook}({', '.join(arguments)}) -> {names or 'nobody'}", file=sys.stderr)
+
+
+def _after(outcome: Any, hook: str, implementations: Iterable[Any], arguments: Mapping[str, Any]) -> None:
+    if outcome.exception is not None:
+        print(f"plugins: {hook} raised {outcome.exception!r}", file=sys.stderr)

@@ -1,0 +1,281 @@
+"""When a file is from: dates in headers, in running text and in names.
+
+Only what a person wrote as a date counts, and nothing is guessed: 3/4/2024 is no date here, because half of the
+readers would be wrong about it. A time without a zone is the machine's local time, a day is its midnight.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+
+OPENING_LINES = 3  # lines with text that may carry the date of the whole
+_LINE_CHARS = 300  # of each of them
+_VALUE_CHARS = 100  # a longer value is prose, not a date
+_YEARS = range(1900, 2101)
+
+_MONTH_NAMES = (
+    "january jan januari januar jänner janvier janv enero gennaio gen janeiro januára stycznia styczeń",
+    "february feb februari februar februára février févr fevrier febrero febbraio fevereiro fev lutego luty",
+    "march mar maart mrt märz maerz mars marzo março marca marzec",
+    "april apr avril avr abril abr aprile kwietnia kwiecień",
+    "may mei mai maj maja mayo maggio maio",
+    "june jun juni juin junio giugno junho czerwca czerwiec",
+    "july jul juli juillet juil julio luglio julho lipca lipiec",
+    "august aug augustus août aout agosto ago sierpnia sierpień",
+    "september sep sept septembre septiembre settembre setembro września wrzesień",
+    "october oct oktober okt octobre octubre ottobre outubro października październik",
+    "november nov novembre noviembre novembro listopada listopad",
+    "december dec dezember dez desember des décembre déc decembre diciembre dic dicembre dezembro grudnia grudzień",
+)
+_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
+_MON = "(?P<mon>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+_YEAR = r"(?P<y>(?:19|20)\d\d|['’]\d\d)(?!\d)"
+_DAY = r"(?<!\d)(?P<d>\d{1,2})"
+_TIME = (
+    r"(?:(?P<sep>T|,?\s+(?:at\s+|um\s+|om\s+)?)(?P<h>\d{1,2}):(?P<min>\d\d)(?::(?P<s>\d\d)(?:[.,]\d{1,9})?)?(?!\d)"
+    r"(?:\s?(?P<ap>[ap])\.?m\b\.?)?(?P<z>\s?Z\b|\s?UTC\b|\s?GMT\b|\s?[+-]\d\d:?\d\d(?!\d))?)?"
+)
+_I = re.IGNORECASE
+_PROSE = tuple(
+    re.compile(pattern + _TIME, _I)
+    for pattern in (
+        r"(?<![\d.])(?P<y>(?:19|20)\d\d)(?P<dash>[-/._])(?P<m>\d{1,2})(?P=dash)(?P<d>\d{1,2})(?!\d)",
+        rf"{_DAY}(?:st|nd|rd|th|er|\.|º|ª)?[\s-]*(?:of\s+|de\s+|di\s+)?{_MON},?(?:\s+de\s+|\s+del\s+|[\s-]*){_YEAR}",
+        rf"(?<!\w){_MON}\s*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s+{_YEAR}",
+        r"(?<![\d.])(?P<d>\d{1,2})\.\s?(?P<m>\d{1,2})\.\s?(?P<y>(?:19|20)\d\d)(?!\d)",
+        r"(?<![\d.])(?P<d>\d\d)\.(?P<m>\d\d)\.(?P<y>\d\d)(?![\d.])",
+        r"(?<![\d/])(?P<d>\d{1,2})(?P<slash>[/-])(?P<m>\d{1,2})(?P=slash)(?P<y>(?:19|20)\d\d)(?![\d/])",
+    )
+)
+_COMPACT = re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)(?P<m>\d\d)(?P<d>\d\d)(?!\d)" + _TIME, _I)
+_STAMP = re.compile(r"(?<!\d)(\d{8})[T_-]?(\d\d)(\d\d)(\d\d)?(Z?)(?!\d)")
+_WEEK = re.compile(r"(?<!\d)((?:19|20)\d\d)-?W(\d\d)(?:-([1-7]))?(?!\d)", _I)
+_MONTH = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_. ]?(0[1-9]|1[0-2])(?![\d])")
+_WITHOUT_YEAR = (
+    re.compile(rf"{_DAY}(?:st|nd|rd|th|\.)?\s+(?:of\s+)?{_MON}(?!\w)", _I),
+    re.compile(rf"(?<!\w){_MON}\s*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:])", _I),
+)
+_BARE_YEAR = re.compile(r"(?<![\w$€£.,/-])((?:19|20)\d\d)(?![\w%/]|[.,]\d)")
+_LABEL = re.compile(
+    r"^\W*(?:date|datum|dato|fecha|data|created|written|updated|published|saved|clipped|last (?:edited|updated|"
+    r"touched|modified|changed)|stand)\b[^:\d\n]{0,24}:?\s*\W*",
+    _I,
+)
+_WEEKDAY = (
+    r"(?:mon|tue|wed|thu|fri|sat|sun|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|mo|di|mi|do|fr|sa|so"
+    r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)\w{0,6}\.?,?\s+(?:the\s+|den\s+)?"
+)
+_START = re.compile(rf"^[\s#*_>\[(-]*(?:{_WEEKDAY})?[*_]*", _I)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    start: int
+    at: datetime
+
+
+def parse_date(text: str) -> datetime | None:
+    """The date that a header or a property holds, or None.
+
+    Takes ISO 8601 (also week dates, months and basic format), mail dates, and the day written out in English and
+    nine more languages, with or without a time: "2024-03-05", "5 March 2024", "March 5, 2024 at 2:30 pm", "05.03.2024".
+    """
+    value = text.strip().strip("<>[]\"'")
+    if not value or len(value) > _VALUE_CHARS:
+        return None
+    found = _iso(value) or _mail(value) or _stamp(value)
+    if found is not None:
+        return found
+    if (first := next(_dates(value, compact=True), None)) is not None:
+        return first.at
+    if (week := _WEEK.fullmatch(value)) is not None:
+        return _week(week)
+    if (month := _MONTH.fullmatch(value)) is not None:
+        return _local(int(month[1]), int(month[2]), 1)
+    return None
+
+
+def event_date(path: Path, title: str, text: str) -> datetime | None:
+    """The date of a text whose header has none: what its opening lines and its name say; None if they do not.
+
+    A date that stands as one (after "Date:", in a heading, at the start of a line) comes before the file's name,
+    the name before a date inside a sentence, and a day without a year, completed by the only year near it, last.
+    """
+    opening = [title[:_LINE_CHARS], *_opening(text)]
+    return (
+        _standing(opening)
+        or _in_name(path)
+        or next((found.at for line in opening for found in _dates(line)), None)
+        or _completed(path, opening)
+        or _in_folders(path)
+    )
+
+
+def local(moment: datetime) -> datetime:
+    """`moment` with a zone: the machine's, if it has none. Raises ValueError or OverflowError at the ends of time."""
+    return moment if moment.tzinfo is not None else moment.astimezone()
+
+
+def _opening(text: str) -> list[str]:
+    lines: list[str] = []
+    for line in text[: 20 * _LINE_CHARS].split("\n"):
+        if line.strip():
+            lines.append(line[:_LINE_CHARS])
+        if len(lines) == OPENING_LINES:
+            break
+    return lines
+
+
+def _standing(lines: list[str]) -> datetime | None:
+    for line in lines[1:]:
+        if (label := _LABEL.match(line)) is not None and (found := next(_dates(line[label.end() :]), None)):
+            return found.at
+    for number, line in enumerate(lines):
+        start = _START.match(line)
+        limit = len(line) if number == 0 or line.startswith("#") else start.end() if start else 0
+        if (found := next(_dates(line), None)) is not None and found.start <= limit:
+            return found.at
+    return None
+
+
+def _in_name(path: Path) -> datetime | None:
+    stem = path.stem
+    if (stamp := _STAMP.search(stem)) is not None and (at := _stamp(stamp[0])) is not None:
+        return at
+    if (found := next(_dates(stem, compact=True), None)) is not None:
+        return found.at
+    if (week := _WEEK.search(stem)) is not None:
+        return _week(week)
+    if (month := _MONTH.search(stem)) is not None:
+        return _local(int(month[1]), int(month[2]), 1)
+    return None
+
+
+def _in_folders(path: Path) -> datetime | None:
+    """2024/03/05.md and 2024/03-05 standup.md."""
+    found = re.search(r"(?:^|\D)((?:19|20)\d\d)[-_/](\d\d)[-_/](\d\d)(?!\d)[^/]*$", path.with_suffix("").as_posix())
+    return _local(int(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+def _completed(path: Path, opening: list[str]) -> datetime | None:
+    years = {int(year) for place in (path.stem, *opening) for year in _BARE_YEAR.findall(place.replace("_", " "))}
+    if not years:
+        years = {int(part) for part in path.parts if _BARE_YEAR.fullmatch(part)}
+    if len(years) != 1:
+        return None
+    year = years.pop()
+    for line in opening:
+        for match in sorted((m for pattern in _WITHOUT_YEAR for m in pattern.finditer(line)), key=re.Match.start):
+            at = _local(year, _MONTHS[match["mon"].lower()], int(match["d"]))
+            if at is not None:
+                return at
+    return None
+
+
+def _dates(text: str, compact: bool = False) -> Iterator[_Found]:
+    """The dates in `text`, in order of appearance; `compact` also takes 20240305."""
+    patterns = (*_PROSE, _COMPACT) if compact else _PROSE
+    matches = sorted((m for pattern in patterns for m in pattern.finditer(text)), key=lambda m: (m.start(), -m.end()))
+    for match in matches:
+        at = _of(match)
+        if at is not None:
+            yield _Found(match.start(), at)
+
+
+def _of(match: re.Match[str]) -> datetime | None:
+    part = match.groupdict()
+    year = int(part["y"].strip("'’"))
+    if year < 100:
+        year += 2000 if year < 70 else 1900
+    day = int(part["d"])
+    month = _MONTHS[part["mon"].lower()] if part.get("mon") else int(part["m"])
+    if part.get("slash"):
+        if month <= 12 and day <= 12 and month != day:
+            return None
+        if month > 12:
+            day, month = month, day
+    at = _local(year, month, day)
+    if at is None or part["h"] is None:
+        return at
+    hour = int(part["h"])
+    if part["ap"]:
+        hour = hour % 12 + (12 if part["ap"] in "pP" else 0)
+    try:
+        clock = time(hour, int(part["min"]), int(part["s"] or 0))
+    except ValueError:
+        return at
+    zone = part["z"]
+    # "10:15-11:00" after a plain date is a span of time; an offset is set off, or the whole is ISO 8601.
+    span = zone is not None and zone[0] in "+-" and part["s"] is None and part["sep"] not in ("T", "t")
+    moment = datetime.combine(at.date(), clock)
+    offset = None if zone is None or span else _offset(zone.strip())
+    return _aware(moment) if offset is None else moment.replace(tzinfo=offset)
+
+
+def _offset(zone: str) -> timezone | None:
+    if zone.upper() in ("Z", "UTC", "GMT"):
+        return UTC
+    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+    if minutes >= 24 * 60:
+        return None
+    return timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
+
+
+def _iso(value: str) -> datetime | None:
+    if not value[:4].isdecimal() or len(value) < 8 or " " in value:
+        return None
+    try:
+        return _aware(datetime.fromisoformat(value))
+    except ValueError:
+        return None
+
+
+def _mail(value: str) -> datetime | None:
+    if ":" not in value or value[:1].isdecimal() is value[:1].isalpha():
+        return None
+    try:
+        return _aware(parsedate_to_datetime(value))
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+def _stamp(value: str) -> datetime | None:
+    """20240305T143000Z, 20240305_1430: the basic format of ISO 8601 and of cameras, scanners and calendars."""
+    match = _STAMP.fullmatch(value)
+    if match is None:
+        return None
+    day, hour, minute, second, zulu = match.groups()
+    try:
+        moment = datetime(int(day[:4]), int(day[4:6]), int(day[6:]), int(hour), int(minute), int(second or 0))
+    except ValueError:
+        return None
+    return _aware(moment.replace(tzinfo=UTC) if zulu else moment)
+
+
+def _week(match: re.Match[str]) -> datetime | None:
+    try:
+        day = date.fromisocalendar(int(match[1]), int(match[2]), int(match[3] or 1))
+    except ValueError:
+        return None
+    return _local(day.year, day.month, day.day)
+
+
+def _local(year: int, month: int, day: int) -> datetime | None:
+    try:
+        return _aware(datetime(year, month, day))
+    except ValueError:
+        return None
+
+
+def _aware(moment: datetime) -> datetime | None:
+    if moment.year not in _YEARS:
+        return None
+    try:
+        return local(moment)
+    except (ValueError, OverflowError):
+        return None

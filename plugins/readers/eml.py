@@ -1,0 +1,156 @@
+"""Mails: who wrote to whom at the top of the text, then the body as it was sent, quotes and signature included."""
+
+from __future__ import annotations
+
+import email
+import re
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from email.header import decode_header, make_header
+from email.message import Message
+from email.policy import default
+from email.utils import getaddresses
+from pathlib import Path
+from typing import Any
+
+from memory.nouns import Document
+from plugins.hookspecs import hookimpl
+from plugins.readers import html
+from plugins.readers.contract import MIB, Reader, Unreadable
+from plugins.readers.dates import parse_date
+from plugins.readers.decode import is_binary, text_of, tidy
+
+SHOWN = ("From", "To", "Cc", "Subject", "Date")
+MAX_PARTS = 200  # parts of a mail that are looked at
+_ENCODED = ("quoted-printable", "base64")
+
+
+def read(path: Path, data: bytes) -> list[Document]:
+    if is_binary(data):
+        raise Unreadable("binary file")
+    data = data.removeprefix(BOM_UTF8).replace(b"\r\n", b"\n")
+    mail = email.message_from_bytes(data, policy=default)
+    raw = data.decode("ascii", "surrogateescape")  # what the parser saw: offsets in it are offsets in the file
+    headers = {name: value for name in SHOWN if (value := _header(mail, name))}
+    if not headers:
+        raise Unreadable("not a mail: it has no From, To, Subject or Date")
+    parts = list(_parts(mail))
+    body, numbers = _body(parts, raw)
+    shown = sorted((_header_line(raw, name), f"{name}: {value}") for name, value in headers.items())
+    shown.append((raw.partition("\n\n")[0].count("\n") + 2, ""))
+    sender = next(iter(getaddresses([headers.get("From", "")])), ("", ""))
+    properties: dict[str, Any] = {name.lower(): value for name, value in headers.items()}
+    attachments = [name for part in parts if (name := _file_name(part))]
+    if attachments:
+        properties["attachments"] = attachments
+    return [
+        Document(
+            uri="",
+            text="\n".join([*(line for _, line in shown), *body]),
+            title=headers.get("Subject"),
+            at=parse_date(headers.get("Date", "")),
+            speaker=sender[0] or sender[1] or None,
+            properties=properties,
+            lines=(*(number for number, _ in shown), *numbers),
+        )
+    ]
+
+
+def _parts(mail: Message) -> Iterator[Message]:
+    """The parts in order, without recursion and without opening attached mails."""
+    waiting = [mail]
+    for _ in range(MAX_PARTS):
+        if not waiting:
+            return
+        part = waiting.pop()
+        yield part
+        if part.get_content_maintype() == "multipart":
+            inner = part.get_payload()
+            waiting += [one for one in reversed(inner) if isinstance(one, Message)] if isinstance(inner, list) else []
+
+
+def _header(mail: Message, name: str) -> str:
+    """A header as one line. The email package raises on some broken ones; then it is taken as it stands."""
+    try:
+        value = str(mail.get(name, ""))
+    except Exception:
+        value = next((str(held) for key, held in mail.raw_items() if key.lower() == name.lower()), "")
+        with suppress(Exception):
+            value = str(make_header(decode_header(value)))
+    return " ".join(tidy(value).split())
+
+
+def _header_line(raw: str, name: str) -> int:
+    match = re.search(rf"^{name}:", raw, re.IGNORECASE | re.MULTILINE)
+    return raw.count("\n", 0, match.start()) + 1 if match else 1
+
+
+def _body(parts: list[Message], raw: str) -> tuple[list[str], list[int]]:
+    """The lines of the plain text, or else of the HTML, and where they stand in the file."""
+    readable = [part for part in parts if not _file_name(part)]
+    for kind in ("text/plain", "text/html"):
+        found = [part for part in readable if part.get_content_type() == kind]
+        lines: list[str] = []
+        numbers: list[int] = []
+        for part in found:
+            text = _text(part)
+            places = _places(part, raw)
+            if kind == "text/html":
+                page = html.convert(text)
+                text, inside = page.text, page.lines or ()
+            else:
+                text = text.rstrip()
+                inside = tuple(range(1, text.count("\n") + 2))
+            if text.strip():
+                lines += ["", *text.split("\n")] if lines else text.split("\n")
+                numbers += [numbers[-1]] if numbers else []
+                numbers += [places[min(line, len(places)) - 1] for line in inside]
+        if lines:
+            return lines, numbers
+    return [], []
+
+
+def _text(part: Message) -> str:
+    payload = part.get_payload(decode=True)
+    data = payload if isinstance(payload, bytes) else b""
+    charset = part.get_content_charset()
+    try:
+        return tidy(data.decode(charset)) if charset else text_of(data)
+    except (LookupError, UnicodeDecodeError, ValueError):
+        return text_of(data)
+
+
+def _places(part: Message, raw: str) -> list[int]:
+    """For each line of the decoded part, its line in the file."""
+    payload = part.get_payload()
+    sent = payload if isinstance(payload, str) else ""
+    start = raw.find(sent) if sent else -1
+    first = raw.count("\n", 0, max(0, start)) + 1
+    encoding = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
+    if encoding == "base64":
+        return [first]
+    places = []
+    joined = False
+    for offset, line in enumerate(sent.split("\n")):
+        if not joined:
+            places.append(first + offset)
+        joined = encoding == "quoted-printable" and line.rstrip().endswith("=")
+    return places
+
+
+def _file_name(part: Message) -> str:
+    """The name of an attachment, or "" for a part that is text of the mail."""
+    try:
+        name = part.get_filename() or ""
+        attached = part.get_content_disposition() == "attachment"
+    except Exception:
+        return "unnamed"
+    if not name and (attached or part.get_content_type() == "message/rfc822"):
+        name = "unnamed"
+    return " ".join(tidy(name).split())
+
+
+@hookimpl
+def register_readers(register: Callable[[Reader], None]) -> None:
+    register(Reader("eml", (".eml",), "Single mails", read, 25 * MIB))

@@ -1,0 +1,99 @@
+"""The block of YAML between two lines of "---" at the top of a note."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+
+MAX_CHARS = 64 * 1024  # a longer block is not frontmatter
+MAX_LINES = 1000
+
+_LIST_KEYS = re.compile(r"[,\n]")
+_SIMPLE = re.compile(r"([^\W\d_][\w .-]{0,60}?)\s*:(?:\s+(.*))?$")
+
+
+class _Loader(yaml.BaseLoader):  # type: ignore[misc]
+    """Every scalar stays the string that was written, so that 2024-13-45, 007, 12:30 and yes survive.
+
+    PyYAML's own Python loader, because the C one overflows the C stack on deep nesting; without aliases, because
+    they can make a small text expand without bound.
+    """
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases are not read")
+        return super().compose_node(parent, index)
+
+
+def split(text: str) -> tuple[str | None, int]:
+    """(the YAML or None, the number of lines before the body)."""
+    if not text.startswith("---"):
+        return None, 0
+    lines = text[: MAX_CHARS + 8].split("\n", MAX_LINES)
+    if lines[0].rstrip() != "---":
+        return None, 0
+    for number, line in enumerate(lines[1:], 1):
+        if line.rstrip() in ("---", "..."):
+            return "\n".join(lines[1:number]), number + 1
+    return None, 0
+
+
+def parse(block: str) -> dict[str, Any] | None:
+    """The properties: strings, lists and mappings of strings. None if the block holds no `key: value` at all.
+
+    YAML that does not parse ("title: Re: rent") is read line by line.
+    """
+    try:
+        loaded = yaml.load(block, Loader=_Loader)
+    except (yaml.YAMLError, RecursionError, ValueError):
+        loaded = dict(_line_by_line(block))
+    if not isinstance(loaded, Mapping):
+        return None
+    return {str(key): _plain(value) for key, value in loaded.items()} or None
+
+
+def words(value: Any) -> tuple[str, ...]:
+    """A list, or a string with commas, as a tuple of strings without empty ones and without repeats."""
+    parts: Iterable[Any] = (
+        value if isinstance(value, list) else _LIST_KEYS.split(value) if isinstance(value, str) else ()
+    )
+    return tuple(dict.fromkeys(part.strip() for part in parts if isinstance(part, str) and part.strip()))
+
+
+def tags(properties: Mapping[str, Any]) -> tuple[str, ...]:
+    """The tags of a note, without "#"."""
+    found: list[str] = []
+    for key, value in properties.items():
+        if key.lower() in ("tags", "tag", "keywords"):
+            parts = words(value) if isinstance(value, list) or "," in value else words(value.split())
+            found += [part.lstrip("#") for part in parts if part.lstrip("#")]
+    return tuple(dict.fromkeys(found))
+
+
+def aliases(properties: Mapping[str, Any]) -> tuple[str, ...]:
+    """The other names of what a note is about."""
+    return tuple(
+        dict.fromkeys(
+            name for key in properties if key.lower() in ("aliases", "alias") for name in words(properties[key])
+        )
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        if len(value) == 1 and isinstance(value[0], list) and len(value[0]) == 1 and isinstance(value[0][0], str):
+            return f"[[{value[0][0]}]]"  # `up: [[Home]]` is a wikilink, though YAML sees a list in a list
+        return [_plain(part) for part in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    return value
+
+
+def _line_by_line(block: str) -> Iterable[tuple[str, str]]:
+    for line in block.split("\n"):
+        if (match := _SIMPLE.match(line)) is not None:
+            value = (match[2] or "").strip()
+            yield match[1], value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value

@@ -1,0 +1,255 @@
+"""Saved web pages: headings, lists, tables and paragraphs as Markdown, each line with its line in the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+from memory.nouns import Document
+from plugins.hookspecs import hookimpl
+from plugins.readers.contract import Reader
+from plugins.readers.dates import parse_date
+from plugins.readers.decode import text_of
+
+_SKIPPED = set("head script style nav template noscript svg iframe object select button dialog".split())
+_BLOCKS = set(
+    "address article aside blockquote body br caption center dd details div dl dt fieldset figcaption figure footer "
+    "form h1 h2 h3 h4 h5 h6 header hr html legend li main ol p pre section summary table tbody td tfoot th thead tr "
+    "ul".split()
+)
+_HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
+_SPACED = _BLOCKS - set("br li td th tr tbody thead tfoot caption dd dt html body".split())  # a blank line around them
+_VOID = set("area base br col embed hr img input link meta param source track wbr".split())
+_DATE_META = re.compile(r"clipp|saved|publish|pubdate|(?:^|[.:_-])(?:date|created|modified|updated)", re.IGNORECASE)
+_CLIPPED = re.compile(r"clipp|saved", re.IGNORECASE)
+_PROPERTY_META = {"author": "author", "description": "description", "og:url": "url", "og:site_name": "site"}
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_SPACE = re.compile(r"\s+")
+_MAX_INDENT = 8  # deeper lists are not indented further
+_CELL_CHARS = 400  # a longer cell is no cell of a table of data
+_REPAIRS = 20  # times that a broken tag is taken as text and parsing goes on behind it
+
+
+class _Page(HTMLParser):
+    """Collects lines and their numbers. It holds no tree, so that depth costs nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.lines: list[str] = []
+        self.numbers: list[int] = []
+        self.title: list[str] = []
+        self.heading: str | None = None
+        self.dates: list[tuple[bool, datetime]] = []
+        self.properties: dict[str, str] = {}
+        self._parts: list[str] = []  # of the line being collected
+        self._number = 0  # where it began
+        self._prefix = ""  # of the next line: the mark of a heading or a list item
+        self._in_title = self._in_heading = self._in_pre = False
+        self._skip: str | None = None
+        self._skip_depth = 0
+        self._row: list[list[str]] = []  # the cells of the open table row, each in parts
+        self._lists: list[int] = []  # per open list: the next number, or 0 for bullets
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "meta":
+            self._meta({name: value or "" for name, value in attrs})
+        elif tag == "title" and self._skip in (None, "head"):
+            self._in_title = True
+        elif self._skip is not None:
+            self._skip_depth += tag == self._skip
+            if tag == "body" and self._skip == "head":
+                self._skip = None
+        elif tag in _SKIPPED or (tag not in _VOID and _hidden(attrs)):
+            self._skip, self._skip_depth = tag, 1
+        elif tag == "img":
+            self.handle_data(next((value for name, value in attrs if name == "alt" and value), ""))
+        elif tag in _BLOCKS:
+            self._open(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "title":
+            self._in_title = False
+        elif self._skip is not None:
+            self._skip_depth -= tag == self._skip
+            if self._skip_depth == 0:
+                self._skip = None
+        elif tag in _BLOCKS:
+            self._close(tag)
+
+    def handle_data(self, data: str) -> None:
+        if self._in_title:
+            self.title.append(data)
+        elif self._skip is None:
+            number = self.getpos()[0]
+            for offset, piece in enumerate(data.split("\n")):
+                if offset:
+                    self._line_ends(number + offset - 1)
+                self._add(piece, number + offset)
+
+    def parse_marked_section(self, i: int, report: int = 1) -> int:
+        """Steps over the <![if ...]> of office programs; the base class raises on the ones it does not know."""
+        end = self.rawdata.find(">", i)
+        return end + 1 if end >= 0 else -1
+
+    def read(self, text: str) -> None:
+        """Parse all of `text`. Not with `close()`: at the end of a broken page it takes quadratic time."""
+        self.feed(text)
+        for _ in range(_REPAIRS):
+            rest = self.rawdata
+            cut = rest.find(">") + 1
+            if not cut or self.cdata_elem is not None:
+                break
+            self.rawdata = ""
+            self._take(rest[:cut])
+            self.feed(rest[cut:])
+        if self.cdata_elem is None:
+            self._take(self.rawdata)
+        self._end_row()
+        self._end_line()
+
+    def _take(self, broken: str) -> None:
+        """Take markup that cannot be parsed for text."""
+        self.handle_data(unescape(re.sub(r"<[^<>]*>?", " ", broken)))
+        self.lineno += broken.count("\n")
+
+    def _open(self, tag: str) -> None:
+        if tag in ("td", "th"):
+            if not self._row:
+                self._end_line()
+                self._number = self.getpos()[0]
+            self._row.append([])
+            return
+        if tag in ("tr", "table"):
+            self._end_row()
+        elif self._row:
+            self._row[-1].append(" ")  # what else is a block in itself stays on the row's line
+            return
+        self._end_line()
+        if tag in _SPACED:
+            self._blank()
+        if tag in ("ul", "ol"):
+            self._lists.append(int(tag == "ol"))
+        elif tag == "li":
+            self._prefix = self._bullet()
+        elif tag == "pre" and not self._in_pre:
+            self._push("```", self.getpos()[0])
+            self._in_pre = True
+        elif tag in _HEADINGS:
+            self._in_heading = True
+            self._prefix = "#" * int(tag[1]) + " "
+
+    def _close(self, tag: str) -> None:
+        if tag in ("tr", "table"):
+            self._end_row()
+        elif self._row:
+            return
+        self._end_line()
+        if tag in _HEADINGS:
+            self._in_heading = False
+            if tag == "h1" and self.heading is None and self.lines:
+                self.heading = self.lines[-1].removeprefix("# ")
+        elif tag in ("ul", "ol") and self._lists:
+            self._lists.pop()
+        elif tag == "pre" and self._in_pre:
+            self._push("```", self.getpos()[0])
+            self._in_pre = False
+        self._prefix = ""
+        if tag in _SPACED:
+            self._blank()
+
+    def _bullet(self) -> str:
+        indent = "  " * min(_MAX_INDENT, max(0, len(self._lists) - 1))
+        if not self._lists or not self._lists[-1]:
+            return f"{indent}- "
+        self._lists[-1] += 1
+        return f"{indent}{self._lists[-1] - 1}. "
+
+    def _add(self, text: str, number: int) -> None:
+        if self._row:
+            self._row[-1].append(text)
+        elif text and (self._in_pre or self._parts or not text.isspace()):
+            if not self._parts:
+                self._number = number
+            self._parts.append(text)
+
+    def _line_ends(self, number: int) -> None:
+        """A line of the file ends, and so does ours, except in a heading and in a table row."""
+        if self._row or self._in_heading:
+            self._add(" ", number)
+        elif self._in_pre:
+            self._push("".join(self._parts), number)
+            self._parts = []
+        else:
+            self._end_line()
+
+    def _end_line(self) -> None:
+        line = "".join(self._parts)
+        line = line.rstrip() if self._in_pre else _SPACE.sub(" ", line).strip()
+        self._parts = []
+        if line:
+            self._push(self._prefix + line, self._number)
+            self._prefix = ""
+
+    def _end_row(self) -> None:
+        cells = [_SPACE.sub(" ", "".join(cell)).strip() for cell in self._row]
+        self._row = []
+        if sum(map(bool, cells)) > 1 and max(map(len, cells)) <= _CELL_CHARS:
+            self._push(f"| {' | '.join(cells)} |", self._number)
+        else:  # a table for the layout
+            for cell in filter(None, cells):
+                self._push(cell, self._number)
+                self._blank()
+
+    def _push(self, line: str, number: int) -> None:
+        self.lines.append(line)
+        self.numbers.append(number)
+
+    def _blank(self) -> None:
+        if self.lines and self.lines[-1] and not self._in_pre:
+            self._push("", self.getpos()[0])
+
+    def _meta(self, attributes: dict[str, str]) -> None:
+        name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
+        content = attributes.get("content", "").strip()
+        if _DATE_META.search(name) and (at := parse_date(content)) is not None:
+            self.dates.append((_CLIPPED.search(name) is None, at))
+        if name in _PROPERTY_META and content:
+            self.properties.setdefault(_PROPERTY_META[name], content)
+
+
+def convert(text: str) -> Document:
+    """A page's text, title, properties and lines."""
+    page = _Page()
+    page.read(text)
+    while page.lines and not page.lines[-1]:
+        del page.lines[-1], page.numbers[-1]
+    return Document(
+        uri="",
+        text="\n".join(page.lines),
+        title=_SPACE.sub(" ", "".join(page.title)).strip() or page.heading,
+        at=min(page.dates, key=lambda dated: dated[0])[1] if page.dates else None,  # the day it was clipped, if told
+        properties=page.properties,
+        lines=tuple(page.numbers),
+    )
+
+
+def read(path: Path, data: bytes) -> list[Document]:
+    return [convert(text_of(data))]
+
+
+def _hidden(attrs: list[tuple[str, str | None]]) -> bool:
+    return any(
+        name == "hidden"
+        or (name == "aria-hidden" and value == "true")
+        or (name == "style" and value and _HIDDEN_STYLE.search(value))
+        for name, value in attrs
+    )
+
+
+@hookimpl
+def register_readers(register: Callable[[Reader], None]) -> None:
+    register(Reader("html", (".html", ".htm", ".xhtml"), "Saved web pages", read))

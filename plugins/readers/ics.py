@@ -1,0 +1,244 @@
+"""Calendars: each event, task and journal entry becomes a section with when, where, who and what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from memory.nouns import Document
+from plugins.hookspecs import hookimpl
+from plugins.readers.contract import Reader, Unreadable
+from plugins.readers.dates import local
+from plugins.readers.decode import text_of
+
+_ENTRIES = ("VEVENT", "VTODO", "VJOURNAL")
+_NAME = re.compile(r"([A-Za-z0-9-]+)")
+_PARAMETER = re.compile(r';([A-Za-z0-9-]+)=("[^"]*"|[^";:]*)')
+_ESCAPE = re.compile(r"\\([\\;,nN])")
+_MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?$")
+_DURATION = re.compile(r"P(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Property:
+    name: str
+    parameters: dict[str, str]
+    value: str
+    line: int
+
+
+@dataclass(slots=True)
+class _Entry:
+    kind: str
+    line: int
+    properties: list[_Property] = field(default_factory=list)
+
+    def get(self, name: str) -> _Property | None:
+        return next((one for one in self.properties if one.name == name), None)
+
+    def all(self, name: str) -> list[_Property]:
+        return [one for one in self.properties if one.name == name]
+
+
+def read(path: Path, data: bytes) -> list[Document]:
+    calendar, entries = _parse(text_of(data))
+    if not entries:
+        raise Unreadable("a calendar without events")
+    lines: list[tuple[str, int]] = []
+    for entry in entries:
+        # In the order of the file, so that a passage of the section is a range of lines there.
+        lines += [_heading(entry), *sorted(_section(entry), key=lambda line: line[1])]
+        lines.append(("", lines[-1][1]))
+    starts = [moment for entry in entries if (moment := _start(entry)) is not None]
+    return [
+        Document(
+            uri="",
+            text="\n".join(text for text, _ in lines[:-1]),
+            title=calendar.get("X-WR-CALNAME") or calendar.get("NAME"),
+            at=min(starts, default=None),
+            lines=tuple(number for _, number in lines[:-1]),
+        )
+    ]
+
+
+def _parse(text: str) -> tuple[dict[str, str], list[_Entry]]:
+    """The calendar's own properties, and its entries without what is nested in them (alarms)."""
+    calendar: dict[str, str] = {}
+    entries: list[_Entry] = []
+    open_entry: _Entry | None = None
+    inner = 0
+    for number, content in _unfolded(text):
+        found = _property(content, number)
+        if found is None:
+            continue
+        if found.name == "BEGIN":
+            kind = found.value.strip().upper()
+            if open_entry is None and kind in _ENTRIES:
+                open_entry, inner = _Entry(kind, number), 0
+                entries.append(open_entry)
+            else:
+                inner += 1
+        elif found.name == "END":
+            if open_entry is not None and found.value.strip().upper() == open_entry.kind:
+                open_entry = None
+            inner = max(0, inner - 1)
+        elif open_entry is None:
+            calendar.setdefault(found.name, _unescaped(found.value))
+        elif inner == 0:
+            open_entry.properties.append(found)
+    return calendar, entries
+
+
+def _unfolded(text: str) -> Iterator[tuple[int, str]]:
+    """The content lines, continuation lines joined, each with the line it begins on."""
+    parts: list[str] = []
+    begun = 1
+    for number, line in enumerate(text.split("\n"), 1):
+        if line[:1] in (" ", "\t") and parts:
+            parts.append(line[1:])
+            continue
+        if parts:
+            yield begun, "".join(parts)
+        parts, begun = [line], number
+    yield begun, "".join(parts)
+
+
+def _property(content: str, number: int) -> _Property | None:
+    name = _NAME.match(content)
+    if name is None:
+        return None
+    end = name.end()
+    parameters: dict[str, str] = {}
+    while (parameter := _PARAMETER.match(content, end)) is not None:
+        parameters[parameter[1].upper()] = parameter[2].strip('"')
+        end = parameter.end()
+    if content[end : end + 1] != ":":
+        return None
+    return _Property(name[1].upper(), parameters, content[end + 1 :], number)
+
+
+def _heading(entry: _Entry) -> tuple[str, int]:
+    summary = entry.get("SUMMARY")
+    name = " ".join(_unescaped(summary.value).split()) if summary else ""
+    return f"## {name or {'VTODO': 'Task', 'VJOURNAL': 'Entry'}.get(entry.kind, 'Event')}", entry.line
+
+
+def _section(entry: _Entry) -> Iterator[tuple[str, int]]:
+    start, due = entry.get("DTSTART"), entry.get("DUE")
+    if start is not None:
+        yield f"When: {_when(entry, start)}", start.line
+    if due is not None:
+        yield f"Due: {_shown(due)}", due.line
+    for label, key in (("Where", "LOCATION"), ("Repeats", "RRULE"), ("Status", "STATUS"), ("Tags", "CATEGORIES")):
+        for found in entry.all(key):
+            if value := " ".join(_unescaped(found.value).split()):
+                yield f"{label}: {value}", found.line
+    people = [*entry.all("ORGANIZER"), *entry.all("ATTENDEE")]
+    if people:
+        yield f"Who: {', '.join(dict.fromkeys(_person(one) for one in people))}", people[0].line
+    for key in ("DESCRIPTION", "COMMENT"):
+        for found in entry.all(key):
+            for text in _unescaped(found.value).split("\n"):
+                if text.strip():
+                    yield text.strip(), found.line
+
+
+def _when(entry: _Entry, start: _Property) -> str:
+    end = entry.get("DTEND")
+    length = entry.get("DURATION")
+    first = _moment(start)
+    last = _moment(end) if end is not None else None
+    if last is None and first is not None and length is not None:
+        last = _after(first, length.value)
+    if first is None or last is None:
+        return _shown(start)
+    if not isinstance(first, datetime):
+        last = (last.date() if isinstance(last, datetime) else last) - timedelta(days=1)  # the end is not included
+        return f"{first} to {last} (all day)" if last > first else f"{first} (all day)"
+    if not isinstance(last, datetime):
+        return _shown(start)
+    until = f"{last:%H:%M}" if last.date() == first.date() else f"{last:%Y-%m-%d %H:%M}"
+    return f"{first:%Y-%m-%d %H:%M} to {until}{_zone(start)}"
+
+
+def _shown(one: _Property) -> str:
+    moment = _moment(one)
+    if moment is None:
+        return one.value.strip()
+    if isinstance(moment, datetime):
+        return f"{moment:%Y-%m-%d %H:%M}{_zone(one)}"
+    return f"{moment} (all day)"
+
+
+def _zone(one: _Property) -> str:
+    """The zone as the file names it; times stay as they were written, so that they match the source."""
+    return (
+        " UTC" if one.value.strip().endswith("Z") else f" {one.parameters['TZID']}" if "TZID" in one.parameters else ""
+    )
+
+
+def _moment(one: _Property) -> datetime | date | None:
+    """A day, or a moment with the zone that it names; None if it is no date."""
+    match = _MOMENT.match(one.value.strip())
+    if match is None:
+        return None
+    year, month, day = (int(part) for part in match.group(1, 2, 3))
+    try:
+        if match[4] is None:
+            return date(year, month, day)
+        zone = UTC if match[7] else _time_zone(one.parameters.get("TZID"))
+        return datetime(year, month, day, int(match[4]), int(match[5]), min(59, int(match[6])), tzinfo=zone)
+    except ValueError:
+        return None
+
+
+def _time_zone(name: str | None) -> tzinfo | None:
+    try:
+        return ZoneInfo(name.lstrip("/")) if name else None
+    except (KeyError, ValueError, OSError):  # a zone that only this calendar defines
+        return None
+
+
+def _after(start: datetime | date, length: str) -> datetime | date | None:
+    match = _DURATION.match(length.strip().lstrip("+"))
+    if match is None:
+        return None
+    weeks, days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    try:
+        return start + timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
+    except OverflowError:
+        return None
+
+
+def _start(entry: _Entry) -> datetime | None:
+    one = entry.get("DTSTART") or entry.get("DUE")
+    moment = _moment(one) if one is not None else None
+    if moment is None:
+        return None
+    if not isinstance(moment, datetime):
+        moment = datetime(moment.year, moment.month, moment.day)
+    try:
+        return local(moment)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _person(one: _Property) -> str:
+    address = one.value.strip()
+    if address[:7].lower() == "mailto:":
+        address = address[7:]
+    name = one.parameters.get("CN", "").strip()
+    return f"{name} <{address}>" if name and address and name != address else name or address
+
+
+def _unescaped(value: str) -> str:
+    return _ESCAPE.sub(lambda match: "\n" if match[1] in "nN" else match[1], value)
+
+
+@hookimpl
+def register_readers(register: Callable[[Reader], None]) -> None:
+    register(Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read))

@@ -1,0 +1,76 @@
+"""Markdown notes with frontmatter. Tags and wikilinks in the text stay where they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from memory.nouns import Document
+from plugins.hookspecs import hookimpl
+from plugins.readers import frontmatter
+from plugins.readers.contract import Reader
+from plugins.readers.dates import parse_date
+from plugins.readers.decode import text_of
+
+DATE_KEYS = ("date", "created", "day", "when", "published", "updated", "modified")  # the first that is a date wins
+
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+_HEADING = re.compile(r" {0,3}#[ \t]+(\S.*)")
+_UNDERLINE = re.compile(r" {0,3}=+\s*$")
+
+
+def read(path: Path, data: bytes) -> list[Document]:
+    text = text_of(data)
+    block, before = frontmatter.split(text)
+    properties = frontmatter.parse(block) if block is not None else None
+    if properties is None:
+        return [Document(uri="", text=text, title=first_heading(text))]
+    lines = text.split("\n")
+    first, last = before, len(lines)
+    if not any(line.strip() for line in lines[before:]):  # a card: all it says is in its properties
+        first, last = 1, before - 1
+    body = "\n".join(lines[first:last])
+    title = properties.get("title")
+    return [
+        Document(
+            uri="",
+            text=body,
+            title=title if isinstance(title, str) and title.strip() else first_heading(body),
+            at=date_of(properties),
+            properties=properties,
+            tags=frontmatter.tags(properties),
+            aliases=frontmatter.aliases(properties),
+            lines=tuple(range(first + 1, last + 1)),
+        )
+    ]
+
+
+def first_heading(text: str) -> str | None:
+    """The first heading of level 1 outside of a code block."""
+    fence = None
+    above = ""
+    for line in text.split("\n"):
+        if (mark := _FENCE.match(line)) is not None and fence in (None, mark[1]):
+            fence = None if fence else mark[1]
+        elif fence is None:
+            if (heading := _HEADING.match(line)) is not None:
+                return heading[1].rstrip().removesuffix(" #").rstrip()
+            if above.strip() and _UNDERLINE.match(line):
+                return above.strip()
+        above = line
+    return None
+
+
+def date_of(properties: Mapping[str, Any]) -> datetime | None:
+    """The event date in the properties of a note."""
+    by_key = {key.lower(): value for key, value in properties.items()}
+    values = (by_key.get(key) for key in DATE_KEYS)
+    return next((at for value in values if isinstance(value, str) and (at := parse_date(value))), None)
+
+
+@hookimpl
+def register_readers(register: Callable[[Reader], None]) -> None:
+    register(Reader("markdown", (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd"), "Markdown notes", read))

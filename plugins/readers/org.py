@@ -1,0 +1,85 @@
+"""Org-mode outlines, rewritten as Markdown line by line, so that every line keeps its number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from memory.nouns import Document
+from plugins.hookspecs import hookimpl
+from plugins.readers import frontmatter
+from plugins.readers.contract import Reader
+from plugins.readers.decode import text_of
+from plugins.readers.markdown import date_of
+
+_KEYWORD = re.compile(r"\s*#\+(\w+):\s*(.*)")
+_BLOCK = re.compile(r"\s*#\+(begin|end)_(\w+)\s*(\S*).*$", re.IGNORECASE)
+_HEADLINE = re.compile(r"(\*+)\s+(.*)")
+_TAGS = re.compile(r"\s:([\w@#%:]+):$")
+_DRAWER = re.compile(r"\s*:([\w-]+):\s*$")
+_PROPERTY = re.compile(r"\s*:([\w+-]+):\s+(.*)")
+_LINK = re.compile(r"\[\[([^\[\]]+)\]\[([^\[\]]+)\]\]")
+_RULE = re.compile(r"\s*\|[-+|]+\|?\s*$")
+_CODE = ("src", "example")
+_NO_PROPERTY = ("results", "caption", "name", "header", "attr_html", "tblfm", "options", "startup")
+
+
+def read(path: Path, data: bytes) -> list[Document]:
+    kept: list[str] = []
+    numbers: list[int] = []
+    properties: dict[str, str] = {}
+    tags: list[str] = []
+    drawer = code = False
+    for number, line in enumerate(text_of(data).split("\n"), 1):
+        if (block := _BLOCK.match(line)) is not None:
+            if block[2].lower() not in _CODE:
+                continue
+            code = block[1].lower() == "begin"
+            line = f"```{block[3]}" if code else "```"
+        elif code:
+            pass
+        elif drawer:
+            if (pair := _PROPERTY.match(line.rstrip())) is not None:
+                properties.setdefault(pair[1].lower(), pair[2])
+            drawer = line.strip().upper() != ":END:"
+            continue
+        elif (name := _DRAWER.match(line)) is not None:
+            drawer = name[1].upper() == "PROPERTIES"
+            continue
+        elif (keyword := _KEYWORD.match(line.rstrip())) is not None:
+            key = keyword[1].lower()
+            if key == "filetags":
+                tags += [tag for tag in re.split(r"[:\s]+", keyword[2]) if tag]
+            elif key not in _NO_PROPERTY:
+                properties[key] = " ".join(filter(None, (properties.get(key), keyword[2])))
+            continue
+        else:
+            line = _markdown(line)
+        kept.append(line)
+        numbers.append(number)
+    return [
+        Document(
+            uri="",
+            text="\n".join(kept),
+            title=properties.get("title"),
+            at=date_of(properties),
+            properties=properties,
+            tags=tuple(dict.fromkeys((*tags, *frontmatter.tags(properties)))),
+            lines=tuple(numbers),
+        )
+    ]
+
+
+def _markdown(line: str) -> str:
+    if (headline := _HEADLINE.match(line.rstrip())) is not None:
+        words = _TAGS.sub(lambda match: "".join(f" #{tag}" for tag in match[1].split(":") if tag), headline[2])
+        line = f"{'#' * min(6, len(headline[1]))} {words}"
+    elif _RULE.match(line):
+        return line.replace("+", "|")
+    return _LINK.sub(r"[\2](\1)", line)
+
+
+@hookimpl
+def register_readers(register: Callable[[Reader], None]) -> None:
+    register(Reader("org", (".org",), "Org-mode outlines", read))
