@@ -113,7 +113,7 @@ class Memory:
                 gone = sources.retire(conn, source.id, _now())
             before = self._snapshot.graph
             episodes = [node for node in gone.nodes if node in before.row_of]
-            self._snapshot = self._snapshot.after(ingest.Change(retired=episodes), self._no_vectors(), self._limit)
+            self._snapshot = self._snapshot.after(ingest.Change(retired=episodes), self._no_vectors())
         return len(episodes)
 
     def forget(

@@ -246,6 +246,10 @@ class Answer:
     trace_id: int | None = None
     confidence: float = 0.0
 
+    def traced(self, trace_id: int) -> Answer:
+        """This answer with the id under which its trace is stored."""
+        return replace(self, trace_id=trace_id)
+
 
 AskEvent = Step | Visit | Citation | Token | Answer
 

@@ -47,6 +47,8 @@ class AnswerSettings:
 
     lines: int = setting(5, "Lines shown at most.")
     episodes: int = setting(10, "Episodes the lines are taken from.")
+    threshold: float = setting(0.3, "Confidence of the best line below which there is no answer.")
+    line_share: float = setting(0.6, "A further line is shown from this share of the best line's score on.")
 
 
 @dataclass(frozen=True, slots=True)

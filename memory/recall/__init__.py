@@ -1,0 +1,5 @@
+"""From a question to the episodes that answer it. Importing the package registers the built-in traversers."""
+
+from memory.recall import spread
+
+__all__ = ["spread"]

@@ -59,13 +59,13 @@ class Recorder:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A recall with what later stages need of it: the analysed question and the text channel's raw maxima."""
+    """A recall with what later stages need of it: the analysed question, the names of the objects it seeded, and
+    how many episodes it was allowed to see."""
 
     recall: Recall
     question: Question
-    best_lexical: float
-    best_cosine: float
     seeds: tuple[str, ...]
+    n_allowed: int
 
 
 def recall(
@@ -108,9 +108,7 @@ def recall(
         hits = _hits(graph, rows, found, ranking, scores, walk)
         detail["episodes"] = len(hits)
     _record_visits(recorder, conn, graph, seeds, walk, hits)
-    return Found(
-        Recall(hits, recorder.trace()), question, scores.best_lexical, scores.best_cosine, tuple(labels.values())
-    )
+    return Found(Recall(hits, recorder.trace()), question, tuple(labels.values()), int(mask.sum()))
 
 
 def _text_scores(

@@ -32,5 +32,7 @@ def seed(conn: Connection, graph: Graph, question: Question) -> dict[int, float]
         covered.append(name)
         for column in columns:
             seeds[column] = max(seeds.get(column, 0.0), question.names[name])
+    if any(weight == 1 for weight in seeds.values()):  # words that merely could be names only count alone
+        seeds = {column: weight for column, weight in seeds.items() if weight == 1}
     rarest = sorted(seeds, key=lambda column: (-seeds[column] * graph.idf[column], column))[:MAX_SEEDS]
     return {column: seeds[column] for column in rarest}

@@ -1,0 +1,120 @@
+"""Answering without a model: the lines of memory that answer best, each with its citation, or NoAnswer.
+
+A line is a sentence of a found episode. It is judged by how much of the question it covers, by its vector, by
+its episode's place in the recall, and by whether it holds the kind of thing that was asked for. Lines that say
+the same of the same subject with other values are one line with a past: the newest stands first, the older ones
+follow, marked "earlier".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from memory.answer.lines import Line, Scorer, same_statement, stem
+from memory.nouns import Answer, Citation, Episode, Step
+from memory.protocols import Embedder
+from memory.recall.pipeline import Found
+from memory.settings import AnswerSettings
+from memory.store import episodes, text
+from memory.store.connect import Connection
+
+NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
+NOT_FOUND = "I find nothing about this in your memory."
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """An answer with the events that lead to it: pieces of its text and, after each line, its citation."""
+
+    answer: Answer
+    pieces: tuple[str | Citation, ...]
+    step: Step
+
+
+def extract(conn: Connection, found: Found, embedder: Embedder, settings: AnswerSettings) -> Extract:
+    """The best lines of the recalled episodes as an answer. `conn` must see what the recall saw."""
+    start = perf_counter()
+    lines = _lines(conn, found, embedder)
+    chosen: list[Line] = []
+    if lines and lines[0].confidence >= settings.threshold:
+        chosen = _chosen(lines, settings)
+    answer, pieces = _composed(chosen, found) if chosen else _refusal(found, lines)
+    step = Step("answer", (perf_counter() - start) * 1000, {"lines": len(chosen), "considered": len(lines)})
+    return Extract(answer, pieces, step)
+
+
+def _lines(conn: Connection, found: Found, embedder: Embedder) -> list[Line]:
+    """Every sentence of the recalled episodes, best first."""
+    hits = {hit.episode.id: hit for hit in found.recall.hits}
+    theses = episodes.theses_of(conn, list(hits))
+    if not theses:
+        return []
+    frequencies = text.document_frequencies(conn, found.question.terms)
+    scorer = Scorer(found.question, found.seeds, frequencies, found.n_allowed)
+    query = embedder.embed_query(found.question.text)
+    vectors = embedder.embed_documents([f"{hits[t.episode_id].episode.title}. {t.text}" for t in theses])
+    cosines = vectors @ query
+    top = max(hit.score for hit in hits.values())
+    lines = [
+        scorer.line(hits[thesis.episode_id].episode, thesis, float(cosine), hits[thesis.episode_id].score / top)
+        for thesis, cosine in zip(theses, cosines, strict=True)
+    ]
+    return sorted(lines, key=lambda line: (-line.score, line.thesis_id))
+
+
+def _chosen(lines: Sequence[Line], settings: AnswerSettings) -> list[Line]:
+    """At most `settings.lines` of them: repeats left out, and an older value behind its newer one."""
+    floor = settings.line_share * lines[0].score
+    chosen: list[Line] = []
+    for line in lines:
+        if len(chosen) == settings.lines or line.score < floor:
+            break
+        if any(line.words == other.words for other in chosen):
+            continue
+        chosen.append(line)
+    ordered: list[Line] = []
+    waiting = list(chosen)
+    while waiting:
+        group = [line for line in waiting if line is waiting[0] or same_statement(line, waiting[0])]
+        waiting = [line for line in waiting if line not in group]
+        group.sort(key=lambda line: (-line.newness, -line.score, line.thesis_id))
+        ordered.append(group[0])
+        ordered.extend(replace(line, earlier=True) for line in group[1:])
+    return ordered
+
+
+def _composed(lines: Sequence[Line], found: Found) -> tuple[Answer, tuple[str | Citation, ...]]:
+    pieces: list[str | Citation] = []
+    citations = []
+    for n, line in enumerate(lines, 1):
+        citation = _citation(n, line)
+        citations.append(citation)
+        mark = "earlier: " if line.earlier else ""
+        pieces += [f"- {mark}{line.shown} [{n}]\n", citation]
+    answer_text = "".join(piece for piece in pieces if isinstance(piece, str)).rstrip()
+    return Answer(answer_text, tuple(citations), confidence=lines[0].confidence), tuple(pieces)
+
+
+def _citation(n: int, line: Line) -> Citation:
+    episode = line.episode
+    first = _line_of(episode, line.start)
+    return Citation(
+        n, episode.id, episode.source.uri, episode.title, line.quote, first,
+        None if first is None else first + line.quote.count("\n"),
+        episode.at, episode.speaker, episode.text, line.earlier,
+    )  # fmt: skip
+
+
+def _line_of(episode: Episode, start: int) -> int | None:
+    """The source's line on which the sentence at character `start` of the episode begins."""
+    return None if episode.line is None else episode.line + episode.text.count("\n", 0, start)
+
+
+def _refusal(found: Found, lines: Sequence[Line]) -> tuple[Answer, tuple[str | Citation, ...]]:
+    if not found.n_allowed:
+        return Answer(NOTHING_READ, no_answer=True), (NOTHING_READ,)
+    held = lines[0].covered if lines else frozenset()
+    missing = tuple(term for term in found.question.terms if stem(term) not in held)
+    return Answer(NOT_FOUND, no_answer=True, missing=missing), (NOT_FOUND,)
