@@ -1,7 +1,8 @@
 """Full text over episodes (title and body) and theses: BM25 with Porter stemming, accents ignored.
 
 The index is a view of the store: its words come from the views episode_content and thesis_content, which show what is
-live. So text is added after its rows and removed *before* its nodes expire or go.
+live. So text is added after its rows and removed *before* its nodes expire or go. FTS5 takes it on trust that a row it
+is to remove was added, and breaks if not; its own `_docsize` table says which were.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ COLUMNS: dict[Kind, str] = {"episode": "title, body", "thesis": "body"}
 
 
 def add_episodes(conn: Connection, ids: Sequence[SupportsInt]) -> None:
-    """Makes live episodes findable; each once."""
+    """Makes live episodes findable; one that is already stays as it is."""
     _add(conn, "episode", ids)
 
 
 def add_theses(conn: Connection, ids: Sequence[SupportsInt]) -> None:
-    """Makes live theses findable; each once."""
+    """Makes live theses findable; one that is already stays as it is."""
     _add(conn, "thesis", ids)
 
 
@@ -33,7 +34,7 @@ def _add(conn: Connection, kind: Kind, ids: Sequence[SupportsInt]) -> None:
     columns = COLUMNS[kind]
     conn.execute(
         f"INSERT INTO {kind}_text(rowid, {columns}) SELECT id, {columns} FROM {kind}_content"
-        " WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+        f" WHERE id IN (SELECT value FROM json_each(?)) AND id NOT IN (SELECT id FROM {kind}_text_docsize) ORDER BY id",
         (id_list(ids),),
     )
 
@@ -42,8 +43,8 @@ def remove(conn: Connection, episode_ids: Sequence[SupportsInt], thesis_ids: Seq
     """Takes live episodes and theses out of the index, while their rows are still there."""
     for kind, ids in (("episode", episode_ids), ("thesis", thesis_ids)):
         conn.execute(
-            f"DELETE FROM {kind}_text WHERE rowid IN (SELECT id FROM {kind}_content"
-            " WHERE id IN (SELECT value FROM json_each(?)))",
+            f"DELETE FROM {kind}_text WHERE rowid IN (SELECT c.id FROM json_each(?) j"
+            f" JOIN {kind}_content c ON c.id = j.value JOIN {kind}_text_docsize d ON d.id = j.value)",
             (id_list(ids),),
         )
 

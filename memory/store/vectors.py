@@ -48,7 +48,7 @@ def register(conn: Connection, embedder: Embedder) -> int:
             (embedder.name, *theirs, active),
         ).fetchone()
         conn.execute(
-            f"CREATE VIRTUAL TABLE {_index(id)} USING vec0(id INTEGER PRIMARY KEY, data float[{int(theirs[0])}])"
+            f"CREATE VIRTUAL TABLE {index_of(id)} USING vec0(id INTEGER PRIMARY KEY, data float[{int(theirs[0])}])"
         )
     else:
         id = row[0]
@@ -97,7 +97,7 @@ def put_many(
     if kind == "episode":
         _drop_from_index(conn, embedder_id, keys)
         conn.executemany(
-            f"INSERT INTO {_index(embedder_id)}(id, data) VALUES (?, ?)",
+            f"INSERT INTO {index_of(embedder_id)}(id, data) VALUES (?, ?)",
             [pair for pair in zip(keys, blobs, strict=True) if pair[1] is not None],
         )
     return sum(blob is not None for blob in blobs)
@@ -126,7 +126,7 @@ def nearest(conn: Connection, embedder_id: int, query: Vectors, k: int) -> tuple
     rows: list[Any] = []
     if checked.any() and k > 0:
         rows = conn.execute(
-            f"SELECT id, distance FROM {_index(embedder_id)} WHERE data MATCH ? AND k = ?",
+            f"SELECT id, distance FROM {index_of(embedder_id)} WHERE data MATCH ? AND k = ?",
             (checked.tobytes(), min(k, MOST)),
         ).fetchall()
     rows = [row for row in rows if row[1] is not None]  # vec0's answer for a vector that is not a number
@@ -172,23 +172,24 @@ def missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:
 def rebuild(conn: Connection, embedder_id: int) -> None:
     """Makes the embedder's vec0 index anew from `vec`; also gives back the room that deleted rows still hold."""
     dimension = _dimension(conn, embedder_id)
-    conn.execute(f"DROP TABLE IF EXISTS {_index(embedder_id)}")
+    conn.execute(f"DROP TABLE IF EXISTS {index_of(embedder_id)}")
     conn.execute(
-        f"CREATE VIRTUAL TABLE {_index(embedder_id)} USING vec0(id INTEGER PRIMARY KEY, data float[{dimension}])"
+        f"CREATE VIRTUAL TABLE {index_of(embedder_id)} USING vec0(id INTEGER PRIMARY KEY, data float[{dimension}])"
     )
     conn.execute(
-        f"INSERT INTO {_index(embedder_id)}(id, data) SELECT item_id, data FROM vec"
+        f"INSERT INTO {index_of(embedder_id)}(id, data) SELECT item_id, data FROM vec"
         " WHERE embedder_id = ? AND item_kind = 'episode' AND data IS NOT NULL ORDER BY item_id",
         (embedder_id,),
     )
 
 
-def _index(embedder_id: int) -> str:
+def index_of(embedder_id: int) -> str:
+    """The name of the embedder's vec0 table."""
     return f"vec_episode_{int(embedder_id)}"
 
 
 def _drop_from_index(conn: Connection, embedder_id: int, ids: Sequence[int]) -> None:
-    conn.executemany(f"DELETE FROM {_index(embedder_id)} WHERE id = ?", [(id,) for id in ids])
+    conn.executemany(f"DELETE FROM {index_of(embedder_id)} WHERE id = ?", [(id,) for id in ids])
 
 
 def _dimension(conn: Connection, embedder_id: int) -> int:

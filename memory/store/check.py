@@ -1,0 +1,131 @@
+"""Is the memory whole? SQLite's own checks, and what must belong together by our rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from memory.errors import StoreDamagedError
+from memory.nouns import Check
+from memory.store import vectors
+from memory.store.connect import Connection, driver
+from memory.store.store import Store
+
+
+def check(store: Store) -> Check:
+    """Looks at everything; writers wait meanwhile. Each problem is a sentence."""
+    problems: list[str] = []
+    with store.quiet() as conn:
+        for look in LOOKS:
+            try:
+                problems += look(conn)
+            except (driver().DatabaseError, StoreDamagedError) as error:
+                problems.append(f"The check of the {look.__name__.strip('_').replace('_', ' ')} broke off: {error}")
+    return Check(tuple(problems), tuple(look.__name__.strip("_").replace("_", " ") for look in LOOKS))
+
+
+def _file(conn: Connection) -> Iterator[str]:
+    for (verdict,) in conn.execute("PRAGMA integrity_check(20)"):
+        if verdict != "ok":
+            yield f"The file is damaged: {verdict}. Restore a backup."
+    for table, row, parent, _ in conn.execute("PRAGMA foreign_key_check"):
+        yield f"Row {row} of {table} belongs to a row of {parent} that is not there."
+
+
+def _full_text(conn: Connection) -> Iterator[str]:
+    for kind, rank in (("episode", 1), ("thesis", 0)):  # 1 compares with the texts as well
+        try:
+            conn.execute(f"INSERT INTO {kind}_text({kind}_text, rank) VALUES ('integrity-check', ?)", (rank,))
+        except driver().DatabaseError as error:
+            yield f"The full text of {kind} texts is damaged ({error}). Rebuild it: pal rebuild."
+    yield from _few(
+        conn,
+        "SELECT id FROM episode_content WHERE id NOT IN (SELECT id FROM episode_text_docsize)",
+        "Episode {0} is missing from the full text. Rebuild it: pal rebuild.",
+    )
+    for kind in ("episode", "thesis"):
+        yield from _few(
+            conn,
+            f"SELECT id FROM {kind}_text_docsize WHERE id NOT IN (SELECT id FROM {kind}_content)",
+            f"The full text holds {kind} {{0}}, which is not live. Rebuild it: pal rebuild.",
+        )
+
+
+def _vectors(conn: Connection) -> Iterator[str]:
+    active = vectors.active(conn)
+    if active is not None:
+        yield from _few(
+            conn,
+            "SELECT n.id FROM node n WHERE n.kind = 'E' AND n.t_expired IS NULL AND NOT EXISTS (SELECT 1 FROM vec v"
+            f" WHERE v.embedder_id = {active.id} AND v.item_kind = 'episode' AND v.item_id = n.id)",
+            "Episode {0} has no vector.",
+        )
+    for id, dimension in conn.execute("SELECT id, dimension FROM embedder").fetchall():
+        yield from _few(
+            conn,
+            f"SELECT item_kind, item_id FROM vec WHERE embedder_id = {id} AND length(data) <> {4 * dimension}",
+            "The vector of {0} {1} has the wrong length.",
+        )
+        index = f"SELECT id FROM {vectors.index_of(id)}"
+        truth = f"SELECT item_id FROM vec WHERE embedder_id = {id} AND item_kind = 'episode' AND data IS NOT NULL"
+        for has, lacks in ((index, truth), (truth, index)):
+            yield from _few(conn, f"{has} EXCEPT {lacks}", "The vector index and the vectors differ at episode {0}.")
+    yield from _few(
+        conn,
+        "SELECT item_kind, item_id FROM vec v WHERE item_kind <> 'edge'"
+        " AND NOT EXISTS (SELECT 1 FROM node n WHERE n.id = v.item_id AND n.t_expired IS NULL)",
+        "There is a vector of {0} {1}, which is not live.",
+    )
+
+
+def _graph(conn: Connection) -> Iterator[str]:
+    for end in ("src", "dst"):
+        yield from _few(
+            conn,
+            f"SELECT e.id, e.kind FROM edge e LEFT JOIN node n ON n.id = e.{end}"
+            " WHERE n.id IS NULL OR (e.t_expired IS NULL AND n.t_expired IS NOT NULL)",
+            "Edge {0} ({1}) ends at a node that is not live.",
+        )
+    for kind, table in (("E", "episode"), ("T", "thesis"), ("O", "object")):
+        yield from _few(
+            conn,
+            f"SELECT id FROM node WHERE kind = '{kind}' AND id NOT IN (SELECT node_id FROM {table})",
+            f"Node {{0}} has no {table} row.",
+        )
+    yield from _few(
+        conn,
+        "SELECT n.id FROM node n JOIN thesis t ON t.node_id = n.id JOIN node e ON e.id = t.episode_id"
+        " WHERE n.t_expired IS NULL AND e.t_expired IS NOT NULL",
+        "Thesis {0} is live, but its episode is not.",
+    )
+    yield from _few(
+        conn,
+        "SELECT e.edge_id FROM edge_memory e JOIN edge g ON g.id = e.edge_id WHERE g.t_expired IS NOT NULL",
+        "Edge {0} is no longer live but still remembers questions.",
+    )
+
+
+def _sources(conn: Connection) -> Iterator[str]:
+    yield from _few(
+        conn,
+        "SELECT s.uri, e.seq FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id"
+        " WHERE n.t_expired IS NULL GROUP BY e.source_id, e.seq HAVING count(*) > 1",
+        "{0} has two episodes in place {1}.",
+    )
+    yield from _few(
+        conn,
+        "SELECT e.node_id, s.uri FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id"
+        " WHERE n.t_expired IS NULL AND s.t_deleted IS NOT NULL",
+        "Episode {0} is live, but its source {1} has gone.",
+    )
+
+
+LOOKS: tuple[Callable[[Connection], Iterator[str]], ...] = (_file, _full_text, _vectors, _graph, _sources)
+
+
+def _few(conn: Connection, query: str, sentence: str, most: int = 5) -> Iterator[str]:
+    """A sentence for each row, up to `most`, then how many more there are."""
+    rows = conn.execute(query).fetchall()
+    for row in rows[:most]:
+        yield sentence.format(*row)
+    if len(rows) > most:
+        yield f"And {len(rows) - most} more like it."

@@ -1,0 +1,123 @@
+"""Chat sessions and their messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from memory.errors import NotFoundError
+from memory.nouns import Citation
+from memory.store.codec import citations_from_json, citations_to_json
+from memory.store.connect import Connection
+
+Role = Literal["user", "memory"]
+State = Literal["complete", "partial"]
+
+
+class Conversation(NamedTuple):
+    """Times in milliseconds UTC."""
+
+    id: int
+    title: str
+    created: int
+    updated: int
+    messages: int
+
+
+class Message(NamedTuple):
+    """`at` in milliseconds UTC; "partial": the stream broke off."""
+
+    id: int
+    role: Role
+    text: str
+    at: int
+    state: State
+    citations: tuple[Citation, ...]
+    no_answer: bool
+    trace_id: int | None
+
+
+def create(conn: Connection, title: str, now: int) -> int:
+    """A new, empty conversation's id."""
+    (id,) = conn.execute(
+        "INSERT INTO conversation(title, t_created, t_updated) VALUES (?, ?, ?) RETURNING id", (title, now, now)
+    ).fetchone()
+    return int(id)
+
+
+def rename(conn: Connection, id: int, title: str) -> None:
+    """NotFoundError."""
+    if conn.execute("UPDATE conversation SET title = ? WHERE id = ?", (title, id)).rowcount == 0:
+        raise _unknown(id)
+
+
+def append(
+    conn: Connection,
+    id: int,
+    role: Role,
+    text: str,
+    now: int,
+    *,
+    state: State = "complete",
+    citations: Sequence[Citation] = (),
+    no_answer: bool = False,
+    trace_id: int | None = None,
+) -> int:
+    """Adds a message; returns its id. NotFoundError for an unknown conversation."""
+    if conn.execute("UPDATE conversation SET t_updated = ? WHERE id = ?", (now, id)).rowcount == 0:
+        raise _unknown(id)
+    (message,) = conn.execute(
+        "INSERT INTO message(conversation_id, role, text, state, t, trace_id, no_answer, citations)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        (id, role, text, state, now, trace_id, no_answer, citations_to_json(citations)),
+    ).fetchone()
+    return int(message)
+
+
+def mark_partial(conn: Connection, message_id: int) -> None:
+    """The message's stream broke off. NotFoundError."""
+    if conn.execute("UPDATE message SET state = 'partial' WHERE id = ?", (message_id,)).rowcount == 0:
+        raise NotFoundError(f"There is no message {message_id}.")
+
+
+def listing(conn: Connection, query: str = "", limit: int = 50, offset: int = 0) -> list[Conversation]:
+    """Last used first; `query` is looked for in titles and messages, in upper or lower case."""
+    rows = conn.execute(
+        f"{_CONVERSATION} WHERE :query = '' OR instr(lower(c.title), lower(:query)) OR EXISTS (SELECT 1 FROM message m"
+        "  WHERE m.conversation_id = c.id AND instr(lower(m.text), lower(:query)))"
+        " ORDER BY c.t_updated DESC, c.id DESC LIMIT :limit OFFSET :offset",
+        {"query": query, "limit": limit, "offset": offset},
+    )
+    return [Conversation(*row) for row in rows]
+
+
+def get(conn: Connection, id: int) -> tuple[Conversation, tuple[Message, ...]]:
+    """The conversation with its messages in order. NotFoundError."""
+    row = conn.execute(f"{_CONVERSATION} WHERE c.id = ?", (id,)).fetchone()
+    if row is None:
+        raise _unknown(id)
+    messages = conn.execute(
+        "SELECT id, role, text, t, state, citations, no_answer, trace_id FROM message WHERE conversation_id = ?"
+        " ORDER BY id",
+        (id,),
+    )
+    return Conversation(*row), tuple(
+        Message(message, role, text, t, state, citations_from_json(citations), bool(no_answer), trace_id)
+        for message, role, text, t, state, citations, no_answer, trace_id in messages
+    )
+
+
+def delete(conn: Connection, id: int) -> None:
+    """With its messages. NotFoundError."""
+    if conn.execute("DELETE FROM conversation WHERE id = ?", (id,)).rowcount == 0:
+        raise _unknown(id)
+
+
+_CONVERSATION = (
+    "SELECT c.id, c.title, c.t_created, c.t_updated, (SELECT count(*) FROM message WHERE conversation_id = c.id)"
+    " FROM conversation c"
+)
+
+
+def _unknown(id: int) -> NotFoundError:
+    return NotFoundError(f"There is no conversation {id}.")

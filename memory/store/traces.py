@@ -1,0 +1,96 @@
+"""Traces: what each question did and what came of it."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import NamedTuple
+
+from memory.errors import NotFoundError
+from memory.nouns import Answer, Step, Trace, Visit
+from memory.store.codec import citations_from_json, citations_to_json, to_json
+from memory.store.connect import Connection
+from memory.times import to_ms
+
+
+class Asked(NamedTuple):
+    """A trace as a list shows it. `t` in milliseconds UTC, `no_answer` None if the question was only a recall."""
+
+    id: int
+    t: int
+    question: str
+    no_answer: bool | None
+    ms: float
+
+
+def store(conn: Connection, trace: Trace, answer: Answer | None, now: int, as_of: datetime | None = None) -> int:
+    """Keeps a trace with the answer it led to, if it did; returns its id."""
+    (id,) = conn.execute(
+        "INSERT INTO trace(t, question, as_of, ms) VALUES (?, ?, ?, ?) RETURNING id",
+        (now, trace.question, to_ms(as_of), trace.ms),
+    ).fetchone()
+    if answer is not None:
+        conn.execute(
+            "UPDATE trace SET answer = ?, citations = ?, missing = ?, confidence = ?, no_answer = ? WHERE id = ?",
+            (
+                answer.text,
+                citations_to_json(answer.citations),
+                to_json(answer.missing),
+                answer.confidence,
+                answer.no_answer,
+                id,
+            ),
+        )
+    conn.executemany(
+        "INSERT INTO trace_step(trace_id, step, stage, detail, ms) VALUES (?, ?, ?, ?, ?)",
+        [(id, n, step.stage, to_json(dict(step.detail)), step.ms) for n, step in enumerate(trace.steps)],
+    )
+    conn.executemany(
+        "INSERT INTO trace_visit(trace_id, visit, node_id, stage, parent_edge, depth, score, status)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (id, n, visit.node_id, visit.stage, visit.parent_edge, visit.depth, float(visit.score), visit.status)
+            for n, visit in enumerate(trace.visits)
+        ],
+    )
+    return int(id)
+
+
+def get(conn: Connection, id: int) -> tuple[Trace, Answer | None]:
+    """The trace, and its answer if it led to one. NotFoundError."""
+    row = conn.execute(
+        "SELECT question, answer, citations, missing, confidence, no_answer FROM trace WHERE id = ?", (id,)
+    ).fetchone()
+    if row is None:
+        raise NotFoundError(f"There is no trace {id}; it may have been forgotten with what it showed.")
+    question, text, citations, missing, confidence, no_answer = row
+    answer = None
+    if text is not None:
+        answer = Answer(
+            text, citations_from_json(citations), bool(no_answer), tuple(json.loads(missing)), id, confidence
+        )
+    return Trace(question, _steps(conn, id), _visits(conn, id), id), answer
+
+
+def listing(conn: Connection, limit: int = 50, offset: int = 0) -> list[Asked]:
+    """The newest first."""
+    rows = conn.execute(
+        "SELECT id, t, question, no_answer, ms FROM trace ORDER BY id DESC LIMIT ? OFFSET ?", (limit, offset)
+    )
+    return [Asked(id, t, text, None if none is None else bool(none), ms) for id, t, text, none, ms in rows]
+
+
+def _steps(conn: Connection, id: int) -> tuple[Step, ...]:
+    rows = conn.execute("SELECT stage, ms, detail FROM trace_step WHERE trace_id = ? ORDER BY step", (id,))
+    return tuple(Step(stage, ms, json.loads(detail)) for stage, ms, detail in rows)
+
+
+def _visits(conn: Connection, id: int) -> tuple[Visit, ...]:
+    rows = conn.execute(
+        "SELECT v.node_id, CASE n.kind WHEN 'E' THEN 'episode' WHEN 'T' THEN 'thesis' ELSE 'object' END,"
+        " coalesce(n.label, c.body, ''), v.score, v.stage, v.status, v.parent_edge, v.depth"
+        " FROM trace_visit v JOIN node n ON n.id = v.node_id LEFT JOIN thesis_content c ON c.id = v.node_id"
+        " WHERE v.trace_id = ? ORDER BY v.visit",
+        (id,),
+    )
+    return tuple(Visit(*row) for row in rows)
