@@ -1,0 +1,71 @@
+"""The parts of docs/ that are made from the code: settings tables and help pages.
+
+Such a part stands between `<!-- settings -->` or `<!-- pal ask --help -->` and `<!-- end -->`.
+`python -m tests.docs.generated` rewrites them; a test fails while they differ.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+from click.testing import CliRunner
+
+from daemon.cli import main
+from daemon.settings import Settings, entries, render
+
+ROOT = Path(__file__).parents[2]
+PAGES = (ROOT / "docs" / "guide.md", ROOT / "docs" / "configuration.md")
+PART = re.compile(r"<!-- (settings|pal.*? --help) -->\n.*?<!-- end -->", re.DOTALL)
+LONG = 80  # characters of a default that still fits into a table
+
+
+def regenerated(text: str) -> str:
+    """A page with its parts as the code is now."""
+    return PART.sub(lambda match: f"<!-- {match[1]} -->\n{_part(match[1])}\n<!-- end -->", text)
+
+
+def commands(command: click.Command = main, name: str = "pal") -> list[tuple[str, click.Command]]:
+    """Every command and group with its full name, `pal` first."""
+    found = [(name, command)]
+    if isinstance(command, click.Group):
+        with click.Context(command, info_name=name) as ctx:
+            for below in command.list_commands(ctx):
+                inner = command.get_command(ctx, below)
+                assert inner is not None
+                found += commands(inner, f"{name} {below}")
+    return found
+
+
+def _part(what: str) -> str:
+    if what == "settings":
+        return _settings()
+    page = CliRunner().invoke(main, what.split()[1:], prog_name="pal", terminal_width=88)
+    return f"\n```text\n{page.stdout.rstrip()}\n```\n"
+
+
+def _settings() -> str:
+    parts = []
+    headings = dict(re.findall(r"^\[(.+?)\]  # (.+)$", render(Settings()), re.MULTILINE))
+    for section, rows in itertools.groupby(entries(Settings()), lambda row: row.section):
+        parts += [f"\n## [{section}]\n\n{headings[section]}\n", "| setting | default | meaning |\n|---|---|---|"]
+        for row in rows:
+            value = _value(row.default)
+            if len(value) > LONG:
+                value = f"{len(row.default)} patterns, see [config.toml](../config.toml)"
+            parts.append(f"| `{row.name}` | {value} | {row.sentence} |")
+    return "\n".join(parts) + "\n"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(f"`{item}`" for item in value) or "none"
+    return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        page.write_text(regenerated(page.read_text("utf-8")), "utf-8")

@@ -1,0 +1,60 @@
+"""The documentation is a tested feature: what exists is documented, and what is documented exists."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from plugins import hookspecs
+from tests.docs.generated import PAGES, ROOT, commands, regenerated
+
+MARKDOWN = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s]+)\)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_generated_parts_are_as_the_code_is(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert text == regenerated(text), "run: python -m tests.docs.generated"
+
+
+@pytest.mark.parametrize("name", [name for name, _ in commands()])
+def test_every_command_has_its_section_and_its_help(name: str) -> None:
+    guide = (ROOT / "docs" / "guide.md").read_text("utf-8")
+    assert f"\n### {name}\n" in guide
+    assert f"\n<!-- {name} --help -->\n" in guide
+
+
+def test_the_settings_are_in_the_configuration_page() -> None:
+    assert "\n<!-- settings -->\n" in (ROOT / "docs" / "configuration.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("hook", [name for name in vars(hookspecs) if name.startswith("register_")])
+def test_every_hook_has_its_section(hook: str) -> None:
+    assert f"\n## {hook}\n" in (ROOT / "docs" / "plugins.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=lambda page: page.name)
+def test_no_relative_link_is_dead(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for target in LINK.findall(text):
+        name, _, anchor = target.partition("#")
+        file = page.parent / name if name else page
+        assert file.exists(), f"{page.name} links to {target}"
+        if anchor:
+            assert anchor in _anchors(file), f"{page.name} links to {target}"
+
+
+def test_the_changelog_starts_with_this_version_or_what_is_not_released() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    first = re.search(r"^## \[?([^\]\s]+)\]?", text, re.MULTILINE)
+    assert first is not None
+    assert first[1] in ("Unreleased", version("palimpsest"))
+
+
+def _anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
