@@ -19,7 +19,8 @@ from memory.errors import InvalidInputError, NotAvailableError, NotFoundError
 from memory.nouns import AskEvent, Check, Document, Fact, Recall, Receipt, Scope, Stats, Token
 from memory.protocols import Embedder
 from memory.recall import pipeline
-from memory.recall.snapshot import load
+from memory.recall.analyse import analyse
+from memory.recall.snapshot import Snapshot, load
 from memory.settings import MemorySettings
 from memory.store import backup, check, facts, forget, sources, stats, traces, vectors
 from memory.store.store import Store
@@ -37,8 +38,7 @@ class Memory:
         self._write_lock = threading.RLock()  # from comparing with what is stored until the snapshot is replaced
         with store.writing() as conn:
             self._embedder_id = vectors.register(conn, embedder)
-        with store.reading() as conn:
-            self._snapshot = load(conn, self._embedder_id, embedder.dimension, settings.recall.vectors_in_memory)
+        self._snapshot = self._loaded()
 
     @classmethod
     def open(
@@ -94,7 +94,7 @@ class Memory:
             with self.store.writing() as conn:
                 writer = ingest.Writer(conn, self._embedder_id, _now())
                 receipts = writer.write(batch, plans, matrix)
-            self._snapshot = self._snapshot.after(writer.change, matrix, self.settings.recall.vectors_in_memory)
+            self._snapshot = self._snapshot.after(writer.change, matrix)
         of_uri = dict(zip(newest, receipts, strict=True))
         return [of_uri[document.uri] for document in given]
 
@@ -112,9 +112,8 @@ class Memory:
                     raise NotFoundError(f"There is no source {uri}.")
                 gone = sources.retire(conn, source.id, _now())
             before = self._snapshot.graph
-            episodes = [node for node in gone.nodes if node in before.row_of]
-            self._snapshot = self._snapshot.after(ingest.Change(retired=episodes), self._no_vectors())
-        return len(episodes)
+            self._snapshot = self._snapshot.without(gone.nodes)
+        return len([node for node in gone.nodes if node in before.row_of])
 
     def forget(
         self,
@@ -127,15 +126,26 @@ class Memory:
 
         Rows, vectors, full text, and the traces and chats that showed them. NotFoundError if it is not there.
         """
-        given = {"source": source, "object": object, "fact": fact, "episode": episode}
-        chosen = {name: value for name, value in given.items() if value is not None}
-        if len(chosen) != 1:
+        if [source, object, fact, episode].count(None) != 3:
             raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
         with self._write_lock:
-            gone = self._forget(chosen)
-            with self.store.reading() as conn:
-                self._snapshot = load(conn, self._embedder_id, self.embedder.dimension, self._limit)
+            with self.store.writing() as conn:
+                if source is not None:
+                    gone = forget.source(conn, source, _now())
+                elif object is not None:
+                    gone = forget.object(conn, norm(object), _now())
+                elif fact is not None:
+                    gone = forget.fact(conn, fact, _now())
+                elif episode is not None:
+                    gone = forget.episode(conn, episode, _now())
+            self._snapshot = self._loaded()
+        self.store.checkpoint()  # until then the old words are still in the file
         return gone
+
+    def _loaded(self) -> Snapshot:
+        limit = self.settings.recall.vectors_in_memory
+        with self.store.reading() as conn:
+            return load(conn, self._embedder_id, self.embedder.dimension, limit)
 
     # Asking ---------------------------------------------------------------------------------------
 
@@ -161,7 +171,7 @@ class Memory:
 
         Raises InvalidInputError, before the first event, for an empty or overlong question.
         """
-        pipeline.analyse(question)  # a bad question fails here, not when the first event is fetched
+        analyse(question)  # a bad question fails here, not when the first event is fetched
         return self._answer(question, as_of, within)
 
     def _answer(self, question: str, as_of: datetime | None, within: Scope | None) -> Iterator[AskEvent]:
@@ -191,7 +201,7 @@ class Memory:
         `history` shows what no longer holds as well. NotFoundError for a name nothing mentions.
         """
         with self.store.reading() as conn:
-            found = facts.about(conn, norm(about), as_of, history)
+            found = facts.about(conn, norm(about), _now(), as_of, history)
         if found is None:
             raise NotFoundError(f"Nothing is known of {about!r}.")
         return found

@@ -108,8 +108,13 @@ def _citation(n: int, line: Line) -> Citation:
 
 
 def _line_of(episode: Episode, start: int) -> int | None:
-    """The source's line on which the sentence at character `start` of the episode begins."""
-    return None if episode.line is None else episode.line + episode.text.count("\n", 0, start)
+    """The source's line on which the sentence at character `start` of the episode begins.
+
+    Only where each line of the text is one of the source; else the line on which the episode begins.
+    """
+    if episode.line is None or episode.end_line != episode.line + episode.text.count("\n"):
+        return episode.line
+    return episode.line + episode.text.count("\n", 0, start)
 
 
 def _refusal(found: Found, lines: Sequence[Line]) -> tuple[Answer, tuple[str | Citation, ...]]:

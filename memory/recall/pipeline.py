@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memory.graph import Bools, Floats, Graph, Ints
 from memory.nouns import Episode, Hit, Recall, Scope, Step, Trace, Visit
@@ -123,9 +124,8 @@ def _text_scores(
     graph = snapshot.graph
     lexical = np.zeros(len(graph.episode_ids), np.float32)
     if settings.lexical_weight > 0 and mask.any():
-        narrow = None if mask.sum() == graph.n_alive else graph.episode_ids[mask]
-        ids, values = full_text.search(conn, list(question.terms), settings.candidates, within=narrow)
-        _scatter(lexical, graph, ids, values)
+        narrow = None if mask.sum() == graph.n_alive else graph.episode_ids[mask].tolist()
+        _scatter(lexical, graph, *full_text.search(conn, question.terms, settings.candidates, within=narrow))
     vector = np.zeros(len(graph.episode_ids), np.float32)
     if settings.lexical_weight < 1 and mask.any():
         query = embedder.embed_query(question.text)
@@ -133,12 +133,11 @@ def _text_scores(
             if snapshot.vectors is not None:
                 vector = cosines(snapshot.vectors, query)
             else:
-                ids, values = vectors.nearest(conn, embedder_id, query, DISK_NEIGHBOURS)
-                _scatter(vector, graph, ids, values)
+                _scatter(vector, graph, *vectors.nearest(conn, embedder_id, query, DISK_NEIGHBOURS))
     return fuse(lexical, vector, mask, settings.lexical_weight)
 
 
-def _scatter(target: Floats, graph: Graph, ids: Ints, values: Floats) -> None:
+def _scatter(target: Floats, graph: Graph, ids: Ints, values: NDArray[np.floating]) -> None:
     """Puts values given by node id at their rows; ids that are newer than the graph are left out."""
     for node, value in zip(ids.tolist(), values.tolist(), strict=True):
         row = graph.row_of.get(node)

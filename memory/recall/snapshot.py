@@ -6,7 +6,8 @@ never look there, so that a write costs its own rows and not a copy of all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sparse
@@ -22,13 +23,18 @@ from memory.write.ingest import Change
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """`vectors` (n, d) has a row for each row of `graph`, zeros where an episode has none; None when there are
-    more than `recall.vectors_in_memory`, and the store searches them instead."""
+    more than `limit` of them, and the store searches instead."""
 
     graph: Graph
     vectors: Vectors | None
+    limit: int
     buffer: Vectors | None = None
 
-    def after(self, change: Change, added_vectors: Vectors, limit: int) -> Snapshot:
+    def without(self, nodes: Sequence[int]) -> Snapshot:
+        """The snapshot after these episodes were retired; other nodes among them are passed over."""
+        return replace(self, graph=self.graph.retired(nodes))
+
+    def after(self, change: Change, added_vectors: Vectors) -> Snapshot:
         """The snapshot that follows a write; `added_vectors` (len(change.added), d)."""
         graph = self.graph
         if change.retired:
@@ -37,22 +43,22 @@ class Snapshot:
             graph = graph.added(change.added, change.objects)
         if change.moved:
             graph = graph.moved(change.moved)
-        if self.vectors is None or len(graph.episode_ids) > limit:
-            return Snapshot(graph, None)
+        if self.vectors is None or len(graph.episode_ids) > self.limit:
+            return Snapshot(graph, None, self.limit)
         rows = added_vectors
         if change.remade:  # a row is never written again: the episode gets a new one
             kept = self.vectors[[self.graph.row_of[row.node_id] for row in change.remade]]
             graph = graph.retired([row.node_id for row in change.remade]).added(change.remade, [])
             rows = np.concatenate([added_vectors, kept])
         if not len(rows):
-            return Snapshot(graph, self.vectors, self.buffer)
+            return replace(self, graph=graph)
         old, new = len(self.vectors), len(graph.episode_ids)
         buffer = self.buffer
         if buffer is None or len(buffer) < new:
             buffer = np.zeros((max(1024, new + new // 2), rows.shape[1]), np.float32)
             buffer[:old] = self.vectors
         buffer[old:new] = rows
-        return Snapshot(graph, buffer[:new], buffer)
+        return Snapshot(graph, buffer[:new], self.limit, buffer)
 
 
 def cosines(vectors: Vectors, query: Floats) -> Floats:
@@ -85,9 +91,9 @@ def load(conn: Connection, embedder_id: int, dimension: int, limit: int) -> Snap
         ),
     )
     if len(rows.id) > limit:
-        return Snapshot(graph, None)
+        return Snapshot(graph, None, limit)
     ids, matrix = vectors.all_of(conn, embedder_id, "episode")
     known = np.isin(ids, rows.id)
     aligned = np.zeros((len(rows.id), dimension), np.float32)
     aligned[np.searchsorted(rows.id, ids[known])] = matrix[known]
-    return Snapshot(graph, aligned)
+    return Snapshot(graph, aligned, limit)
