@@ -1,0 +1,65 @@
+"""Fusion, context and the final order."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.graph import EpisodeRow, Graph
+from memory.recall.context import smoothed
+from memory.recall.rank import best
+from memory.recall.text import fuse
+
+ALL = np.ones(3, np.bool_)
+
+
+def scores(*values: float) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
+def test_both_channels_count() -> None:
+    fused = fuse(scores(2, 1, 0), scores(0.1, 0.5, 0.0), ALL, 0.5).fused
+    assert fused[1] > fused[0] > fused[2] == 0
+
+
+def test_a_silent_channel_is_left_out() -> None:
+    fused = fuse(scores(0, 0, 0), scores(0.2, 0.5, 0.1), ALL, 0.9).fused
+    assert fused.max() == 1.0
+    assert fuse(scores(3, 1, 0), scores(0, 0, 0), ALL, 0.1).fused.max() == 1.0
+
+
+def test_what_is_not_allowed_scores_nothing_and_shifts_nothing() -> None:
+    mask = np.array([True, True, False])
+    with_it = fuse(scores(2, 1, 9), scores(0.1, 0.5, 0.9), mask, 0.5)
+    without = fuse(scores(2, 1), scores(0.1, 0.5), ALL[:2], 0.5)
+    assert with_it.fused[2] == 0
+    assert np.allclose(with_it.fused[:2], without.fused)
+    assert with_it.best_lexical == 2
+
+
+def chat(*sources: int) -> Graph:
+    rows = [EpisodeRow(i, source, i, None, True, {}, frozenset()) for i, source in enumerate(sources)]
+    return Graph.empty().added(rows, [])
+
+
+def test_a_turn_is_lifted_by_its_better_neighbour_in_the_same_chat() -> None:
+    lifted = smoothed(chat(1, 1, 2), scores(1.0, 0.0, 0.0), 0.5)
+    assert lifted.tolist() == [1.0, 0.5, 0.0]
+
+
+def test_notes_are_not_lifted() -> None:
+    rows = [EpisodeRow(i, 1, i, None, False, {}, frozenset()) for i in range(2)]
+    assert smoothed(Graph.empty().added(rows, []), scores(1.0, 0.0), 0.5).tolist() == [1.0, 0.0]
+
+
+def test_ties_go_to_the_earlier_row() -> None:
+    assert best(scores(0.5, 0.7, 0.5), ALL, 3).tolist() == [1, 0, 2]
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), max_size=60), st.integers(1, 9))
+def test_best_is_a_prefix_of_the_whole_order(values: list[float], k: int) -> None:
+    array = np.array(values, np.float32)
+    mask = np.ones(len(values), np.bool_)
+    expected = sorted((i for i, v in enumerate(values) if v > 0), key=lambda i: (-values[i], i))
+    assert best(array, mask, k).tolist() == expected[:k]
