@@ -1,0 +1,217 @@
+"""Splits a text into blocks: paragraphs, headings, code, tables, list items, quotes.
+
+Invariants, for any string: blocks are in order and do not overlap, each is an exact slice of the text
+(`text[start:end]`), and every letter and digit of the text lies in one of them. A line ends at "\\n";
+what else looks like a line end ("\\r", form feed) is white space.
+
+markdown-it-py's block parser says which lines belong together; the lines of its tokens are all that is
+taken from it, offsets are computed here. Notes are often plain text, so what Markdown does to plain text
+by accident is switched off: indentation makes no code, HTML and link definitions are paragraphs, an
+underlined heading is one short line over a real rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+BlockKind = Literal["paragraph", "heading", "code", "table", "list_item", "quote", "frontmatter"]
+
+_PARSER = MarkdownIt("commonmark").enable("table").disable(["code", "html_block", "reference"])
+_PARSER_WITHOUT_FENCES = MarkdownIt("commonmark").enable("table").disable(["code", "html_block", "reference", "fence"])
+
+_WORD = re.compile(r"[^\W_]")
+# A line that may begin or rule a Markdown structure; a text without one is paragraphs only.
+_STRUCTURE = re.compile(
+    r"^[ \t\f]*+(?:\#{1,6}(?:\s|$)|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$)|>|```|~~~|[-=_*:|][-=_*:| \t\r]*+$)", re.MULTILINE
+)
+_PARAGRAPH = re.compile(r"\S[^\n]*+(?:\n[^\S\n]*+\S[^\n]*+)*+")
+_YAML_KEY = re.compile(r"""["'\w][^:]{0,80}:(?:\s|$)|#|-\s""")
+# Where inline marks hide a heading's words: [[page|label]], [label](address), emphasis, code.
+_INLINE = re.compile(
+    r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|!?\[([^\]]*)\]\([^)]*\)|\*{1,3}|`+|~~|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)"
+)
+_HEADING_LENGTH = 120  # characters of a heading that serve as a title
+_LOST_FENCE = 40  # lines: an unclosed fence with more after it was never meant to reach the end
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`text == source[start:end]`, on lines `line` to `end_line` (1-based); `headings` are those above it.
+
+    `level` is 1-6 for a heading, else 0. `title` is a heading's text without marks, else empty.
+    """
+
+    kind: BlockKind
+    text: str
+    start: int
+    end: int
+    line: int
+    end_line: int
+    headings: tuple[str, ...] = ()
+    level: int = 0
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """A half-open range of lines that belong together."""
+
+    kind: BlockKind
+    first: int
+    after: int
+    level: int = 0
+    title: str = ""
+
+
+def has_words(text: str) -> bool:
+    """Whether there is any letter or digit."""
+    return _WORD.search(text) is not None
+
+
+def has_structure(text: str) -> bool:
+    """False if the text is certainly nothing but paragraphs."""
+    return _STRUCTURE.search(text) is not None
+
+
+def split(text: str) -> list[Block]:
+    """The blocks of Markdown or plain text, in order. Linear in the length of the text; never fails.
+
+    A list item is one block with all that is nested in it, except that code and tables are always blocks
+    of their own. Rules ("---") and blank lines belong to no block.
+    """
+    if not has_structure(text):
+        return _paragraphs(text)
+    lines = text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    spans = [*_ranges(lines)]
+    owner: list[int | None] = [None] * len(lines)
+    for number, span in enumerate(spans):  # a container comes before what it contains, which takes its lines over
+        owner[span.first : span.after] = [number] * (span.after - span.first)
+
+    blocks: list[Block] = []
+    path: list[tuple[int, str]] = []
+    above: tuple[str, ...] = ()
+    for first, after in _runs(lines, owner):
+        of = owner[first]
+        # Lines that the parser gave to nothing are a rule, or at worst a paragraph.
+        span = _Lines("paragraph", first, after) if of is None else spans[of]
+        start = starts[first] + len(lines[first]) - len(lines[first].lstrip())
+        end = starts[after - 1] + len(lines[after - 1].rstrip())
+        if span.kind == "heading":
+            while path and path[-1][0] >= span.level:
+                path.pop()
+            above = tuple(title for _, title in path)
+        if of is not None or has_words(text[start:end]):
+            blocks.append(
+                Block(span.kind, text[start:end], start, end, first + 1, after, above, span.level, span.title)
+            )
+        if span.kind == "heading" and span.title:
+            path.append((span.level, span.title))
+            above = (*above, span.title)
+    return blocks
+
+
+def _paragraphs(text: str) -> list[Block]:
+    blocks: list[Block] = []
+    line, counted = 1, 0
+    for match in _PARAGRAPH.finditer(text):
+        start, paragraph = match.start(), match.group().rstrip()
+        line += text.count("\n", counted, start)
+        counted = start
+        end_line = line + paragraph.count("\n")
+        blocks.append(Block("paragraph", paragraph, start, start + len(paragraph), line, end_line))
+    return blocks
+
+
+def _runs(lines: Sequence[str], owner: Sequence[int | None]) -> Iterator[tuple[int, int]]:
+    """(first, after) of consecutive lines of one owner, without blank lines at the ends; without owner a blank ends."""
+    first: int | None = None
+    last = 0
+    for index, line in enumerate(lines):
+        blank = not line or line.isspace()
+        if first is not None and (owner[index] != owner[first] or (blank and owner[index] is None)):
+            yield first, last + 1
+            first = None
+        if not blank:
+            first, last = index if first is None else first, index
+    if first is not None:
+        yield first, last + 1
+
+
+def _ranges(lines: Sequence[str]) -> Iterator[_Lines]:
+    """What lies on which lines, in order; code and tables follow the list item or quote that holds them."""
+    first = _frontmatter_end(lines)
+    if first:
+        yield _Lines("frontmatter", 0, first)
+    lost = None
+    for span, unclosed in _parsed(lines, first, _PARSER):
+        if unclosed:
+            lost = span.first
+            break
+        yield span
+    if lost is not None:  # once is enough: without fences nothing can swallow the rest again
+        for span, _ in _parsed(lines, lost, _PARSER_WITHOUT_FENCES):
+            yield span
+
+
+def _frontmatter_end(lines: Sequence[str]) -> int:
+    """The number of lines of a leading YAML block, with its rules; 0 if there is none."""
+    if lines[0].rstrip() != "---":
+        return 0
+    after = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), 0)
+    inside = next((line for line in lines[1:after] if line.strip()), "#")
+    return after + 1 if after and _YAML_KEY.match(inside) else 0
+
+
+def _parsed(lines: Sequence[str], first: int, parser: MarkdownIt) -> Iterator[tuple[_Lines, bool]]:
+    """The ranges of `lines[first:]`, and whether one is a fence that swallowed the rest of a long text."""
+    source = "\n".join([line.rstrip() for line in lines[first:]]).replace("\r", " ").replace("\f", " ")
+    tokens: list[Token] = []
+    parser.block.parse(source, parser, {}, tokens)
+    for index, token in enumerate(tokens):
+        if token.map is None or token.nesting < 0:
+            continue
+        begin, after = token.map[0] + first, min(token.map[1] + first, len(lines))
+        if token.type == "fence":
+            closed = after - begin > 1 and lines[after - 1].strip(" \t\r>").startswith(token.markup)
+            yield _Lines("code", begin, after), not closed and token.level == 0 and after - begin > _LOST_FENCE
+        elif token.type == "table_open":
+            yield _Lines("table", begin, after), False
+        elif token.type == "list_item_open" and token.level == 1:
+            yield _Lines("list_item", begin, after), False
+        elif token.level == 0 and token.type == "blockquote_open":
+            yield _Lines("quote", begin, after), False
+        elif token.level == 0 and token.type == "paragraph_open":
+            yield _Lines("paragraph", begin, after), False
+        elif token.level == 0 and token.type == "heading_open":
+            content = tokens[index + 1].content
+            if _is_heading(token, content, lines[begin:after]):
+                yield _Lines("heading", begin, after, int(token.tag[1]), _plain(content)), False
+            else:
+                yield _Lines("paragraph", begin, after), False
+
+
+def _is_heading(token: Token, content: str, lines: Sequence[str]) -> bool:
+    """Not a comment in indented code, a signature's "--", or prose that happens to stand above a rule."""
+    if token.markup[0] == "#":
+        return len(lines[0].expandtabs(4)) - len(lines[0].expandtabs(4).lstrip()) < 4
+    return (
+        len(lines) == 2
+        and len(lines[1].strip()) >= 3
+        and len(content) <= _HEADING_LENGTH
+        and content[-1:] not in (".", "!", "?", ",", ";", "…")
+    )
+
+
+def _plain(heading: str) -> str:
+    words = " ".join(_INLINE.sub(lambda m: m[1] or m[2] or "", heading[: 2 * _HEADING_LENGTH]).split())
+    if len(words) <= _HEADING_LENGTH:
+        return words
+    return words[:_HEADING_LENGTH].rsplit(" ", 1)[0] + "…"

@@ -1,0 +1,222 @@
+"""Splits an episode's text into sentences, which are its theses as long as no model has written better ones.
+
+Invariants, for any string: spans are in order, do not overlap, are stripped and hold at least one letter
+or digit; every letter and digit lies in a span, except those of a line's leading marks ("- [x] ") and of a
+fence's opening line ("```python"). Linear in the length of the text.
+
+Two steps. Lines are first joined into segments: a heading, a list item, a table row, a line of code, a
+"Speaker:" turn each begin their own, and so does every line of a paragraph that is not hard-wrapped prose.
+A segment of prose is then cut at sentence ends. Where in doubt nothing is cut: a thesis that holds two
+sentences can still be found and quoted, half a sentence says something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+Span = tuple[int, int]
+
+_WORD = re.compile(r"[^\W_]")
+
+# Lines ----------------------------------------------------------------------------------------
+
+# Quote marks, then what a heading, a bullet, a dash and a checkbox put before the words.
+_MARKS = re.compile(
+    r"[^\S\n]*+(?:>[^\S\n]?)*+[^\S\n]*+"
+    r"(?:(?P<heading>\#{1,6}(?=\s|$))|(?P<bullet>[-*+•◦‣▪☐☑✓✔✗✘](?=\s|$)|[-=]>|→)|[·–—](?=\s|$))?+"
+    r"[^\S\n]*+(?:\[[ xX/-]\](?=\s|$)[^\S\n]*+)?+"
+)
+_NUMBER = re.compile(r"(\(?(?:\d{1,3}|[A-Za-z])\)|\d{1,3}\.)\s")
+_FIRST_NUMBERS = frozenset("1. 1) (1) a) (a) A) (A)".split())
+_SPEAKER = re.compile(r"[^\W\d_a-z][^\s:]*+(?: [^\s:]++){0,3}+:(?:\s|$)")
+_FENCE = re.compile(r"(?:`{3,}+|~{3,}+)(?![^`\n]*+`)")
+_RULE = re.compile(r"[-=_*:|+ \t\r]{2,}$")
+_WRAP_WIDTHS = range(45, 121)  # columns at which people and programs wrap prose
+_FULL_LINES = 0.8  # share of a paragraph's lines that must be full for its newlines to mean nothing
+
+# Sentence ends --------------------------------------------------------------------------------
+
+# Starting only where a run of marks starts keeps a text of full stops linear.
+_END = re.compile(
+    r"(?<![.!?…؟।።])(?P<mark>[.!?…؟।።]++)(?P<closers>[\"'”’»›)\]}*_]*+(?:\[\^?\w{1,3}\])*+)(?=\s)"
+    r"|[。！？｡．]++(?P<cjk_closers>[」』）”’》】\"')]*+)"
+)
+_NEXT = re.compile(r"[\s\"'“‘„«‹(\[*_¿¡]*+(\w*+)(\.?)")
+_OPENING = "([{\"'“‘„«‹*_"
+_DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}")
+_VOWEL = re.compile(r"[aeiouyäöüáéíóúàèêåæø]", re.IGNORECASE)
+
+# Never the end of a sentence, whatever follows.
+_NEVER = frozenset(
+    "mr mrs ms mx dr drs prof rev hon messrs mme mlle frl mevr dhr dipl ing gen col capt lt sgt gov "
+    "e.g i.e eg ie z.b d.h u.a v.a s.o s.u p.ex f.eks t.ex bl.a d.w.z o.a m.m "
+    "bspw vgl evtl ggf inkl incl excl exkl resp sog zzgl bijv cf viz vs approx ca".split()
+)
+# The end of a sentence only if a word follows that usually begins one.
+_MAYBE = frozenset(
+    "Inc Ltd Co Corp Bros Jr Sr St Ste Ave Blvd Rd Mt Ft Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Okt Nov Dec Dez "
+    "Univ Dept dept Assn Est Esq etc usw bzw al ed eds max min str Str hrs hr mins tel Tel "
+    "acc appt asst assoc avg dir est govt intl mgmt mgr misc temp".split()
+)
+# Not the end of a sentence before a digit: "No. 5", "Nr. 12", "p. 3", "Jan. 5", "Tel. 0341".
+_BEFORE_DIGIT = frozenset(
+    "no nos nr p pp s bl vol ch chap sec fig eq art abs kap bd tab ex para ref ver v al ziff rn ext tel apt rm kl "
+    "jan feb mar apr jun jul aug sep sept oct okt nov dec dez mon tue tues wed thu thur thurs fri sat sun "
+    "mo di mi do fr sa so".split()
+)
+# "am 5. Mai", "zum 2. Mal": where a number is an ordinal.
+_AFTER_ORDINAL = frozenset(
+    "januar jänner februar märz april mai juni juli august september oktober november dezember "
+    "january february march may june july october december januari februari maart mei juli augustus "
+    "jan feb mär mrz apr jun jul aug sep sept okt oct nov dez dec jahrhundert klasse stock etage".split()
+)
+_BEFORE_ORDINAL = re.compile(
+    r"(?:(?:^|\s)(?:der|die|das|dem|den|des|am|im|zum|zur|vom|beim|seit|ab|bis)|[:;,(])\s?\d{1,2}$", re.IGNORECASE
+)
+_STARTERS = frozenset(
+    "The A An He She It We They I You This That These Those There Here Then But And Or So If When While In On At To "
+    "For From With My His Her Our Their Its Your As Now After Before However Also What Who Why How Where Not No Yes "
+    "Der Die Das Er Sie Es Wir Ich Ihr Ein Eine Und Aber Dann Im Am Wenn Dies Dort Nun De Het Een Hij Zij Wij Ik En "
+    "Maar Le La Les Il Elle Nous Je Un Une Mais El Los Las Ella Yo Pero Det Den Han Hun Jeg Og Men".split()
+)
+
+
+def sentences(text: str) -> list[Span]:
+    """(start, end) of each sentence of `text`, in characters.
+
+    A span stays within one line unless the line was hard-wrapped; then it holds the newline, and in a
+    quotation the ">" after it.
+    """
+    spans: list[Span] = []
+    for start, end, prose in _segments(text):
+        begin = start
+        if prose:
+            for match in _END.finditer(text, start, end):
+                if _is_end(text, begin, end, match):
+                    _add(spans, text, begin, match.end())
+                    begin = match.end()
+        _add(spans, text, begin, end)
+    return spans
+
+
+def _add(spans: list[Span], text: str, start: int, end: int) -> None:
+    """Append the span without the white space around it. What has no letter or digit is no sentence."""
+    sentence = text[start:end]
+    if _WORD.search(sentence):
+        start += len(sentence) - len(sentence.lstrip())
+        spans.append((start, start + len(sentence.strip())))
+
+
+def _segments(text: str) -> Iterator[tuple[int, int, bool]]:
+    """(start, end, prose) of what no sentence crosses. Only prose may be cut further."""
+    paragraph: list[tuple[int, int, int]] = []  # (begin of the line, begin of its words, end)
+    numbered = False
+    fences = "`~"  # what may still open a fence: after one that never closes no other closes either
+    after = -1
+    while after < len(text):
+        line = after + 1
+        after = text.find("\n", line)
+        if after < 0:
+            after = len(text)
+        marks = _MARKS.match(text, line, after)
+        assert marks is not None  # every part of it is optional
+        words = marks.end()
+        first = text[words : min(words + 1, after)]
+        if not first or _RULE.match(text, words, after):
+            yield from _joined(text, paragraph)
+            paragraph, numbered = [], False
+        elif first in fences and (opening := _FENCE.match(text, words, after)):
+            rule = rf"^[ \t>]*+{first}{{{len(opening[0])},}}+[ \t\r]*+$"
+            closing = re.compile(rule, re.MULTILINE).search(text, after)
+            if closing is None:
+                fences = fences.replace(first, "")
+                paragraph.append((line, words, after))
+                continue
+            yield from _joined(text, paragraph)
+            paragraph, numbered = [], False
+            yield from _lines(text, after + 1, closing.start())
+            after = closing.end()
+        elif first == "|" or marks["heading"]:
+            yield from _joined(text, paragraph)
+            paragraph, numbered = [], False
+            row = text[words:after]
+            begin = words + len(row) - len(row.lstrip("| \t"))
+            yield begin, max(begin, words + len(row.rstrip("| \t\r"))), False
+        else:
+            number = _NUMBER.match(text, words, after)
+            item = number is not None and (numbered or not paragraph or number[1] in _FIRST_NUMBERS)
+            if item or marks["bullet"] or _SPEAKER.match(text, words, after):
+                yield from _joined(text, paragraph)
+                paragraph, numbered = [], item
+            paragraph.append((line, words, after))
+            if text[max(words, after - 3) : after].rstrip("\r").endswith(("  ", "\\")):  # Markdown's hard line break
+                yield from _joined(text, paragraph)
+                paragraph = []
+    yield from _joined(text, paragraph)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+    """A code block's lines: each at most one sentence."""
+    for line in text[start:end].split("\n"):
+        yield start, start + len(line), False
+        start += len(line) + 1
+
+
+def _joined(text: str, lines: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, bool]]:
+    """One segment if the lines are hard-wrapped prose, else one for each.
+
+    They are wrapped if nearly every line is full, which is to say that the next line's first word would not
+    have fitted, and if some line starts in lower case, as in running text some must.
+    """
+    if len(lines) < 2:
+        for _, words, end in lines:
+            yield words, end, True
+        return
+    width = max(end - line for line, _, end in lines)
+    full = continued = 0
+    if width in _WRAP_WIDTHS:
+        for (line, _, end), (_, words, following) in pairwise(lines):
+            word = text[words:following].split(maxsplit=1)[0]
+            full += end - line + 1 + len(word) > width
+            continued += word[0].islower()
+    if continued and full >= _FULL_LINES * (len(lines) - 1):
+        yield lines[0][1], lines[-1][2], True
+    else:
+        for _, words, end in lines:
+            yield words, end, True
+
+
+def _is_end(text: str, begin: int, end: int, match: re.Match[str]) -> bool:
+    """Whether the marks found end the sentence that began at `begin`, in a segment that ends at `end`."""
+    if match["mark"] is None:  # a quotation in the middle of a sentence ends in a mark and a closer too
+        return not match["cjk_closers"] or match.end() == end or text[match.end()].isspace()
+    following = _NEXT.match(text, match.end(), end)
+    assert following is not None  # every part of it is optional
+    word = following[1]
+    lower = word[:1].islower()
+    if lower and (match["closers"] or match["mark"] not in (".", "!", "?", "?!", "!!", "??", "!?", "!!!")):
+        return False
+    if match["mark"] != ".":
+        return True
+    head = text[max(begin, match.start() - 24) : match.start()]
+    if not head or head[-1].isspace():  # ". . ."
+        return not lower and following[2] != "."
+    if head.rfind("(") > head.rfind(")"):  # a short aside, "(dir. Platform)"
+        return False
+    token = head.split()[-1].lstrip(_OPENING)
+    digit = word[:1].isdigit()
+    starts = word in _STARTERS and not following[2]
+    if token.lower() in _NEVER or (digit and token.lower() in _BEFORE_DIGIT):
+        return False
+    if token in _MAYBE or _DOTTED.fullmatch(token):
+        return starts
+    if len(token) == 1 and token.isalpha():  # an initial, or "option b."
+        return starts or (token.islower() and not lower and not digit)
+    if token.isdigit() and len(token) <= 3:
+        if text[begin : match.start()].strip() == token:  # "1. Buy bread"
+            return False
+        return not (lower or word.lower() in _AFTER_ORDINAL or _BEFORE_ORDINAL.search(head))
+    abbreviated = len(token) <= 5 and token.isalpha() and not token.isupper() and not _VOWEL.search(token)
+    return not (abbreviated and (lower or digit))
