@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from memory.errors import PalimpsestError
 
-NARROWEST = 110  # columns of a table that goes into a file or a pipe
+WIDTH = 160  # columns at least: a figure that is cut off is worse than a line that wraps
 
 
 class DataError(Exception):
@@ -31,14 +31,15 @@ def note(text: str) -> None:
 
 
 def progress() -> Progress:
-    """A progress bar on stderr that disappears when it is done."""
+    """A progress bar on stderr that disappears when it is done; nothing where stderr is no terminal."""
+    console = Console(stderr=True)
     return Progress(
-        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,
     )
 
 
@@ -52,11 +53,7 @@ def show_table(title: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[s
         table.add_column(Text(heading), justify="right" if i else "left", no_wrap=True)
     for row in rows:
         table.add_row(*[Text(_cell(row, key)) for key in columns.values()])
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=max(console.width, NARROWEST))
-    console.print(table)
-    console.print()
+    Console(width=max(Console().width, WIDTH)).print(table, Text())
 
 
 def _cell(row: Mapping[str, Any], key: str) -> str:

@@ -47,9 +47,9 @@ class QuestionSet:
     turns: bool
 
     def turn_documents(self) -> Iterator[Document]:
-        """The same turns, each as a document of its own."""
+        """The same turns, each as a document of its own; one without words ("...") cannot be remembered alone."""
         for document in self.documents:
-            for turn in document.turns:
+            for turn in filter(_has_words, document.turns):
                 yield Document(
                     uri=f"{self.name}/{turn.ref}",
                     turns=(turn,),
@@ -131,6 +131,10 @@ def _passages(name: str, rows: list[dict[str, Any]]) -> tuple[Document, ...]:
         )
         for row in rows
     )
+
+
+def _has_words(turn: Turn) -> bool:
+    return any(map(str.isalnum, turn.text))
 
 
 def _sessions(name: str, rows: list[dict[str, Any]], path: Path) -> tuple[Document, ...]:

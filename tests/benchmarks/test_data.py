@@ -1,14 +1,13 @@
 """Reading question sets: both shapes, and what is wrong with a folder is said with file and line."""
 
-import json
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchmarks import data
 from benchmarks.command import DataError
+from tests.benchmarks.sets import write_set
 
 PASSAGES = [
     {"id": "d0", "title": "Mill", "text": "The mill grinds."},
@@ -27,13 +26,6 @@ TURNS = [
     for s in (1, 2)
     for i, (who, text) in enumerate([("Ana", "Hello"), ("Bo", "Hi")])
 ]
-
-
-def write_set(folder: Path, corpus: list[Any], queries: list[Any]) -> Path:
-    folder.mkdir(parents=True)
-    for name, rows in (("corpus.jsonl", corpus), ("queries.jsonl", queries)):
-        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return folder
 
 
 def test_passages_become_a_document_each(tmp_path: Path) -> None:
@@ -71,6 +63,13 @@ def test_each_turn_can_be_a_document_of_its_own(tmp_path: Path) -> None:
     assert [d.turns[0].ref for d in singles] == [turn["id"] for turn in TURNS]
     assert all(len(d.turns) == 1 and d.conversation in ("a", "b") for d in singles)
     assert len({d.uri for d in singles}) == len(TURNS)
+
+
+def test_a_turn_without_words_is_no_document(tmp_path: Path) -> None:
+    query = {"id": "q", "question": "Who?", "gold": [], "conversation": "a"}
+    questions = data.load(write_set(tmp_path / "talk", [TURNS[0], TURNS[1] | {"text": "..."}], [query]))
+    assert [turn.text for turn in questions.documents[0].turns] == ["Hello", "..."]
+    assert [document.turns[0].text for document in questions.turn_documents()] == ["Hello"]
 
 
 def test_limit_keeps_the_first_questions_and_the_whole_corpus(tmp_path: Path) -> None:

@@ -1,0 +1,270 @@
+"""Answers about an invented person's life, without a model: `python -m benchmarks.lifelog --data DIR [--json]`.
+
+Reads a persona's files in the order of their dates through the readers, asks every question and judges the
+answer by containment. Only `files/` is shown to the memory. benchmarks/README.md says what each figure means.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import re
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks import command, data, judge, metrics
+from memory import Memory
+from memory.nouns import Answer
+from memory.protocols import Embedder
+from plugins import manager
+from plugins.manager import Plugins
+from plugins.readers import Unreadable, documents
+
+QUESTIONS, MANIFEST = "questions.jsonl", "manifest.jsonl"
+FILES = (1, 5, 10)  # of evidence
+DEPTH = 30  # episodes recalled to get ten files
+LINES = 3
+MARKS = re.compile(r"^- |\s*\[\d+\]$")  # of the list and of the citation
+EARLIER = "earlier"  # how a line begins that shows an older value
+QUESTION: dict[str, type] = {"id": str, "question": str, "type": str, "accept": list, "reject": list, "evidence": list}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back for one question: the answer's lines without the earlier values, the files it cites
+    and those that recall finds for the same question, best first."""
+
+    question: Mapping[str, Any]
+    lines: tuple[str, ...]
+    cited: tuple[str, ...]
+    found: tuple[str, ...]
+    refused: bool
+    ms: float
+
+    def top(self, lines: int) -> str:
+        """The first lines of the answer; a refusal is its whole text."""
+        return "\n".join(self.lines[:lines])
+
+
+def find_personas(folder: Path) -> list[Path]:
+    """`folder` if it is a persona, else those below it, by path. Raises DataError if there are none."""
+    if not folder.is_dir():
+        raise command.DataError(
+            f"{folder} is not a folder. Give --data a folder with {QUESTIONS}, {MANIFEST} and files/."
+        )
+    found = sorted(
+        path.parent
+        for path in folder.rglob(QUESTIONS)
+        if (path.parent / MANIFEST).is_file() and (path.parent / "files").is_dir()
+    )
+    if not found:
+        raise command.DataError(f"Nothing in {folder} holds {QUESTIONS}, {MANIFEST} and files/.")
+    return found
+
+
+def load(persona: Path) -> tuple[list[Path], list[dict[str, Any]]]:
+    """The files of a persona by date, and its questions. Raises DataError with file and line."""
+    manifest = sorted(data.read_rows(persona / MANIFEST, {"path": str, "date": str}), key=lambda row: row["date"])
+    files = [persona / row["path"] for row in manifest]
+    for path in files:
+        if not path.is_file():
+            raise command.DataError(f"{persona / MANIFEST} names {path}, which is not there.")
+    questions = list(data.read_rows(persona / QUESTIONS, QUESTION))
+    for question in questions:
+        _day(question.get("as_of"), persona / QUESTIONS)
+    return files, questions
+
+
+def _day(text: str | None, path: Path) -> datetime | None:
+    """The end of the day that `text` names: what was written on it is known."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).replace(hour=23, minute=59, second=59, tzinfo=UTC)
+    except ValueError as error:
+        raise command.DataError(f'{path}: "as_of" must be a day like 2024-03-01, not "{text}".') from error
+
+
+def answer_lines(text: str) -> tuple[str, ...]:
+    """The lines of an answer that state what holds: without their marks, and without earlier values."""
+    lines = (MARKS.sub("", line).strip() for line in text.splitlines())
+    return tuple(line for line in lines if line and not line.lower().startswith(EARLIER))
+
+
+def ask_all(
+    persona: Path, files: Sequence[Path], questions: Sequence[Mapping[str, Any]], plugins: Plugins, embedder: Embedder
+) -> list[Reply]:
+    """Read the files one after the other into a new memory, then ask every question."""
+    with (
+        tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary,
+        Memory.open(Path(temporary) / "memory.db", embedder=embedder) as memory,
+        command.progress() as bar,
+    ):
+        command.note(f"{persona.name}: read {len(files)} files")
+        for file in bar.track(files, description=""):
+            try:
+                memory.remember_many(documents(plugins, file, file.read_bytes(), file.stat()))
+            except Unreadable as error:
+                command.note(f"{file} was skipped: {error.reason}")
+        command.note(f"{persona.name}: ask {len(questions)} questions")
+        return [_ask(memory, question, persona) for question in bar.track(questions, description="")]
+
+
+def _ask(memory: Memory, question: Mapping[str, Any], persona: Path) -> Reply:
+    as_of = _day(question.get("as_of"), persona)
+    started = time.perf_counter()
+    *_, answer = memory.ask(question["question"], as_of=as_of)
+    ms = 1000 * (time.perf_counter() - started)
+    if not isinstance(answer, Answer):
+        raise TypeError(f"ask ended with {answer!r}")
+    cited = [citation.uri for citation in answer.citations]
+    found = [hit.episode.source.uri for hit in memory.recall(question["question"], k=DEPTH, as_of=as_of).hits]
+    return Reply(
+        question, answer_lines(answer.text), _paths(cited, persona), _paths(found, persona), answer.no_answer, ms
+    )
+
+
+def _paths(uris: Sequence[str], persona: Path) -> tuple[str, ...]:
+    """The manifest's names of the files that sources came from, each once."""
+    root = f"{persona.absolute().as_posix()}/"
+    return tuple(dict.fromkeys(uri.partition("#")[0].removeprefix(root) for uri in uris))
+
+
+def score(replies: Sequence[Reply]) -> dict[str, Any]:
+    """All figures but the name, in percent: of the first line, and of the first three taken together."""
+    types: dict[str, list[Reply]] = defaultdict(list)
+    for reply in replies:
+        types[reply.question["type"]].append(reply)
+    unanswerable = types.get("no_answer", [])
+    answerable = [reply for reply in replies if reply.question["type"] != "no_answer"]
+    valued = [reply for reply in answerable if reply.question["type"] in judge.VALUED]
+    evidenced = [reply for reply in replies if reply.question["evidence"]]
+    return {
+        "questions": len(replies),
+        "accuracy": _accuracy(replies, 1),
+        "accuracy_first_three": _accuracy(replies, LINES),
+        "types": {
+            name: {"questions": len(of), "accuracy": _accuracy(of, 1), "accuracy_first_three": _accuracy(of, LINES)}
+            for name, of in sorted(types.items())
+        },
+        "stale": metrics.percent([float(judge.is_stale(reply.question, reply.top(1))) for reply in valued]),
+        "evidence": _evidence([(reply.question["evidence"], reply.cited) for reply in evidenced]),
+        "evidence_found": _evidence([(reply.question["evidence"], reply.found) for reply in evidenced]),
+        "false_refusals": metrics.percent([float(reply.refused) for reply in answerable]),
+        "right_refusals": metrics.percent([float(reply.refused) for reply in unanswerable]),
+        "p50_ms": metrics.percentile([reply.ms for reply in replies], 50),
+        "p95_ms": metrics.percentile([reply.ms for reply in replies], 95),
+    }
+
+
+def _accuracy(replies: Sequence[Reply], lines: int) -> float:
+    return metrics.percent([float(judge.is_right(reply.question, reply.top(lines))) for reply in replies])
+
+
+def _evidence(files: Sequence[tuple[Sequence[str], Sequence[str]]]) -> dict[str, float]:
+    """Percent of the gold files among the first k files, for pairs of (gold, files best first)."""
+    return {
+        str(k): metrics.percent([metrics.recall_at(gold, [(path,) for path in given], k) for gold, given in files])
+        for k in FILES
+    }
+
+
+def check(replies: Sequence[Reply], reference: Path) -> int:
+    """How many answers another scorer's `judge(question, answer)`, a Python file, judges otherwise than we do."""
+    spec = importlib.util.spec_from_file_location("reference", reference)
+    if spec is None or spec.loader is None:
+        raise command.DataError(f"{reference} is not a Python file.")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except OSError as error:
+        raise command.DataError(f"{reference} cannot be read: {error.strerror}.") from error
+    if not hasattr(module, "judge"):
+        raise command.DataError(f"{reference} has no function judge(question, answer).")
+    answers = [(reply.question, reply.top(lines)) for reply in replies for lines in (1, LINES)]
+    return sum(bool(module.judge(asked, answer)) != judge.is_right(asked, answer) for asked, answer in answers)
+
+
+def show(results: Sequence[Mapping[str, Any]]) -> None:
+    """Print the tables: one row per persona, then the types of all together."""
+    command.show_table(
+        "Answers without a model, in percent",
+        results,
+        {
+            "persona": "set",
+            "questions": "questions",
+            "first line": "accuracy",
+            "first three": "accuracy_first_three",
+            "stale": "stale",
+            "cited@1": "evidence.1",
+            "cited@5": "evidence.5",
+            "found@1": "evidence_found.1",
+            "found@5": "evidence_found.5",
+            "found@10": "evidence_found.10",
+            "false refusals": "false_refusals",
+            "right refusals": "right_refusals",
+            "p50 ms": "p50_ms",
+            "p95 ms": "p95_ms",
+        },
+    )
+    for result in results:
+        command.show_table(
+            f"{result['set']}, by type of question",
+            [{"type": name, **of} for name, of in result["types"].items()],
+            {
+                "type": "type",
+                "questions": "questions",
+                "first line": "accuracy",
+                "first three": "accuracy_first_three",
+            },
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.lifelog", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="a persona, or a folder above some")
+    parser.add_argument("--embedder", default="static", help="name of the embedder (default: static)")
+    parser.add_argument("--json", action="store_true", help="one JSON object per persona and line instead of tables")
+    parser.add_argument("--limit", type=command.positive, metavar="N", help="ask the first N questions only")
+    parser.add_argument("--replies", type=Path, metavar="FILE", help="also write what was answered, as JSON lines")
+    parser.add_argument("--reference", type=Path, metavar="FILE", help="run this scorer's judge() too and compare")
+    options = parser.parse_args(arguments)
+    return command.run(lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> None:
+    plugins = manager.load()
+    embedder = plugins.embedder(options.embedder)
+    results, rows = [], []
+    for persona in find_personas(options.data):
+        files, questions = load(persona)
+        replies = ask_all(persona, files, questions[: options.limit], plugins, embedder)
+        result = {"set": persona.name, **score(replies), "embedder": embedder.name}
+        if options.reference:
+            result["judged_otherwise"] = check(replies, options.reference)
+            command.note(f"{persona.name}: {options.reference} judges {result['judged_otherwise']} answers otherwise")
+        results.append(result)
+        rows += [
+            {"id": reply.question["id"], "answer": reply.top(1), "evidence": list(reply.cited)} for reply in replies
+        ]
+        if options.json:
+            print(json.dumps(result), flush=True)
+    if options.replies:
+        options.replies.write_text(
+            "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
+        )
+    if not options.json:
+        show(results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
