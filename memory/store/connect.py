@@ -7,6 +7,7 @@ opens one by itself.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sqlite3
@@ -58,6 +59,8 @@ def driver() -> Any:
 def connect(path: Path, *, wait_ms: int = 5000, read_only: bool = False) -> Connection:
     """A connection that any one thread at a time may use. `read_only` never changes a byte of the file."""
     uri = path.absolute().as_uri() + ("?mode=ro" if read_only else "?mode=rw")
+    if read_only and not path.with_name(path.name + "-wal").exists():
+        uri += "&immutable=1"  # nobody has it open; otherwise SQLite would leave an empty log beside it
     conn: Connection = driver().connect(uri, uri=True, isolation_level=None, check_same_thread=False)
     try:
         conn.execute(f"PRAGMA busy_timeout = {int(wait_ms)}")
@@ -75,10 +78,15 @@ def connect(path: Path, *, wait_ms: int = 5000, read_only: bool = False) -> Conn
 
 
 def create_private(path: Path) -> None:
-    """An empty file that only its owner can read, and missing folders above it likewise. An existing file is left."""
+    """An empty file that only its owner can read, and missing folders above it likewise. An existing file is left.
+
+    OSError where there can be no file.
+    """
     for folder in reversed(path.absolute().parents):
         if not folder.exists():
             folder.mkdir(mode=0o700, exist_ok=True)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, SupportsInt
 
@@ -149,7 +150,7 @@ def objects_by_norm(conn: Connection, norms: Sequence[str]) -> dict[str, list[in
         "SELECT a.norm, a.node_id FROM alias a JOIN node n ON n.id = a.node_id"
         " WHERE a.norm IN (SELECT value FROM json_each(?)) AND n.t_expired IS NULL"
         " ORDER BY a.norm, a.conf DESC, a.node_id",
-        (to_json(list(norms)),),
+        (json.dumps(list(norms)),),  # in ASCII: a name may hold half a surrogate pair
     ):
         found.setdefault(norm, []).append(id)
     return found

@@ -61,7 +61,7 @@ def version_of(path: Path, newest: int) -> int:
     return version
 
 
-def upgrade(conn: Connection, path: Path, version: int, steps: Sequence[Step] = STEPS) -> Path | None:
+def upgrade(conn: Connection, path: Path, version: int, steps: Sequence[Step]) -> Path | None:
     """Takes the file from `version` to the newest step; returns the verified copy made before, if there was any need.
 
     Each step is one transaction: after a crash the file is at one version or the next, and opening it goes on.

@@ -53,7 +53,7 @@ class Store:
                     if version == 0:
                         writer.execute("PRAGMA page_size = 8192")
                     writer.execute("PRAGMA journal_mode = WAL")
-                    schema.upgrade(writer, file, version)
+                    schema.upgrade(writer, file, version, schema.STEPS)
                 except BaseException:
                     writer.close()
                     raise
@@ -145,6 +145,7 @@ class Store:
             for conn in idle:
                 conn.close()
             try:
+                self._writer.execute("PRAGMA busy_timeout = 0")  # a reader still in use empties the log when it closes
                 self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             except driver().Error as error:
                 raise translated(error, self.path) from error

@@ -91,4 +91,5 @@ def rebuild(conn: Connection) -> None:
 
 
 def _any_of(terms: Sequence[str]) -> str:
-    return " OR ".join('"' + term.replace('"', '""').replace("\0", " ") + '"' for term in terms) or '""'
+    sayable = (term.encode("utf-8", "replace").decode().replace("\0", " ") for term in terms)
+    return " OR ".join('"' + term.replace('"', '""') + '"' for term in sayable) or '""'

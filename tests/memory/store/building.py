@@ -1,0 +1,90 @@
+"""A small honest writer for tests: texts become episodes, sentences theses, capitalised words objects."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from memory.nouns import Document
+from memory.store import episodes, graph, sources, text, vectors
+from memory.store.connect import Connection
+
+DIMENSION = 8
+
+
+@dataclass
+class HashEmbedder:
+    """Each text its own random direction; a text without letters has none."""
+
+    name: str = "hash"
+    dimension: int = DIMENSION
+    batch: int = 64
+    query_prefix: str = ""
+    document_prefix: str = ""
+
+    def embed_documents(self, texts: list[str]) -> np.ndarray:
+        return np.stack([self.embed_query(one) for one in texts])
+
+    def embed_query(self, text: str) -> np.ndarray:
+        if not re.search(r"\w", text):
+            return np.zeros(self.dimension, np.float32)
+        seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+        vector = np.random.default_rng(seed).standard_normal(self.dimension).astype(np.float32)
+        return vector / np.linalg.norm(vector)
+
+
+def sha(words: str) -> str:
+    return hashlib.sha256(words.encode()).hexdigest()
+
+
+def remember(conn: Connection, uri: str, *texts: str, now: int = 1000, title: str = "A title", tags=()) -> list[int]:
+    """Writes a new source with one episode for each text; returns the episodes' ids."""
+    embedder = HashEmbedder()
+    embedder_id = vectors.register(conn, embedder)
+    source = sources.upsert(conn, Document(uri=uri, tags=tags), title, now)
+    first = graph.allocate(conn, "node", len(texts))
+    ids = list(range(first, first + len(texts)))
+    start = len(episodes.of_source(conn, source))
+    episodes.insert_many(
+        conn,
+        [
+            episodes.EpisodeRow(id, source, start + n, title, one, sha(one), len(one.split()), line_from=1, line_to=1)
+            for n, (id, one) in enumerate(zip(ids, texts, strict=True))
+        ],
+        now,
+    )
+    theses, edges = [], []
+    for id, one in zip(ids, texts, strict=True):
+        for sentence in re.finditer(r"[^.]+\.?", one):
+            thesis = graph.allocate(conn, "node", 1)
+            theses.append(graph.ThesisRow(thesis, id, *sentence.span()))
+            edges.append(("asserts", id, thesis))
+            edges += [("member", thesis, object) for object in objects(conn, sentence.group(), now)]
+        edges += [("mention", id, object) for object in objects(conn, one, now)]
+    edges += [("next", a, b) for a, b in pairwise(ids)]
+    graph.insert_theses(conn, theses, now)
+    first = graph.allocate(conn, "edge", len(edges))
+    graph.insert_edges(conn, [graph.EdgeRow(first + n, *edge) for n, edge in enumerate(edges)], now)
+    text.add_episodes(conn, ids)
+    text.add_theses(conn, [row.id for row in theses])
+    if ids:
+        matrix = embedder.embed_documents(list(texts))
+        vectors.put_many(conn, embedder_id, "episode", ids, matrix, [sha(one) for one in texts])
+    return ids
+
+
+def objects(conn: Connection, words: str, now: int) -> list[int]:
+    """The objects of the capitalised words, made where they are new."""
+    names = sorted(set(re.findall(r"\b[A-Z]\w+", words)))
+    known = graph.objects_by_norm(conn, [name.lower() for name in names])
+    for name in names:
+        if name.lower() not in known:
+            id = graph.allocate(conn, "node", 1)
+            graph.insert_objects(conn, [graph.ObjectRow(id, name)], now)
+            graph.insert_aliases(conn, [graph.AliasRow(name.lower(), name, id, "mention")])
+            known[name.lower()] = [id]
+    return [known[name.lower()][0] for name in names]

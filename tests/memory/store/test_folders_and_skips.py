@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from memory.store import folders, skips
+from memory.store.folders import WatchedFolder
+from memory.store.skips import Skip
+from memory.store.store import Store
+
+
+def test_a_folder_is_watched_once_and_remembers_how(store: Store) -> None:
+    with store.writing() as conn:
+        assert folders.add(conn, "/notes", 1000)
+        assert folders.add(conn, "/mail", 2000, "any", {"ignore": ["*.tmp"]})
+        assert not folders.add(conn, "/notes", 3000, "any")
+        assert folders.listing(conn) == [
+            WatchedFolder(2, "/mail", "any", 2000, {"ignore": ["*.tmp"]}),
+            WatchedFolder(1, "/notes", "any", 1000, {}),
+        ]
+        assert folders.remove(conn, "/mail")
+        assert not folders.remove(conn, "/mail")
+        assert [folder.path for folder in folders.listing(conn)] == ["/notes"]
+
+
+def test_a_skip_keeps_its_newest_reason_until_it_is_cleared(store: Store) -> None:
+    with store.writing() as conn:
+        skips.record(conn, "a", "not text", 1)
+        skips.record(conn, "b", "too large", 2)
+        skips.record(conn, "a", "no permission", 3)
+        assert skips.listing(conn) == [Skip("a", "no permission", 3), Skip("b", "too large", 2)]
+        assert skips.listing(conn, limit=1, offset=1) == [Skip("b", "too large", 2)]
+        assert skips.clear(conn, "a")
+        assert not skips.clear(conn, "a")
+        assert skips.count(conn) == 1

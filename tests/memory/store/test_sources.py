@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from memory.errors import InvalidInputError, NotFoundError
+from memory.nouns import Document, Source
+from memory.store import check, episodes, sources
+from memory.store.store import Store
+from tests.memory.store.building import remember
+
+LETTER = Document(
+    uri="/mail/1.eml", kind="file", reader="mail", at=datetime(2024, 5, 3, tzinfo=UTC), conversation="c1", policy="any",
+    properties={"from": "Ana", "when": datetime(2024, 5, 3, tzinfo=UTC)}, tags=("home", "home", "oslo"), sha256="ab",
+    size=12, mtime_ns=1714694400123456789, ref="r",
+)  # fmt: skip
+
+
+def test_a_source_comes_back_as_it_was_read(store: Store) -> None:
+    with store.writing() as conn:
+        id = sources.upsert(conn, LETTER, "A letter", 1000)
+        assert sources.get(conn, LETTER.uri) == sources.by_id(conn, id) == Source(
+            id, "/mail/1.eml", "file", "A letter", "mail", "c1", "any", LETTER.at, "ab", 12, 1714694400123456789
+        )  # fmt: skip
+        assert sources.tags_of(conn, id) == ("home", "oslo")
+
+
+def test_the_same_uri_is_the_same_source(store: Store) -> None:
+    with store.writing() as conn:
+        first = sources.upsert(conn, LETTER, "A letter", 1000)
+        again = sources.upsert(conn, replace(LETTER, sha256="cd", tags=("work",)), "Another title", 2000)
+        assert again == first
+        source = sources.by_id(conn, first)
+        assert (source.title, source.sha256, sources.tags_of(conn, first)) == ("Another title", "cd", ("work",))
+        sources.stamp(conn, first, 13, 5)
+        assert (sources.by_id(conn, first).size, sources.by_id(conn, first).mtime_ns) == (13, 5)
+
+
+def test_what_is_not_there_is_told(store: Store) -> None:
+    with store.reading() as conn:
+        assert sources.get(conn, "nowhere") is None
+        with pytest.raises(NotFoundError, match="no source 7"):
+            sources.by_id(conn, 7)
+    with store.writing() as conn, pytest.raises(NotFoundError, match="nowhere"):
+        sources.rename(conn, "nowhere", "here")
+
+
+def test_a_moved_source_keeps_its_episodes(store: Store) -> None:
+    with store.writing() as conn:
+        ids = remember(conn, "a.md", "Ana came.")
+        remember(conn, "b.md", "Bo came.")
+        id = sources.rename(conn, "a.md", "c.md")
+        assert [row.id for row in episodes.of_source(conn, id)] == ids
+        with pytest.raises(InvalidInputError, match="is a source already"):
+            sources.rename(conn, "c.md", "b.md")
+    assert check.check(store).problems == ()
+
+
+def test_a_retired_source_is_no_longer_seen_and_comes_back_as_itself(store: Store) -> None:
+    with store.writing() as conn:
+        (episode,) = remember(conn, "a.md", "Ana came.")
+        id = sources.get(conn, "a.md").id
+        gone = sources.retire(conn, id, 2000)
+        assert episode in gone.nodes
+        assert sources.get(conn, "a.md") is None
+        assert sources.listing(conn) == []
+        assert episodes.of_source(conn, id) == []
+        assert sources.retire(conn, id, 3000) == ((), ())
+    with store.writing() as conn:
+        assert sources.upsert(conn, Document("a.md"), "a", 4000) == id
+        assert sources.get(conn, "a.md").id == id
+    assert check.check(store).problems == ()
+
+
+def test_a_live_source_may_take_the_name_of_one_that_has_gone(store: Store) -> None:
+    with store.writing() as conn:
+        remember(conn, "a.md", "Ana came.")
+        sources.retire(conn, sources.get(conn, "a.md").id, 2000)
+        remember(conn, "b.md", "Bo came.")
+        moved = sources.rename(conn, "b.md", "a.md")
+        assert sources.upsert(conn, Document("a.md"), "a", 3000) == moved, "the live one, not the one that has gone"
+
+
+def test_the_list_is_newest_first_searchable_and_paged(store: Store) -> None:
+    with store.writing() as conn:
+        remember(conn, "notes/100%.md", "One.", "Two.", now=1000, title="Shopping", tags=("x",))
+        remember(conn, "notes/1000.md", "Three.", now=2000, title="Trip")
+        remember(conn, "mail/a_b.eml", now=3000, title="SHOPPING again")
+        listed = [(row.source.uri, row.episodes, row.tags) for row in sources.listing(conn)]
+        assert listed == [("mail/a_b.eml", 0, ()), ("notes/1000.md", 1, ()), ("notes/100%.md", 2, ("x",))]
+        for query, found in [("shopping", 2), ("100%", 1), ("a_b", 1), ("_", 1), ("NOTES/", 2), ("zebra", 0)]:
+            assert (sources.count(conn, query), len(sources.listing(conn, query))) == (found, found), query
+        assert [row.source.uri for row in sources.listing(conn, limit=1, offset=1)] == ["notes/1000.md"]
+
+
+def test_under_a_folder_is_by_the_letter(store: Store) -> None:
+    with store.writing() as conn:
+        for uri in ("/n/a", "/n/Ä", "/n/a/b", "/N/a", "/na", "/n/_"):
+            remember(conn, uri, "Words.")
+        assert [source.uri for source in sources.under(conn, "/n/")] == ["/n/_", "/n/a", "/n/a/b", "/n/Ä"]
+        assert [source.uri for source in sources.under(conn, "/n/_")] == ["/n/_"]

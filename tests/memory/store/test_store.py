@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from memory.errors import StoreBusyError, StoreError
+from memory.store import check, folders
+from memory.store.connect import driver
+from memory.store.store import Store
+from tests.memory.store.building import remember
+
+
+def paths(store: Store) -> list[str]:
+    with store.reading() as conn:
+        return [folder.path for folder in folders.listing(conn)]
+
+
+def test_a_unit_is_kept_when_it_ends(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "memory.db") as store, store.writing() as conn:
+        folders.add(conn, "/notes", 1)
+    with Store.open(tmp_path / "memory.db") as again:
+        assert paths(again) == ["/notes"]
+
+
+def test_of_a_unit_that_fails_nothing_is_kept(store: Store) -> None:
+    with pytest.raises(KeyError), store.writing() as conn:
+        folders.add(conn, "/notes", 1)
+        raise KeyError
+    assert paths(store) == []
+    with store.writing() as conn:
+        folders.add(conn, "/mail", 1)
+    assert paths(store) == ["/mail"]
+
+
+def test_refused_rows_undo_the_unit_as_a_store_error(store: Store) -> None:
+    with pytest.raises(StoreError, match=r"which was undone: .*constraint"), store.writing() as conn:
+        folders.add(conn, "/notes", 1)
+        conn.execute("INSERT INTO node(id, kind, t_created) VALUES (1, 'Q', 1)")
+    assert paths(store) == []
+
+
+def test_reading_sees_one_moment(store: Store) -> None:
+    with store.reading() as conn:
+        assert folders.listing(conn) == []
+        with store.writing() as writer:
+            folders.add(writer, "/notes", 1)
+        assert folders.listing(conn) == [], "the snapshot began before"
+    assert paths(store) == ["/notes"]
+
+
+def test_reading_within_reading_is_the_same_snapshot(store: Store) -> None:
+    with store.reading() as outer, store.reading() as inner:
+        assert outer is inner
+    with store.reading() as outer:
+        folders.listing(outer)
+        with store.writing() as writer:
+            folders.add(writer, "/notes", 1)
+        assert paths(store) == []
+
+
+def test_a_reader_cannot_write(store: Store) -> None:
+    with pytest.raises(StoreError, match="may not be written"), store.reading() as conn:
+        folders.add(conn, "/notes", 1)
+
+
+def test_generation_grows_with_each_unit_that_changes_something(store: Store) -> None:
+    before = store.generation
+    with store.writing() as conn:
+        folders.listing(conn)
+    assert store.generation == before
+    with store.writing() as conn:
+        folders.add(conn, "/notes", 1)
+        folders.add(conn, "/mail", 1)
+    assert store.generation == before + 1
+    with store.reading() as conn:
+        folders.listing(conn)
+        with store.writing() as writer:
+            folders.add(writer, "/music", 1)
+        assert store.generation == before + 1, "of the snapshot"
+    assert store.generation == before + 2
+
+
+def test_a_unit_inside_a_unit_is_a_mistake_that_is_told(store: Store) -> None:
+    with pytest.raises(RuntimeError, match="inside another"), store.writing(), store.writing():
+        pass
+
+
+def test_units_of_many_threads_come_one_after_the_other(store: Store) -> None:
+    with ThreadPoolExecutor(4) as pool:
+
+        def unit(n: int) -> None:
+            with store.writing() as conn:
+                remember(conn, f"note {n}", f"Episode {n} of Ana.", f"More of Ana and Bo {n}.")
+
+        list(pool.map(unit, range(40)))
+    assert check.check(store).problems == ()
+    assert store.generation == 40
+
+
+def test_readers_never_see_half_a_unit(store: Store) -> None:
+    with store.writing() as conn:
+        remember(conn, "start", "Ana came.")
+    stop = threading.Event()
+
+    def read() -> int:
+        looks = 0
+        while not stop.is_set() or looks == 0:
+            with store.reading() as conn:
+                counts = [
+                    conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+                    for table in ("episode", "episode_text_docsize", "vec", "vec_episode_1")
+                ]
+            assert len(set(counts)) == 1, counts
+            looks += 1
+        return looks
+
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read) for _ in range(3)]
+        for n in range(60):
+            with store.writing() as conn:
+                remember(conn, f"note {n}", "Ana spoke.", "Bo listened.")
+        stop.set()
+        assert all(reader.result(timeout=20) > 0 for reader in readers)
+
+
+def test_memory_lives_in_a_private_folder_until_it_is_closed() -> None:
+    store = Store.open(":memory:")
+    with store.writing() as conn:
+        folders.add(conn, "/notes", 1)
+    assert paths(store) == ["/notes"]
+    assert store.path.exists()
+    store.close()
+    assert not store.path.parent.exists()
+
+
+def test_after_close_every_use_says_so_and_the_log_is_gone(store: Store) -> None:
+    with store.writing() as conn:
+        folders.add(conn, "/notes", 1)
+    closing = threading.Thread(target=store.close)
+    closing.start()
+    closing.join()
+    store.close()
+    for use in (store.reading, store.writing, store.quiet):
+        with pytest.raises(StoreError, match="is closed"), use():
+            pass
+    assert [file.name for file in store.path.parent.iterdir()] == ["memory.db"]
+
+
+def test_a_reader_in_use_outlives_close(store: Store) -> None:
+    with store.reading() as conn:
+        folders.listing(conn)
+        store.close()
+        assert folders.listing(conn) == []
+    with pytest.raises(driver().ProgrammingError, match="closed"):
+        conn.execute("SELECT 1")
+    assert [file.name for file in store.path.parent.iterdir()] == ["memory.db"]
+
+
+def test_a_checkpoint_empties_the_log_unless_a_reader_holds_it(store: Store) -> None:
+    log = store.path.with_name("memory.db-wal")
+    with store.writing() as conn:
+        folders.add(conn, "/notes", 1)
+    assert log.stat().st_size > 0
+    store.checkpoint()
+    assert log.stat().st_size == 0
+    with store.quiet() as conn:
+        conn.execute("PRAGMA busy_timeout = 20")
+    with store.reading() as conn:
+        folders.listing(conn)
+        with store.writing() as writer:
+            folders.add(writer, "/mail", 1)
+        with pytest.raises(StoreBusyError, match="is being read"):
+            store.checkpoint()

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from memory.errors import InvalidInputError, NotFoundError
+from memory.store import check, vectors
+from memory.store.store import Store
+from tests.memory.store.building import DIMENSION, HashEmbedder, remember
+
+
+def unit(*shape: int, seed: int = 0) -> np.ndarray:
+    matrix = np.random.default_rng(seed).standard_normal((*shape, DIMENSION)).astype(np.float32)
+    return matrix / np.linalg.norm(matrix, axis=-1, keepdims=True)
+
+
+@pytest.fixture
+def embedder_id(store: Store) -> int:
+    with store.writing() as conn:
+        return vectors.register(conn, HashEmbedder())
+
+
+def test_the_first_embedder_is_active_and_another_can_take_over(store: Store, embedder_id: int) -> None:
+    with store.writing() as conn:
+        assert vectors.register(conn, HashEmbedder()) == embedder_id
+        other = vectors.register(conn, HashEmbedder("other", 3))
+        assert vectors.active(conn) == (embedder_id, "hash", DIMENSION, True)
+        vectors.activate(conn, other)
+        assert vectors.active(conn) == (other, "other", 3, True)
+
+
+@pytest.mark.parametrize("changed", [HashEmbedder(dimension=9), HashEmbedder(query_prefix="query: ")])
+def test_an_embedder_that_changed_under_its_name_is_refused(
+    store: Store, embedder_id: int, changed: HashEmbedder
+) -> None:
+    with store.writing() as conn, pytest.raises(InvalidInputError, match="Another embedder needs another name"):
+        vectors.register(conn, changed)
+
+
+def test_nearest_agrees_with_numpy(store: Store, embedder_id: int) -> None:
+    matrix, query = unit(300), unit(1, seed=1)[0]
+    ids = np.arange(1000, 1300)
+    with store.writing() as conn:
+        assert vectors.put_many(conn, embedder_id, "episode", ids, matrix, ["h"] * 300) == 300
+        found, cosines = vectors.nearest(conn, embedder_id, query, 20)
+    order = np.argsort(-(matrix @ query))[:20]
+    assert found.tolist() == ids[order].tolist()
+    np.testing.assert_allclose(cosines, (matrix @ query)[order], atol=1e-5)
+
+
+def test_stored_vectors_come_back_exactly(store: Store, embedder_id: int) -> None:
+    matrix = unit(4)
+    matrix[2] = 0
+    with store.writing() as conn:
+        assert vectors.put_many(conn, embedder_id, "thesis", [5, 3, 9, 7], matrix, ["h"] * 4) == 3
+        ids, rows = vectors.all_of(conn, embedder_id, "thesis")
+        assert ids.tolist() == [3, 5, 7]
+        np.testing.assert_array_equal(rows, matrix[[1, 0, 3]])
+        np.testing.assert_array_equal(
+            vectors.get_many(conn, embedder_id, "thesis", [7, 9, 4, 5]),
+            matrix[[3, 2, 2, 0]],
+            "zeros where there is none",
+        )
+        assert vectors.get_many(conn, embedder_id, "thesis", []).shape == (0, DIMENSION)
+        assert vectors.all_of(conn, embedder_id, "object")[1].shape == (0, DIMENSION)
+
+
+def test_a_second_put_replaces(store: Store, embedder_id: int) -> None:
+    matrix = unit(2)
+    with store.writing() as conn:
+        vectors.put_many(conn, embedder_id, "episode", [1, 2], matrix, ["a", "b"])
+        vectors.put_many(conn, embedder_id, "episode", [2], -matrix[1:], ["c"])
+        found, cosines = vectors.nearest(conn, embedder_id, matrix[1], 5)
+        assert dict(zip(found.tolist(), cosines.round(3).tolist(), strict=True))[2] == -1.0
+        vectors.put_many(conn, embedder_id, "episode", [2], 0 * matrix[1:], ["d"])
+        assert vectors.nearest(conn, embedder_id, matrix[1], 5)[0].tolist() == [1]
+
+
+def test_deleted_vectors_are_found_no_more(store: Store, embedder_id: int) -> None:
+    with store.writing() as conn:
+        vectors.put_many(conn, embedder_id, "episode", [1, 2, 3], unit(3), ["h"] * 3)
+        vectors.delete_many(conn, "episode", [1, 3, 99])
+        vectors.delete_many(conn, "episode", [])
+        assert vectors.all_of(conn, embedder_id, "episode")[0].tolist() == [2]
+        assert vectors.nearest(conn, embedder_id, unit(1)[0], 5)[0].tolist() == [2]
+
+
+@given(
+    arrays.arrays(
+        np.float32,
+        st.tuples(st.integers(1, 3), st.integers(DIMENSION - 1, DIMENSION + 1)),
+        elements=st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-30, 3e38, float("nan"), float("inf"), -float("inf")]),
+    )
+)
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_only_unit_vectors_and_zeros_pass(store: Store, matrix: np.ndarray) -> None:
+    with np.errstate(all="ignore"):
+        norms = np.linalg.norm(matrix.astype(np.float64), axis=1)
+    good = matrix.shape[1] == DIMENSION and all(norm == 0 or abs(norm - 1) < 1e-3 for norm in norms)
+    with store.writing() as conn:
+        embedder_id = vectors.register(conn, HashEmbedder())
+        ids = range(1, len(matrix) + 1)
+        if good:
+            assert vectors.put_many(conn, embedder_id, "episode", ids, matrix, ["h"] * len(ids)) == sum(norms > 0)
+            vectors.nearest(conn, embedder_id, matrix[0], 1)
+            vectors.delete_many(conn, "episode", ids)
+        else:
+            before = conn.total_changes
+            with pytest.raises(InvalidInputError):
+                vectors.put_many(conn, embedder_id, "episode", ids, matrix, ["h"] * len(ids))
+            assert conn.total_changes == before
+            if len(matrix) == 1:
+                with pytest.raises(InvalidInputError):
+                    vectors.nearest(conn, embedder_id, matrix[0], 1)
+
+
+def test_lengths_must_match(store: Store, embedder_id: int) -> None:
+    with store.writing() as conn, pytest.raises(InvalidInputError, match="2 ids, 3 vectors and 3 hashes"):
+        vectors.put_many(conn, embedder_id, "episode", [1, 2], unit(3), ["h"] * 3)
+
+
+def test_a_zero_question_and_no_places_find_nothing(store: Store, embedder_id: int) -> None:
+    with store.writing() as conn:
+        vectors.put_many(conn, embedder_id, "episode", [1], unit(1), ["h"])
+        assert len(vectors.nearest(conn, embedder_id, np.zeros(DIMENSION, np.float32), 5)[0]) == 0
+        assert len(vectors.nearest(conn, embedder_id, unit(1)[0], 0)[0]) == 0
+        assert len(vectors.nearest(conn, embedder_id, unit(1)[0], 100_000)[0]) == 1
+
+
+def test_an_unknown_embedder_is_told(store: Store) -> None:
+    with store.reading() as conn, pytest.raises(NotFoundError, match="no embedder 9"):
+        vectors.all_of(conn, 9, "episode")
+
+
+def test_a_rebuilt_index_answers_the_same(store: Store, embedder_id: int) -> None:
+    with store.writing() as conn:
+        remember(conn, "s", *[f"Episode {n}." for n in range(50)], "?!")
+        query = unit(1)[0]
+        before = vectors.nearest(conn, embedder_id, query, 60)
+        conn.execute("DELETE FROM vec_episode_1 WHERE id % 2")
+    assert any("vector index" in problem for problem in check.check(store).problems)
+    with store.writing() as conn:
+        vectors.rebuild(conn, embedder_id)
+        after = vectors.nearest(conn, embedder_id, query, 60)
+    assert [column.tolist() for column in after] == [column.tolist() for column in before]
+    assert check.check(store).problems == ()
+
+
+def test_missing_is_what_an_embedder_has_not_seen(store: Store, embedder_id: int) -> None:
+    with store.writing() as conn:
+        ids = remember(conn, "s", "One.", "?!", "Three.")
+        other = vectors.register(conn, HashEmbedder("other"))
+        assert vectors.missing(conn, embedder_id) == [], "one without a known word counts as seen"
+        assert vectors.missing(conn, other) == ids[::-1]
+        vectors.put_many(conn, other, "episode", ids[1:], unit(2), ["h"] * 2)
+        assert vectors.missing(conn, other) == ids[:1]
