@@ -103,4 +103,4 @@ def main(ctx: click.Context, no_start: bool) -> None:
         return
     from tui.app import run
 
-    run(session.paths)
+    ctx.exit(run(session.paths))

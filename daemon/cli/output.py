@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -57,8 +58,8 @@ def print_table(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> 
         click.echo("  ".join(columns).rstrip())
 
 
-def place(passage: wire.Passage) -> str:
-    """Where a passage stands: `path:line` for a file, title and day for a chat."""
-    if passage.line is not None:
-        return f"{passage.uri}:{passage.line}"
-    return ", ".join(part for part in (passage.title or passage.uri, passage.speaker, (passage.at or "")[:10]) if part)
+def place(where: wire.Passage | wire.Cited | wire.KnownFact, otherwise: str) -> str:
+    """`path:line`, seen from here if it lies here; `otherwise` for what has no lines: a chat."""
+    if where.line is None:
+        return otherwise
+    return f"{where.uri.removeprefix(f'{Path.cwd()}{os.sep}')}:{where.line}"

@@ -67,7 +67,8 @@ def _finish(answered: wire.Answered, printed: str) -> None:
         click.echo()
     for cited in answered.citations:
         earlier = "  (earlier)" if cited.earlier else ""
-        click.echo(output.styled(f"[{cited.n}] ", bold=True) + output.styled(f"{cited.label}{earlier}", dim=True))
+        place = output.place(cited, cited.label)
+        click.echo(output.styled(f"[{cited.n}] ", bold=True) + output.styled(f"{place}{earlier}", dim=True))
 
 
 @click.command()
@@ -94,7 +95,8 @@ def recall(
         output.print_json(reply)
     for number, hit in enumerate(reply.hits if not as_json else (), start=1):
         passage = hit.passage
-        head = output.styled(f"{number}. {output.place(passage)}", bold=True)
+        chat = ", ".join(filter(None, [passage.title or passage.uri, passage.speaker, (passage.at or "")[:10]]))
+        head = output.styled(f"{number}. {output.place(passage, chat)}", bold=True)
         click.echo(f"{head}  {output.styled(f'{hit.score:.3f}', dim=True)}")
         output.print_text("\n".join(f"   {line}" for line in passage.text.strip().splitlines()))
         click.echo()
@@ -116,8 +118,7 @@ def facts(session: Session, name: str, as_of: str | None, history: bool, as_json
     else:
         for fact in reply.facts:
             output.print_text(fact.text.strip())
-            place = f"{fact.uri}:{fact.line}" if fact.line is not None else fact.uri
-            click.echo(output.styled(f"   {fact.id}  {_span(fact)}{place}", dim=True))
+            click.echo(output.styled(f"   {fact.id}  {_span(fact)}{output.place(fact, fact.uri)}", dim=True))
     if not reply.facts:
         raise NothingFound(_nothing(session, f"Nothing is known of {name!r}."))
 
