@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from memory.errors import InvalidInputError, StoreError
+from memory.store import check, text, vectors
+from memory.store.backup import backup
+from memory.store.store import Store
+from tests.memory.store.building import HashEmbedder, remember
+
+
+def content(store: Store) -> list[object]:
+    with store.reading() as conn:
+        tables = [name for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+        rows = [sorted(conn.execute(f'SELECT * FROM "{table}"').fetchall(), key=repr) for table in tables]
+        found = text.search(conn, ["ana"], 50)[0].tolist()
+        near = vectors.nearest(conn, 1, HashEmbedder().embed_query("Ana"), 20)[0].tolist()
+    return [*zip(tables, rows, strict=True), found, near]
+
+
+def test_a_backup_is_the_same_memory(store: Store, tmp_path: Path) -> None:
+    with store.writing() as conn:
+        for n in range(20):
+            remember(conn, f"note {n}", f"Ana wrote letter {n}. Bo read it.")
+    to = tmp_path / "backups" / "one.db"
+    assert backup(store, to) == to.stat().st_size > 0
+    assert [file.name for file in to.parent.iterdir()] == ["one.db"]
+    assert to.stat().st_mode & 0o777 == 0o600 or os.name == "nt"
+    with Store.open(to) as copy:
+        assert content(copy) == content(store)
+        assert check.check(copy).problems == ()
+
+
+def test_a_backup_never_overwrites(store: Store, tmp_path: Path) -> None:
+    to = tmp_path / "letter.txt"
+    to.write_text("Dear Ana")
+    with pytest.raises(InvalidInputError, match="exists already"):
+        backup(store, to)
+    assert to.read_text() == "Dear Ana"
+
+
+def test_a_backup_that_fails_leaves_nothing(store: Store, tmp_path: Path) -> None:
+    with store.quiet() as conn:
+        conn.execute("PRAGMA writable_schema = ON")
+        conn.execute("UPDATE sqlite_master SET rootpage = 2 WHERE name = 'folder'")
+        conn.execute("PRAGMA writable_schema = RESET")
+    with pytest.raises(StoreError):
+        backup(store, tmp_path / "out" / "copy.db")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_backups_under_load_are_whole(store: Store, tmp_path: Path) -> None:
+    with store.writing() as conn:
+        remember(conn, "start", "Ana began.")
+
+    def write(n: int) -> None:
+        with store.writing() as conn:
+            remember(conn, f"note {n}", f"Ana wrote letter {n}. Bo read it.", "They slept.")
+
+    with ThreadPoolExecutor(1) as pool:
+        writes = [pool.submit(write, n) for n in range(100)]
+        for n in range(4):
+            backup(store, tmp_path / f"{n}.db")
+        for one in writes:
+            one.result()
+    for n in range(4):
+        with Store.open(tmp_path / f"{n}.db") as copy:
+            assert check.check(copy).problems == ()

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory.errors import NotFoundError
+from memory.nouns import Citation, Trace
+from memory.store import conversations, traces
+from memory.store.conversations import Conversation, Message
+from memory.store.store import Store
+
+
+def test_messages_come_back_in_order_with_their_proof(store: Store) -> None:
+    citation = Citation(1, 5, "n.md", "T", "met", 3, at=datetime(2024, 5, 3, tzinfo=UTC))
+    with store.writing() as conn:
+        id = conversations.create(conn, "About Ana", 1000)
+        trace = traces.store(conn, Trace("Whom?"), None, 1500)
+        first = conversations.append(conn, id, "user", "Whom did she meet?", 1500)
+        second = conversations.append(conn, id, "memory", "Bo. [1]", 1600, citations=[citation], trace_id=trace)
+        third = conversations.append(conn, id, "memory", "", 1700, no_answer=True)
+        conversations.mark_partial(conn, third)
+        assert conversations.get(conn, id) == (
+            Conversation(id, "About Ana", 1000, 1700, 3),
+            (
+                Message(first, "user", "Whom did she meet?", 1500, "complete", (), False, None),
+                Message(second, "memory", "Bo. [1]", 1600, "complete", (citation,), False, trace),
+                Message(third, "memory", "", 1700, "partial", (), True, None),
+            ),
+        )
+
+
+def test_the_last_used_comes_first_and_words_are_found(store: Store) -> None:
+    with store.writing() as conn:
+        a, b, c = (conversations.create(conn, title, n) for n, title in enumerate(["Oslo trip", "100% tea", "Else"]))
+        conversations.append(conn, a, "user", "When does the Train leave?", 50)
+        assert [one.id for one in conversations.listing(conn)] == [a, c, b]
+        assert [one.id for one in conversations.listing(conn, limit=1, offset=1)] == [c]
+        for query, found in [("OSLO", [a]), ("train", [a]), ("%", [b]), ("e", [a, c, b]), ("zebra", [])]:
+            assert [one.id for one in conversations.listing(conn, query)] == found, query
+
+
+def test_renamed_and_deleted(store: Store) -> None:
+    with store.writing() as conn:
+        id = conversations.create(conn, "", 1)
+        conversations.append(conn, id, "user", "Hello", 2)
+        conversations.rename(conn, id, "Greetings")
+        assert conversations.get(conn, id)[0].title == "Greetings"
+        conversations.delete(conn, id)
+        assert conversations.listing(conn) == []
+        assert conn.execute("SELECT count(*) FROM message").fetchone() == (0,)
+
+
+def test_what_is_not_there_is_told(store: Store) -> None:
+    with store.writing() as conn:
+        for use in (
+            lambda: conversations.get(conn, 9),
+            lambda: conversations.append(conn, 9, "user", "Hello", 1),
+            lambda: conversations.rename(conn, 9, "x"),
+            lambda: conversations.delete(conn, 9),
+            lambda: conversations.mark_partial(conn, 9),
+        ):
+            with pytest.raises(NotFoundError, match="9"):
+                use()

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+
+from memory.store import jobs
+from memory.store.connect import Connection
+from memory.store.store import Store
+
+
+@pytest.fixture
+def conn(store: Store) -> Connection:
+    with store.writing() as conn:
+        yield conn
+
+
+def test_a_job_is_queued_once_until_it_is_done(conn: Connection) -> None:
+    first = jobs.enqueue(conn, "read", "a", {"uri": "/ä"}, 1000)
+    assert jobs.enqueue(conn, "read", "a", {"uri": "/ä"}, 1001, priority=5) == first
+    assert jobs.enqueue(conn, "embed", "a", {}, 1001) != first
+    job = jobs.claim(conn, 2000, "boot")
+    assert job == jobs.Job(first, "read", "a", {"uri": "/ä"}, "leased", 1, 1000, None, 5)
+    assert jobs.enqueue(conn, "read", "a", {}, 2001) == first, "it is being done"
+    assert jobs.pending(conn) == 2
+    jobs.finish(conn, first)
+    assert (jobs.pending(conn), jobs.pending(conn, "read"), jobs.pending(conn, "embed")) == (1, 0, 1)
+    assert jobs.enqueue(conn, "read", "a", {}, 3000) != first
+
+
+def test_what_matters_more_and_waits_longer_goes_first(conn: Connection) -> None:
+    a, b, c = (jobs.enqueue(conn, "read", key, {}, 1000, priority=p) for key, p in [("a", 0), ("b", 1), ("c", 0)])
+    later = jobs.enqueue(conn, "read", "d", {}, 1000, priority=9, not_before=5000)
+    order = [jobs.claim(conn, 2000, "boot") for _ in range(4)]
+    assert [job and job.id for job in order] == [b, a, c, None]
+    assert jobs.claim(conn, 5000, "boot").id == later
+
+
+def test_only_asked_for_kinds_are_claimed(conn: Connection) -> None:
+    jobs.enqueue(conn, "read", "a", {}, 1)
+    assert jobs.claim(conn, 2, "boot", ["embed"]) is None
+    assert jobs.claim(conn, 2, "boot", ["embed", "read"]).kind == "read"
+
+
+def test_a_lease_that_runs_out_is_handed_out_again(conn: Connection) -> None:
+    id = jobs.enqueue(conn, "read", "a", {}, 1000)
+    jobs.claim(conn, 1000, "boot", lease=100)
+    assert jobs.claim(conn, 1099, "boot") is None
+    jobs.renew(conn, id, 1099, lease=100)
+    assert jobs.claim(conn, 1198, "boot") is None
+    assert jobs.claim(conn, 1199, "boot").attempts == 2
+
+
+def test_leases_of_a_dead_process_are_freed_at_start(conn: Connection) -> None:
+    mine, theirs = (jobs.enqueue(conn, "read", key, {}, 1) for key in "ab")
+    jobs.claim(conn, 1, "now")
+    jobs.claim(conn, 1, "before")
+    assert jobs.requeue(conn, "now") == 1
+    assert jobs.claim(conn, 1, "now").id == theirs
+    assert [job.id for job in jobs.listing(conn, "leased")] == [theirs, mine]
+
+
+def test_failures_wait_longer_each_time_and_end_with_the_reason(conn: Connection) -> None:
+    id = jobs.enqueue(conn, "read", "a", {}, 0)
+    now, pauses, states = 0, [], []
+    for n in range(5):
+        assert jobs.claim(conn, now, "boot").attempts == n + 1
+        states.append(jobs.fail(conn, id, f"failure {n}", now))
+        job = jobs.listing(conn, states[-1])[0]
+        pauses.append(job.not_before - now)
+        assert jobs.claim(conn, job.not_before - 1, "boot") is None
+        now = job.not_before
+    assert states == ["queued"] * 4 + ["dead"]
+    for n, pause in enumerate(pauses):
+        assert 0.75 * 30_000 * 2**n <= pause <= 1.25 * 30_000 * 2**n
+    assert jobs.claim(conn, 10**12, "boot") is None
+    assert [(job.id, job.last_error) for job in jobs.listing(conn, "dead")] == [(id, "failure 4")]
+
+
+def test_a_pause_is_never_longer_than_an_hour_and_a_quarter(conn: Connection) -> None:
+    id = jobs.enqueue(conn, "read", "a", {}, 0)
+    conn.execute("UPDATE job SET attempts = 60")
+    assert jobs.fail(conn, id, "no", 0, attempts=100) == "queued"
+    assert jobs.listing(conn, "queued")[0].not_before <= 1.25 * 3_600_000
+
+
+def test_done_jobs_are_dropped_when_they_are_old(conn: Connection) -> None:
+    old, kept = (jobs.enqueue(conn, "read", str(n), {}, n) for n in (10, 20))
+    waiting = jobs.enqueue(conn, "read", "waiting", {}, 5)
+    for id in (old, kept):
+        jobs.finish(conn, id)
+    assert jobs.prune(conn, 20) == 1
+    assert [job.id for job in jobs.listing(conn, "done")] == [kept]
+    assert [job.id for job in jobs.listing(conn, "queued")] == [waiting]
