@@ -165,7 +165,9 @@ class Client:
         except (OSError, http.client.HTTPException) as error:
             if connection:
                 connection.close()
-            raise DaemonDownError(f"The daemon does not answer ({error}). Start it with `pal daemon start`.") from error
+            if isinstance(error, FileNotFoundError | ConnectionRefusedError):
+                raise DaemonDownError("No daemon is running. Start it with `pal daemon start`.") from error
+            raise DaemonDownError(f"The daemon does not answer ({error}). Look into {self.paths.log}.") from error
         if response.status >= 400:
             with response:
                 raise DaemonError(_failed(response))

@@ -59,6 +59,10 @@ class Paths:
             return {}
         return {HOME: str(self.data), "PALIMPSEST_TRANSPORT": "tcp" if self.tcp else "socket"}
 
+    def all(self) -> tuple[Path, ...]:
+        """Every place that is ours: never watched, never read."""
+        return (self.data, self.config, self.logs, self.backups, self.runtime)
+
     @property
     def memory(self) -> Path:
         """The memory file."""

@@ -55,12 +55,12 @@ class WatchSettings:
     scan_interval_s: float = setting(
         3600.0, "Seconds between two full scans of the folders, about; they find what events missed."
     )
+    root_check_s: float = setting(30.0, "Seconds between two looks whether a watched folder is still there.")
     gone_wait_s: float = setting(60.0, "Seconds before it is believed that many files at once are gone.")
     gone_files: int = setting(
         20, "More files than this gone at once, and more than the share below: wait and look again."
     )
     gone_share: float = setting(0.2, "The share of a folder's files that makes a loss suspicious.")
-    max_file_mb: float = setting(10.0, "Larger files are skipped, in megabytes (2^20 bytes).")
     ignore: tuple[str, ...] = setting(
         IGNORE, "What is never read, in .gitignore syntax; later lines win, ! takes back."
     )

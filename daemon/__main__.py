@@ -1,0 +1,12 @@
+"""`python -m daemon run`: how a client starts the daemon in the background, without the command line's imports."""
+
+from __future__ import annotations
+
+import sys
+
+from daemon.main import run
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["run"]:
+        sys.exit("Use: python -m daemon run")
+    sys.exit(run())

@@ -1,0 +1,91 @@
+"""Events on their way from the threads that work to the clients that listen.
+
+The invariant: nobody who works ever waits for somebody who listens. A channel that is full loses its oldest events
+(of the activity stream) or is unbounded (of one question, whose events are few).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import threading
+from collections.abc import AsyncIterator
+
+from daemon import wire
+
+BACKLOG = 1000  # events a listener may be behind
+
+
+class Channel:
+    """A stream of events from any thread to one coroutine. To be made in the event loop that reads it."""
+
+    def __init__(self, backlog: int | None = None) -> None:
+        self._events: collections.deque[wire.Event] = collections.deque(maxlen=backlog)
+        self._loop = asyncio.get_running_loop()
+        self._changed = asyncio.Event()
+        self._ended = False
+        self.abandoned = False  # nobody listens any more; whoever fills it may stop working
+
+    def put(self, event: wire.Event) -> None:
+        """Never blocks. From any thread."""
+        self._events.append(event)
+        self._wake()
+
+    def end(self) -> None:
+        """No more events will come. From any thread."""
+        self._ended = True
+        self._wake()
+
+    async def events(self) -> AsyncIterator[wire.Event]:
+        """All events, until the end."""
+        try:
+            while True:
+                while self._events:
+                    yield self._events.popleft()
+                if self._ended:
+                    return
+                self._changed.clear()
+                if not self._events and not self._ended:
+                    await self._changed.wait()
+        finally:
+            self.abandoned = True
+
+    def _wake(self) -> None:
+        try:
+            self._loop.call_soon_threadsafe(self._changed.set)
+        except RuntimeError:  # the loop is closed: the daemon is ending
+            self.abandoned = True
+
+
+class Activity:
+    """What the daemon does, told to everybody who listens."""
+
+    def __init__(self) -> None:
+        self._listeners: set[Channel] = set()
+        self._lock = threading.Lock()
+
+    def publish(self, event: wire.Event) -> None:
+        """From any thread; never blocks."""
+        with self._lock:
+            listeners = list(self._listeners)
+        for channel in listeners:
+            channel.put(event)
+
+    async def listen(self) -> AsyncIterator[wire.Event]:
+        """The events from now on, until `close`."""
+        channel = Channel(BACKLOG)
+        with self._lock:
+            self._listeners.add(channel)
+        try:
+            async for event in channel.events():
+                yield event
+        finally:
+            with self._lock:
+                self._listeners.discard(channel)
+
+    def close(self) -> None:
+        """Ends all streams."""
+        with self._lock:
+            listeners = list(self._listeners)
+        for channel in listeners:
+            channel.end()

@@ -1,0 +1,101 @@
+"""Files and folders that are read once, because somebody asked for it: durable jobs.
+
+The job is on the disk before anything is read, so that a daemon that was killed goes on with it when it starts again.
+Doing it twice changes nothing: what was read is known by its content.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import CancelledError
+from functools import partial
+from pathlib import Path
+
+from daemon import wire
+from daemon.failures import failed
+from daemon.files import Ignore
+from daemon.ingest import Ingest, Look
+from daemon.settings import WatchSettings
+from daemon.tasks import ADD, Tally, Task, Tasks
+from daemon.views import now
+from daemon.writer import Writer
+from memory import Memory
+from memory.store import jobs
+
+log = logging.getLogger(__name__)
+
+KIND = "add"
+FOREVER = 10**15  # ms: one process holds the lock, so no lease needs to run out
+
+
+class Adds:
+    """What `pal add` started."""
+
+    def __init__(
+        self, memory: Memory, writer: Writer, ingest: Ingest, tasks: Tasks, settings: WatchSettings, own: Iterable[Path]
+    ) -> None:
+        self._memory = memory
+        self._writer = writer
+        self._ingest = ingest
+        self._tasks = tasks
+        self._settings = settings
+        self._own = tuple(own)
+        self._boot = uuid.uuid4().hex
+
+    def resume(self) -> int:
+        """Goes on with what an earlier daemon had begun; returns how many jobs that are."""
+
+        def claim_all() -> list[jobs.Job]:
+            with self._memory.store.writing() as conn:
+                jobs.requeue(conn, self._boot)
+                return list(iter(lambda: jobs.claim(conn, now(), self._boot, [KIND], FOREVER), None))
+
+        begun = self._writer.write(claim_all)
+        for job in begun:
+            self._submit(job.id, [Path(path) for path in job.payload["paths"]], lambda event: None)
+        return len(begun)
+
+    def add(self, paths: Sequence[Path], tell: Callable[[wire.Event], None]) -> None:
+        """Reads files and folders; `tell` gets the events, the last of which is an Added or a Failed.
+
+        When this returns the job is on the disk.
+        """
+        names = sorted({str(path) for path in paths})
+
+        def enqueue() -> int:
+            with self._memory.store.writing() as conn:
+                jobs.enqueue(conn, KIND, "\n".join(names), {"paths": names}, now())
+                job = jobs.claim(conn, now(), self._boot, [KIND], FOREVER)
+                return job.id if job else 0
+
+        self._submit(self._writer.write(enqueue), paths, tell)
+
+    def _submit(self, job: int, paths: Sequence[Path], tell: Callable[[wire.Event], None]) -> None:
+        looks = []
+        for path in paths:
+            root = path if path.is_dir() else path.parent
+            looks.append(Look(path, Ignore(root, self._settings.ignore, self._own), path))
+        tally = Tally(tell)
+        steps = self._ingest.take(looks, tally, trust=lambda root, gone: gone <= self._settings.gone_files)
+        name = f"Reading {paths[0].name}" if len(paths) == 1 else f"Reading {len(paths)} files and folders"
+        self._tasks.submit(ADD, Task(name, tally, steps, partial(self._ended, job, tally)))
+
+    def _ended(self, job: int, tally: Tally, error: BaseException | None) -> None:
+        if isinstance(error, CancelledError):
+            tally.tell(wire.Failed("stopping", "The daemon is stopping.", "It goes on with this when it starts again."))
+            return
+
+        def note() -> None:
+            with self._memory.store.writing() as conn:
+                if error is None:
+                    jobs.finish(conn, job)
+                else:
+                    jobs.fail(conn, job, type(error).__name__, now())
+
+        try:
+            self._writer.write(note)
+        except (Exception, CancelledError) as trouble:  # it will be done again, which changes nothing
+            log.warning("job %d could not be marked: %s", job, type(trouble).__name__)
+        tally.tell(tally.result() if error is None else failed(error))

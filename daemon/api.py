@@ -1,0 +1,398 @@
+"""The HTTP API: `daemon.wire` over a socket. Every reply is one of its dataclasses, every error a Failed.
+
+Questions run in threads of their own; what writes goes through the writer; both beside the event loop, which only
+moves bytes. `Gate` stands before everything: who may come in, and how many.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+import os
+import time
+import traceback
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import StreamingResponse
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from daemon import asking, keeping, views, wire
+from daemon.activity import Activity, Channel
+from daemon.adds import Adds
+from daemon.failures import STATUS, failed
+from daemon.settings import Settings
+from daemon.tasks import Tasks
+from daemon.watch import Watcher
+from daemon.writer import Writer
+from memory import Memory
+from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
+from memory.store import conversations, episodes, skips, sources
+
+log = logging.getLogger(__name__)
+
+BODY_BYTES = 2 << 20
+MOST_HITS = 200
+MOST_ROWS = 1000
+
+T = TypeVar("T")
+
+
+@dataclass
+class Services:
+    """What the API serves."""
+
+    settings: Settings
+    memory: Memory
+    writer: Writer
+    tasks: Tasks
+    adds: Adds
+    watcher: Watcher
+    activity: Activity
+    backups: Path
+    stop: Callable[[], None]
+    began: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        # Each has its own, so that questions do not wait for a check or a backup, nor a status for questions.
+        self.readers = ThreadPoolExecutor(self.settings.daemon.readers or 1, "reader")
+        self.workers = ThreadPoolExecutor(4, "worker")
+
+    async def read(self, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.readers, call)
+
+    async def work(self, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.workers, call)
+
+    def close(self) -> None:
+        """What has not begun is dropped; nobody waits for it any more."""
+        for pool in (self.readers, self.workers):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def build(services: Services) -> FastAPI:
+    """The application, without its gate."""
+    app = FastAPI(
+        title="Palimpsest",
+        version=version("palimpsest"),
+        docs_url=None,  # its page loads scripts from the network
+        redoc_url=None,
+        max_body_size=BODY_BYTES,
+        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
+        responses={"default": {"model": wire.Failed, "description": "It could not be done."}},
+    )
+    app.add_exception_handler(PalimpsestError, _told)
+    app.add_exception_handler(CancelledError, _told)
+    app.add_exception_handler(OverflowError, _told)
+    app.add_exception_handler(RequestValidationError, _misread)  # type: ignore[arg-type]
+    app.add_exception_handler(HTTPException, _refused)  # type: ignore[arg-type]
+    _state_routes(app, services)
+    _question_routes(app, services)
+    _writing_routes(app, services)
+    _folder_routes(app, services)
+    _conversation_routes(app, services)
+    return app
+
+
+def _state_routes(app: FastAPI, services: Services) -> None:
+    memory = services.memory
+
+    @app.get("/hello", response_model=wire.Hello)
+    async def hello() -> Response:
+        return _reply(wire.Hello(version("palimpsest"), wire.PROTOCOL, os.getpid()))
+
+    @app.get("/status", response_model=wire.Status)
+    async def status() -> Response:
+        return _reply(await services.work(partial(_status, services)))
+
+    @app.get("/sources", response_model=wire.SourcesReply)
+    async def list_sources(query: str = "", limit: int = 100) -> Response:
+        def call() -> wire.SourcesReply:
+            with memory.store.reading() as conn:
+                listed = sources.listing(conn, query, max(0, min(limit, MOST_ROWS)))
+                return wire.SourcesReply(tuple(map(views.source_row, listed)), sources.count(conn, query))
+
+        return _reply(await services.work(call))
+
+    @app.get("/check", response_model=wire.CheckReply)
+    async def check() -> Response:
+        result = await services.work(memory.check)
+        return _reply(wire.CheckReply(result.problems, result.checked))
+
+    @app.post("/backup", response_model=wire.BackedUp)
+    async def backup(request: wire.BackupRequest) -> Response:
+        return _reply(await services.work(partial(keeping.backup, memory, services.backups, request)))
+
+    @app.get("/activity", response_class=StreamingResponse)
+    async def activity() -> Response:
+        return _stream(services.activity.listen())
+
+    @app.post("/stop", response_model=wire.Done)
+    async def stop() -> Response:
+        services.stop()
+        return _reply(wire.Done())
+
+
+def _question_routes(app: FastAPI, services: Services) -> None:
+    memory = services.memory
+
+    @app.post("/ask", response_class=StreamingResponse)
+    async def ask(request: wire.AskRequest) -> Response:
+        work = await services.read(partial(asking.begin, memory, services.writer, request))
+        channel = Channel()
+        services.readers.submit(work, channel)
+        return _stream(channel.events())
+
+    @app.post("/recall", response_model=wire.RecallReply)
+    async def recall(request: wire.RecallRequest) -> Response:
+        if not 1 <= request.k <= MOST_HITS:
+            raise InvalidInputError(f"k is {request.k}; ask for 1 to {MOST_HITS} episodes.")
+        as_of, within = views.parsed_moment(request.as_of, "as_of"), views.scope(request.within)
+        began = time.monotonic()
+        found = await services.read(lambda: memory.recall(request.question, request.k, as_of, within))
+        return _reply(views.recall_reply(found, round((time.monotonic() - began) * 1000, 1)))
+
+    @app.get("/facts", response_model=wire.FactsReply)
+    async def facts(about: str, as_of: str | None = None, history: bool = False) -> Response:
+        moment = views.parsed_moment(as_of, "as_of")
+        found = await services.read(lambda: memory.facts(about, as_of=moment, history=history))
+        return _reply(wire.FactsReply(about, tuple(map(views.known_fact, found))))
+
+    @app.get("/episodes/{id}", response_model=wire.Passage)
+    async def episode(id: int) -> Response:
+        def call() -> wire.Passage:
+            with memory.store.reading() as conn:
+                for found in episodes.by_ids(conn, [id]):
+                    return views.passage(found)
+            raise NotFoundError(f"There is no episode {id}.")
+
+        return _reply(await services.read(call))
+
+
+def _writing_routes(app: FastAPI, services: Services) -> None:
+    memory, writer = services.memory, services.writer
+
+    @app.post("/remember", response_model=wire.Remembered)
+    async def remember(request: wire.RememberRequest) -> Response:
+        receipt = await asyncio.wrap_future(writer.submit(partial(keeping.remember, memory, request), urgent=True))
+        return _reply(views.remembered(receipt))
+
+    @app.post("/forget", response_model=wire.Forgotten)
+    async def forget(request: wire.ForgetRequest) -> Response:
+        unit = partial(keeping.forget, memory, services.watcher.covers, request)
+        return _reply(await asyncio.wrap_future(writer.submit(unit, urgent=True)))
+
+    @app.post("/add", response_class=StreamingResponse)
+    async def add(request: wire.AddRequest) -> Response:
+        channel = Channel()
+        paths = await services.work(partial(keeping.existing, request.paths))
+
+        def tell(event: wire.Event) -> None:
+            channel.put(event)
+            if isinstance(event, wire.Added | wire.Failed):
+                channel.end()
+
+        await services.work(lambda: services.adds.add(paths, tell))
+        return _stream(channel.events())
+
+
+def _folder_routes(app: FastAPI, services: Services) -> None:
+    watcher = services.watcher
+
+    @app.get("/folders", response_model=wire.FoldersReply)
+    async def listed() -> Response:
+        return _reply(wire.FoldersReply(await services.work(watcher.folders)))
+
+    @app.post("/folders", response_model=wire.Folder)
+    async def watch(request: wire.FolderRequest) -> Response:
+        return _reply(await services.work(lambda: watcher.add(Path(request.path))))
+
+    @app.post("/folders/remove", response_model=wire.Forgotten)
+    async def unwatch(request: wire.FolderRequest) -> Response:
+        def call() -> wire.Forgotten:
+            folder = watcher.remove(Path(request.path))
+            if not request.forget:
+                return wire.Forgotten(0, 0, 0, 0)
+            return services.writer.write(partial(keeping.forget_folder, services.memory, folder))
+
+        return _reply(await services.work(call))
+
+
+def _conversation_routes(app: FastAPI, services: Services) -> None:
+    store = services.memory.store
+
+    def get(id: int) -> wire.MessagesReply:
+        with store.reading() as conn:
+            conversation, messages = conversations.get(conn, id)
+        return wire.MessagesReply(views.conversation(conversation), tuple(map(views.message, messages)))
+
+    async def write(unit: Callable[[Any], T]) -> T:
+        def call() -> T:
+            with store.writing() as conn:
+                return unit(conn)
+
+        return await asyncio.wrap_future(services.writer.submit(call, urgent=True))
+
+    @app.get("/conversations", response_model=wire.ConversationsReply)
+    async def listed() -> Response:
+        def call() -> wire.ConversationsReply:
+            with store.reading() as conn:
+                found = conversations.listing(conn, limit=MOST_ROWS)
+            return wire.ConversationsReply(tuple(map(views.conversation, found)))
+
+        return _reply(await services.work(call))
+
+    @app.post("/conversations", response_model=wire.Conversation)
+    async def new(request: wire.ConversationRequest) -> Response:
+        id = await write(lambda conn: conversations.create(conn, request.title, views.now()))
+        return _reply((await services.work(partial(get, id))).conversation)
+
+    @app.get("/conversations/{id}", response_model=wire.MessagesReply)
+    async def messages(id: int) -> Response:
+        return _reply(await services.work(partial(get, id)))
+
+    @app.put("/conversations/{id}", response_model=wire.Conversation)
+    async def rename(id: int, request: wire.ConversationRequest) -> Response:
+        await write(lambda conn: conversations.rename(conn, id, request.title))
+        return _reply((await services.work(partial(get, id))).conversation)
+
+    @app.delete("/conversations/{id}", response_model=wire.Done)
+    async def delete(id: int) -> Response:
+        await write(lambda conn: conversations.delete(conn, id))
+        return _reply(wire.Done())
+
+
+def _status(services: Services) -> wire.Status:
+    stats = services.memory.stats()
+    with services.memory.store.reading() as conn:
+        skipped = skips.listing(conn, limit=100)
+    return wire.Status(
+        version=version("palimpsest"),
+        protocol=wire.PROTOCOL,
+        pid=os.getpid(),
+        uptime_s=round(time.monotonic() - services.began, 1),
+        path=stats.path,
+        embedder=stats.embedder,
+        sources=stats.sources,
+        episodes=stats.episodes,
+        theses=stats.theses,
+        objects=stats.objects,
+        edges=stats.edges,
+        bytes=stats.bytes,
+        queue=services.tasks.queue,
+        busy=services.tasks.busy,
+        folders=services.watcher.folders(),
+        skipped=tuple(wire.Skipped(skip.uri, skip.reason, views.moment(skip.t)) for skip in skipped),
+        skipped_total=stats.skipped,
+    )
+
+
+# Replies --------------------------------------------------------------------------------------
+
+
+def _reply(value: Any, status: int = 200) -> Response:
+    return Response(json.dumps(wire.encode(value)).encode("ascii"), status, media_type="application/json")
+
+
+def _stream(events: AsyncIterator[wire.Event]) -> Response:
+    async def lines() -> AsyncIterator[bytes]:
+        async for event in events:
+            yield wire.event_line(event)
+
+    return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+
+def _fail(problem: wire.Failed) -> Response:
+    response = _reply(problem, STATUS[problem.code])
+    if problem.code in ("busy", "stopping"):
+        response.headers["Retry-After"] = "1"
+    return response
+
+
+async def _told(request: Request, error: Exception) -> Response:
+    return _fail(failed(error))
+
+
+async def _misread(request: Request, error: RequestValidationError) -> Response:
+    """The body or a parameter is not what `wire` says. Nothing of it is quoted back."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+    return _fail(wire.Failed("bad_input", f"{where or 'The request'}: {first['msg']}.", "See /openapi.json."))
+
+
+async def _refused(request: Request, error: HTTPException) -> Response:
+    match error.status_code:
+        case 404:
+            return _fail(wire.Failed("not_found", f"There is no {request.url.path}.", "See /openapi.json."))
+        case 405:
+            return _fail(wire.Failed("not_allowed", f"{request.method} is not for {request.url.path}."))
+        case 413:
+            limit = f"The request is larger than {BODY_BYTES >> 20} MiB."
+            return _fail(wire.Failed("too_large", limit, "Save the text as a file and add that: pal add FILE."))
+        case _:
+            return _fail(wire.Failed("bad_input", str(error.detail)))
+
+
+class Gate:
+    """Lets requests in: as many as the settings say, none when the daemon is stopping, over TCP only with the token."""
+
+    def __init__(self, app: ASGIApp, most: int, token: str | None, port: int | None) -> None:
+        self._app = app
+        self._most = most
+        self._token = token
+        self._hosts = {f"127.0.0.1:{port}".encode(), f"localhost:{port}".encode()}
+        self._open = 0
+        self.stopping = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if problem := self._problem(scope):
+            await _fail(problem)(scope, receive, send)
+            return
+        counted = scope["path"] != "/activity"  # a chat listens for as long as it is open
+        started = False
+
+        async def note(message: Any) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        self._open += counted
+        try:
+            await self._app(scope, receive, note)
+        except Exception as error:
+            # Without the error's message: it may quote what was asked or read.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            log.error("%s %s: %s\n%s", scope["method"], scope["path"], type(error).__name__, where)
+            if started:
+                raise ConnectionAbortedError("the reply broke off") from None
+            await _fail(failed(error))(scope, receive, send)
+        finally:
+            self._open -= counted
+
+    def _problem(self, scope: Scope) -> wire.Failed | None:
+        if self._token is not None and not self._known(dict(scope["headers"])):
+            return wire.Failed("forbidden", "This daemon talks to its own user's programs only.")
+        if self.stopping:
+            return failed(CancelledError())
+        if self._open >= self._most and scope["path"] != "/activity":
+            return wire.Failed("busy", "Too many requests at the same time.", "Try again in a moment.")
+        return None
+
+    def _known(self, headers: dict[bytes, bytes]) -> bool:
+        """A browser can reach a TCP port in another page's name: the exact host, no origin, and the token."""
+        given = headers.get(b"authorization", b"")
+        return (
+            headers.get(b"host") in self._hosts
+            and b"origin" not in headers
+            and hmac.compare_digest(given, f"Bearer {self._token}".encode())
+        )

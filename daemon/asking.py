@@ -1,0 +1,101 @@
+"""One question, from the request to the last event, and the chat session it belongs to.
+
+The work runs in one thread from beginning to end, and stops when nobody listens any more. In a chat the question is on
+the disk before it is worked on, and the answer before its last event is sent: whole, or "partial" if it broke off.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from daemon import views, wire
+from daemon.activity import Channel
+from daemon.failures import failed
+from daemon.writer import Writer
+from memory.nouns import Answer, Token
+from memory.store import conversations
+
+if TYPE_CHECKING:
+    from memory import Memory
+
+log = logging.getLogger(__name__)
+
+
+def begin(memory: Memory, writer: Writer, request: wire.AskRequest) -> Callable[[Channel], None]:
+    """Checks the request and writes the question down; returns the work that fills a channel with the events.
+
+    Raises InvalidInputError for a bad question, NotFoundError for an unknown chat session.
+    """
+    began = time.monotonic()
+    events = memory.ask(
+        request.question,
+        as_of=views.parsed_moment(request.as_of, "as_of"),
+        conversation=request.conversation,
+        within=views.scope(request.within),
+    )
+    chat = request.conversation
+    if chat is not None:
+        writer.write(partial(_say, memory, chat, request.question))
+
+    def work(channel: Channel) -> None:
+        said: list[str] = []
+        answer: Answer | None = None
+        try:
+            for event in events:
+                if channel.abandoned:
+                    break
+                sent = views.event(event)
+                if isinstance(event, Token):
+                    said.append(event.text)
+                if isinstance(event, Answer) and isinstance(sent, wire.Answered):
+                    answer = event
+                    _save(memory, writer, chat, answer, "")
+                    sent = replace(sent, conversation=chat, ms=round((time.monotonic() - began) * 1000, 1))
+                channel.put(sent)
+        except Exception as error:
+            log.error("a question failed: %s", type(error).__name__)
+            channel.put(failed(error))
+        finally:
+            if answer is None:
+                _save(memory, writer, chat, None, "".join(said))
+            channel.end()
+
+    return work
+
+
+def _save(memory: Memory, writer: Writer, chat: int | None, answer: Answer | None, said: str) -> None:
+    """Writes the answer into its chat session; without an answer, what was said until it broke off."""
+    if chat is None:
+        return
+    try:
+        writer.write(partial(_reply, memory, chat, answer, said))
+    except (Exception, CancelledError) as error:  # the session was deleted meanwhile, or the daemon is ending
+        log.warning("an answer was not kept in chat session %d: %s", chat, type(error).__name__)
+
+
+def _say(memory: Memory, chat: int, text: str) -> None:
+    with memory.store.writing() as conn:
+        conversations.append(conn, chat, "user", text, views.now())
+
+
+def _reply(memory: Memory, chat: int, answer: Answer | None, said: str) -> None:
+    with memory.store.writing() as conn:
+        if answer is None:
+            conversations.append(conn, chat, "memory", said, views.now(), state="partial")
+        else:
+            conversations.append(
+                conn,
+                chat,
+                "memory",
+                answer.text,
+                views.now(),
+                citations=answer.citations,
+                no_answer=answer.no_answer,
+                trace_id=answer.trace_id,
+            )

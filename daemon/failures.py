@@ -1,0 +1,65 @@
+"""What went wrong, as clients are told: a stable code, a sentence and a remedy. Never SQL, never a traceback."""
+
+from __future__ import annotations
+
+from concurrent.futures import CancelledError
+
+from daemon import wire
+from memory.errors import (
+    InvalidInputError,
+    NotAvailableError,
+    NotFoundError,
+    PalimpsestError,
+    StoreBusyError,
+    StoreError,
+)
+
+STATUS = {
+    "bad_input": 422,
+    "too_large": 413,
+    "not_found": 404,
+    "not_allowed": 405,
+    "conflict": 409,
+    "forbidden": 403,
+    "not_available": 501,
+    "busy": 503,
+    "stopping": 503,
+    "store": 500,
+    "internal": 500,
+}
+
+
+class ConflictError(PalimpsestError):
+    """It cannot be done as things are now."""
+
+
+def failed(error: BaseException) -> wire.Failed:
+    """The error as the wire has it."""
+    match error:
+        case CancelledError():
+            return wire.Failed("stopping", "The daemon is stopping.", "Try again in a moment.")
+        case NotFoundError():
+            return wire.Failed("not_found", _text(error))
+        case InvalidInputError():
+            return wire.Failed("bad_input", _text(error))
+        case OverflowError():
+            return wire.Failed("bad_input", "A number in the request is too large.")
+        case NotAvailableError():
+            return wire.Failed("not_available", _text(error))
+        case ConflictError():
+            return wire.Failed("conflict", _text(error))
+        case StoreBusyError():
+            return wire.Failed("busy", _text(error))
+        case StoreError():
+            return wire.Failed("store", _text(error))
+        case PalimpsestError():
+            return wire.Failed("internal", _text(error))
+        case _:
+            return wire.Failed(
+                "internal", f"Something went wrong inside ({type(error).__name__}).", "See daemon.log, and tell us."
+            )
+
+
+def _text(error: BaseException) -> str:
+    # A LookupError shows its message in quotes.
+    return str(error.args[0]) if error.args else str(error)

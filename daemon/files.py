@@ -1,0 +1,162 @@
+"""Files on the disk, as they are found and read: what is ignored, what is skipped, and never half a file.
+
+Nothing here follows a symbolic link, opens anything but a regular file, or writes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+FOLDER_RULES = ".palimpsestignore"  # in a watched folder, in .gitignore syntax
+MIB = 1 << 20
+
+
+class Unread(Exception):
+    """A file that was not read; the message is the reason, for a person."""
+
+
+class Vanished(Unread):
+    """The file is not there any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file or folder met on a walk. `unread` is the reason why it will not be read, if there is one."""
+
+    path: Path
+    stat: os.stat_result | None = None
+    unread: str | None = None
+    folder: bool = False  # what lies below could not be seen either
+
+
+class Ignore:
+    """What is never read: the patterns of the settings, those of the folder itself, and our own files."""
+
+    def __init__(self, root: Path, patterns: Iterable[str], own: Iterable[Path]) -> None:
+        """`own` are folders or files that are left out wherever they lie."""
+        rules = list(patterns)
+        try:
+            data, _ = read(root / FOLDER_RULES, MIB)
+            rules += data.decode("utf-8", "replace").splitlines()
+        except Unread:
+            pass
+        self._root = root
+        self._own = frozenset(own)
+        self._rules = GitIgnoreSpec.from_lines(rules)
+
+    def covers(self, path: Path, folder: bool) -> bool:
+        """Whether `path`, found in a folder that is not ignored itself, is ignored."""
+        if path in self._own:
+            return True
+        name = path.relative_to(self._root).as_posix()
+        return self._rules.match_file(name + "/" if folder else name)
+
+    def reaches(self, path: Path) -> bool:
+        """Whether `path` below the root is ignored, or lies in a folder that is."""
+        if path == self._root:
+            return False
+        above = path.relative_to(self._root).parents
+        folders = [self._root / part for part in above if part != Path()]
+        return any(self.covers(folder, True) for folder in folders) or self.covers(path, path.is_dir())
+
+
+def walk(start: Path, ignore: Ignore) -> Iterator[Found]:
+    """Everything below `start` (a folder, or one file) that is not ignored, by name, folders after their files.
+
+    `start` itself may be ignored: whoever names a file wants it.
+    """
+    try:
+        first = start.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        yield Found(start, unread=_reason(error), folder=True)
+        return
+    if not stat.S_ISDIR(first.st_mode):
+        yield _found(start, first)
+        return
+    waiting = [start]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                names = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            yield Found(folder, unread=_reason(error), folder=True)
+            continue
+        below = []
+        for entry in names:
+            path = folder / entry.name
+            try:
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if ignore.covers(path, is_folder):
+                    continue
+                if is_folder:
+                    below.append(path)
+                else:
+                    # not entry.stat(): on Windows it has no inode, and may be older than the file
+                    yield _found(path, path.lstat())
+            except OSError as error:
+                yield Found(path, unread=_reason(error))
+        waiting += reversed(below)
+
+
+def read(path: Path, most: int) -> tuple[bytes, os.stat_result]:
+    """The whole file and its stat; it was the same before and after it was read. Raises Unread with the reason."""
+    flags = os.O_RDONLY
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # what this system has of them
+        flags |= getattr(os, name, 0)
+    try:
+        file = os.open(path, flags)
+    except (OSError, ValueError) as error:
+        raise _unread(error) from error
+    try:
+        before = os.fstat(file)
+        if unread := _found(path, before, most).unread:
+            raise Unread(unread)
+        with open(file, "rb", closefd=False) as stream:
+            data = stream.read(most + 1)
+        after = os.fstat(file)
+    except OSError as error:
+        raise _unread(error) from error
+    finally:
+        os.close(file)
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or len(data) != after.st_size:
+        raise Unread("it was written to while it was read")
+    return data, after
+
+
+def uri_of(path: Path) -> str:
+    """A file's name in the memory: its path, where bytes that are no UTF-8 are written as \\xNN."""
+    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
+
+
+def _found(path: Path, status: os.stat_result, most: int | None = None) -> Found:
+    if stat.S_ISLNK(status.st_mode):
+        return Found(path, status, "a symbolic link is not followed; add or watch what it points to")
+    if not stat.S_ISREG(status.st_mode):
+        return Found(path, status, "it is no regular file")
+    if most is not None and status.st_size > most:
+        return Found(path, status, f"too large: {status.st_size / MIB:,.1f} MiB, the limit is {most / MIB:,.0f} MiB")
+    return Found(path, status)
+
+
+def _unread(error: OSError | ValueError) -> Unread:
+    return Vanished("it vanished") if isinstance(error, FileNotFoundError) else Unread(_reason(error))
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "it vanished"
+    if isinstance(error, PermissionError):
+        return "no permission to read it"
+    if isinstance(error, OSError) and error.errno == errno.ELOOP:
+        return "a symbolic link is not followed; add or watch what it points to"
+    return f"the system cannot read it: {getattr(error, 'strerror', None) or error}"

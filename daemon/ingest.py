@@ -1,0 +1,337 @@
+"""From files to memory: what is new or changed is read, what moved keeps its identity, what has gone is retired.
+
+A batch of documents is one transaction. If it fails its documents are tried one by one, so that one that cannot be
+kept does not take the others with it. Nothing is forgotten here: a retired source comes back when its file does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+import traceback
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from daemon import files, wire
+from daemon.files import Found, Ignore, uri_of
+from daemon.tasks import Tally
+from daemon.views import moment, now
+from daemon.writer import Writer
+from memory import Memory
+from memory.errors import PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
+from memory.nouns import Document, Receipt, Source
+from memory.store import skips, sources
+from plugins.manager import Plugins
+from plugins.readers import Unreadable, documents, reader_of
+
+log = logging.getLogger(__name__)
+
+BATCH_DOCUMENTS = 64
+BATCH_BYTES = 4 << 20
+BATCH_SECONDS = 1.0
+WALK_STEP = 1000  # files looked at between two looks for something more urgent
+
+STORE_TROUBLE = (StoreFullError, StoreBusyError, StoreDamagedError)  # no document's fault
+
+
+@dataclass(frozen=True)
+class Look:
+    """Where to look: a folder or a file, what to leave out, and the root it belongs to."""
+
+    path: Path
+    ignore: Ignore
+    root: Path
+
+
+@dataclass
+class _Disk:
+    """What was found there, by uri."""
+
+    files: dict[str, Found] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)  # and will not be read, for this reason
+    blind: list[str] = field(default_factory=list)  # folders that could not be looked into
+
+    def has(self, uri: str) -> bool:
+        """Whether the file is there, or may be there."""
+        return uri in self.files or uri in self.unread or any(uri.startswith(folder + "/") for folder in self.blind)
+
+
+@dataclass
+class _Batch:
+    """What one transaction will write. A file that holds several sources has several documents."""
+
+    documents: list[Document] = field(default_factory=list)
+    stamps: list[tuple[Source, int, int]] = field(default_factory=list)  # same content, other size or mtime_ns
+    gone: list[str] = field(default_factory=list)  # sources that their file does not hold any more
+    unread: dict[str, str] = field(default_factory=dict)
+    readable: list[str] = field(default_factory=list)  # files whose skip is over
+    files: int = 0
+    unchanged: int = 0
+    bytes: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def full(self) -> bool:
+        return (
+            len(self.documents) >= BATCH_DOCUMENTS
+            or self.bytes >= BATCH_BYTES
+            or self.files >= WALK_STEP
+            or time.monotonic() - self.began > BATCH_SECONDS
+        )
+
+
+class Ingest:
+    """Brings the memory up to date with files."""
+
+    def __init__(self, memory: Memory, plugins: Plugins, writer: Writer, publish: Callable[[wire.Event], None]) -> None:
+        """`publish` takes what is news to everybody: sources that changed, files that cannot be read."""
+        self.publish = publish
+        self._memory = memory
+        self._plugins = plugins
+        self._writer = writer
+
+    def take(
+        self,
+        looks: Sequence[Look],
+        tally: Tally,
+        moved: Mapping[Path, Path] | None = None,
+        trust: Callable[[Path, int], bool] = lambda root, gone: True,
+    ) -> Iterator[None]:
+        """Reads what is new or changed below `looks`; each `next` is one batch.
+
+        `moved` says where a file was before, if that was seen. `trust(root, n)` is asked before `n` sources of a root
+        are retired because their files are not there; where it says no they stay.
+        """
+        disk = _Disk()
+        yield from self._walk(looks, disk, tally)
+        known, skipped = self._stored(looks, disk)
+        lost = self._lost(looks, disk, known, trust)
+        news = self._follow(disk, known, lost, {uri_of(new): uri_of(old) for new, old in (moved or {}).items()})
+        yield
+        yield from self._retire(lost, tally)
+        yield from self._read(disk, known, skipped, news, tally)
+        self._progress(tally, last=True)
+
+    def _walk(self, looks: Sequence[Look], disk: _Disk, tally: Tally) -> Iterator[None]:
+        for look in looks:
+            for found in files.walk(look.path, look.ignore):
+                uri = uri_of(found.path)
+                if found.unread is None:
+                    disk.files[uri] = found
+                else:
+                    disk.unread[uri] = found.unread
+                if found.folder:
+                    disk.blind.append(uri)
+                tally.total = len(disk.files) + len(disk.unread)
+                if tally.total % WALK_STEP == 0:
+                    self._progress(tally)
+                    yield
+
+    def _stored(self, looks: Sequence[Look], disk: _Disk) -> tuple[dict[str, list[Source]], dict[str, str]]:
+        """By the uri of their file: the live sources below `looks`, and the reasons of the files that were skipped."""
+        prefixes = [uri_of(look.path) for look in looks]
+        found: dict[int, Source] = {}
+        with self._memory.store.reading() as conn:
+            for prefix in prefixes:
+                one = sources.get(conn, prefix)
+                # "#" also begins the rest of a sibling's name: notes.json#1 is in notes.json, notes#2/x.md is not
+                parts = [part for part in sources.under(conn, prefix + "#") if self._file_of(part.uri, disk) == prefix]
+                here = [*([one] if one else []), *sources.under(conn, prefix + "/"), *parts]
+                found |= {source.id: source for source in here if source.kind in ("file", "chat")}
+            skipped = {skip.uri: skip.reason for skip in skips.listing(conn, limit=skips.count(conn))}
+        known: dict[str, list[Source]] = defaultdict(list)
+        for source in found.values():
+            known[self._file_of(source.uri, disk)].append(source)
+        below = tuple(prefix + "/" for prefix in prefixes)
+        return known, {uri: why for uri, why in skipped.items() if uri in prefixes or uri.startswith(below)}
+
+    def _file_of(self, uri: str, disk: _Disk) -> str:
+        """The file a source is in: its uri without the part behind "#", if that is no part of the file's name."""
+        ends = [i for i, char in enumerate(uri) if char == "#"]
+        for name in [uri, *(uri[:end] for end in reversed(ends))]:
+            if name in disk.files or name in disk.unread:
+                return name
+        return uri if not ends or self._plugins.reader_for(Path(uri)) else uri[: ends[-1]]
+
+    def _lost(
+        self,
+        looks: Sequence[Look],
+        disk: _Disk,
+        known: Mapping[str, list[Source]],
+        trust: Callable[[Path, int], bool],
+    ) -> dict[str, list[Source]]:
+        """The sources, by file, whose file is gone for sure."""
+        by_root: dict[Path, list[str]] = defaultdict(list)
+        for uri in known:
+            if not disk.has(uri):
+                root = next(look.root for look in looks if uri == uri_of(look.path) or _below(uri, uri_of(look.path)))
+                by_root[root].append(uri)
+        return {uri: known[uri] for root, uris in by_root.items() if trust(root, len(uris)) for uri in uris}
+
+    def _follow(
+        self, disk: _Disk, known: dict[str, list[Source]], lost: dict[str, list[Source]], moved: Mapping[str, str]
+    ) -> set[str]:
+        """Gives the sources of files that moved their new uri; returns these. They leave `lost` and enter `known`."""
+        pairs = {new: old for new, old in moved.items() if old in lost and new in disk.files and new not in known}
+        content: dict[tuple[int | None, str | None], list[str]] = defaultdict(list)
+        for uri, there in lost.items():
+            if uri not in pairs.values():
+                content[there[0].size, there[0].sha256].append(uri)
+        sizes = {size for size, _ in content}
+        for uri, found in disk.files.items():
+            if uri in known or uri in pairs or found.stat is None or found.stat.st_size not in sizes:
+                continue
+            try:
+                data, status = files.read(found.path, found.stat.st_size)
+            except files.Unread:
+                continue
+            if same := content.get((status.st_size, hashlib.sha256(data).hexdigest())):
+                name = found.path.name
+                old = next((uri for uri in same if uri.endswith("/" + name)), same[0])
+                same.remove(old)
+                pairs[uri] = old
+        for new, old in pairs.items():
+            renamed = {source.uri: new + source.uri[len(old) :] for source in lost[old]}
+            try:
+                self._writer.submit(partial(self._move, renamed)).result()
+            except PalimpsestError as error:
+                log.warning("a moved file was not followed: %s", error)
+                continue
+            known[new] = [replace(source, uri=renamed[source.uri]) for source in lost.pop(old)]
+            self.publish(wire.SourceChanged(new, "moved"))
+        return pairs.keys() & known.keys()
+
+    def _move(self, renamed: Mapping[str, str]) -> None:
+        for old, new in renamed.items():
+            self._memory.move(old, new)
+
+    def _retire(self, lost: Mapping[str, list[Source]], tally: Tally) -> Iterator[None]:
+        for there in lost.values():
+            for source in there:
+                self._writer.submit(partial(self._memory.retire, source.uri)).result()
+                tally.removed += 1
+                self.publish(wire.SourceChanged(source.uri, "removed"))
+            yield
+
+    def _read(
+        self,
+        disk: _Disk,
+        known: Mapping[str, list[Source]],
+        skipped: Mapping[str, str],
+        news: set[str],
+        tally: Tally,
+    ) -> Iterator[None]:
+        batch = _Batch(unread=dict(disk.unread), readable=[uri for uri in skipped if not disk.has(uri)])
+        batch.files = len(disk.unread)
+        for uri, found in disk.files.items():
+            self._take_file(uri, found, known.get(uri, []), uri in news, batch)
+            if uri in skipped and uri not in batch.unread:
+                batch.readable.append(uri)
+            tally.label = uri
+            if batch.full:
+                self._write(batch, known, skipped, tally)
+                batch = _Batch()
+                yield
+        self._write(batch, known, skipped, tally)
+
+    def _take_file(self, uri: str, found: Found, there: list[Source], anew: bool, batch: _Batch) -> None:
+        """Reads one file into the batch, unless it is the same as it was (or `anew` is set)."""
+        batch.files += 1
+        path, status = found.path, found.stat
+        assert status is not None
+        if there and not anew and all((s.size, s.mtime_ns) == (status.st_size, status.st_mtime_ns) for s in there):
+            batch.unchanged += 1
+            return
+        try:
+            data, status = files.read(path, reader_of(self._plugins, path, status.st_size).max_bytes)
+            digest = hashlib.sha256(data).hexdigest()
+            if there and not anew and all(source.sha256 == digest for source in there):
+                batch.stamps += [(source, status.st_size, status.st_mtime_ns) for source in there]
+                batch.unchanged += 1
+                return
+            read = documents(self._plugins, path, data, status)
+        except (Unreadable, files.Unread) as error:
+            batch.unread[uri] = str(error)
+            if status.st_size == 0:  # somebody emptied it: what it said is not so any more
+                batch.gone += [source.uri for source in there]
+            return
+        batch.documents += read
+        batch.bytes += len(data)
+        batch.gone += {source.uri for source in there} - {document.uri for document in read}
+
+    def _write(
+        self, batch: _Batch, known: Mapping[str, list[Source]], skipped: Mapping[str, str], tally: Tally
+    ) -> None:
+        """Writes a batch, and then tells of it."""
+        written = self._writer.submit(lambda: self._unit(batch, skipped)).result()
+        before = {source.uri for there in known.values() for source in there} if batch.documents else set()
+        for document, receipt in written:
+            if receipt.added or receipt.removed:
+                tally.sources += 1
+                tally.episodes += receipt.added
+                change = "changed" if document.uri in before else "added"
+                self.publish(wire.SourceChanged(document.uri, change, len(receipt.episode_ids)))
+            else:
+                tally.unchanged += 1
+        for uri in batch.gone:
+            self.publish(wire.SourceChanged(uri, "removed"))
+        for uri, reason in batch.unread.items():
+            event = wire.Skipped(uri, reason, moment(now()))
+            tally.tell(event)
+            if skipped.get(uri) != reason:
+                self.publish(event)
+        tally.done += batch.files
+        tally.unchanged += batch.unchanged
+        tally.skipped += len(batch.unread)
+        tally.removed += len(batch.gone)
+        self._progress(tally)
+
+    def _progress(self, tally: Tally, *, last: bool = False) -> None:
+        if progress := tally.progress(last):
+            tally.tell(progress)
+            self.publish(progress)
+
+    def _unit(self, batch: _Batch, skipped: Mapping[str, str]) -> list[tuple[Document, Receipt]]:
+        """What the writer thread does for a batch. Documents that cannot be kept become its `unread`."""
+        written: list[tuple[Document, Receipt]] = []
+        try:
+            written = list(zip(batch.documents, self._memory.remember_many(batch.documents), strict=True))
+        except STORE_TROUBLE:
+            raise
+        except Exception as error:
+            log.warning("a batch of %d failed (%s); one by one", len(batch.documents), type(error).__name__)
+            for document in batch.documents:
+                self._alone(document, batch, written)
+        for uri in batch.gone:
+            self._memory.retire(uri)
+        over = [uri for uri in batch.readable if uri not in batch.unread]
+        fresh = {uri: reason for uri, reason in batch.unread.items() if skipped.get(uri) != reason}
+        if over or fresh or batch.stamps:
+            with self._memory.store.writing() as conn:
+                for uri in over:
+                    skips.clear(conn, uri)
+                for uri, reason in fresh.items():
+                    skips.record(conn, uri, reason, now())
+                for source, size, mtime_ns in batch.stamps:
+                    sources.stamp(conn, source.id, size, mtime_ns)
+        return written
+
+    def _alone(self, document: Document, batch: _Batch, written: list[tuple[Document, Receipt]]) -> None:
+        try:
+            written.append((document, self._memory.remember_many([document])[0]))
+        except STORE_TROUBLE:
+            raise
+        except Exception as error:
+            reason = (
+                str(error) if isinstance(error, PalimpsestError) else f"it could not be kept: {type(error).__name__}"
+            )
+            log.error("not kept: %s\n%s", document.uri, "".join(traceback.format_tb(error.__traceback__)))
+            batch.unread[document.uri] = reason
+
+
+def _below(uri: str, folder: str) -> bool:
+    return uri.startswith((folder + "/", folder + "#"))

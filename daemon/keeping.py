@@ -1,0 +1,107 @@
+"""What the API does with the memory beyond one call of it: remember, forget, back up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import astuple
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from daemon import views, wire
+from daemon.files import uri_of
+from daemon.paths import private_folder
+from memory.errors import InvalidInputError, NotFoundError
+from memory.nouns import Receipt
+from memory.store import skips, sources
+
+if TYPE_CHECKING:
+    from memory import Memory
+
+FORGOTTEN = "forgotten on request; `pal add` reads it again"  # the skip of a file that is still on the disk
+
+
+def remember(memory: Memory, request: wire.RememberRequest) -> Receipt:
+    """A note has the time it was made, unless it says another."""
+    return memory.remember(
+        request.text,
+        title=request.title,
+        source=request.source,
+        at=views.parsed_moment(request.at, "at", end=False) or datetime.now().astimezone(),
+        speaker=request.speaker,
+        ref=request.ref,
+    )
+
+
+def forget(memory: Memory, watched: Callable[[Path], bool], request: wire.ForgetRequest) -> wire.Forgotten:
+    """Forgets one thing. A file of a watched folder is skipped from then on, or it would come back."""
+    if request.source is None:
+        gone = memory.forget(object=request.object, episode=request.episode, fact=request.fact)
+        return views.forgotten(gone)
+    if (request.object, request.episode, request.fact) != (None, None, None):
+        raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
+    uris = _named(memory, request.source)
+    total = wire.Forgotten(0, 0, 0, 0)
+    for uri in uris:
+        total = _sum(total, views.forgotten(memory.forget(source=uri)))
+    file = Path(uris[0].partition("#")[0] if not Path(uris[0]).exists() else uris[0])
+    if file.is_absolute() and file.is_file() and watched(file):
+        with memory.store.writing() as conn:
+            skips.record(conn, uri_of(file), FORGOTTEN, views.now())
+    return total
+
+
+def forget_folder(memory: Memory, folder: Path) -> wire.Forgotten:
+    """Forgets all that was read from a folder."""
+    with memory.store.reading() as conn:
+        uris = [source.uri for source in sources.under(conn, uri_of(folder) + "/")]
+    total = wire.Forgotten(0, 0, 0, 0)
+    for uri in uris:
+        total = _sum(total, views.forgotten(memory.forget(source=uri)))
+    return total
+
+
+def existing(paths: Iterable[str]) -> list[Path]:
+    """The files and folders to read, links followed: who names one means it. InvalidInputError, NotFoundError."""
+    found = []
+    for path in paths:
+        if not Path(path).is_absolute():
+            raise InvalidInputError(f"{path} is no absolute path. Send one: the daemon stands in another folder.")
+        try:
+            found.append(Path(path).resolve(strict=True))
+        except FileNotFoundError as error:
+            raise NotFoundError(f"There is no {path}. Check the path.") from error
+        except (OSError, RuntimeError, ValueError) as error:
+            raise InvalidInputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    if not found:
+        raise InvalidInputError("Name at least one file or folder.")
+    return found
+
+
+def backup(memory: Memory, folder: Path, request: wire.BackupRequest) -> wire.BackedUp:
+    """A verified copy at `to`, or in `folder` under a name that tells when."""
+    if request.to is None:
+        to = private_folder(folder) / f"memory-{datetime.now():%Y%m%d-%H%M%S-%f}.db"
+    else:
+        to = Path(request.to)
+        if not to.is_absolute():
+            raise InvalidInputError(f"{to} is no absolute path. Send one: the daemon stands in another folder.")
+        if not to.parent.is_dir():
+            raise NotFoundError(f"There is no folder {to.parent}. Create it, or choose another one.")
+    memory.backup(to)
+    return wire.BackedUp(str(to), to.stat().st_size)
+
+
+def _named(memory: Memory, name: str) -> list[str]:
+    """The uris of the source of that name, which may be a path; of all sources in it, if the file holds several."""
+    with memory.store.reading() as conn:
+        for uri in dict.fromkeys([name, Path(name).as_posix()]):
+            if sources.get(conn, uri):
+                return [uri]
+            if parts := [part.uri for part in sources.under(conn, uri + "#") if "/" not in part.uri[len(uri) :]]:
+                return parts
+    return [name]  # it may have been retired; the memory knows those too
+
+
+def _sum(one: wire.Forgotten, other: wire.Forgotten) -> wire.Forgotten:
+    return wire.Forgotten(*(a + b for a, b in zip(astuple(one), astuple(other), strict=True)))

@@ -1,0 +1,51 @@
+"""The daemon's log: lines of text in rotating files that only their owner can read.
+
+At INFO a line has counts, ids and reasons, never a question, an answer or what a file says.
+"""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+import os
+import re
+import sys
+from pathlib import Path
+
+from daemon.paths import private_folder
+
+FILE_BYTES = 10 << 20
+FILES = 5
+_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class _PrivateFile(logging.handlers.RotatingFileHandler):
+    """A rotating file that is created 0600, also after it was rotated."""
+
+    def _open(self):  # type: ignore[no-untyped-def]
+        os.close(os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+        return super()._open()
+
+
+class _OneLine(logging.Formatter):
+    """Control characters become visible: a file name cannot forge a line or speak to a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = _CONTROL.sub(lambda char: f"\\x{ord(char[0]):02x}", super().format(record))
+        return text.replace("\n", "\n    ")  # a traceback belongs to the line above it
+
+
+def configure(log: Path, level: str, *, console: bool = False) -> None:
+    """Sends what the daemon's own modules log from `level` on to `log`, and other libraries' warnings; a console
+    that somebody watches gets it too.
+    """
+    private_folder(log.parent)
+    handlers: list[logging.Handler] = [_PrivateFile(log, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8")]
+    if console:
+        handlers.append(logging.StreamHandler(sys.stderr))
+    for handler in handlers:
+        handler.setFormatter(_OneLine("%(asctime)s %(levelname)-7s %(name)s  %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=handlers, force=True)
+    for name in ("daemon", "memory", "plugins"):
+        logging.getLogger(name).setLevel(level)
+    logging.captureWarnings(True)

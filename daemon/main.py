@@ -1,0 +1,166 @@
+"""The daemon, from its start to its end: start, serve, drain, stop.
+
+Everything is put together here and nowhere else. What is heavy is imported after the lock is held, so that a daemon
+that finds another one is gone in a tenth of a second.
+
+    exit codes: 0 stopped   1 it could not start   3 another one runs   78 config.toml is wrong
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+import threading
+from types import FrameType
+
+from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, DaemonLock
+from daemon.logs import configure
+from daemon.paths import Paths, private_folder
+from daemon.settings import Settings, SettingsError, load
+from memory.errors import PalimpsestError
+
+log = logging.getLogger("daemon")
+
+BAD_SETTINGS = 78
+DRAIN_SECONDS = 10.0  # for the unit that is being written
+STOP_SECONDS = 15.0  # after which the process ends, whatever it is doing
+
+
+def run() -> int:
+    """Runs a daemon in this process until it is told to stop; returns the exit code."""
+    paths = Paths.here()
+    os.umask(0o077)
+    try:
+        settings = load(paths.config)
+        private_folder(paths.data)
+        with DaemonLock(paths.lock):
+            configure(paths.log, settings.daemon.log_level, console=sys.stderr.isatty())
+            daemon = Daemon(paths, settings)
+            daemon.start()
+            try:
+                asyncio.run(daemon.serve())
+            finally:
+                daemon.stop()
+            return 0
+    except SettingsError as error:
+        print(error, file=sys.stderr)
+        return BAD_SETTINGS
+    except AlreadyRunningError as error:
+        print(error, file=sys.stderr)
+        return ALREADY_RUNNING
+    except (PalimpsestError, OSError) as error:
+        log.error("could not start: %s", error)
+        print(f"The daemon could not start: {error}", file=sys.stderr)
+        return 1
+
+
+class Daemon:
+    """One running daemon. The lock is held."""
+
+    def __init__(self, paths: Paths, settings: Settings) -> None:
+        self.paths = paths
+        self.settings = settings
+        self._stopping = False
+
+    def start(self) -> None:
+        """Opens the memory and puts together what serves it. Nothing listens yet."""
+        from daemon.activity import Activity
+        from daemon.adds import Adds
+        from daemon.api import Services
+        from daemon.ingest import Ingest
+        from daemon.tasks import Tasks
+        from daemon.watch import Watcher
+        from daemon.writer import Writer
+        from memory import Memory
+        from plugins import manager
+
+        plugins = manager.load()
+        for problem in plugins.problems:
+            log.warning("%s", problem)
+        embedder = plugins.embedder(self.settings.embedder.name)
+        self.memory = Memory.open(self.paths.memory, embedder=embedder, settings=self.settings.memory)
+        self.activity = Activity()
+        self.writer = Writer()
+        self.tasks = Tasks(self.activity.publish)
+        ingest = Ingest(self.memory, plugins, self.writer, self.activity.publish)
+        parts = (self.memory, self.writer, ingest, self.tasks, self.settings.watch, self.paths.all())
+        self.adds = Adds(*parts)
+        self.watcher = Watcher(*parts)
+        self.services = Services(
+            self.settings,
+            self.memory,
+            self.writer,
+            self.tasks,
+            self.adds,
+            self.watcher,
+            self.activity,
+            self.paths.backups,
+            self.stop_soon,
+        )
+        self.writer.start()
+        self.tasks.start()
+
+    async def serve(self) -> None:
+        """Answers requests until it is told to stop."""
+        from daemon.api import Gate, build
+        from daemon.server import Server, listen
+
+        self._loop = asyncio.get_running_loop()
+        self._told = asyncio.Event()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(name, self._signalled)
+        listener, token = listen(self.paths)
+        port = listener.getsockname()[1] if token else None
+        self.gate = Gate(build(self.services), self.settings.daemon.in_flight, token, port)
+        await Server(self.gate, self.begin, self._told.wait, self.drain).serve(sockets=[listener])
+
+    def begin(self) -> None:
+        """Requests are answered from now on; what the daemon does by itself begins beside that."""
+        log.info("process %d serves %s", os.getpid(), self.paths.memory)
+        self._beginning = threading.Thread(target=self._begin, name="begin", daemon=True)
+        self._beginning.start()
+
+    def _begin(self) -> None:
+        try:
+            self.adds.resume()
+            self.watcher.start()
+        except Exception as error:
+            if not self._stopping:
+                log.exception("folders are not watched: %s", type(error).__name__)
+
+    def stop_soon(self) -> None:
+        """Tells the daemon to stop. From any thread."""
+        if not self._stopping:
+            self._stopping = True
+            deadline = threading.Timer(STOP_SECONDS, os._exit, [1])
+            deadline.daemon = True
+            deadline.start()
+            self._loop.call_soon_threadsafe(self._told.set)
+
+    def _signalled(self, number: int, frame: FrameType | None) -> None:
+        """The first signal is polite, the second firm: whatever was acknowledged is on the disk."""
+        if self._stopping:
+            os._exit(128 + number)
+        self.stop_soon()
+
+    def drain(self) -> None:
+        """Takes no more work, finishes what is being written, ends the streams."""
+        log.info("stopping")
+        self.gate.stopping = True
+        self._beginning.join(DRAIN_SECONDS)
+        self.watcher.close()
+        self.tasks.close(DRAIN_SECONDS)
+        self.activity.close()
+        self.writer.close(DRAIN_SECONDS)
+
+    def stop(self) -> None:
+        """Closes the memory. Nobody finds the daemon any more."""
+        from daemon.server import forget_address
+
+        self.services.close()
+        self.memory.close()
+        forget_address(self.paths)
+        log.info("stopped")

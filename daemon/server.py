@@ -1,0 +1,95 @@
+"""The socket and the HTTP server on it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from daemon.paths import Paths, private_folder
+
+CLOSE_SECONDS = 3  # for replies that are still being sent when all work has ended
+
+
+class Server(uvicorn.Server):
+    """Serves from `serve` on: calls `begin` when requests are answered, and ends after `until` and then `drain`."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        begin: Callable[[], None],
+        until: Callable[[], Awaitable[object]],
+        drain: Callable[[], None],
+    ) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                loop="asyncio",
+                http="h11",
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                date_header=False,
+                server_header=False,
+                timeout_graceful_shutdown=CLOSE_SECONDS,
+            )
+        )
+        self._begin = begin
+        self._until = until
+        self._drain = drain
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """The daemon has its own handlers."""
+        yield
+
+    async def main_loop(self) -> None:
+        """Waits, where uvicorn looks ten times a second whether it should stop."""
+        self._begin()
+        await self._until()
+        for server in self.servers:
+            server.close()
+        await asyncio.to_thread(self._drain)
+
+
+def listen(paths: Paths) -> tuple[socket.socket, str | None]:
+    """The bound socket, and for TCP the token that clients must show. The lock is held, so a socket that is there
+    belongs to a daemon that was killed.
+    """
+    if paths.tcp:
+        return _listen_tcp(paths)
+    private_folder(paths.socket.parent)
+    paths.socket.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)  # bound with 0600: there is no moment in which somebody else may connect
+    try:
+        listener.bind(str(paths.socket))
+    finally:
+        os.umask(before)
+    return listener, None
+
+
+def forget_address(paths: Paths) -> None:
+    """Nobody is at home any more."""
+    for path in (paths.token, paths.socket) if not paths.tcp else (paths.token,):
+        path.unlink(missing_ok=True)
+
+
+def _listen_tcp(paths: Paths) -> tuple[socket.socket, str]:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.bind(("127.0.0.1", 0))
+    token = secrets.token_urlsafe(32)
+    private_folder(paths.runtime)
+    paths.token.unlink(missing_ok=True)
+    file = os.open(paths.token, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(file, "w", encoding="utf-8") as stream:
+        json.dump({"port": listener.getsockname()[1], "token": token}, stream)
+    return listener, token

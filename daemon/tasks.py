@@ -1,0 +1,143 @@
+"""Long work, done bit by bit in one thread: a more urgent task goes first between two bits of another."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import logging
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from dataclasses import dataclass, field
+
+from daemon import wire
+from memory.errors import PalimpsestError
+
+log = logging.getLogger(__name__)
+
+ADD, CHANGE, SCAN = 0, 1, 2  # how urgent a task is: a person waits; a file was just saved; all the rest
+
+
+@dataclass
+class Tally:
+    """What a task has done so far, in files; `tell` takes the events of whoever asked for it."""
+
+    tell: Callable[[wire.Event], None] = lambda event: None
+    total: int = 0
+    done: int = 0
+    sources: int = 0
+    episodes: int = 0
+    unchanged: int = 0
+    skipped: int = 0
+    removed: int = 0
+    label: str = ""
+    began: float = field(default_factory=time.monotonic)
+    _told: float = 0.0
+
+    def progress(self, last: bool = False) -> wire.Progress | None:
+        """How far it is, ten times a second at most; the `last` one always."""
+        if time.monotonic() - self._told < 0.1 and not last:
+            return None
+        self._told = time.monotonic()
+        return wire.Progress(self.done, self.total, self.label)
+
+    def result(self) -> wire.Added:
+        ms = (time.monotonic() - self.began) * 1000
+        return wire.Added(self.sources, self.episodes, self.unchanged, self.skipped, self.removed, round(ms, 1))
+
+
+@dataclass
+class Task:
+    """`steps` does one bit at each `next`. `ended` is called at the end with the error, if there was one:
+    CancelledError if the daemon stopped before.
+    """
+
+    name: str
+    tally: Tally
+    steps: Iterator[None]
+    ended: Callable[[BaseException | None], None] = lambda error: None
+
+
+class Tasks:
+    """Runs tasks in a thread of its own, from `start` to `close`."""
+
+    def __init__(self, tell: Callable[[wire.Event], None]) -> None:
+        """`tell` takes a Notice about a task that failed."""
+        self._tell = tell
+        self._queue: list[tuple[int, int, Task]] = []
+        self._number = itertools.count()
+        self._changed = threading.Condition()
+        self._closing = False
+        self._now: Task | None = None
+        self._thread = threading.Thread(target=self._run, name="ingest", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def submit(self, urgency: int, task: Task) -> None:
+        """Queues a task; after `close` it ends at once."""
+        with self._changed:
+            closing = self._closing
+            if not closing:
+                heapq.heappush(self._queue, (urgency, next(self._number), task))
+                self._changed.notify()
+        if closing:
+            task.ended(CancelledError())
+
+    def close(self, timeout: float) -> bool:
+        """Ends after the bit that is being done, and with it what is unfinished. False if time ran out."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    @property
+    def queue(self) -> int:
+        """Files that are known to wait."""
+        with self._changed:
+            tasks = [task for _, _, task in self._queue] + ([self._now] if self._now else [])
+        return sum(max(0, task.tally.total - task.tally.done) for task in tasks)
+
+    @property
+    def busy(self) -> str:
+        """What is done now, or nothing."""
+        now = self._now
+        return now.name if now else ""
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._now = None
+                self._changed.wait_for(lambda: self._closing or self._queue)
+                if self._closing:
+                    break
+                urgency, number, self._now = heapq.heappop(self._queue)
+            task = self._now
+            try:
+                next(task.steps)
+            except StopIteration:
+                self._end(task, None)
+            except BaseException as error:
+                self._end(task, error)
+            else:
+                with self._changed:
+                    heapq.heappush(self._queue, (urgency, number, task))
+        for _, _, task in self._queue:
+            self._end(task, CancelledError())
+
+    def _end(self, task: Task, error: BaseException | None) -> None:
+        if error is None:
+            log.info("a task is done: %s", task.tally.result())
+        elif isinstance(error, CancelledError):
+            log.info("a task was stopped before its end")
+        else:
+            # Without the message of an unexpected error: it may quote what was being read.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            known = isinstance(error, PalimpsestError)
+            log.error("%s failed: %s\n%s", task.name, error if known else type(error).__name__, "" if known else where)
+            reason = str(error) if known else "internal error; the log says where."
+            self._tell(wire.Notice("error", f"{task.name} failed: {reason}"))
+        task.ended(error)

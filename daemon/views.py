@@ -1,0 +1,189 @@
+"""The memory's nouns as the wire's dataclasses, and the other way round."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from daemon import wire
+from memory.errors import InvalidInputError
+from memory.nouns import Answer, AskEvent, Citation, Episode, Fact, Hit, Recall, Receipt, Scope, Step, Token, Visit
+from memory.store import conversations, sources
+from memory.store.forget import Forgotten
+from memory.times import from_ms
+
+
+def now() -> int:
+    """The store's time: milliseconds UTC."""
+    return time.time_ns() // 1_000_000
+
+
+def moment(ms: int) -> str:
+    """The store's time as the wire writes it."""
+    return from_ms(ms).isoformat()
+
+
+def parsed_moment(text: str | None, name: str, *, end: bool = True) -> datetime | None:
+    """An ISO 8601 time; without an offset it is local time, and a day alone is its `end`, or else its beginning.
+
+    Raises InvalidInputError.
+    """
+    if text is None:
+        return None
+    try:
+        value = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"{name} is no time: {text[:40]!r}. Write 2025-05-03 or 2025-05-03T14:00+02:00."
+        ) from error
+    if len(text) <= 10 and end:
+        value = value.replace(hour=23, minute=59, second=59, microsecond=999999)
+    return value if value.tzinfo else value.astimezone()
+
+
+def scope(within: wire.Within) -> Scope | None:
+    """None for no limit."""
+    if within == wire.Within():
+        return None
+    return Scope(
+        sources=within.sources,
+        folders=within.folders,
+        tags=within.tags,
+        conversation=within.conversation,
+        since=parsed_moment(within.since, "since", end=False),
+        until=parsed_moment(within.until, "until"),
+    )
+
+
+def passage(episode: Episode) -> wire.Passage:
+    return wire.Passage(
+        episode_id=episode.id,
+        uri=episode.source.uri,
+        kind=episode.source.kind,
+        title=episode.title,
+        text=episode.text,
+        at=_iso(episode.at),
+        speaker=episode.speaker,
+        line=episode.line,
+        end_line=episode.end_line,
+        refs=episode.refs,
+    )
+
+
+def recall_reply(found: Recall, ms: float) -> wire.RecallReply:
+    return wire.RecallReply(tuple(map(_found, found.hits)), ms, tuple(map(_stage, found.trace.steps)))
+
+
+def remembered(receipt: Receipt) -> wire.Remembered:
+    return wire.Remembered(receipt.source_id, receipt.episode_ids, receipt.added, receipt.kept, receipt.removed)
+
+
+def known_fact(fact: Fact) -> wire.KnownFact:
+    return wire.KnownFact(
+        id=fact.id,
+        kind=fact.kind,
+        text=fact.text,
+        objects=fact.objects,
+        valid_from=_iso(fact.valid_from),
+        valid_to=_iso(fact.valid_to),
+        recorded=fact.recorded.isoformat(),
+        retired=_iso(fact.retired),
+        superseded_by=fact.superseded_by,
+        uri=fact.uri,
+        line=fact.line,
+    )
+
+
+def source_row(listed: sources.Listed) -> wire.SourceRow:
+    source = listed.source
+    return wire.SourceRow(source.uri, source.kind, source.title, listed.episodes, _iso(source.at))
+
+
+def conversation(row: conversations.Conversation) -> wire.Conversation:
+    return wire.Conversation(row.id, row.title, moment(row.created), moment(row.updated), row.messages)
+
+
+def message(row: conversations.Message) -> wire.Message:
+    return wire.Message(
+        id=row.id,
+        role=row.role,
+        text=row.text,
+        at=moment(row.at),
+        state=row.state,
+        citations=tuple(map(cited, row.citations)),
+        no_answer=row.no_answer,
+        trace_id=row.trace_id,
+    )
+
+
+def forgotten(gone: Forgotten) -> wire.Forgotten:
+    return wire.Forgotten(gone.sources, gone.episodes, gone.objects, gone.facts)
+
+
+def cited(citation: Citation) -> wire.Cited:
+    return wire.Cited(
+        n=citation.n,
+        label=citation.label,
+        uri=citation.uri,
+        title=citation.title,
+        quote=citation.quote,
+        passage=citation.passage,
+        episode_id=citation.episode_id,
+        line=citation.line,
+        end_line=citation.end_line,
+        at=_iso(citation.at),
+        speaker=citation.speaker,
+        earlier=citation.earlier,
+    )
+
+
+def event(of: AskEvent) -> wire.Stage | wire.Visited | wire.Chunk | wire.Cited | wire.Answered:
+    """An event of `ask`; the Answered still lacks its conversation and its time."""
+    match of:
+        case Step():
+            return _stage(of)
+        case Visit():
+            return wire.Visited(of.node_id, of.kind, of.label, float(of.score), of.stage, of.status)
+        case Token():
+            return wire.Chunk(of.text)
+        case Citation():
+            return cited(of)
+        case Answer():
+            return wire.Answered(
+                text=of.text,
+                citations=tuple(map(cited, of.citations)),
+                no_answer=of.no_answer,
+                missing=of.missing,
+                confidence=float(of.confidence),
+                trace_id=of.trace_id,
+            )
+
+
+def _found(hit: Hit) -> wire.Found:
+    return wire.Found(
+        passage(hit.episode), float(hit.score), {name: float(score) for name, score in hit.channels.items()}
+    )
+
+
+def _stage(step: Step) -> wire.Stage:
+    return wire.Stage(step.stage, round(step.ms, 3), {str(key): _plain(value) for key, value in step.detail.items()})
+
+
+def _plain(value: Any) -> Any:
+    """Whatever a stage noted, as JSON has it."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(held) for key, held in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(held) for held in value]
+    if isinstance(value, datetime):
+        return value.isoformat()
+    item = getattr(value, "item", None)  # a number of numpy's
+    return item() if callable(item) else str(value)
+
+
+def _iso(when: datetime | None) -> str | None:
+    return when.isoformat() if when else None

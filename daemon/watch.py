@@ -1,0 +1,390 @@
+"""Watched folders: what changes there is read within seconds, and nothing is lost.
+
+Events only say where to look: they come late, double, out of order or not at all. So a path that changed is compared
+with the disk when it has been quiet for a while, all folders are scanned at start and every hour, and a file that is
+not there any more is retired only if its folder is still the one that was watched and not half of it went at once.
+
+    watching  events come, and it has been scanned
+    scanning  it is being compared with the disk
+    missing   it is not there, or it is not itself; nothing of it is removed
+    polling   events cannot be had; the scans alone find what changes
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from daemon import wire
+from daemon.failures import ConflictError
+from daemon.files import FOLDER_RULES, Ignore, uri_of
+from daemon.ingest import Ingest, Look
+from daemon.settings import WatchSettings
+from daemon.tasks import CHANGE, SCAN, Tally, Task, Tasks
+from daemon.views import now
+from daemon.writer import Writer
+from memory import Memory
+from memory.errors import InvalidInputError, NotFoundError
+from memory.store import folders, sources
+
+if TYPE_CHECKING:
+    from watchdog.events import FileSystemEvent
+    from watchdog.observers.api import ObservedWatch
+
+log = logging.getLogger(__name__)
+
+MANY = 512  # changed paths of one folder after which it is scanned instead
+
+Identity = tuple[int, int]  # device and inode
+
+
+@dataclass
+class _Root:
+    """A watched folder."""
+
+    path: Path
+    ignore: Ignore
+    known_as: Identity | None  # what it was when it was last believed
+    watch: ObservedWatch | None = None
+    watched_as: Identity | None = None  # what the events come from
+    state: str = "scanning"
+    detail: str = ""
+    scans: int = 0
+    doubted: float | None = None  # when many files were first not there
+
+
+class Watcher:
+    """Keeps the memory up to date with the watched folders, from `start` to `close`."""
+
+    def __init__(
+        self, memory: Memory, writer: Writer, ingest: Ingest, tasks: Tasks, settings: WatchSettings, own: Iterable[Path]
+    ) -> None:
+        """`own` is never read: the daemon's own files."""
+        self._memory = memory
+        self._writer = writer
+        self._ingest = ingest
+        self._tasks = tasks
+        self._settings = settings
+        self._own = tuple(own)
+        self._roots: dict[Path, _Root] = {}
+        self._changed = threading.Condition()  # guards the two below
+        self._pending: dict[Path, tuple[float, float, _Root]] = {}  # path -> first and last event
+        self._moved: dict[Path, Path] = {}  # where it is now -> where it was
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+
+    def start(self) -> None:
+        """Begins to watch and scan all folders."""
+        from apscheduler.schedulers.background import BackgroundScheduler  # 0.2 s, behind the first answer
+        from watchdog.observers import Observer
+
+        self._observer = Observer()
+        self._observer.start()
+        self._clock = BackgroundScheduler(
+            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
+        )
+        every = self._settings.scan_interval_s
+        if every:
+            self._clock.add_job(self.scan_all, "interval", seconds=every, jitter=every / 4)
+        self._clock.add_job(self._check_roots, "interval", seconds=self._settings.root_check_s or 30)
+        self._clock.start()
+        with self._memory.store.reading() as conn:
+            listed = folders.listing(conn)
+        for folder in listed:
+            identity = folder.options.get("identity")
+            self._begin(Path(folder.path), tuple(identity) if identity else None)
+        self._thread.start()
+
+    def close(self) -> None:
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        if self._thread.is_alive():
+            self._thread.join()
+            self._clock.shutdown(wait=False)
+            self._observer.stop()
+            self._observer.join(2)
+
+    # What a person asks for -----------------------------------------------------------------------
+
+    def add(self, path: Path) -> wire.Folder:
+        """Watches a folder from now on. InvalidInputError, NotFoundError, ConflictError."""
+        try:
+            path = path.resolve(strict=True)
+            os.scandir(path).close()
+        except FileNotFoundError as error:
+            raise NotFoundError(f"There is no folder {path}. Check the path.") from error
+        except NotADirectoryError as error:
+            raise InvalidInputError(
+                f"{path} is no folder. Watch the folder it is in, or read it once: pal add."
+            ) from error
+        except (OSError, RuntimeError) as error:
+            raise InvalidInputError(
+                f"{path} cannot be watched: {getattr(error, 'strerror', None) or error}."
+            ) from error
+        if any(path == own or path.is_relative_to(own) for own in self._own):
+            raise InvalidInputError(f"{path} is where the memory itself is kept. Watch another folder.")
+        for other in self._roots:
+            if path != other and (path.is_relative_to(other) or other.is_relative_to(path)):
+                where = "inside" if path.is_relative_to(other) else "around"
+                raise ConflictError(f"{path} is {where} {other}, which is watched already. Stop watching that first.")
+        if path not in self._roots:
+            self._writer.write(partial(self._store, path, _identity(path)))
+            self._begin(path, _identity(path))
+        return self._folder(self._roots[path])
+
+    def remove(self, path: Path) -> Path:
+        """Stops watching; returns the folder's path as it was stored. NotFoundError if it was not watched."""
+        known = path if path in self._roots else path.resolve()
+        root = self._roots.pop(known, None)
+        if root is None:
+            raise NotFoundError(f"{path} is not watched. See what is: pal watch list.")
+
+        def drop() -> None:
+            with self._memory.store.writing() as conn:
+                folders.remove(conn, str(known))
+
+        self._writer.write(drop)
+        self._unwatch(root)
+        return known
+
+    def folders(self) -> tuple[wire.Folder, ...]:
+        return tuple(self._folder(root) for root in sorted(self._roots.values(), key=lambda root: root.path))
+
+    def covers(self, path: Path) -> bool:
+        """Whether a file lies in a watched folder."""
+        return any(path.is_relative_to(root) for root in list(self._roots))
+
+    def scan_all(self) -> None:
+        """Compares every folder with the disk."""
+        for root in list(self._roots.values()):
+            self._scan(root)
+
+    # Folders --------------------------------------------------------------------------------------
+
+    def _begin(self, path: Path, known_as: Identity | None) -> None:
+        root = _Root(path, Ignore(path, self._settings.ignore, self._own), known_as)
+        self._roots[path] = root
+        self._watch(root)
+        self._scan(root)
+
+    def _watch(self, root: _Root) -> None:
+        """Asks for events before the scan, so that nothing slips between."""
+        self._unwatch(root)
+        root.watched_as = _identity(root.path)
+        if root.watched_as is None:
+            return
+        from watchdog import events
+
+        wanted: list[type[FileSystemEvent]] = [
+            events.FileCreatedEvent,
+            events.FileModifiedEvent,
+            events.FileMovedEvent,
+            events.FileDeletedEvent,
+            events.FileClosedEvent,
+            events.DirCreatedEvent,
+            events.DirMovedEvent,
+            events.DirDeletedEvent,
+        ]
+        handler = events.FileSystemEventHandler()
+        handler.on_any_event = partial(self._note, root)  # type: ignore[method-assign]
+        try:
+            root.watch = self._observer.schedule(handler, str(root.path), recursive=True, event_filter=wanted)
+        except OSError as error:
+            root.state, root.detail = "polling", f"the system gives no events for it ({error.strerror or error})"
+            log.warning("no events for folder %s: %s", root.path, error)
+
+    def _unwatch(self, root: _Root) -> None:
+        if root.watch is not None:
+            try:
+                self._observer.unschedule(root.watch)
+            except (KeyError, OSError) as error:  # the folder went away below it
+                log.info("a watch was gone already: %s", type(error).__name__)
+            root.watch = None
+
+    def _scan(self, root: _Root) -> None:
+        if _identity(root.path) is None:
+            self._missing(root, "it is not there; it is read again when it comes back")
+            return
+        root.ignore = Ignore(root.path, self._settings.ignore, self._own)
+        root.scans += 1
+        if root.state != "polling":
+            root.state = "scanning"
+        self._submit(SCAN, f"Scanning {root.path.name}", [Look(root.path, root.ignore, root.path)], {}, root)
+
+    def _submit(
+        self, urgency: int, name: str, looks: Sequence[Look], moved: dict[Path, Path], scanned: _Root | None = None
+    ) -> None:
+        def ended(error: BaseException | None) -> None:
+            if scanned is not None:
+                self._scanned(scanned, error)
+
+        tally = Tally()
+        steps = self._ingest.take(looks, tally, moved, self._trust)
+        self._tasks.submit(urgency, Task(name, tally, steps, ended))
+
+    def _scanned(self, root: _Root, error: BaseException | None) -> None:
+        root.scans -= 1
+        if root.scans or root.state != "scanning":
+            return
+        root.state = "watching"
+        if root.doubted is None:
+            root.detail = ""
+            identity = _identity(root.path)
+            if error is None and identity and identity != root.known_as:
+                root.known_as = identity
+                self._writer.submit(partial(self._store, root.path, identity))
+
+    def _missing(self, root: _Root, why: str) -> None:
+        if root.state != "missing":
+            log.warning("folder %s: %s", root.path, why)
+            self._ingest.publish(wire.Notice("warning", f"{root.path}: {why}."))
+        root.state, root.detail = "missing", why
+
+    def _trust(self, path: Path, gone: int) -> bool:
+        """Whether `gone` files of a watched folder are believed to be gone."""
+        root = self._roots.get(path)
+        if root is None:
+            return False
+        identity = _identity(path)
+        if identity is None:
+            self._missing(root, "it is not there; it is read again when it comes back")
+            return False
+        itself = identity == root.known_as
+        if gone <= self._settings.gone_files and itself:
+            root.doubted = None
+            return True
+        with self._memory.store.reading() as conn:
+            total = len(sources.under(conn, uri_of(path) + "/"))
+        many = gone > self._settings.gone_files and gone > self._settings.gone_share * total
+        if not itself and (many or gone >= total):
+            self._missing(root, f"{gone:,} of its files are not there; is its drive mounted? Nothing was removed")
+            return False
+        if not many:
+            root.doubted = None
+            return True
+        return self._waited(root, gone)
+
+    def _waited(self, root: _Root, gone: int) -> bool:
+        """Whether so many files have been gone for long enough; if not, they will be looked for again."""
+        wait = self._settings.gone_wait_s
+        if root.doubted is None:
+            root.doubted = time.monotonic()
+            root.detail = f"{gone:,} files are gone at once; looking again before that is believed"
+            later = datetime.now().astimezone() + timedelta(seconds=wait)
+            self._clock.add_job(self._scan, "date", run_date=later, args=[root])
+        if time.monotonic() - root.doubted < wait * 0.9:  # the clock that calls again is another one
+            return False
+        root.doubted, root.detail = None, ""
+        return True
+
+    def _check_roots(self) -> None:
+        """Notices folders that went, came back or are other ones: their events have ended without a word."""
+        for root in list(self._roots.values()):
+            identity = _identity(root.path)
+            if identity is None:
+                self._unwatch(root)
+                root.watched_as = None
+                self._missing(root, "it is not there; it is read again when it comes back")
+            elif identity != root.watched_as:
+                root.state = "scanning"
+                self._watch(root)
+                self._scan(root)
+
+    def _store(self, path: Path, identity: Identity | None) -> None:
+        with self._memory.store.writing() as conn:
+            folders.add(conn, str(path), now(), options={"identity": identity})
+
+    def _folder(self, root: _Root) -> wire.Folder:
+        with self._memory.store.reading() as conn:
+            count = sources.count(conn, uri_of(root.path) + "/")
+        return wire.Folder(str(root.path), root.state, count, root.detail)
+
+    # Events ---------------------------------------------------------------------------------------
+
+    def _note(self, root: _Root, event: FileSystemEvent) -> None:
+        """An event of the system: notes which paths to look at."""
+        moment = time.monotonic()
+        old, new = (Path(os.fsdecode(name)) if name else None for name in (event.src_path, event.dest_path))
+        with self._changed:
+            idle = not self._pending
+            for path in (old, new):
+                if path is None or (path not in self._pending and self._ignored(root, path)):
+                    continue
+                first = self._pending.get(path, (moment, moment, root))[0]
+                self._pending[path] = (first, moment, root)
+            if old and new in self._pending and not event.is_directory:
+                self._moved[new] = self._moved.pop(old, old)
+            if idle:  # else the thread waits for a path that was there before, and looks again then
+                self._changed.notify()
+
+    def _ignored(self, root: _Root, path: Path) -> bool:
+        return not path.is_relative_to(root.path) or root.ignore.reaches(path)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._closing and (wait := self._quiet_in()) != 0:
+                    self._changed.wait(wait)
+                if self._closing:
+                    return
+                due = self._due()
+                moved = {path: self._moved.pop(path) for path, _ in due if path in self._moved}
+            self._look(due, moved)
+
+    def _quiet_in(self) -> float | None:
+        """Seconds until a path has been quiet for long enough; None if nothing is pending."""
+        if not self._pending:
+            return None
+        ready = min(
+            min(last + self._settings.debounce_s, first + self._settings.longest_wait_s)
+            for first, last, _ in self._pending.values()
+        )
+        return max(0.0, ready - time.monotonic())
+
+    def _due(self) -> list[tuple[Path, _Root]]:
+        """Takes the paths to look at now. With a quiet one go those that are nearly so: both ends of a move from one
+        watched folder to another are needed at once, and the system tells of the first end half a second late.
+        """
+        quiet = time.monotonic() - self._settings.debounce_s / 4
+        late = time.monotonic() - self._settings.longest_wait_s
+        due = [(path, root) for path, (first, last, root) in self._pending.items() if last <= quiet or first <= late]
+        for path, _ in due:
+            del self._pending[path]
+        return due
+
+    def _look(self, due: list[tuple[Path, _Root]], moved: dict[Path, Path]) -> None:
+        paths: dict[Path, list[Path]] = {}
+        for path, root in due:
+            if self._roots.get(root.path) is root:
+                paths.setdefault(root.path, []).append(path)
+        looks = []
+        for place, changed in paths.items():
+            root = self._roots[place]
+            if len(changed) > MANY or place / FOLDER_RULES in changed or place in changed:
+                self._scan(root)
+                continue
+            folders_too = set(changed)
+            looks += [
+                Look(path, root.ignore, place) for path in sorted(changed) if folders_too.isdisjoint(path.parents)
+            ]
+        if looks:
+            self._submit(CHANGE, f"Reading {len(looks)} changed files", looks, moved)
+
+
+def _identity(path: Path) -> Identity | None:
+    """What the folder is, whatever its name; None if it is not there."""
+    try:
+        status = path.stat()
+        os.scandir(path).close()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,77 @@
+"""The one thread that writes.
+
+A unit is a function that writes to the memory and is acknowledged by its future. Units run one after the other, urgent
+ones (a person waits) before the others; within both, in the order they came. Nothing else in the daemon writes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+URGENT, NORMAL = 0, 1
+
+
+class Writer:
+    """Runs units in a thread of its own, from `start` to `close`."""
+
+    def __init__(self) -> None:
+        self._units: queue.PriorityQueue[tuple[int, int, Callable[[], Any] | None, Future[Any]]] = queue.PriorityQueue()
+        self._number = itertools.count()
+        self._closing = threading.Lock()
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def submit(self, unit: Callable[[], T], *, urgent: bool = False) -> Future[T]:
+        """The future is done when the unit is on the disk, or failed whole. After `close` it is cancelled."""
+        future: Future[T] = Future()
+        with self._closing:
+            if self._closed:
+                future.cancel()
+            else:
+                self._units.put((URGENT if urgent else NORMAL, next(self._number), unit, future))
+        return future
+
+    def write(self, unit: Callable[[], T]) -> T:
+        """Runs an urgent unit and returns what it returns; raises what it raises, CancelledError after `close`."""
+        return self.submit(unit, urgent=True).result()
+
+    @property
+    def waiting(self) -> int:
+        """Units that have not begun."""
+        return self._units.qsize()
+
+    def close(self, timeout: float) -> bool:
+        """Finishes the unit that is being written and the urgent ones, cancels the others. False if time ran out."""
+        with self._closing:
+            if not self._closed:
+                self._closed = True
+                self._units.put((URGENT, next(self._number), None, Future()))
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while True:
+            _, _, unit, future = self._units.get()
+            if unit is None:
+                break
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                result = unit()
+            except BaseException as error:
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+            del unit, future  # what it held need not wait for the next unit
+        while not self._units.empty():
+            self._units.get()[3].cancel()
