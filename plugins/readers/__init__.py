@@ -44,8 +44,7 @@ def documents(plugins: Plugins, path: Path, data: bytes, stat: os.stat_result) -
     "#" and its own id or number behind it. `data` is what was read from `path`, `stat` what was true then.
     """
     reader = reader_of(plugins, path, len(data))
-    uri = path.absolute().as_posix()
-    if well_formed(uri) != uri:
+    if well_formed(str(path)) != str(path):
         raise Unreadable("its name is not valid text: rename it")
     try:
         read = [_clean(document) for document in reader.read(path, data)]
@@ -60,11 +59,12 @@ def documents(plugins: Plugins, path: Path, data: bytes, stat: os.stat_result) -
     read = [document for document in read if document.turns or document.text.strip()]
     if not read:
         raise Unreadable("no text in it")
+    uris = _uris(path.absolute().as_posix(), [document.uri for document in read])
     digest = hashlib.sha256(data).hexdigest()
     return [
         replace(
             document,
-            uri=f"{uri}#{document.uri or number}" if document.uri or len(read) > 1 else uri,
+            uri=uri,
             title=_title(document.title) or path.stem,
             kind="chat" if document.turns else "file",
             reader=reader.name,
@@ -73,8 +73,19 @@ def documents(plugins: Plugins, path: Path, data: bytes, stat: os.stat_result) -
             size=len(data),
             mtime_ns=stat.st_mtime_ns,
         )
-        for number, document in enumerate(read, 1)
+        for uri, document in zip(uris, read, strict=True)
     ]
+
+
+def _uris(file: str, own: list[str]) -> list[str]:
+    """The uri of each document of a file, by their own ids; all different, even where the ids are not."""
+    if own == [""]:
+        return [file]
+    uris: dict[str, None] = {}
+    for number, name in enumerate(own, 1):
+        uri = f"{file}#{name or number}"
+        uris[uri if uri not in uris else f"{uri}#{number}"] = None
+    return list(uris)
 
 
 def _at(document: Document, path: Path, stat: os.stat_result) -> datetime:

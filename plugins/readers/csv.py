@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from memory.nouns import Document
 from plugins.hookspecs import hookimpl
@@ -25,45 +26,39 @@ _DATED_ROWS = 1000  # rows at either end looked at for dates
 
 
 def read(path: Path, data: bytes) -> list[Document]:
-    text = text_of(data)
-    rows = csv.reader(io.StringIO(text), delimiter=delimiter(text))
-    try:
-        header = _trimmed(next(rows, []))
-        if not header:
-            raise Unreadable("a table without a first row")
-        named = _is_header(header)
-        lines, numbers = ([], []) if named else ([_line([], header)], [1])
-        seen = [] if named else [header]
-        left_out = 0
-        before = rows.line_num
-        for row in rows:
-            number, before = before + 1, rows.line_num
-            cells = _trimmed(row)
-            if not any(cells):
-                continue
-            if len(lines) >= MAX_ROWS:
-                left_out += 1
-                continue
-            lines.append(_line(header if named else [], cells))
-            numbers.append(number)
-            seen.append(cells)
-    except csv.Error as error:
-        raise Unreadable(f"not a table of values: {error} (line {rows.line_num})") from error
-    if not lines:
-        lines, numbers = [", ".join(filter(None, header))], [1]
-    properties = {"columns": [name for name in header if name]} if named else {}
+    table = _rows(text_of(data))
+    header = table[0][1] if len(table) > 1 and _is_header(table[0][1]) else []
+    rows = table[1:] if header else table
+    lines = [_line(header, cells) for _, cells in rows[:MAX_ROWS]]
+    numbers = [number for number, _ in rows[:MAX_ROWS]]
+    properties: dict[str, Any] = {"columns": [name for name in header if name]} if header else {}
     notes = []
-    if len(header) >= MAX_COLUMNS:
+    if any(len(cells) > MAX_COLUMNS for _, cells in rows):
         notes.append(f"only the first {MAX_COLUMNS} columns were read")
-    if left_out:
-        notes.append(f"only the first {MAX_ROWS} rows were read, {left_out} were left out")
+    if len(rows) > MAX_ROWS:
+        notes.append(f"only the first {MAX_ROWS} of {len(rows)} rows were read")
     if notes:
-        properties["note"] = notes
-        lines.append(f"({'; '.join(notes)})")
-        numbers.append(rows.line_num)
-    return [
-        Document(uri="", text="\n".join(lines), at=_newest(seen), properties=properties, lines=tuple(numbers)),
-    ]
+        properties["note"] = "; ".join(notes)
+        lines.append(f"({properties['note']})")
+        numbers.append(numbers[-1])
+    at = _newest([cells for _, cells in rows])
+    return [Document(uri="", text="\n".join(lines), at=at, properties=properties, lines=tuple(numbers))]
+
+
+def _rows(text: str) -> list[tuple[int, list[str]]]:
+    """The rows that are not blank, each with the line it begins on; of a wide one, a cell more than is shown."""
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter(text))
+    rows = []
+    before = 0
+    try:
+        for row in reader:
+            cells = [" ".join(cell.split()) for cell in row[: MAX_COLUMNS + 1]]
+            if any(cells):
+                rows.append((before + 1, cells))
+            before = reader.line_num
+    except csv.Error as error:
+        raise Unreadable(f"not a table of values: line {before + 1}: {error}") from error
+    return rows
 
 
 def delimiter(text: str) -> str:
@@ -82,10 +77,6 @@ def _agreement(sample: list[str], character: str) -> tuple[float, int]:
     return (widths.count(widths[0]) / len(widths), widths[0])
 
 
-def _trimmed(row: list[str]) -> list[str]:
-    return [" ".join(cell.split()) for cell in row[:MAX_COLUMNS]]
-
-
 def _is_header(cells: list[str]) -> bool:
     """A first row names the columns if its cells are different words and not numbers or dates."""
     names = [cell for cell in cells if cell]
@@ -99,7 +90,7 @@ def _is_value(cell: str) -> bool:
 def _line(header: list[str], cells: list[str]) -> str:
     named = (
         f"{header[number]}: {cell}" if number < len(header) and header[number] else cell
-        for number, cell in enumerate(cells)
+        for number, cell in enumerate(cells[:MAX_COLUMNS])
         if cell
     )
     return "; ".join(named)

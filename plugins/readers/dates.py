@@ -16,12 +16,12 @@ from pathlib import Path
 OPENING_LINES = 3  # lines with text that may carry the date of the whole
 _LINE_CHARS = 300  # of each of them
 _VALUE_CHARS = 100  # a longer value is prose, not a date
-_YEARS = range(1900, 2101)
+_YEARS = range(1900, 2100)
 
 _MONTH_NAMES = (
     "january jan januari januar jänner janvier janv enero gennaio gen janeiro januára stycznia styczeń",
     "february feb februari februar februára février févr fevrier febrero febbraio fevereiro fev lutego luty",
-    "march mar maart mrt märz maerz mars marzo março marca marzec",
+    "march mar maart marts mrt märz maerz mars marzo março marca marzec",
     "april apr avril avr abril abr aprile kwietnia kwiecień",
     "may mei mai maj maja mayo maggio maio",
     "june jun juni juin junio giugno junho czerwca czerwiec",
@@ -44,10 +44,10 @@ _I = re.IGNORECASE
 _PROSE = tuple(
     re.compile(pattern + _TIME, _I)
     for pattern in (
-        r"(?<![\d.])(?P<y>(?:19|20)\d\d)(?P<dash>[-/._])(?P<m>\d{1,2})(?P=dash)(?P<d>\d{1,2})(?!\d)",
+        r"(?<![\d.])(?P<y>(?:19|20)\d\d)(?P<dash>[-/._])(?P<m>\d{1,2})(?P=dash)(?P<d>\d{1,2})(?!\.?\d)",
         rf"{_DAY}(?:st|nd|rd|th|er|\.|º|ª)?[\s-]*(?:of\s+|de\s+|di\s+)?{_MON},?(?:\s+de\s+|\s+del\s+|[\s-]*){_YEAR}",
         rf"(?<!\w){_MON}\s*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s+{_YEAR}",
-        r"(?<![\d.])(?P<d>\d{1,2})\.\s?(?P<m>\d{1,2})\.\s?(?P<y>(?:19|20)\d\d)(?!\d)",
+        r"(?<![\d.])(?P<d>\d{1,2})\.\s?(?P<m>\d{1,2})\.\s?(?P<y>(?:19|20)\d\d)(?!\.?\d)",
         r"(?<![\d.])(?P<d>\d\d)\.(?P<m>\d\d)\.(?P<y>\d\d)(?![\d.])",
         r"(?<![\d/])(?P<d>\d{1,2})(?P<slash>[/-])(?P<m>\d{1,2})(?P=slash)(?P<y>(?:19|20)\d\d)(?![\d/])",
     )

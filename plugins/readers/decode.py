@@ -43,6 +43,11 @@ def text_of(data: bytes) -> str:
     """The text in `data`: by its byte order mark, else UTF-8, else the likeliest single-byte encoding."""
     if is_binary(data):
         raise Unreadable("binary file")
+    return decoded(data)
+
+
+def decoded(data: bytes) -> str:
+    """`text_of` for bytes that are known to be text."""
     return tidy(_decode(data))
 
 
@@ -72,10 +77,10 @@ def _decode(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError:
         pass
-    # A UTF-8 file with a few broken bytes is still UTF-8; one where most of the high bytes are broken never was.
+    # A UTF-8 file with broken bytes is still UTF-8; one where most of what is not ASCII is broken never was.
     text = data.decode("utf-8", "replace")
     broken = text.count("\ufffd")
-    if broken * 4 <= len(text) - len(text.encode("ascii", "ignore")) - broken:
+    if 2 * broken <= len(text) - len(text.encode("ascii", "ignore")):
         return text
     # charset-normalizer was tried on 15 short Western, Polish and Russian texts and was right on 5, this on 12.
     try:

@@ -1,0 +1,126 @@
+"""The door that every plugin walks through, ours and other people's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memory.errors import NotFoundError
+from memory.protocols import Embedder
+from plugins import manager
+from plugins.embedders.static import StaticEmbedder
+
+
+def install(folder: Path, name: str, code: str) -> None:
+    """What pip leaves behind for a package with one plugin."""
+    (folder / f"{name}.py").write_text(code, encoding="utf-8")
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(f"[palimpsest]\n{name} = {name}\n", encoding="utf-8")
+
+
+GOOD = """
+from memory.nouns import Document
+from plugins.hookspecs import hookimpl
+from plugins.readers.contract import Reader
+
+def read(path, data):
+    return [Document(uri="", text="HELLO " + data.decode())]
+
+@hookimpl
+def register_readers(register):
+    register(Reader("shout", (".shout", ".txt"), "Shouted text", read))
+"""
+BROKEN = {
+    "does_not_import": "import no_such_module_anywhere",
+    "exits": "raise SystemExit('bye')",
+    "raises": "from plugins.hookspecs import hookimpl\n@hookimpl\ndef register_readers(register):\n    1 / 0\n",
+    "half": GOOD.replace(".shout", ".half").replace('"shout"', '"half"') + "    1 / 0\n",
+    "no_reader": "from plugins.hookspecs import hookimpl\n@hookimpl\ndef register_readers(register):\n    register(1)",
+    "wrong_hook": "from plugins.hookspecs import hookimpl\n@hookimpl\ndef register_readers(nonsense):\n    pass\n",
+}
+
+
+def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
+    assert plugins.readers == ("chat", "csv", "eml", "html", "ics", "markdown", "org", "text", "unnamed")
+    assert plugins.embedders == ("static",)
+
+
+@pytest.mark.parametrize(
+    ("name", "reader"),
+    [
+        ("a.md", "markdown"),
+        ("A.MARKDOWN", "markdown"),
+        ("b.txt", "text"),
+        ("README", "unnamed"),
+        ("c.tar.org", "org"),
+        ("d.HTM", "html"),
+        ("e.tsv", "csv"),
+        ("f.eml", "eml"),
+        ("g.ics", "ics"),
+        ("h.json", "chat"),
+        ("i.docx", None),
+        (".bashrc", None),
+        (".hidden.md", "markdown"),
+    ],
+)
+def test_a_reader_is_chosen_by_name(plugins: manager.Plugins, name: str, reader: str | None) -> None:
+    found = plugins.reader_for(Path("/somewhere") / name)
+    assert (found.name if found else None) == reader
+
+
+def test_an_embedder_is_made_once_when_asked_for(plugins: manager.Plugins) -> None:
+    first = plugins.embedder("static")
+    assert isinstance(first, StaticEmbedder) and isinstance(first, Embedder)
+    assert plugins.embedder("static") is first
+
+
+def test_an_unknown_embedder_names_the_known_ones(plugins: manager.Plugins) -> None:
+    with pytest.raises(NotFoundError, match=r"'gpt-9'.*Known: static"):
+        plugins.embedder("gpt-9")
+
+
+def test_listing_imports_no_model_and_no_numpy() -> None:
+    code = (
+        "import sys; from plugins import manager; p = manager.load(); assert p.readers and p.embedders;"
+        "print([m for m in ('numpy', 'scipy', 'tokenizers', 'safetensors', 'wordllama') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_an_installed_plugin_adds_and_overrides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, "palimpsest_shout", GOOD)
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins = manager.load()
+    assert "shout" in plugins.readers and plugins.problems == ()
+    for suffix in (".shout", ".txt"):
+        reader = plugins.reader_for(Path("a" + suffix))
+        assert reader and reader.read(Path("a"), b"you")[0].text == "HELLO you"
+    untouched = plugins.reader_for(Path("a.log"))
+    assert untouched and untouched.name == "text"
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_plugin_is_named_and_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    install(tmp_path, f"palimpsest_{name}", BROKEN[name])
+    install(tmp_path, "palimpsest_shout", GOOD)
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins = manager.load()
+    assert len(plugins.problems) == 1 and f"palimpsest_{name}" in plugins.problems[0]
+    assert "half" not in plugins.readers
+    assert "shout" in plugins.readers and "markdown" in plugins.readers
+
+
+def test_hook_calls_can_be_watched(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    manager.load()
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv(manager.TRACE, "1")
+    manager.load()
+    seen = capsys.readouterr().err
+    assert "register_readers(register) -> plugins.readers.markdown" in seen
+    assert "register_embedders(register) -> plugins.embedders" in seen

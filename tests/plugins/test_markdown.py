@@ -1,0 +1,112 @@
+"""Markdown notes and their frontmatter."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from tests.plugins.conftest import Read
+
+NOTE = """---
+title: Ana's flat
+date: 2024-05-01
+tags: [home, "#rent"]
+aliases:
+  - the flat
+  - Harbour Street
+rent: 0690
+open: yes
+seen: 12:30
+up: [[Home]]
+owner: "[[Ana]]"
+nested: {floor: 3}
+---
+
+# The flat
+
+Rent is **690**, see [[Lumen]] #money.
+"""
+
+
+def test_frontmatter_becomes_properties_and_the_body_keeps_its_lines(read: Read) -> None:
+    (note,) = read("flat.md", NOTE)
+    assert note.title == "Ana's flat"
+    assert note.at == datetime(2024, 5, 1).astimezone()
+    assert note.tags == ("home", "rent")
+    assert note.aliases == ("the flat", "Harbour Street")
+    assert note.properties["rent"] == "0690" and note.properties["open"] == "yes" and note.properties["seen"] == "12:30"
+    assert note.properties["up"] == "[[Home]]" and note.properties["owner"] == "[[Ana]]"
+    assert note.properties["nested"] == {"floor": "3"}
+    assert note.text == "\n# The flat\n\nRent is **690**, see [[Lumen]] #money.\n"
+    assert note.lines == (15, 16, 17, 18, 19)
+    assert NOTE.split("\n")[note.lines[3] - 1].startswith("Rent is")
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# One\n# Two", "One"),
+        ("text\n\n# Later #\n", "Later"),
+        ("```\n# no heading\n```\n# Real", "Real"),
+        ("~~~sh\n# no\n```\n# no\n~~~\n# Real", "Real"),
+        ("Set apart\n=========\n", "Set apart"),
+        ("#tag is no heading\n## nor is this", "name"),
+        ("", "name"),
+        ("# C#\n", "C#"),
+        ("---\ntitle: ''\n---\n# From the heading", "From the heading"),
+    ],
+)
+def test_the_title(read: Read, text: str, title: str) -> None:
+    assert read("name.md", text + "\n.")[0].title == title
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("tags: [a, b/c, a]", ("a", "b/c")),
+        ("tags: 'a b #c'", ("a", "b", "c")),
+        ("tags: one thing, another", ("one thing", "another")),
+        ("Tags:\n  - a\n  - b", ("a", "b")),
+        ("keywords: a, b\ntag: c", ("a", "b", "c")),
+        ("tags:", ()),
+        ("tags: [[a, [b]], {c: d}]", ()),
+    ],
+)
+def test_tags_in_every_spelling(read: Read, tags: str, expected: tuple[str, ...]) -> None:
+    assert read("a.md", f"---\n{tags}\n---\nbody")[0].tags == expected
+
+
+@pytest.mark.parametrize(
+    ("properties", "day"),
+    [
+        ("created: 5 March 2024", "2024-03-05"),
+        ("updated: 2024-03-06\ncreated: 2024-03-05", "2024-03-05"),
+        ("date: someday\nmodified: 2024-03-05", "2024-03-05"),
+        ("Date: 2024-03-05T23:30", "2024-03-05"),
+    ],
+)
+def test_the_date_in_the_properties(read: Read, properties: str, day: str) -> None:
+    at = read("a.md", f"---\n{properties}\n---\nbody")[0].at
+    assert at and at.date().isoformat() == day
+
+
+def test_yaml_that_does_not_parse_is_read_line_by_line(read: Read) -> None:
+    (note,) = read("a.md", "---\ntitle: Re: rent\ndate: 2024-13-45\ntags: [a\n\tbad: tab\n---\nbody")
+    assert note.title == "Re: rent" and note.properties["date"] == "2024-13-45" and note.text == "body"
+
+
+def test_a_card_without_a_body_keeps_its_lines_as_text(read: Read) -> None:
+    (card,) = read("ana.md", "---\nphone: 555 0100\nborn: 1986-08-03\n---\n\n")
+    assert card.text == "phone: 555 0100\nborn: 1986-08-03" and card.lines == (2, 3)
+
+
+@pytest.mark.parametrize("text", ["---\nno yaml here\n---\nbody", "---\nopen: end\nbody", "a\n---\nb: c\n---\n"])
+def test_what_is_no_frontmatter_stays_text(read: Read, text: str) -> None:
+    (note,) = read("a.md", text)
+    assert note.text == text and note.properties == {} and note.lines is None
+
+
+def test_windows_line_ends_keep_the_numbers(read: Read) -> None:
+    (note,) = read("a.md", b"---\r\ntitle: x\r\n---\r\n\r\nhello\r\n")
+    assert (note.title, note.text, note.lines) == ("x", "\nhello\n", (4, 5, 6))

@@ -1,0 +1,63 @@
+"""Org outlines come out as Markdown, line by line."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from tests.plugins.conftest import Read
+
+OUTLINE = """#+TITLE: Languages
+#+DATE: <2023-03-18 Sat>
+#+FILETAGS: :study:home:
+:PROPERTIES:
+:ID: 42
+:Category: learning
+:END:
+
+* Polish :course:
+** TODO ask [[https://school.example][the school]] about [[Ewa]]
+   SCHEDULED: <2023-06-01 Thu>
+   :LOGBOOK:
+   - moved from May
+   :END:
+******** very deep
+#+BEGIN_SRC python
+* not a headline
+#+END_SRC
+#+BEGIN_QUOTE
+kept
+#+END_QUOTE
+| a | b |
+|---+---|
+*bold* text
+"""
+
+
+def test_an_outline(read: Read) -> None:
+    (outline,) = read("taal.org", OUTLINE)
+    assert outline.title == "Languages"
+    assert outline.at == datetime(2023, 3, 18).astimezone()
+    assert outline.tags == ("study", "home")
+    assert outline.properties["id"] == "42" and outline.properties["category"] == "learning"
+    assert outline.lines is not None
+    assert dict(zip(outline.lines, outline.text.split("\n"), strict=True)) == {
+        8: "",
+        9: "# Polish #course",
+        10: "## TODO ask [the school](https://school.example) about [[Ewa]]",
+        11: "   SCHEDULED: <2023-06-01 Thu>",
+        13: "   - moved from May",
+        15: "###### very deep",
+        16: "```python",
+        17: "* not a headline",
+        18: "```",
+        20: "kept",
+        22: "| a | b |",
+        23: "|---|---|",
+        24: "*bold* text",
+        25: "",
+    }
+
+
+def test_an_outline_without_a_head(read: Read) -> None:
+    (outline,) = read("plain.org", "* One\ntext\n")
+    assert (outline.title, outline.text, outline.lines) == ("plain", "# One\ntext\n", (1, 2, 3))
