@@ -48,12 +48,12 @@ def show_table(title: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[s
 
     The first column is text, the others are figures; what a row does not have is shown as "-".
     """
-    table = Table(title=Text(title), title_justify="left", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
     for i, heading in enumerate(columns):
         table.add_column(Text(heading), justify="right" if i else "left", no_wrap=True)
     for row in rows:
         table.add_row(*[Text(_cell(row, key)) for key in columns.values()])
-    Console(width=max(Console().width, WIDTH)).print(table, Text())
+    Console(width=max(Console().width, WIDTH)).print(Text(title, style="bold"), table, Text())
 
 
 def _cell(row: Mapping[str, Any], key: str) -> str:
