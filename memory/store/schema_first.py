@@ -27,7 +27,7 @@ CREATE TABLE source(
   at INTEGER, sha256 TEXT, size INTEGER, mtime_ns INTEGER, properties TEXT NOT NULL DEFAULT '{{}}', ref TEXT,
   t_ingested INTEGER NOT NULL, t_deleted INTEGER) STRICT;
 CREATE UNIQUE INDEX source_live ON source(uri) WHERE t_deleted IS NULL;
-CREATE INDEX source_gone ON source(uri) WHERE t_deleted IS NOT NULL;
+CREATE INDEX source_uri ON source(uri);
 CREATE TABLE source_tag(
   source_id INTEGER NOT NULL REFERENCES source(id) ON DELETE CASCADE, tag TEXT NOT NULL,
   PRIMARY KEY(source_id, tag)) STRICT, WITHOUT ROWID;
