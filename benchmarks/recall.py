@@ -45,11 +45,13 @@ Returned = tuple[tuple[tuple[str, ...], str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question and what came back, best first: the refs and the text of each episode."""
+    """A question and what came back, best first: the refs and the text of each episode. Times in ms."""
 
     question: data.Question
     returned: Returned
     ms: float
+    cpu_ms: float
+    stages: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +101,11 @@ def ask_all(
 
 def _ask(memory: Memory, question: data.Question, depth: int) -> Asked:
     within = Scope(conversation=question.conversation) if question.conversation else None
-    started = time.perf_counter()
+    started, cpu_started = time.perf_counter(), time.thread_time()
     found = memory.recall(question.text, k=depth, within=within)
-    ms = 1000 * (time.perf_counter() - started)
-    return Asked(question, tuple((hit.episode.refs, hit.episode.text) for hit in found.hits), ms)
+    ms, cpu_ms = 1000 * (time.perf_counter() - started), 1000 * (time.thread_time() - cpu_started)
+    returned = tuple((hit.episode.refs, hit.episode.text) for hit in found.hits)
+    return Asked(question, returned, ms, cpu_ms, {step.stage: step.ms for step in found.trace.steps})
 
 
 def ranks(asked: Sequence[Asked], at: Sequence[int]) -> dict[str, Any]:
@@ -118,9 +121,19 @@ def ranks(asked: Sequence[Asked], at: Sequence[int]) -> dict[str, Any]:
 
 
 def latency(asked: Sequence[Asked]) -> dict[str, float]:
-    """Milliseconds per question."""
+    """Milliseconds per question, and of those the thread's processor time."""
     times = [one.ms for one in asked]
-    return {"p50_ms": metrics.percentile(times, 50), "p95_ms": metrics.percentile(times, 95)}
+    return {
+        "p50_ms": metrics.percentile(times, 50),
+        "p95_ms": metrics.percentile(times, 95),
+        "p50_cpu_ms": metrics.percentile([one.cpu_ms for one in asked], 50),
+    }
+
+
+def stages(asked: Sequence[Asked]) -> dict[str, float]:
+    """Median milliseconds of each stage, by the trace."""
+    names = dict.fromkeys(name for one in asked for name in one.stages)
+    return {name: metrics.percentile([one.stages[name] for one in asked if name in one.stages], 50) for name in names}
 
 
 def budgets(asked: Sequence[Asked], texts: Mapping[str, str], sizes: Mapping[int, int]) -> dict[str, float]:
@@ -155,6 +168,7 @@ def measure(questions: data.QuestionSet, embedder: Embedder, path: Path, single_
         "episodes_per_s": round(built.episodes / built.seconds, 1),
         "mb_per_1000": round(built.bytes / 1e6 / built.episodes * 1000, 3),
         "baselines": baselines,
+        "stages_ms": stages(runs["memory"]),
         "embedder": embedder.name,
         "documents": built.documents,
         "episodes": built.episodes,
@@ -210,7 +224,7 @@ def _single_turns(questions: data.QuestionSet, embedder: Embedder, path: Path, a
 def show(results: Sequence[Mapping[str, Any]]) -> None:
     """Print the tables: one row per set, then each set against its baselines, then what only turns have."""
     found = {"R@2": "recall.2", "R@5": "recall.5", "±": "margin.5", "R@10": "recall.10", "All@5": "all.5"}
-    speed = {"p50 ms": "p50_ms", "p95 ms": "p95_ms"}
+    speed = {"p50 ms": "p50_ms", "p95 ms": "p95_ms", "CPU ms": "p50_cpu_ms"}
     command.show_table(
         "Recall in percent, time per question, ingestion",
         results,
@@ -227,6 +241,11 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
             for name, one in [("memory", result), *result["baselines"].items()]
         ],
         {"set, stages": "name"} | found | speed,
+    )
+    command.show_table(
+        "Milliseconds of each stage, median",
+        results,
+        {"set": "set"} | {name: f"stages_ms.{name}" for result in results for name in result["stages_ms"]},
     )
     for result in results:
         if "categories" in result:
