@@ -34,6 +34,7 @@ class EpisodeRow:
     seq: int
     event_from: int | None
     is_chat: bool
+    words: int
     mentions: dict[int, int]
     titles: frozenset[int]
 
@@ -43,8 +44,8 @@ class Graph:
     """Episodes x objects. n episodes, m objects, z mentions.
 
     `episode_ids` (n,), `source_ids` (n,), `seqs` (n,), `event_from` (n,) ms UTC or NO_TIME, `is_chat` (n,),
-    `alive` (n,); `object_ids` (m,), `is_date` (m,); `counts` (n, m) sparse: how often an episode mentions an
-    object, a title counting more; `titled` (n, m) sparse 0/1: the object gives the episode its title.
+    `words` (n,), `alive` (n,); `object_ids` (m,), `is_date` (m,); `counts` (n, m) sparse: how often an episode
+    mentions an object, a title counting more; `titled` (n, m) sparse 0/1: the object gives the episode its title.
     """
 
     episode_ids: Ints
@@ -52,6 +53,7 @@ class Graph:
     seqs: Ints
     event_from: Ints
     is_chat: Bools
+    words: Ints
     alive: Bools
     object_ids: Ints
     is_date: Bools
@@ -63,7 +65,7 @@ class Graph:
         """The graph of a memory that holds nothing."""
         ints, bools = np.empty(0, np.int64), np.empty(0, np.bool_)
         nothing = sparse.csr_matrix((0, 0), dtype=np.float32)
-        return cls(ints, ints, ints, ints, bools, bools, ints, bools, nothing, nothing)
+        return cls(ints, ints, ints, ints, bools, ints, bools, ints, bools, nothing, nothing)
 
     @property
     def n_alive(self) -> int:
@@ -113,6 +115,7 @@ class Graph:
             seqs=longer(self.seqs, [e.seq for e in episodes]),
             event_from=longer(self.event_from, [NO_TIME if e.event_from is None else e.event_from for e in episodes]),
             is_chat=np.concatenate([self.is_chat, np.array([e.is_chat for e in episodes], np.bool_)]),
+            words=longer(self.words, [e.words for e in episodes]),
             alive=np.concatenate([self.alive, np.ones(len(episodes), np.bool_)]),
             object_ids=object_ids,
             is_date=is_date,

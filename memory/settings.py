@@ -38,7 +38,8 @@ class RecallSettings:
     damping: float = setting(0.8, "How far spread walks before it returns to its start.")
     iterations: int = setting(10, "Rounds of spread.")
     common_share: float = setting(0.05, "Objects mentioned in more than this share of episodes do not spread.")
-    neighbour_weight: float = setting(0.4, "What an episode of a chat gains from its neighbours' scores.")
+    graph_weight: float = setting(0.9, "Share of the graph in the final score; the rest is the fused text score.")
+    neighbour_weight: float = setting(0.4, "What a short turn of a chat gains from its neighbours' scores.")
 
 
 @dataclass(frozen=True, slots=True)

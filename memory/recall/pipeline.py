@@ -102,7 +102,7 @@ def recall(
             walk = traversers.by_name(settings.strategy)(graph, Seeds(scores.fused, seeds), mask, settings)
             detail["strategy"] = settings.strategy
     with recorder.step("context"):
-        ranking = smoothed(graph, final_scores(scores, walk), settings.neighbour_weight)
+        ranking = smoothed(graph, final_scores(scores, walk, settings.graph_weight), settings.neighbour_weight)
     with recorder.step("rank") as detail:
         rows = best(ranking, mask, k)
         found = episodes.by_ids(conn, [int(node) for node in graph.episode_ids[rows]])

@@ -11,14 +11,16 @@ from memory.graph import Bools, Floats, Ints
 from memory.recall.text import TextScores
 from memory.recall.traversers import Walk
 
-TEXT_TIE = 1e-3  # text decides between episodes that the walk did not tell apart, or never reached
 
+def final_scores(text: TextScores, walk: Walk | None, graph_weight: float) -> Floats:
+    """(n,) the walk's mass, scaled so that its largest is 1, mixed with the fused text score, both in [0, 1].
 
-def final_scores(text: TextScores, walk: Walk | None) -> Floats:
-    """(n,) the walk's mass, scaled so that its largest is 1, and the fused text score as the tie-breaker."""
+    Passages that need several steps are found by the walk; the text's share keeps it from drowning the plain ones.
+    """
     if walk is None or not walk.episodes.any():
         return text.fused
-    scores: Floats = walk.episodes / walk.episodes.max() + TEXT_TIE * text.fused
+    mass = walk.episodes / walk.episodes.max()
+    scores: Floats = (graph_weight * mass + (1 - graph_weight) * text.fused).astype(np.float32)
     return scores
 
 

@@ -82,6 +82,7 @@ def load(conn: Connection, embedder_id: int, dimension: int, limit: int) -> Snap
         seqs=rows.seq,
         event_from=rows.event_from,
         is_chat=rows.is_chat,
+        words=rows.words,
         alive=np.ones(len(rows.id), np.bool_),
         object_ids=objects.id,
         is_date=objects.is_date,

@@ -83,19 +83,20 @@ class EpisodeArrays(NamedTuple):
     seq: NDArray[np.int64]
     event_from: NDArray[np.int64]
     is_chat: NDArray[np.bool_]
+    words: NDArray[np.int64]
 
 
 def live(conn: Connection) -> EpisodeArrays:
     """The live episodes, by id."""
     never = np.iinfo(np.int64).min
     rows = conn.execute(
-        "SELECT e.node_id, e.source_id, e.seq, ifnull(e.event_from, ?), s.kind = 'chat'"
+        "SELECT e.node_id, e.source_id, e.seq, ifnull(e.event_from, ?), s.kind = 'chat', e.words"
         " FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id"
         " WHERE n.t_expired IS NULL ORDER BY e.node_id",
         (int(never),),
     ).fetchall()
-    id, source_id, seq, event_from, is_chat = np.array(rows, np.int64).reshape(-1, 5).T.copy()
-    return EpisodeArrays(id, source_id, seq, event_from, is_chat.astype(np.bool_))
+    id, source_id, seq, event_from, is_chat, words = np.array(rows, np.int64).reshape(-1, 6).T.copy()
+    return EpisodeArrays(id, source_id, seq, event_from, is_chat.astype(np.bool_), words)
 
 
 def of_source(conn: Connection, source_id: int) -> list[Placed]:

@@ -272,4 +272,4 @@ def _graph_row(
     row: episodes.EpisodeRow, read_document: ReadDocument, counts: dict[int, int], titles: frozenset[int]
 ) -> EpisodeRow:
     is_chat = read_document.document.kind == "chat"
-    return EpisodeRow(row.id, row.source_id, row.seq, row.event_from, is_chat, counts, titles)
+    return EpisodeRow(row.id, row.source_id, row.seq, row.event_from, is_chat, row.words, counts, titles)

@@ -10,7 +10,7 @@ from memory.graph import TITLE_BONUS, EpisodeRow, Graph
 
 
 def row(node: int, mentions: dict[int, int], titles: frozenset[int] = frozenset(), source: int = 1) -> EpisodeRow:
-    return EpisodeRow(node, source, node, None, False, mentions, titles)
+    return EpisodeRow(node, source, node, None, False, 50, mentions, titles)
 
 
 def test_a_title_counts_more() -> None:

@@ -38,8 +38,8 @@ def test_what_is_not_allowed_scores_nothing_and_shifts_nothing() -> None:
     assert with_it.best_lexical == 2
 
 
-def chat(*sources: int) -> Graph:
-    rows = [EpisodeRow(i, source, i, None, True, {}, frozenset()) for i, source in enumerate(sources)]
+def chat(*sources: int, words: int = 12) -> Graph:
+    rows = [EpisodeRow(i, source, i, None, True, words, {}, frozenset()) for i, source in enumerate(sources)]
     return Graph.empty().added(rows, [])
 
 
@@ -48,8 +48,12 @@ def test_a_turn_is_lifted_by_its_better_neighbour_in_the_same_chat() -> None:
     assert lifted.tolist() == [1.0, 0.5, 0.0]
 
 
+def test_long_turns_hold_their_context_themselves() -> None:
+    assert smoothed(chat(1, 1, words=240), scores(1.0, 0.0), 0.5).tolist() == [1.0, 0.0]
+
+
 def test_notes_are_not_lifted() -> None:
-    rows = [EpisodeRow(i, 1, i, None, False, {}, frozenset()) for i in range(2)]
+    rows = [EpisodeRow(i, 1, i, None, False, 50, {}, frozenset()) for i in range(2)]
     assert smoothed(Graph.empty().added(rows, []), scores(1.0, 0.0), 0.5).tolist() == [1.0, 0.0]
 
 

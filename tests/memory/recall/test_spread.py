@@ -18,11 +18,13 @@ SETTINGS = RecallSettings()
 
 def graph_of(*episodes: tuple[dict[int, int], set[int]], dates: frozenset[int] = frozenset()) -> Graph:
     nodes = sorted({node for mentions, _ in episodes for node in mentions})
-    rows = [EpisodeRow(100 + i, 1, i, None, False, m, frozenset(t)) for i, (m, t) in enumerate(episodes)]
+    rows = [EpisodeRow(100 + i, 1, i, None, False, 50, m, frozenset(t)) for i, (m, t) in enumerate(episodes)]
     return Graph.empty().added(rows, [(node, node in dates) for node in nodes])
 
 
-def walked(graph: Graph, scores: list[float], objects: dict[int, float] | None = None, allowed: list[bool] | None = None):
+def walked(
+    graph: Graph, scores: list[float], objects: dict[int, float] | None = None, allowed: list[bool] | None = None
+):
     mask = np.array(allowed if allowed is not None else [True] * len(scores))
     seeds = Seeds(np.array(scores, np.float32), {graph.column_of[o]: w for o, w in (objects or {}).items()})
     return spread(graph, seeds, mask, SETTINGS)
