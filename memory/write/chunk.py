@@ -34,6 +34,7 @@ _STRETCH = 1.5  # times the budget: what is kept in one piece rather than cut in
 _SMALL = 0.25  # of the budget: a section that says little by itself
 _WHOLE: frozenset[BlockKind] = frozenset({"code", "table", "frontmatter"})  # cutting makes them meaningless
 _WHOLE_LIMIT = 100_000  # characters beyond which they are cut at lines after all: no model and no screen takes more
+_LEVELS = 6  # of headings
 _TITLE_WORDS = 12
 _LONG_WORD = 32  # characters; a longer run without a space (an address, base64) counts as several words
 _SEPARATOR = " › "
@@ -244,8 +245,8 @@ def _filled(text: str, pieces: Sequence[_Piece], settings: ChunkSettings) -> Ite
     for index, piece in enumerate(pieces):
         if size + left > settings.words * _STRETCH and _is_full(episode, size, pieces, index, settings):
             following = [piece]
-            while episode[-1].kind == "heading":  # a heading stays with what it is the heading of
-                following.insert(0, episode.pop())
+            while len(following) <= _LEVELS and episode[-1].level and any(not held.level for held in episode):
+                following.insert(0, episode.pop())  # a heading stays with what it is the heading of
             yield _cut(episode, repeated, settings)
             repeated, size = _repeated(text, episode, following[0], settings)
             episode = following[:-1]
@@ -261,7 +262,7 @@ def _is_full(
 ) -> bool:
     """Whether an episode of `size` words should end before the piece at `index`."""
     piece = pieces[index]
-    if all(held.kind == "heading" for held in episode):
+    if not episode or (size + piece.words <= settings.words and all(held.level for held in episode)):
         return False
     if size < settings.words * _SMALL and (piece.kind in _WHOLE or size + piece.words <= settings.words * _STRETCH):
         return False  # the line that introduces a table or a long paragraph stays with it
@@ -270,10 +271,10 @@ def _is_full(
     if not piece.level or size < settings.words / 2:
         return False
     subsection = piece.words  # better half empty than a subsection torn apart
-    for later in pieces[index + 1 :]:
-        if 0 < later.level <= piece.level or size + subsection > settings.words:
+    for number in range(index + 1, len(pieces)):
+        if 0 < pieces[number].level <= piece.level or size + subsection > settings.words:
             break
-        subsection += later.words
+        subsection += pieces[number].words
     return size + subsection > settings.words
 
 

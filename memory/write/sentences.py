@@ -34,6 +34,7 @@ _SPEAKER = re.compile(r"[^\W\d_a-z][^\s:]*+(?: [^\s:]++){0,3}+:(?:\s|$)")
 _FENCE = re.compile(r"(?:`{3,}+|~{3,}+)(?![^`\n]*+`)")
 _RULE = re.compile(r"[-=_*:|+ \t\r]{2,}$")
 _WRAP_WIDTHS = range(45, 121)  # columns at which people and programs wrap prose
+_RAGGED = 4  # columns that a full line may be shorter than it could
 _FULL_LINES = 0.8  # share of a paragraph's lines that must be full for its newlines to mean nothing
 
 # Sentence ends --------------------------------------------------------------------------------
@@ -43,7 +44,7 @@ _END = re.compile(
     r"(?<![.!?…؟।።])(?P<mark>[.!?…؟।።]++)(?P<closers>[\"'”’»›)\]}*_]*+(?:\[\^?\w{1,3}\])*+)(?=\s)"
     r"|[。！？｡．]++(?P<cjk_closers>[」』）”’》】\"')]*+)"
 )
-_NEXT = re.compile(r"[\s\"'“‘„«‹(\[*_¿¡]*+(\w*+)(\.?)")
+_NEXT = re.compile(r"[\s\"'“‘„«‹(\[*_¿¡]*+([#+@](?=\w))?+(\w*+)(\.?)")
 _OPENING = "([{\"'“‘„«‹*_"
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}")
 _VOWEL = re.compile(r"[aeiouyäöüáéíóúàèêåæø]", re.IGNORECASE)
@@ -52,7 +53,7 @@ _VOWEL = re.compile(r"[aeiouyäöüáéíóúàèêåæø]", re.IGNORECASE)
 _NEVER = frozenset(
     "mr mrs ms mx dr drs prof rev hon messrs mme mlle frl mevr dhr dipl ing gen col capt lt sgt gov "
     "e.g i.e eg ie z.b d.h u.a v.a s.o s.u p.ex f.eks t.ex bl.a d.w.z o.a m.m "
-    "bspw vgl evtl ggf inkl incl excl exkl resp sog zzgl bijv cf viz vs approx ca".split()
+    "bspw vgl evtl ggf inkl incl excl exkl resp sog zzgl bijv cf viz vs approx ca shri smt".split()
 )
 # The end of a sentence only if a word follows that usually begins one.
 _MAYBE = frozenset(
@@ -62,9 +63,9 @@ _MAYBE = frozenset(
 )
 # Not the end of a sentence before a digit: "No. 5", "Nr. 12", "p. 3", "Jan. 5", "Tel. 0341".
 _BEFORE_DIGIT = frozenset(
-    "no nos nr p pp s bl vol ch chap sec fig eq art abs kap bd tab ex para ref ver v al ziff rn ext tel apt rm kl "
+    "no nos nr op p pg pp s bl vol ch chap sec fig eq art abs kap bd tab ex para ref ver v al ziff rn ext tel apt rm "
     "jan feb mar apr jun jul aug sep sept oct okt nov dec dez mon tue tues wed thu thur thurs fri sat sun "
-    "mo di mi do fr sa so".split()
+    "mo di mi do fr sa so kl".split()
 )
 # "am 5. Mai", "zum 2. Mal": where a number is an ordinal.
 _AFTER_ORDINAL = frozenset(
@@ -73,7 +74,8 @@ _AFTER_ORDINAL = frozenset(
     "jan feb mär mrz apr jun jul aug sep sept okt oct nov dez dec jahrhundert klasse stock etage".split()
 )
 _BEFORE_ORDINAL = re.compile(
-    r"(?:(?:^|\s)(?:der|die|das|dem|den|des|am|im|zum|zur|vom|beim|seit|ab|bis)|[:;,(])\s?\d{1,2}$", re.IGNORECASE
+    r"(?:(?:^|\s)(?:der|die|das|dem|den|des|am|im|zum|zur|vom|beim|seit|ab|bis)|[,(])\s?\d{1,2}$|[:;]\s1$",
+    re.IGNORECASE,
 )
 _STARTERS = frozenset(
     "The A An He She It We They I You This That These Those There Here Then But And Or So If When While In On At To "
@@ -112,7 +114,7 @@ def _add(spans: list[Span], text: str, start: int, end: int) -> None:
 def _segments(text: str) -> Iterator[tuple[int, int, bool]]:
     """(start, end, prose) of what no sentence crosses. Only prose may be cut further."""
     paragraph: list[tuple[int, int, int]] = []  # (begin of the line, begin of its words, end)
-    numbered = False
+    numbered = ""  # how the list's numbers end, in a list
     fences = "`~"  # what may still open a fence: after one that never closes no other closes either
     after = -1
     while after < len(text):
@@ -126,7 +128,7 @@ def _segments(text: str) -> Iterator[tuple[int, int, bool]]:
         first = text[words : min(words + 1, after)]
         if not first or _RULE.match(text, words, after):
             yield from _joined(text, paragraph)
-            paragraph, numbered = [], False
+            paragraph, numbered = [], ""
         elif first in fences and (opening := _FENCE.match(text, words, after)):
             rule = rf"^[ \t>]*+{first}{{{len(opening[0])},}}+[ \t\r]*+$"
             closing = re.compile(rule, re.MULTILINE).search(text, after)
@@ -135,21 +137,22 @@ def _segments(text: str) -> Iterator[tuple[int, int, bool]]:
                 paragraph.append((line, words, after))
                 continue
             yield from _joined(text, paragraph)
-            paragraph, numbered = [], False
+            paragraph, numbered = [], ""
             yield from _lines(text, after + 1, closing.start())
             after = closing.end()
         elif first == "|" or marks["heading"]:
             yield from _joined(text, paragraph)
-            paragraph, numbered = [], False
+            paragraph, numbered = [], ""
             row = text[words:after]
             begin = words + len(row) - len(row.lstrip("| \t"))
             yield begin, max(begin, words + len(row.rstrip("| \t\r"))), False
         else:
             number = _NUMBER.match(text, words, after)
-            item = number is not None and (numbered or not paragraph or number[1] in _FIRST_NUMBERS)
-            if item or marks["bullet"] or _SPEAKER.match(text, words, after):
+            if number and paragraph and number[1] not in _FIRST_NUMBERS and number[1][-1] != numbered:
+                number = None  # "..., born on the\n5. May": as in Markdown only the first may interrupt a paragraph
+            if number or marks["bullet"] or _SPEAKER.match(text, words, after):
                 yield from _joined(text, paragraph)
-                paragraph, numbered = [], item
+                paragraph, numbered = [], number[1][-1] if number else ""
             paragraph.append((line, words, after))
             if text[max(words, after - 3) : after].rstrip("\r").endswith(("  ", "\\")):  # Markdown's hard line break
                 yield from _joined(text, paragraph)
@@ -176,12 +179,14 @@ def _joined(text: str, lines: list[tuple[int, int, int]]) -> Iterator[tuple[int,
         return
     width = max(end - line for line, _, end in lines)
     full = continued = 0
+    # A text may begin in the middle of a line, which then tells nothing about the width.
+    counted = lines[1:] if lines[0][0] == 0 and len(lines) > 2 else lines
     if width in _WRAP_WIDTHS:
-        for (line, _, end), (_, words, following) in pairwise(lines):
+        for (line, _, end), (_, words, following) in pairwise(counted):
             word = text[words:following].split(maxsplit=1)[0]
-            full += end - line + 1 + len(word) > width
-            continued += word[0].islower()
-    if continued and full >= _FULL_LINES * (len(lines) - 1):
+            full += end - line + 1 + len(word) + _RAGGED > width
+            continued += word.lstrip(_OPENING)[:1].islower()
+    if continued and full >= _FULL_LINES * (len(counted) - 1):
         yield lines[0][1], lines[-1][2], True
     else:
         for _, words, end in lines:
@@ -192,30 +197,35 @@ def _is_end(text: str, begin: int, end: int, match: re.Match[str]) -> bool:
     """Whether the marks found end the sentence that began at `begin`, in a segment that ends at `end`."""
     if match["mark"] is None:  # a quotation in the middle of a sentence ends in a mark and a closer too
         return not match["cjk_closers"] or match.end() == end or text[match.end()].isspace()
+    head = text[max(begin, match.start() - 24) : match.start()]
+    if ")" not in match["closers"] and head.rfind("(") > head.rfind(")"):  # a short aside, "(dir. Platform)"
+        return False
     following = _NEXT.match(text, match.end(), end)
     assert following is not None  # every part of it is optional
-    word = following[1]
-    lower = word[:1].islower()
-    if lower and (match["closers"] or match["mark"] not in (".", "!", "?", "?!", "!!", "??", "!?", "!!!")):
+    if following[1]:  # "call mum! #family": a tag belongs to what it follows
         return False
+    word = following[2]
+    lower = word[:1].islower()
+    if lower and (match["closers"] or match["mark"] != "."):
+        # '"Really?" he said', "Wait... what", "the Impulse! label"; but who writes "what? no" starts in lower case too
+        return not match["closers"] and match["mark"][-1] in "!?" and text[begin : begin + 8].lstrip()[:1].islower()
     if match["mark"] != ".":
         return True
-    head = text[max(begin, match.start() - 24) : match.start()]
     if not head or head[-1].isspace():  # ". . ."
-        return not lower and following[2] != "."
-    if head.rfind("(") > head.rfind(")"):  # a short aside, "(dir. Platform)"
-        return False
+        return not lower and following[3] != "."
     token = head.split()[-1].lstrip(_OPENING)
     digit = word[:1].isdigit()
-    starts = word in _STARTERS and not following[2]
-    if token.lower() in _NEVER or (digit and token.lower() in _BEFORE_DIGIT):
+    starts = word in _STARTERS and not following[3]
+    if token.lower() in _NEVER or (
+        token.lower() in _BEFORE_DIGIT and (digit or (lower and token[0].isupper()))  # "No. 5", "No. of guests"
+    ):
         return False
     if token in _MAYBE or _DOTTED.fullmatch(token):
         return starts
     if len(token) == 1 and token.isalpha():  # an initial, or "option b."
         return starts or (token.islower() and not lower and not digit)
     if token.isdigit() and len(token) <= 3:
-        if text[begin : match.start()].strip() == token:  # "1. Buy bread"
+        if match.start() - begin < 8 and text[begin : match.start()].strip() == token:  # "1. Buy bread"
             return False
         return not (lower or word.lower() in _AFTER_ORDINAL or _BEFORE_ORDINAL.search(head))
     abbreviated = len(token) <= 5 and token.isalpha() and not token.isupper() and not _VOWEL.search(token)
