@@ -44,7 +44,9 @@ def version_of(path: Path, newest: int) -> int:
         try:
             application: int = conn.execute("PRAGMA application_id").fetchone()[0]
             version: int = conn.execute("PRAGMA user_version").fetchone()[0]
-            tables: int = conn.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            tables: int = conn.execute(  # one that broke off while it was made has the list of steps, and no step yet
+                "SELECT count(*) FROM sqlite_master WHERE tbl_name <> '_sqlite_migrations'"
+            ).fetchone()[0]
         except driver().DatabaseError as error:
             if getattr(error, "sqlite_errorname", "") == "SQLITE_NOTADB":
                 raise StoreDamagedError(f"{path} is no memory. Choose another path; it was not touched.") from error

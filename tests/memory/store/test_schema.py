@@ -108,6 +108,21 @@ def test_an_empty_file_becomes_a_memory(tmp_path: Path) -> None:
         assert check.check(store).problems == ()
 
 
+def test_a_memory_whose_making_broke_off_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "STEPS", (break_off,))
+    with pytest.raises(StoreError):
+        Store.open(tmp_path / "memory.db")
+    monkeypatch.undo()
+    with Store.open(tmp_path / "memory.db") as store:
+        assert check.check(store).problems == ()
+
+
+def test_any_name_will_do(tmp_path: Path) -> None:
+    path = tmp_path / "Ana's notes? 100% #1 ✓.db"
+    Store.open(path).close()
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
 @pytest.mark.parametrize("path", ["", "file/below.db"])
 def test_a_path_that_cannot_be_a_file_is_a_clear_error(tmp_path: Path, path: str) -> None:
     (tmp_path / "file").touch()
