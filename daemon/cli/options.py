@@ -104,7 +104,8 @@ def scope(folders: tuple[Path, ...], tags: tuple[str, ...], since: str | None, u
         raise click.BadParameter("It lies after --until, so nothing can be found.", param_hint="--since")
     return wire.Within(
         sources=tuple(str(path) for path in places if not path.is_dir()),
-        folders=tuple(str(path) for path in places if path.is_dir()),
+        # a prefix of what lies in the folder; "#" begins the names of several sources in one file
+        folders=tuple(f"{path}{'/' if path.is_dir() else '#'}" for path in places),
         tags=tuple(tag.lstrip("#") for tag in tags),
         since=since,
         until=until,

@@ -25,12 +25,11 @@ def daemon() -> None:
 
 
 @daemon.command()
-@pass_session
-def run(session: Session) -> None:
+def run() -> None:
     """Run in the foreground, until Ctrl-C. Exits with 3 if a daemon is running already."""
     from daemon.main import run as serve
 
-    raise click.exceptions.Exit(serve(session.paths))
+    raise click.exceptions.Exit(serve())
 
 
 @daemon.command()

@@ -11,9 +11,11 @@ from daemon import wire
 from daemon.cli import output
 from daemon.cli.options import When, existing, json_option
 from daemon.cli.session import Session, pass_session
+from daemon.client import DaemonDownError
 from daemon.terminal import count, display_safe
 
 STDIN = "-"
+NEW_LINE = "\n"  # Python 3.11 takes no backslash inside the braces of an f-string
 
 
 @click.command()
@@ -30,30 +32,36 @@ def add(session: Session, paths: tuple[str, ...], as_json: bool) -> None:
     if STDIN in paths:
         note = wire.RememberRequest(_stdin())
         _report(session.client.remember(note), as_json)
-    if not files:
-        return
-    added: wire.Added | None = None
+    if files:
+        added = _read(session, files, as_json)
+        if not as_json:
+            click.echo(_summary(added))
+        if added.skipped and not (added.sources or added.unchanged):
+            sys.exit(1)
+
+
+def _read(session: Session, files: list[Path], as_json: bool) -> wire.Added:
+    """Reads the files, telling how far it is: a bar on a terminal, events with JSON."""
     show_bar = not as_json and sys.stderr.isatty()
-    line_end = "\n" if show_bar else ""
-    with click.progressbar(
-        length=0, label="Reading", file=sys.stderr, hidden=not show_bar, item_show_func=lambda item: item
-    ) as bar:
-        for event in session.client.add(files):
-            if as_json:
-                output.print_json(event)
-            elif isinstance(event, wire.Progress):
-                bar.length = event.total
-                bar.update(event.done - bar.pos, display_safe(Path(event.label).name, line=True))
-            elif isinstance(event, wire.Skipped):
-                output.say(f"{line_end}Skipped {event.uri}: {event.reason}")
-            if isinstance(event, wire.Added):
-                added = event
-    if added is None:
-        raise click.ClickException("The reading broke off. Do it again; what was read is kept.")
-    if not as_json:
-        click.echo(_summary(added))
-    if added.skipped and not (added.sources or added.unchanged):
-        sys.exit(1)
+    try:
+        with click.progressbar(
+            length=0, label="Reading", file=sys.stderr, hidden=not show_bar, item_show_func=lambda item: item
+        ) as bar:
+            for event in session.client.add(files):
+                if as_json:
+                    output.print_json(event)
+                match event:
+                    case wire.Progress():
+                        bar.length = event.total
+                        bar.update(event.done - bar.pos, display_safe(Path(event.label).name, line=True))
+                    case wire.Skipped() if not as_json:
+                        output.say(f"{NEW_LINE if show_bar else ''}Skipped {event.uri}: {event.reason}")
+                    case wire.Added():
+                        return event
+    except KeyboardInterrupt:
+        output.say("\nThe daemon goes on reading. `pal status` shows how far it is.")
+        raise click.exceptions.Exit(130) from None
+    raise DaemonDownError("The reading broke off. Do it again; what was read is kept.")
 
 
 def _summary(added: wire.Added) -> str:

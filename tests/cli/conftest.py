@@ -1,12 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from daemon.cli import main
+from tests.cli.vault import NOTES, Shell
 
 Pal = Callable[..., Result]
 
@@ -27,3 +29,23 @@ def pal(home: Path) -> Pal:
         return CliRunner().invoke(main, ["--no-start", *args], input=input, prog_name="pal")
 
     return run
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    """An empty home; the daemon starts with the first command that needs it."""
+    shell = Shell(tmp_path, tmp_path / "home")
+    yield shell
+    shell.pal("daemon", "stop")
+
+
+@pytest.fixture(scope="session")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """The example notes, read once, in ./notes. Tests that share it leave it as it is."""
+    folder = tmp_path_factory.mktemp("vault")
+    shutil.copytree(NOTES, folder / "notes")
+    shell = Shell(folder, folder / "home")
+    added = shell.pal("add", "notes")
+    assert added.code == 0, added
+    yield shell
+    shell.pal("daemon", "stop")

@@ -68,7 +68,7 @@ def test_folders_and_files_are_told_apart(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "one.md").touch()
     monkeypatch.chdir(tmp_path)
     assert scope((Path("notes"), Path("one.md")), ("#boats", "goat"), None, None) == Within(
-        sources=(str(tmp_path / "one.md"),), folders=(str(tmp_path / "notes"),), tags=("boats", "goat")
+        sources=(f"{tmp_path}/one.md",), folders=(f"{tmp_path}/notes/", f"{tmp_path}/one.md#"), tags=("boats", "goat")
     )
 
 

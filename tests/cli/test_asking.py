@@ -1,0 +1,127 @@
+"""ask, recall and facts over the example notes: what a person sees, line by line."""
+
+from __future__ import annotations
+
+import resource
+
+import pytest
+
+from tests.cli.test_pal import HEAVY
+from tests.cli.vault import Shell
+
+
+def test_an_answer_is_its_lines_and_then_their_places(vault: Shell) -> None:
+    said = vault.pal("ask", "What is Nuria's boat called?")
+    assert (said.code, said.err) == (0, "")
+    answer, _, places = said.out.partition("\n\n")
+    assert answer.splitlines()[0] == "- Nuria's boat is called *Paperwork*. [1]"
+    assert places.splitlines()[0] == "[1] notes/people/Nuria Solano.md:12"
+    assert len(answer.splitlines()) == len(places.splitlines())
+
+
+def test_what_has_changed_comes_first_and_what_it_was_after_it(vault: Shell) -> None:
+    said = vault.pal("ask", "where", "is", "the", "harbour", "office?")
+    assert said.out.splitlines()[:2] == [
+        "- The harbour office is in the Old Ice House on Pier 2 from today. [1]",
+        "- earlier: The harbour office is in the Customs House at 4 Quay Street. [2]",
+    ]
+    assert "[1] notes/daily/2026-03-09.md:5\n[2] notes/places/Harbour office.md:7  (earlier)\n" in said.out
+
+
+def test_it_can_be_asked_as_it_stood(vault: Shell) -> None:
+    said = vault.pal("ask", "where is the harbour office?", "--as-of", "2026-02")
+    assert said.out.startswith("- The harbour office is in the Customs House at 4 Quay Street. [1]\n")
+    assert "Ice House" not in said.out
+
+
+def test_what_is_not_there_is_not_answered(vault: Shell) -> None:
+    said = vault.pal("ask", "What is the capital of Mongolia?")
+    assert said.code == 4
+    assert "[1]" not in said.out
+    assert said.out.strip()
+
+
+def test_events_come_as_json_a_line_each(vault: Shell) -> None:
+    said = vault.pal("ask", "When was the fog signal last sounded?", "--json")
+    assert said.code == 0
+    kinds = [event["type"] for event in said.lines]
+    assert {"Stage", "Chunk", "Cited"} <= set(kinds)
+    assert kinds.count("Answered") == 1
+    answered = said.lines[-1]
+    assert answered["type"] == "Answered"
+    assert "4 October 1987" in answered["text"].splitlines()[0]
+    assert answered["citations"][0]["uri"] == "./notes/museum/fog-signal.html"
+    streamed = "".join(event["text"] for event in said.lines if event["type"] == "Chunk")
+    assert streamed.strip() == answered["text"].strip()
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        (["--within", "notes/mail"], "notes/mail/2026-04-02 prisms.eml"),
+        (["--within", "notes/Bosun.md"], "notes/Bosun.md"),
+        (["--tag", "goat", "--within", "notes/Bosun.md"], "notes/Bosun.md"),
+        (["--since", "2026-04-01", "--until", "2026-04-20"], "notes/mail/2026-04-02 prisms.eml"),
+    ],
+)
+def test_a_question_can_be_limited(vault: Shell, options: list[str], place: str) -> None:
+    said = vault.pal("recall", "the goat", "--json", *options)
+    assert said.code == 0, said
+    assert {hit["passage"]["uri"] for hit in said.json["hits"]} == {f"./{place}"}
+
+
+def test_recall_shows_passages_with_their_places(vault: Shell) -> None:
+    said = vault.pal("recall", "-k", "2", "clockwork weight of the lens rotation")
+    assert said.code == 0
+    heads = [line for line in said.out.splitlines() if line[:2] in ("1.", "2.")]
+    assert len(heads) == 2
+    assert heads[0].startswith("1. notes/museum/opening-checklist.org:")
+    assert any(line.startswith("   ") and "The clockwork weight is 90" in line for line in said.out.splitlines())
+
+
+def test_recall_in_an_empty_scope_finds_nothing(vault: Shell) -> None:
+    said = vault.pal("recall", "the goat", "--until", "1999")
+    assert (said.code, said.out) == (4, "")
+    assert said.err == "Nothing in the memory speaks of that.\n"
+
+
+def test_facts_of_an_object_with_their_places(vault: Shell) -> None:
+    said = vault.pal("facts", "Ozzie Penhale")
+    assert said.code == 0
+    assert "Ozzie is allergic to epoxy, so every glue joint on the boat is resorcinol." in said.out
+    assert "notes/people/Ozzie Penhale.md:" in said.out
+
+
+def test_facts_of_nobody(vault: Shell) -> None:
+    said = vault.pal("facts", "Captain Nobody")
+    assert (said.code, said.out) == (4, "")
+    assert "Captain Nobody" in said.err
+
+
+def test_a_hostile_question_is_only_text(vault: Shell) -> None:
+    said = vault.pal("ask", "\x1b[2J [bold]goat[/bold] \u202e' OR 1=1 -- \"*")
+    assert said.code in (0, 4)
+    assert "\x1b" not in said.out + said.err
+
+
+def test_a_question_of_a_hundred_thousand_characters(vault: Shell) -> None:
+    said = vault.pal("ask", "goat " * 20_000)
+    assert said.code in (0, 2, 4)
+    assert said.out or said.err
+
+
+def test_a_warm_question_is_quick_and_imports_nothing_heavy(vault: Shell) -> None:
+    code = (
+        "import sys, atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+        "from daemon.cli import main; main(prog_name='pal')"
+    )
+    seconds = []
+    for _ in range(4):  # the quickest counts: what else the machine does is not ours
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        process = vault.process("ask", "who is the vet for Bosun?", code=code)
+        out, err = process.communicate(timeout=60)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        assert "Mrs Tregear" in out
+    assert {name.partition(".")[0] for name in err.splitlines()[-1].split()} & HEAVY == set()
+    assert min(seconds) <= 0.25

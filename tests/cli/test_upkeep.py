@@ -1,0 +1,120 @@
+"""status, backup, check, daemon: how the memory is."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+
+from tests.cli.vault import NOTES, Shell
+
+
+def test_status_tells_what_is_there(vault: Shell) -> None:
+    said = vault.pal("status")
+    assert (said.code, said.err) == (0, "")
+    rows = {line.split()[0]: line for line in said.out.splitlines() if line}
+    assert rows["Memory"].split()[1] == "./home/memory.db,"
+    assert rows["Holds"].split()[1:3] == ["20", "sources,"]
+    assert "none; answers are the lines themselves" in rows["Model"]
+    assert vault.pal("status", "--json").json["sources"] == 20
+
+
+def test_sources_can_be_listed_and_searched(vault: Shell) -> None:
+    said = vault.pal("status", "--sources")
+    files = {str(path.relative_to(NOTES)) for path in NOTES.rglob("*") if path.is_file()}
+    assert {line.partition("./notes/")[2] for line in said.out.splitlines()} == files
+    assert [line.split("  ")[0] for line in said.out.splitlines() if "2026-03-09.md" in line] == ["2026-03-09"]
+    assert vault.pal("status", "--sources", "--match", "goat", "--json").json["total"] == 0
+    few = vault.pal("status", "--sources", "--limit", "3")
+    assert len(few.out.splitlines()) == 3
+    assert "3 of 20 are shown" in few.err
+
+
+def test_check_finds_nothing_wrong(vault: Shell) -> None:
+    said = vault.pal("check")
+    assert said.code == 0
+    assert said.out.startswith("All is well. Checked: ")
+    assert vault.pal("check", "--json").json["problems"] == []
+
+
+def test_backup_is_a_memory_file(vault: Shell) -> None:
+    said = vault.pal("backup", "copy.db")
+    assert said.out.startswith("Backed up to ./copy.db, ")
+    copy = sqlite3.connect(vault.folder / "copy.db")
+    try:
+        assert copy.execute("SELECT count(*) FROM source").fetchone() == (20,)
+    finally:
+        copy.close()
+    taken = vault.pal("backup", "copy.db")
+    assert taken.code == 2
+    assert "exists already" in taken.err
+    own = vault.pal("backup", "--json")
+    assert own.json["path"].startswith("./home/backups/")
+
+
+def test_the_daemon_starts_stops_and_says_so(shell: Shell) -> None:
+    assert shell.pal("daemon", "status").code == 3
+    started = shell.pal("daemon", "start")
+    assert (started.code, started.out.split(":")[0]) == (0, "Started")
+    assert shell.pal("daemon", "start").out.split(":")[0] == "Already running"
+    status = shell.pal("daemon", "status", "--json")
+    assert (status.code, status.json["running"]) == (0, True)
+    before = status.json["pid"]
+    assert shell.pal("daemon", "restart", "--json").json["pid"] != before
+    assert shell.pal("daemon", "log", "-n", "1").out.count("\n") == 1
+    assert shell.pal("daemon", "stop").out == "Stopped.\n"
+    assert shell.pal("daemon", "status", "--json").json == {"running": False}
+
+
+def test_a_second_daemon_does_not_start(vault: Shell) -> None:
+    said = vault.pal("daemon", "run")
+    assert said.code == 3
+    assert "running" in said.err
+    assert vault.pal("daemon", "status").code == 0
+
+
+def test_a_daemon_in_the_foreground_ends_with_control_c(shell: Shell) -> None:
+    process = shell.process("daemon", "run")
+    try:
+        for _ in range(100):
+            if shell.pal("--no-start", "daemon", "status").code == 0:
+                break
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode in (0, 130)
+    assert "Traceback" not in err
+    assert shell.pal("daemon", "status").code == 3
+
+
+def test_a_memory_of_a_newer_version_is_left_alone(shell: Shell) -> None:
+    shell.pal("remember", "The spare key is under the pot.")
+    shell.pal("daemon", "stop")
+    file = sqlite3.connect(shell.home / "memory.db")
+    file.execute("PRAGMA user_version = 9999")
+    file.close()
+    said = shell.pal("ask", "where is the key?")
+    assert said.code == 3
+    assert "newer Palimpsest" in said.err
+
+
+def test_a_memory_that_another_program_holds(shell: Shell) -> None:
+    shell.pal("remember", "The spare key is under the pot.")
+    other = sqlite3.connect(shell.home / "memory.db", isolation_level=None)
+    try:
+        other.execute("BEGIN IMMEDIATE")
+        said = shell.pal("remember", "The gate is green.")
+        assert said.code == 1
+        assert "Error: " in said.err
+        other.execute("ROLLBACK")
+    finally:
+        other.close()
+    assert shell.pal("remember", "The gate is green.").code == 0
+
+
+def test_settings_that_cannot_be_meant_are_told_by_the_first_command(shell: Shell) -> None:
+    shell.home.mkdir()
+    (shell.home / "config.toml").write_text("[daemon]\nreaders = 'many'\n", "utf-8")
+    said = shell.pal("status")
+    assert said.code == 3
+    assert "config.toml, line 2: daemon.readers must be a whole number" in said.err

@@ -1,0 +1,63 @@
+"""A home of one's own with a real daemon, and `pal` in it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+
+from daemon.cli import main
+
+ROOT = Path(__file__).parents[2]
+NOTES = ROOT / "examples" / "notes"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one run of `pal` printed, with the folder it ran in written as `.`."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@dataclass(frozen=True)
+class Shell:
+    """Somebody at a prompt without a terminal, who stands in `folder`. The daemon is a process of its own."""
+
+    folder: Path
+    home: Path
+
+    def pal(self, *args: str, input: str = "") -> Said:
+        """Runs a command in this process. An error that nobody foresaw is raised."""
+        runner = CliRunner(env={"PALIMPSEST_HOME": str(self.home), "NO_COLOR": "1"})
+        with contextlib.chdir(self.folder):
+            result = runner.invoke(main, args, input=input, prog_name="pal")
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        here = str(self.folder)
+        return Said(result.exit_code, result.stdout.replace(here, "."), result.stderr.replace(here, "."))
+
+    def process(self, *args: str, code: str = "from daemon.cli import main; main(prog_name='pal')") -> Any:
+        """Starts a command as a process: `subprocess.Popen` with its output on pipes."""
+        environment = os.environ | {"PALIMPSEST_HOME": str(self.home), "PYTHONPATH": str(ROOT)}
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            [sys.executable, "-c", code, *args],
+            cwd=self.folder, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True,
+        )  # fmt: skip
