@@ -78,7 +78,8 @@ class Adds:
             root = path if path.is_dir() else path.parent
             looks.append(Look(path, Ignore(root, self._settings.ignore, self._own), path))
         tally = Tally(tell)
-        steps = self._ingest.take(looks, tally, trust=lambda root, gone: gone <= self._settings.gone_files)
+        few = self._settings.gone_files
+        steps = self._ingest.take(looks, tally, trust=lambda root, gone: gone <= few, asked=True)
         name = f"Reading {paths[0].name}" if len(paths) == 1 else f"Reading {len(paths)} files and folders"
         self._tasks.submit(ADD, Task(name, tally, steps, partial(self._ended, job, tally)))
 

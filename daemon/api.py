@@ -25,7 +25,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from daemon import asking, keeping, views, wire
 from daemon.activity import Activity, Channel
@@ -42,6 +42,9 @@ from memory.store import conversations, episodes, skips, sources
 log = logging.getLogger(__name__)
 
 BODY_BYTES = 2 << 20
+TOO_LARGE = wire.Failed(
+    "too_large", "The request is larger than 2 MiB.", "Save the text as a file and add that: pal add FILE."
+)
 MOST_HITS = 200
 MOST_ROWS = 1000
 
@@ -336,9 +339,6 @@ async def _refused(request: Request, error: HTTPException) -> Response:
             return _fail(wire.Failed("not_found", f"There is no {request.url.path}.", "See /openapi.json."))
         case 405:
             return _fail(wire.Failed("not_allowed", f"{request.method} is not for {request.url.path}."))
-        case 413:
-            limit = f"The request is larger than {BODY_BYTES >> 20} MiB."
-            return _fail(wire.Failed("too_large", limit, "Save the text as a file and add that: pal add FILE."))
         case _:
             return _fail(wire.Failed("bad_input", str(error.detail)))
 
@@ -359,12 +359,16 @@ class Gate:
             await _fail(problem)(scope, receive, send)
             return
         counted = scope["path"] != "/activity"  # a chat listens for as long as it is open
-        started = False
+        started = refused = False
 
-        async def note(message: Any) -> None:
-            nonlocal started
+        async def note(message: Message) -> None:
+            nonlocal started, refused
+            if message["type"] == "http.response.start" and message["status"] == STATUS["too_large"]:
+                refused = True  # the framework's limit, which has words of its own
+                await _fail(TOO_LARGE)(scope, receive, send)
             started = True
-            await send(message)
+            if not refused:
+                await send(message)
 
         self._open += counted
         try:

@@ -160,7 +160,8 @@ class Client:
             sock, host, token = _dial(self.paths, timeout)
             connection = http.client.HTTPConnection(host)
             connection.sock = sock
-            connection.request(method, url, body, headers | token | {"Connection": "close"})
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # refused before all was sent: it says why
+                connection.request(method, url, body, headers | token | {"Connection": "close"})
             response = connection.getresponse()
         except (OSError, http.client.HTTPException) as error:
             if connection:

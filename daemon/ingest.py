@@ -35,6 +35,7 @@ BATCH_BYTES = 4 << 20
 BATCH_SECONDS = 1.0
 WALK_STEP = 1000  # files looked at between two looks for something more urgent
 
+FORGOTTEN = "forgotten on request; `pal add` reads it again"  # the skip of a file that is still on the disk
 STORE_TROUBLE = (StoreFullError, StoreBusyError, StoreDamagedError)  # no document's fault
 
 
@@ -100,8 +101,9 @@ class Ingest:
         tally: Tally,
         moved: Mapping[Path, Path] | None = None,
         trust: Callable[[Path, int], bool] = lambda root, gone: True,
+        asked: bool = False,
     ) -> Iterator[None]:
-        """Reads what is new or changed below `looks`; each `next` is one batch.
+        """Reads what is new or changed below `looks`; each `next` is one batch. `asked`: what was forgotten too.
 
         `moved` says where a file was before, if that was seen. `trust(root, n)` is asked before `n` sources of a root
         are retired because their files are not there; where it says no they stay.
@@ -113,6 +115,9 @@ class Ingest:
         news = self._follow(disk, known, lost, {uri_of(new): uri_of(old) for new, old in (moved or {}).items()})
         yield
         yield from self._retire(lost, tally)
+        for uri in [] if asked else [uri for uri, reason in skipped.items() if reason == FORGOTTEN]:
+            if disk.files.pop(uri, None):
+                disk.unread[uri] = FORGOTTEN
         yield from self._read(disk, known, skipped, news, tally)
         self._progress(tally, last=True)
 

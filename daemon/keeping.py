@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from daemon import views, wire
 from daemon.files import uri_of
+from daemon.ingest import FORGOTTEN
 from daemon.paths import private_folder
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Receipt
@@ -17,8 +18,6 @@ from memory.store import skips, sources
 
 if TYPE_CHECKING:
     from memory import Memory
-
-FORGOTTEN = "forgotten on request; `pal add` reads it again"  # the skip of a file that is still on the disk
 
 
 def remember(memory: Memory, request: wire.RememberRequest) -> Receipt:

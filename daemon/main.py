@@ -125,6 +125,7 @@ class Daemon:
 
     def _begin(self) -> None:
         try:
+            self.memory.embedder.embed_query("ready")  # its model loads now, not with the first question
             self.adds.resume()
             self.watcher.start()
         except Exception as error:
