@@ -39,7 +39,7 @@ class SettingsError(PalimpsestError):
 class DaemonSettings:
     """The background process."""
 
-    log_level: str = setting(
+    log_level: Level = setting(
         "INFO", "How much is logged: DEBUG, INFO, WARNING or ERROR. Texts are never logged at INFO."
     )
     readers: int = setting(4, "Questions that are worked on at the same time.")

@@ -482,7 +482,7 @@ def parse_event(line: bytes | str) -> Event:
     """A line of a stream -> its event. Raises ValueError if it is none."""
     data = json.loads(line)
     name = data.pop("type", None) if isinstance(data, dict) else None
-    if name not in EVENTS:
+    if not isinstance(name, str) or name not in EVENTS:
         raise ValueError(f"no event of this protocol: {name!r}")
     return decode(EVENTS[name], data)
 

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon import wire
+from daemon.client import Client
+from daemon.settings import DaemonSettings, Settings, WatchSettings
+from daemon.testing import RunningDaemon, run_daemon
+
+QUICK = Settings(
+    daemon=DaemonSettings(log_level="DEBUG"),
+    watch=WatchSettings(debounce_s=0.8, longest_wait_s=5.0, root_check_s=0.5, gone_wait_s=1.5),
+)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """One daemon for a whole file of tests; what a test needs of it, the test makes."""
+    with run_daemon(tmp_path_factory.mktemp("home"), QUICK) as daemon:
+        yield daemon
+
+
+@pytest.fixture
+def client(running: RunningDaemon) -> Client:
+    return running.client
+
+
+class Listener:
+    """Hears what the daemon does, from the moment it is made."""
+
+    def __init__(self, client: Client) -> None:
+        self._stream = client.activity()
+        self.heard: list[wire.Event] = []
+
+    def until(self, wanted: Callable[[wire.Event], bool], seconds: float = 20) -> wire.Event:
+        """The next event that is wanted; fails with all that was heard if none comes."""
+        timer = threading.Timer(seconds, self._stream.close)
+        timer.start()
+        try:
+            for event in self._stream:
+                self.heard.append(event)
+                if wanted(event):
+                    return event
+        finally:
+            timer.cancel()
+        raise AssertionError(f"it did not come; heard: {self.heard}")
+
+    def until_changed(self, path: Path, change: str) -> wire.SourceChanged:
+        event = self.until(
+            lambda event: isinstance(event, wire.SourceChanged) and (event.uri, event.change) == (str(path), change)
+        )
+        assert isinstance(event, wire.SourceChanged)
+        return event
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+@contextlib.contextmanager
+def listening(client: Client) -> Iterator[Listener]:
+    listener = Listener(client)
+    try:
+        yield listener
+    finally:
+        listener.close()
+
+
+def added(client: Client, *paths: Path) -> tuple[wire.Added, list[wire.Event]]:
+    """Adds files or folders; what it came to, and all events."""
+    events = list(client.add(paths))
+    assert isinstance(events[-1], wire.Added)
+    return events[-1], events
+
+
+def uris(client: Client, query: str = "") -> list[str]:
+    return sorted(row.uri for row in client.sources(query, 1000).sources)
+
+
+def answer(client: Client, question: str) -> wire.Answered:
+    *_, last = client.ask(wire.AskRequest(question))
+    assert isinstance(last, wire.Answered)
+    return last

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon.settings import DaemonSettings, Settings, SettingsError, WatchSettings, entries, load, render
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def loaded(folder: Path, text: str) -> Settings:
+    path = folder / "config.toml"
+    path.write_text(text, "utf-8")
+    return load(path)
+
+
+def test_the_repository_has_every_setting_with_its_default() -> None:
+    assert (REPOSITORY / "config.toml").read_text("utf-8") == render(Settings())
+    assert load(REPOSITORY / "config.toml") == Settings()
+
+
+def test_every_setting_has_a_sentence() -> None:
+    listed = list(entries(Settings()))
+    assert len(listed) > 20
+    for entry in listed:
+        assert entry.sentence.endswith(".") and entry.value == entry.default, entry
+        assert tomllib.loads(render(Settings()))  # and it is TOML
+
+
+def test_without_a_file_all_defaults(tmp_path: Path) -> None:
+    assert load(tmp_path / "none.toml") == Settings()
+
+
+def test_what_is_not_named_keeps_its_default(tmp_path: Path) -> None:
+    settings = loaded(tmp_path, "[watch]\ndebounce_s = 5\n[memory.recall]\nk = 3\n")
+    assert settings.watch == WatchSettings(debounce_s=5.0)
+    assert settings.memory.recall.k == 3
+    assert settings.daemon == DaemonSettings()
+
+
+@given(st.lists(st.text(), max_size=5), st.floats(0, 1e9), st.sampled_from(["DEBUG", "ERROR"]))
+def test_what_is_rendered_is_read_again(
+    tmp_path_factory: pytest.TempPathFactory, ignore: list[str], s: float, level: str
+) -> None:
+    ignore = [text.encode("utf-8", "replace").decode() for text in ignore]
+    settings = replace(
+        Settings(),
+        watch=WatchSettings(ignore=tuple(ignore), debounce_s=s),
+        daemon=DaemonSettings(log_level=level),  # type: ignore[arg-type]
+    )
+    assert loaded(tmp_path_factory.getbasetemp(), render(settings)) == settings
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[watch]\ndebonce_s = 1", "line 2: watch.debonce_s is not a setting. Did you mean debounce_s?"),
+        ("\n[wach]\ndebounce_s = 1", "line 2: wach is not a setting. Did you mean watch?"),
+        ("[memory.recal]\nk = 1", "line 1: memory.recal is not a setting. Did you mean recall?"),
+        ('[watch]\n\ndebounce_s = "2"', "line 3: watch.debounce_s must be a number, not '2'"),
+        ("[memory.recall]\nk = 1.5", "line 2: memory.recall.k must be a whole number, not 1.5"),
+        ("[memory.recall]\nk = true", "line 2: memory.recall.k must be a whole number, not True"),
+        ("[memory.recall]\nk = -1", "line 2: memory.recall.k must be a number from 0 upwards"),
+        ("[watch]\ndebounce_s = inf", "line 2: watch.debounce_s must be a number from 0 upwards"),
+        ('[watch]\nignore = "*.log"', "line 2: watch.ignore must be a list of texts in quotes"),
+        ("[watch]\nignore = [1]", "line 2: watch.ignore must be a list of texts in quotes"),
+        ('[daemon]\nlog_level = "LOUD"', "line 2: daemon.log_level must be one of DEBUG, INFO, WARNING, ERROR"),
+        ("watch = 1", "line 1: watch is a section: write [watch] above its settings"),
+        ("[watch\n", "is not TOML"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        loaded(tmp_path, text)
+    assert says in str(caught.value)
+    assert str(tmp_path / "config.toml") in str(caught.value)
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SettingsError, match="cannot be read"):
+        load(tmp_path / "config.toml")

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import typing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon import wire
+
+VALUES = [kind for kind in vars(wire).values() if isinstance(kind, type) and dataclasses.is_dataclass(kind)]
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+# File names may hold lone surrogates, and labels anything at all.
+TEXT = st.text(st.characters(codec=None), max_size=20)
+
+
+def of(kind: object) -> st.SearchStrategy[object]:
+    """Anything a field of this type may hold."""
+    arguments = typing.get_args(kind)
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        return st.builds(kind, **{field.name: of(hints[field.name]) for field in dataclasses.fields(kind)})  # type: ignore[arg-type]
+    if typing.get_origin(kind) is tuple:
+        return st.lists(of(arguments[0]), max_size=3).map(tuple)
+    if typing.get_origin(kind) is dict:
+        return st.dictionaries(TEXT, PLAIN if arguments[1] is typing.Any else of(arguments[1]), max_size=3)
+    if arguments:
+        return st.one_of(*map(of, arguments))
+    return {
+        str: TEXT,
+        int: st.integers(),
+        float: st.floats(allow_nan=False),
+        bool: st.booleans(),
+        type(None): st.none(),
+    }[kind]  # type: ignore[index]
+
+
+def test_there_are_all_messages() -> None:
+    assert len(VALUES) > 35
+    assert set(wire.EVENTS.values()) < set(VALUES)
+
+
+@given(st.sampled_from(VALUES).flatmap(of))
+def test_every_message_survives_the_wire(value: object) -> None:
+    text = json.dumps(wire.encode(value))
+    assert wire.decode(type(value), json.loads(text)) == value
+
+
+@given(st.sampled_from(list(wire.EVENTS.values())).flatmap(of))
+def test_every_event_survives_as_one_line(event: wire.Event) -> None:
+    line = wire.event_line(event)
+    assert line.isascii() and line.endswith(b"\n") and line.count(b"\n") == 1
+    assert wire.parse_event(line) == event
+
+
+def test_a_newer_daemon_may_send_more() -> None:
+    assert wire.decode(wire.Done, {"since": "2027"}) == wire.Done()
+
+
+@pytest.mark.parametrize("data", [None, [], "x", {}, {"version": "1"}])
+def test_what_is_no_message_is_refused(data: object) -> None:
+    with pytest.raises(ValueError):
+        wire.decode(wire.Hello, data)
+
+
+@pytest.mark.parametrize("line", [b"", b"[]", b"{}", b'{"type": "Hello"}', b'{"type": "Chunk"}', b'{"type": ["x"]}'])
+def test_what_is_no_event_is_refused(line: bytes) -> None:
+    with pytest.raises(ValueError):
+        wire.parse_event(line)
