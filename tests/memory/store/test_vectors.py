@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -95,6 +95,7 @@ def test_deleted_vectors_are_found_no_more(store: Store, embedder_id: int) -> No
         elements=st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-30, 3e38, float("nan"), float("inf"), -float("inf")]),
     )
 )
+@example(np.full((1, DIMENSION), 1e-30, np.float32))  # its norm vanishes in single precision
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_only_unit_vectors_and_zeros_pass(store: Store, matrix: np.ndarray) -> None:
     with np.errstate(all="ignore"):
