@@ -48,8 +48,8 @@ class AnswerSettings:
 
     lines: int = setting(5, "Lines shown at most.")
     episodes: int = setting(10, "Episodes the lines are taken from.")
-    threshold: float = setting(0.3, "Confidence of the best line below which there is no answer.")
-    line_share: float = setting(0.6, "A further line is shown from this share of the best line's score on.")
+    threshold: float = setting(0.34, "Confidence in [0, 1] below which there is no answer.")
+    line_margin: float = setting(2.5, "A line is shown if its score is at most so far below the best one's.")
 
 
 @dataclass(frozen=True, slots=True)

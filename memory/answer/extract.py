@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from memory.answer.lines import Line, Scorer, same_statement, stem
+from memory.answer.lines import Line, Place, Scorer, same_statement, stem
 from memory.nouns import Answer, Citation, Episode, Step
 from memory.protocols import Embedder
 from memory.recall.pipeline import Found
@@ -37,10 +37,9 @@ def extract(conn: Connection, found: Found, embedder: Embedder, settings: Answer
     """The best lines of the recalled episodes as an answer. `conn` must see what the recall saw."""
     start = perf_counter()
     lines = _lines(conn, found, embedder)
-    chosen: list[Line] = []
-    if lines and lines[0].confidence >= settings.threshold:
-        chosen = _chosen(lines, settings)
-    answer, pieces = _composed(chosen, found) if chosen else _refusal(found, lines)
+    confidence = _confidence(lines)
+    chosen = _chosen(lines, settings) if lines and confidence >= settings.threshold else []
+    answer, pieces = _composed(chosen, confidence) if chosen else _refusal(found, lines)
     step = Step("answer", (perf_counter() - start) * 1000, {"lines": len(chosen), "considered": len(lines)})
     return Extract(answer, pieces, step)
 
@@ -51,22 +50,36 @@ def _lines(conn: Connection, found: Found, embedder: Embedder) -> list[Line]:
     theses = episodes.theses_of(conn, list(hits))
     if not theses:
         return []
-    frequencies = text.document_frequencies(conn, found.question.terms)
-    scorer = Scorer(found.question, found.seeds, frequencies, found.n_allowed)
+    scorer = Scorer(found.question, text.document_frequencies(conn, found.question.terms), found.n_allowed)
     query = embedder.embed_query(found.question.text)
-    vectors = embedder.embed_documents([f"{hits[t.episode_id].episode.title}. {t.text}" for t in theses])
-    cosines = vectors @ query
+    titled = embedder.embed_documents([f"{hits[t.episode_id].episode.title}. {t.text}" for t in theses]) @ query
+    alone = embedder.embed_documents([t.text for t in theses]) @ query
     top = max(hit.score for hit in hits.values())
-    lines = [
-        scorer.line(hits[thesis.episode_id].episode, thesis, float(cosine), hits[thesis.episode_id].score / top)
-        for thesis, cosine in zip(theses, cosines, strict=True)
-    ]
+    times = sorted({hit.episode.at for hit in hits.values() if hit.episode.at})
+    newness = {at: (i + 1) / len(times) for i, at in enumerate(times)}
+    lines = []
+    for thesis, with_title, by_itself in zip(theses, titled.tolist(), alone.tolist(), strict=True):
+        hit = hits[thesis.episode_id]
+        at = hit.episode.at
+        place = Place(with_title, by_itself, hit.score / top, newness[at] if at else 0.0)
+        lines.append(scorer.line(hit.episode, thesis, place))
     return sorted(lines, key=lambda line: (-line.score, line.thesis_id))
+
+
+def _confidence(lines: Sequence[Line]) -> float:
+    """In [0, 1]: whether anything here is about the question at all, whichever line is best.
+
+    Half is the best cosine, half the largest share of the question's weight that one passage holds.
+    """
+    if not lines:
+        return 0.0
+    cosine = max(line.cosine for line in lines)
+    return 0.5 * min(1.0, max(0.0, cosine)) + 0.5 * max(line.coverage for line in lines)
 
 
 def _chosen(lines: Sequence[Line], settings: AnswerSettings) -> list[Line]:
     """At most `settings.lines` of them: repeats left out, and an older value behind its newer one."""
-    floor = settings.line_share * lines[0].score
+    floor = lines[0].score - settings.line_margin
     chosen: list[Line] = []
     for line in lines:
         if len(chosen) == settings.lines or line.score < floor:
@@ -85,7 +98,7 @@ def _chosen(lines: Sequence[Line], settings: AnswerSettings) -> list[Line]:
     return ordered
 
 
-def _composed(lines: Sequence[Line], found: Found) -> tuple[Answer, tuple[str | Citation, ...]]:
+def _composed(lines: Sequence[Line], confidence: float) -> tuple[Answer, tuple[str | Citation, ...]]:
     pieces: list[str | Citation] = []
     citations = []
     for n, line in enumerate(lines, 1):
@@ -94,7 +107,7 @@ def _composed(lines: Sequence[Line], found: Found) -> tuple[Answer, tuple[str | 
         mark = "earlier: " if line.earlier else ""
         pieces += [f"- {mark}{line.shown} [{n}]\n", citation]
     answer_text = "".join(piece for piece in pieces if isinstance(piece, str)).rstrip()
-    return Answer(answer_text, tuple(citations), confidence=lines[0].confidence), tuple(pieces)
+    return Answer(answer_text, tuple(citations), confidence=confidence), tuple(pieces)
 
 
 def _citation(n: int, line: Line) -> Citation:
