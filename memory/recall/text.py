@@ -42,11 +42,11 @@ def fuse(lexical: Floats, vector: Floats, allowed: Bools, lexical_weight: float)
 
 
 def _scaled(values: Floats) -> Floats:
-    """Min-max to [0, 1]; values that are all equal say nothing: all 0."""
+    """Min-max to [0, 1]; values that are all equal (a memory of one note) are all 1 if they are above 0, else 0."""
     if not len(values):
         return values
     low, high = values.min(), values.max()
     if high <= low:
-        return np.zeros_like(values)
+        return np.full_like(values, high > 0)
     scaled: Floats = ((values - low) / (high - low)).astype(np.float32)
     return scaled

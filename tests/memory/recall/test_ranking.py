@@ -29,6 +29,11 @@ def test_a_silent_channel_is_left_out() -> None:
     assert fuse(scores(3, 1, 0), scores(0, 0, 0), ALL, 0.1).fused.max() == 1.0
 
 
+def test_the_only_passage_is_as_good_as_the_best() -> None:
+    only = np.array([False, True, False])
+    assert fuse(scores(2, 1, 0), scores(0.1, 0.5, 0.0), only, 0.5).fused.tolist() == [0, 1, 0]
+
+
 def test_what_is_not_allowed_scores_nothing_and_shifts_nothing() -> None:
     mask = np.array([True, True, False])
     with_it = fuse(scores(2, 1, 9), scores(0.1, 0.5, 0.9), mask, 0.5)
