@@ -20,7 +20,8 @@ from daemon.client import DaemonDownError, DaemonError
 from daemon.terminal import display_safe
 from memory.errors import PalimpsestError
 
-NOTHING_READ = "Nothing has been read yet. Read a folder once: pal add ~/notes. Keep it read: pal watch add ~/notes"
+HOW_TO_READ = "Read a folder once: pal add ~/notes. Keep it read: pal watch add ~/notes"
+NOTHING_READ = f"Nothing has been read yet. {HOW_TO_READ}"
 _EXIT_CODES = {"bad_input": 2, "too_large": 2, "not_found": 4}
 
 

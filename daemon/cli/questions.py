@@ -9,7 +9,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.errors import NOTHING_READ, NothingFound
+from daemon.cli.errors import HOW_TO_READ, NOTHING_READ, NothingFound
 from daemon.cli.options import as_of_option, json_option, scope, scope_options
 from daemon.cli.session import Session, pass_session
 
@@ -51,7 +51,7 @@ def ask(
         _finish(answered, printed)
     if answered.no_answer:
         if not as_json and session.client.status().episodes == 0:
-            output.say(NOTHING_READ)
+            output.say(HOW_TO_READ)
         sys.exit(NothingFound.exit_code)
 
 
@@ -117,8 +117,8 @@ def facts(session: Session, name: str, as_of: str | None, history: bool, as_json
         output.print_json(reply)
     else:
         for fact in reply.facts:
-            output.print_text(fact.text.strip())
-            click.echo(output.styled(f"   {fact.id}  {_span(fact)}{output.place(fact, fact.uri)}", dim=True))
+            output.print_text(" ".join(fact.text.split()))
+            click.echo(output.styled(f"   fact {fact.id}  {_span(fact)}{output.place(fact, fact.uri)}", dim=True))
     if not reply.facts:
         raise NothingFound(_nothing(session, f"Nothing is known of {name!r}."))
 

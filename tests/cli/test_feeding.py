@@ -13,11 +13,13 @@ from tests.cli.vault import NOTES, Shell
 
 
 def test_an_empty_memory_says_how_to_fill_it(shell: Shell) -> None:
-    for command in (["ask", "where?"], ["recall", "where?"]):
-        said = shell.pal(*command)
-        assert said.code == 4
-        assert "Nothing has been read yet. Read a folder once: pal add ~/notes." in said.err
-    assert "Nothing has been read yet." in shell.pal("status").err
+    how = "Read a folder once: pal add ~/notes. Keep it read: pal watch add ~/notes\n"
+    asked = shell.pal("ask", "where?")
+    assert (asked.code, asked.err) == (4, how)
+    assert asked.out.startswith("Nothing has been read yet")
+    recalled = shell.pal("recall", "where?")
+    assert (recalled.code, recalled.out, recalled.err) == (4, "", f"Nothing has been read yet. {how}")
+    assert recalled.err in shell.pal("status").err
 
 
 def test_reading_again_changes_nothing(shell: Shell) -> None:
