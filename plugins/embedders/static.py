@@ -29,7 +29,7 @@ _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 
 
 class StaticEmbedder:
-    """256 dimensions, no prefixes. Loads on first use (about 0.15 s, 40 MB), once, from any thread."""
+    """256 dimensions, no prefixes. Loads on first use (0.2 s, 50 MB), once, from any thread."""
 
     dimension = DIMENSION
     batch = 256

@@ -70,7 +70,15 @@ _WEEKDAY = (
     r"(?:mon|tue|wed|thu|fri|sat|sun|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|mo|di|mi|do|fr|sa|so"
     r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)\w{0,6}\.?,?\s+(?:the\s+|den\s+)?"
 )
-_START = re.compile(rf"^[\s#*_>\[(-]*(?:{_WEEKDAY})?[*_]*", _I)
+# A date behind one of these is told of ("switched off on 31 March 1994"), not the date of the text.
+_TOLD = re.compile(
+    r"\b(?:on|since|until|till?|by|from|before|after|of|to|in|for|and|or|was|is|am|seit|bis|vom|ab|zum|op|sinds|tot|vanaf"
+    rf"|van|le|du|depuis|el|dal|den|od|do)\s+(?:the\s+)?(?:{_WEEKDAY})?$"
+    r"|\b(?:born|died|built|founded|geboren|geb|né|née|nato|nata|urodzon[ya])\b",
+    _I,
+)
+_WRAPPED = 60  # a line at least this long goes on in the next one
+_START = re.compile(rf"(?! )[\s#*_>\[(-]*(?:{_WEEKDAY})?[*_]*", _I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +111,15 @@ def parse_date(text: str) -> datetime | None:
 def event_date(path: Path, title: str, text: str) -> datetime | None:
     """The date of a text whose header has none: what its opening lines and its name say; None if they do not.
 
-    A date that stands as one (after "Date:", in a heading, at the start of a line) comes before the file's name,
-    the name before a date inside a sentence, and a day without a year, completed by the only year near it, last.
+    A date that stands as one (after "Date:", in a heading, at the start of a line) comes before the file's name, the
+    name before a date inside a line, and a day without a year, completed by the only year near it, last. A date that
+    a sentence only tells of ("closed on 3 May 1994") does not count.
     """
     opening = [title[:_LINE_CHARS], *_opening(text)]
     return (
         _standing(opening)
         or _in_name(path)
-        or next((found.at for line in opening for found in _dates(line)), None)
+        or next((found.at for line in opening for found in _dates(line) if not _told(line, found.start)), None)
         or _completed(path, opening)
         or _in_folders(path)
     )
@@ -122,10 +131,14 @@ def local(moment: datetime) -> datetime:
 
 
 def _opening(text: str) -> list[str]:
+    """The first lines that hold something. One that goes on with a long line before it begins with a space."""
     lines: list[str] = []
+    before = ""
     for line in text[: 20 * _LINE_CHARS].split("\n"):
         if line.strip():
-            lines.append(line[:_LINE_CHARS])
+            goes_on = len(before) >= _WRAPPED and not before.startswith("#")
+            lines.append((" " if goes_on else "") + line[:_LINE_CHARS].strip())
+        before = line
         if len(lines) == OPENING_LINES:
             break
     return lines
@@ -137,10 +150,14 @@ def _standing(lines: list[str]) -> datetime | None:
             return found.at
     for number, line in enumerate(lines):
         start = _START.match(line)
-        limit = len(line) if number == 0 or line.startswith("#") else start.end() if start else 0
+        limit = len(line) if number == 0 or line.startswith("#") else start.end() if start else -1
         if (found := next(_dates(line), None)) is not None and found.start <= limit:
             return found.at
     return None
+
+
+def _told(line: str, start: int) -> bool:
+    return line[:start].isspace() or _TOLD.search(line[:start]) is not None
 
 
 def _in_name(path: Path) -> datetime | None:
@@ -172,7 +189,7 @@ def _completed(path: Path, opening: list[str]) -> datetime | None:
     for line in opening:
         for match in sorted((m for pattern in _WITHOUT_YEAR for m in pattern.finditer(line)), key=re.Match.start):
             at = _local(year, _MONTHS[match["mon"].lower()], int(match["d"]))
-            if at is not None:
+            if at is not None and not _told(line, match.start()):
                 return at
     return None
 

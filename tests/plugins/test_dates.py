@@ -190,6 +190,9 @@ def test_any_text_is_a_date_or_none(text: str) -> None:
         ("notes/2024/03/05.md", "Rain."),
         ("notes/2024/03-05 standup.md", "Rain."),
         ("Marta 2024.md", "# Marta 2024\n\nMar 5\nTold her about the raise"),
+        ("found.txt", "found in the drawer, 5 March 2024, scanned so that I can throw it away"),
+        ("plan.md", "# Hiring plan\n\nlast touched Tue Mar 5 2024\n\nDown to one head, from 1 May 2025 on"),
+        ("call.md", "A short call\n5 March 2024\nwith Ana"),
         ("logistics.txt", "Family logistics, spring 2024 (written Tue Mar 5)"),
         ("x/2024/dmitri.md", "# Dmitri\n\nTue 5 March\n- new slot"),
     ],
@@ -223,6 +226,10 @@ def test_a_month_in_the_name_is_its_first_day(path: str, text: str) -> None:
         ("budget 2024.md", "Rent is 1,200"),
         ("a20240305999.md", "Rain."),
         ("order 123456.md", "Rain."),
+        ("lighthouse.md", "# Lighthouse\n\nLit on 1 May 1968 and switched off on Thursday 31 March 1994."),
+        ("tomek.md", "# Tomek\n\nBorn in Gdansk, 3 August 1986."),
+        ("plan 2024.md", "# Plan 2024\n\nI have lived here since March 5, and like it"),
+        ("wrapped.md", "The lighthouse was lit by the first keeper, who lived until about the\n5 March 1924 or so."),
     ],
 )
 def test_a_file_without_a_date(path: str, text: str) -> None:
