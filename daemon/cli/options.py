@@ -102,6 +102,8 @@ def scope(folders: tuple[Path, ...], tags: tuple[str, ...], since: str | None, u
     places = [existing(folder, "--within") for folder in folders]
     if since and until and datetime.fromisoformat(since) > datetime.fromisoformat(until):
         raise click.BadParameter("It lies after --until, so nothing can be found.", param_hint="--since")
+    # a watched folder is known by where its links lead, an added file by the path it was given
+    places = [*dict.fromkeys(way for path in places for way in (path, path.resolve()))]
     return wire.Within(
         sources=tuple(str(path) for path in places if not path.is_dir()),
         # a prefix of what lies in the folder; "#" begins the names of several sources in one file
