@@ -166,7 +166,7 @@ def _frontmatter_end(lines: Sequence[str]) -> int:
     if lines[0].rstrip() != "---":
         return 0
     after = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), 0)
-    inside = next((line for line in lines[1:after] if line.strip()), "#")
+    inside = next((line for line in lines[1:after] if line.strip()), "")
     return after + 1 if after and _YAML_KEY.match(inside) else 0
 
 

@@ -89,6 +89,25 @@ def episodes_of(document: Document, settings: ChunkSettings) -> list[Draft]:
     return [*_prose(document, settings)]
 
 
+def title_of(document: Document) -> str:
+    """The document's title; if it has none its first heading, else the start of its first sentence."""
+    title = " ".join((document.title or "").split())
+    if title:
+        return title
+    if document.turns:
+        opening = next((turn.text for turn in document.turns if has_words(turn.text)), "")
+    else:
+        blocks = [block for block in split(document.text) if has_words(block.text)]
+        heading = next((block.title for block in blocks if block.title), "")
+        if heading:
+            return heading
+        opening = next((block.text for block in blocks if block.kind != "frontmatter"), document.text)
+    opening = opening.lstrip()[:2000]
+    begin, end = next(iter(sentences(opening)), (0, len(opening)))
+    words = opening[begin:end].split()
+    return " ".join(words[:_TITLE_WORDS]) + "…" if len(words) > _TITLE_WORDS else " ".join(words).rstrip(".。:")
+
+
 def count_words(text: str) -> int:
     """The length of a text in words of a language with spaces, about: also for text that has none."""
     words = len(text.split())
@@ -114,7 +133,7 @@ def _prose(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
         cuts: Iterable[_Cut] = [_Cut(start, len(text.rstrip()))]
     else:
         cuts = _cuts(text, blocks, settings)
-    title = " ".join((document.title or "").split()) or _title(text, blocks)
+    title = title_of(document)
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     for cut in cuts:
         yield Draft(
@@ -130,20 +149,6 @@ def _prose(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
 
 def _original(line: int, lines: Sequence[int] | None) -> int:
     return lines[min(line, len(lines)) - 1] if lines else line
-
-
-def _title(text: str, blocks: Sequence[Block]) -> str:
-    """What a text without a title is called: its first heading, else the start of its first sentence."""
-    heading = next((block.title for block in blocks if block.title), "")
-    if heading:
-        return heading
-    start = blocks[0].end if blocks and blocks[0].kind == "frontmatter" and len(blocks) > 1 else 0
-    opening = text[start:].lstrip()[:2000]
-    begin, end = next(iter(sentences(opening)), (0, len(opening)))
-    words = opening[begin:end].split()
-    if len(words) > _TITLE_WORDS:
-        return " ".join(words[:_TITLE_WORDS]) + "…"
-    return " ".join(words).rstrip(".。:")
 
 
 def _titled(title: str, path: tuple[str, ...]) -> str:
@@ -321,9 +326,8 @@ def _cut(episode: Sequence[_Piece], repeated: int | None, settings: ChunkSetting
 def _chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
     """Turns in groups within the budget. A group begins with the turn that ended the one before, if that is
     short: an answer is worth little without its question."""
+    title = title_of(document)
     turns = [turn for turn in document.turns if turn.text.strip()]
-    spoken = next((turn.text for turn in turns if has_words(turn.text)), "")
-    title = " ".join((document.title or "").split()) or _title(spoken, ())
     for session in _sessions(turns, settings):
         for group in _groups(session, settings):
             if not any(has_words(turn.text) for turn in group):
