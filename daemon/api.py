@@ -337,6 +337,8 @@ async def _refused(request: Request, error: HTTPException) -> Response:
     match error.status_code:
         case 404:
             return _fail(wire.Failed("not_found", f"There is no {request.url.path}.", "See /openapi.json."))
+        case 413:
+            return _fail(TOO_LARGE)
         case 405:
             return _fail(wire.Failed("not_allowed", f"{request.method} is not for {request.url.path}."))
         case _:

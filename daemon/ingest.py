@@ -112,13 +112,13 @@ class Ingest:
         yield from self._walk(looks, disk, tally)
         known, skipped = self._stored(looks, disk)
         lost = self._lost(looks, disk, known, trust)
-        news = self._follow(disk, known, lost, {uri_of(new): uri_of(old) for new, old in (moved or {}).items()})
+        self._follow(disk, known, lost, {uri_of(new): uri_of(old) for new, old in (moved or {}).items()})
         yield
         yield from self._retire(lost, tally)
         for uri in [] if asked else [uri for uri, reason in skipped.items() if reason == FORGOTTEN]:
             if disk.files.pop(uri, None):
                 disk.unread[uri] = FORGOTTEN
-        yield from self._read(disk, known, skipped, news, tally)
+        yield from self._read(disk, known, skipped, tally)
         self._progress(tally, last=True)
 
     def _walk(self, looks: Sequence[Look], disk: _Disk, tally: Tally) -> Iterator[None]:
@@ -179,8 +179,8 @@ class Ingest:
 
     def _follow(
         self, disk: _Disk, known: dict[str, list[Source]], lost: dict[str, list[Source]], moved: Mapping[str, str]
-    ) -> set[str]:
-        """Gives the sources of files that moved their new uri; returns these. They leave `lost` and enter `known`."""
+    ) -> None:
+        """Gives the sources of files that moved their new uri; they leave `lost` and enter `known`."""
         pairs = {new: old for new, old in moved.items() if old in lost and new in disk.files and new not in known}
         content: dict[tuple[int | None, str | None], list[str]] = defaultdict(list)
         for uri, there in lost.items():
@@ -208,7 +208,6 @@ class Ingest:
                 continue
             known[new] = [replace(source, uri=renamed[source.uri]) for source in lost.pop(old)]
             self.publish(wire.SourceChanged(new, "moved"))
-        return pairs.keys() & known.keys()
 
     def _move(self, renamed: Mapping[str, str]) -> None:
         for old, new in renamed.items():
@@ -227,13 +226,12 @@ class Ingest:
         disk: _Disk,
         known: Mapping[str, list[Source]],
         skipped: Mapping[str, str],
-        news: set[str],
         tally: Tally,
     ) -> Iterator[None]:
         batch = _Batch(unread=dict(disk.unread), readable=[uri for uri in skipped if not disk.has(uri)])
         batch.files = len(disk.unread)
         for uri, found in disk.files.items():
-            self._take_file(uri, found, known.get(uri, []), uri in news, batch)
+            self._take_file(uri, found, known.get(uri, []), batch)
             if uri in skipped and uri not in batch.unread:
                 batch.readable.append(uri)
             tally.label = uri
@@ -243,18 +241,18 @@ class Ingest:
                 yield
         self._write(batch, known, skipped, tally)
 
-    def _take_file(self, uri: str, found: Found, there: list[Source], anew: bool, batch: _Batch) -> None:
-        """Reads one file into the batch, unless it is the same as it was (or `anew` is set)."""
+    def _take_file(self, uri: str, found: Found, there: list[Source], batch: _Batch) -> None:
+        """Reads one file into the batch, unless it is the same as it was."""
         batch.files += 1
         path, status = found.path, found.stat
         assert status is not None
-        if there and not anew and all((s.size, s.mtime_ns) == (status.st_size, status.st_mtime_ns) for s in there):
+        if there and all((s.size, s.mtime_ns) == (status.st_size, status.st_mtime_ns) for s in there):
             batch.unchanged += 1
             return
         try:
             data, status = files.read(path, reader_of(self._plugins, path, status.st_size).max_bytes)
             digest = hashlib.sha256(data).hexdigest()
-            if there and not anew and all(source.sha256 == digest for source in there):
+            if there and all(source.sha256 == digest for source in there):
                 batch.stamps += [(source, status.st_size, status.st_mtime_ns) for source in there]
                 batch.unchanged += 1
                 return

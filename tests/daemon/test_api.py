@@ -1,0 +1,252 @@
+"""Every call there is, and every bad one."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from daemon import wire
+from daemon.client import Client, DaemonError
+from daemon.testing import RunningDaemon
+from tests.daemon.conftest import answer
+
+NOTES = (
+    "Marta moved to Porto in March. She keeps the bakery on Rua das Flores.",
+    "The lighthouse at Cabo Mondego was painted white by Henrique in June.",
+    "Lumen pays its people on the third Friday. Ana works there as a baker of circuits.",
+)
+
+
+@pytest.fixture(scope="module")
+def told(running: RunningDaemon) -> Client:
+    for text in NOTES:
+        running.client.remember(wire.RememberRequest(text, title=text.split()[0]))
+    return running.client
+
+
+def failure(call: Callable[[], object]) -> wire.Failed:
+    with pytest.raises(DaemonError) as caught:
+        call()
+    return caught.value.failed
+
+
+def raw(running: RunningDaemon, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, Any]:
+    """A request as somebody else's program would send it: status and the decoded reply."""
+    connection = http.client.HTTPConnection("localhost")
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.connect(str(running.paths.socket))
+    connection.request(method, path, body, {"Content-Type": "application/json"} | headers)
+    response = connection.getresponse()
+    status, data = response.status, json.loads(response.read())
+    connection.close()
+    return status, data
+
+
+def test_a_question_is_a_stream_that_ends_with_its_answer(told: Client) -> None:
+    events = list(told.ask(wire.AskRequest("Who painted the lighthouse at Cabo Mondego?")))
+    order = [type(event).__name__ for event in events]
+    assert order[0] == "Stage" and order[-1] == "Answered" and "Chunk" in order and "Cited" in order
+    answered = events[-1]
+    assert isinstance(answered, wire.Answered)
+    assert "Henrique" in answered.text and not answered.no_answer and answered.ms > 0
+    assert answered.citations[0].quote in NOTES[1]
+    assert "".join(event.text for event in events if isinstance(event, wire.Chunk)).strip() == answered.text
+    assert [event for event in events if isinstance(event, wire.Cited)] == list(answered.citations)
+
+
+def test_what_is_not_known_is_not_answered(told: Client) -> None:
+    answered = answer(told, "What is the boiling point of tungsten hexafluoride?")
+    assert answered.no_answer and not answered.citations
+
+
+def test_recall(told: Client) -> None:
+    reply = told.recall(wire.RecallRequest("bakery in Porto", k=2))
+    assert reply.hits[0].passage.text == NOTES[0] and len(reply.hits) <= 2
+    assert reply.steps and reply.ms > 0
+    passage = reply.hits[0].passage
+    assert told.episode(passage.episode_id) == passage
+    elsewhere = told.recall(wire.RecallRequest("bakery in Porto", within=wire.Within(folders=("/nowhere/",))))
+    assert elsewhere.hits == ()
+
+
+def test_remember_twice_is_once(told: Client) -> None:
+    first = told.remember(wire.RememberRequest("The spare key hangs behind the clock.", title="Key"))
+    again = told.remember(wire.RememberRequest("The spare key hangs behind the clock.", title="Key"))
+    assert (first.added, again.added, again.kept) == (1, 0, 1)
+    assert first.episode_ids == again.episode_ids
+
+
+def test_facts(told: Client) -> None:
+    facts = told.facts("Marta")
+    assert facts and facts.facts[0].text in NOTES[0]
+    assert failure(lambda: told.facts("Nobody Knows")).code == "not_found"
+    assert told.facts("Marta", as_of="2001-01-01").facts == ()
+
+
+def test_forget(told: Client) -> None:
+    remembered = told.remember(wire.RememberRequest("Zacharias owes me a canoe.", source="note:canoe"))
+    assert not answer(told, "Who owes me a canoe?").no_answer
+    gone = told.forget(wire.ForgetRequest(source="note:canoe"))
+    assert (gone.sources, gone.episodes) == (1, 1)
+    assert "Zacharias" not in answer(told, "Who owes me a canoe?").text
+    assert failure(lambda: told.episode(remembered.episode_ids[0])).code == "not_found"
+    assert failure(lambda: told.forget(wire.ForgetRequest(source="note:canoe"))).code == "not_found"
+    assert failure(lambda: told.forget(wire.ForgetRequest())).code == "bad_input"
+    assert failure(lambda: told.forget(wire.ForgetRequest(source="x", episode=1))).code == "bad_input"
+
+
+def test_status_sources_and_check(told: Client, running: RunningDaemon) -> None:
+    status = told.status()
+    assert status.episodes >= len(NOTES) and status.path == str(running.paths.memory)
+    listed = told.sources("Lumen", 10)
+    assert [row.title for row in listed.sources] == ["Lumen"] and listed.total == 1
+    assert told.sources(limit=1).total > len(told.sources(limit=1).sources) == 1
+    assert told.check().problems == ()
+
+
+def test_backup(told: Client, running: RunningDaemon, tmp_path: Path) -> None:
+    backed_up = told.backup()
+    assert Path(backed_up.path).parent == running.paths.backups
+    assert Path(backed_up.path).stat().st_size == backed_up.bytes > 0
+    assert Path(told.backup(tmp_path / "copy.db").path).exists()
+    assert failure(lambda: told.backup(tmp_path / "copy.db")).code == "bad_input"
+    assert failure(lambda: told.backup(tmp_path / "no" / "copy.db")).code == "not_found"
+
+
+def test_a_chat_session_is_kept(told: Client) -> None:
+    chat = told.new_conversation("About Lumen")
+    *_, answered = told.ask(wire.AskRequest("When does Lumen pay its people?", conversation=chat.id))
+    assert isinstance(answered, wire.Answered) and answered.conversation == chat.id
+    kept = told.conversation(chat.id)
+    question, reply = kept.messages
+    assert (question.role, question.text) == ("user", "When does Lumen pay its people?")
+    assert (reply.role, reply.text, reply.state) == ("memory", answered.text, "complete")
+    assert reply.citations == answered.citations and reply.trace_id == answered.trace_id
+    assert told.conversations()[0].id == chat.id and kept.conversation.messages == 2
+
+    assert told.rename_conversation(chat.id, "Pay day").title == "Pay day"
+    told.delete_conversation(chat.id)
+    assert chat.id not in [other.id for other in told.conversations()]
+    assert failure(lambda: told.conversation(chat.id)).code == "not_found"
+    assert failure(lambda: told.delete_conversation(chat.id)).code == "not_found"
+    assert failure(lambda: list(told.ask(wire.AskRequest("Who?", conversation=chat.id)))).code == "not_found"
+
+
+BAD = {
+    "an empty question": lambda c: c.recall(wire.RecallRequest("")),
+    "a blank question": lambda c: c.ask(wire.AskRequest(" \n ")),
+    "a question of 100,000 characters": lambda c: c.ask(wire.AskRequest("why " * 25_000)),
+    "no episodes": lambda c: c.recall(wire.RecallRequest("x", k=0)),
+    "too many episodes": lambda c: c.recall(wire.RecallRequest("x", k=10**9)),
+    "no time": lambda c: c.recall(wire.RecallRequest("x", as_of="yesterday")),
+    "no time within": lambda c: c.recall(wire.RecallRequest("x", within=wire.Within(since="soon"))),
+    "nothing to remember": lambda c: c.remember(wire.RememberRequest(" ")),
+    "a relative path": lambda c: c._stream("POST", "/add", wire.AddRequest(("notes",))),
+    "no path": lambda c: c.add([]),
+    "a path with a NUL": lambda c: c.add([Path("/tmp/a\0b")]),
+    "a file to watch": lambda c: c.watch(Path(__file__)),
+    "the memory's own folder": lambda c: c.watch(c.paths.data),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_told_and_refused(told: Client, name: str) -> None:
+    failed = failure(lambda: BAD[name](told))
+    assert failed.code == "bad_input" and failed.message
+    assert told.hello()
+
+
+@pytest.mark.parametrize(
+    "question", ["Где живёт Марта?", "مرتا أين تعيش؟", "玛尔塔住在哪里", "🥐?", "\u202e\x1b[31mwho", "'\"*(NEAR:-^"]
+)
+def test_any_script_may_be_asked_in(told: Client, question: str) -> None:
+    assert answer(told, question).text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "code"),
+    [
+        ("GET", "/nothing", b"", 404, "not_found"),
+        ("DELETE", "/hello", b"", 405, "not_allowed"),
+        ("POST", "/recall", b"", 422, "bad_input"),
+        ("POST", "/recall", b"{", 422, "bad_input"),
+        ("POST", "/recall", b"[]", 422, "bad_input"),
+        ("POST", "/recall", b'{"k": 3}', 422, "bad_input"),
+        ("POST", "/recall", b'{"question": "x", "k": "many"}', 422, "bad_input"),
+        ("POST", "/recall", b'{"question": "x", "within": {"tags": 1}}', 422, "bad_input"),
+        ("POST", "/recall", b"[" * 100_000, 422, "bad_input"),
+        ("POST", "/recall", b'{"question": "' + b"x" * (2 << 20) + b'"}', 413, "too_large"),
+        ("GET", "/episodes/one", b"", 422, "bad_input"),
+        ("GET", "/episodes/99999999999999999999999999", b"", None, None),
+        ("GET", "/facts", b"", 422, "bad_input"),
+    ],
+)
+def test_a_foreign_request_gets_a_failed(
+    running: RunningDaemon, method: str, path: str, body: bytes, status: int | None, code: str | None
+) -> None:
+    got, data = raw(running, method, path, body)
+    failed = wire.decode(wire.Failed, data)
+    if status is not None:
+        assert (got, failed.code) == (status, code)
+    assert 400 <= got < 500 and failed.message
+    assert not any(word in str(data) for word in ("SELECT", "sqlite", "Traceback"))
+
+
+def test_a_chunked_body_is_limited_too(running: RunningDaemon) -> None:
+    sock = socket.socket(socket.AF_UNIX)
+    sock.connect(str(running.paths.socket))
+    sock.sendall(
+        b"POST /recall HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    received = b""
+    try:
+        for _ in range(40):
+            sock.sendall(b"20000\r\n" + b"x" * 0x20000 + b"\r\n")
+    except OSError:
+        pass  # it was enough
+    sock.settimeout(10)
+    while b"}" not in received and (piece := sock.recv(65536)):
+        received += piece
+    assert b" 413 " in received and b"too_large" in received
+
+
+def test_the_api_describes_itself(running: RunningDaemon) -> None:
+    status, described = raw(running, "GET", "/openapi.json")
+    assert status == 200
+    assert {"/ask", "/recall", "/remember", "/add", "/folders", "/activity", "/status"} <= set(described["paths"])
+    assert "AskRequest" in described["components"]["schemas"] and "Failed" in described["components"]["schemas"]
+
+
+def test_too_many_at_once_are_told_to_wait(running: RunningDaemon) -> None:
+    """A request whose body does not come holds its place; the one too many gets 503, and a free place serves again."""
+    waiting = []
+    for _ in range(16):
+        sock = socket.socket(socket.AF_UNIX)
+        sock.connect(str(running.paths.socket))
+        sock.sendall(
+            b"POST /recall HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
+        )
+        waiting.append(sock)
+    failed = failure(lambda: [running.client.status() for _ in range(50)])
+    assert failed.code == "busy"
+    for sock in waiting:
+        sock.close()
+    for _ in range(100):
+        status, _ = raw(running, "GET", "/hello")
+        if status == 200:
+            break
+        threading.Event().wait(0.05)
+    assert status == 200
+
+
+def test_the_log_holds_no_words_of_anybody(running: RunningDaemon, told: Client) -> None:
+    answer(told, "Is the plover nesting in the gutter?")
+    log = running.paths.log.read_text("utf-8")
+    assert log and not any(word in log for word in ("plover", "lighthouse", "bakery", "Traceback"))

@@ -1,0 +1,112 @@
+"""The client: light, and honest about a daemon that is gone or goes."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from daemon import wire
+from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.paths import Paths
+from daemon.testing import RunningDaemon
+from tests.daemon.conftest import listening
+
+REPOSITORY = Path(__file__).parents[2]
+HEAVY = (
+    "numpy", "scipy", "pydantic", "fastapi", "starlette", "uvicorn", "httpx", "sqlite3", "pysqlite3", "sqlite_utils",
+    "watchdog", "apscheduler", "anthropic", "ollama", "textual", "rich", "asyncio", "ssl", "http.client",
+)  # fmt: skip
+
+
+def imported_by(code: str, environment: dict[str, str] | None = None) -> tuple[set[str], float]:
+    """The modules that are loaded after `code`, and the CPU milliseconds it took beyond a bare Python's start."""
+    probe = f"import sys, time; t = time.process_time(); {code}; print((time.process_time() - t) * 1000, *sys.modules)"
+    out = subprocess.run(
+        [sys.executable, "-P", "-c", probe],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | (environment or {}),
+    )
+    milliseconds, *modules = out.stdout.split()
+    return set(modules), float(milliseconds)
+
+
+def test_the_client_imports_nothing_heavy() -> None:
+    modules, _ = imported_by("import daemon.client, daemon.paths, daemon.settings, daemon.wire")
+    assert "daemon.client" in modules
+    assert not modules.intersection(HEAVY)
+    assert not {name for name in modules if name.startswith(("plugins", "tui"))}
+
+
+def test_importing_the_client_is_cheap(tmp_path: Path) -> None:
+    """Under 80 ms of CPU, with bytecode as an installed program has it; the best of some tries on a busy machine."""
+    bytecode = {"PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
+    assert min(imported_by("import daemon.client", bytecode)[1] for _ in range(8)) < 80
+
+
+def test_no_module_needs_posix_to_be_imported() -> None:
+    """Windows stays possible: what only POSIX has is imported where it is used."""
+    posix_only = {"fcntl", "grp", "pwd", "resource", "termios", "tty", "pty", "syslog", "readline"}
+    windows_only = {"msvcrt", "winreg", "winsound", "_winapi"}
+    found = []
+    for path in (REPOSITORY / "daemon").rglob("*.py"):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            found += [(path.name, name) for name in names if name.split(".")[0] in posix_only | windows_only]
+    assert found == []
+
+
+def test_without_a_daemon_it_says_what_to_do(tmp_path: Path) -> None:
+    client = Client(Paths.under(tmp_path))
+    with pytest.raises(DaemonDownError, match=r"No daemon is running\. Start it with `pal daemon start`"):
+        client.status()
+    with pytest.raises(DaemonDownError, match="No daemon is running"):
+        client.ask(wire.AskRequest("Where is the key?"))
+
+
+def test_a_stream_ends_when_another_thread_closes_it(client: Client) -> None:
+    stream = client.activity()
+    ended = threading.Event()
+    heard: list[wire.Event] = []
+
+    def listen() -> None:
+        heard.extend(stream)
+        ended.set()
+
+    threading.Thread(target=listen, daemon=True).start()
+    client.remember(wire.RememberRequest("The goat ate the map."))
+    stream.close()
+    assert ended.wait(5)
+    assert list(stream) == []
+
+
+def test_a_stream_that_is_left_ends_the_connection(client: Client) -> None:
+    with client.ask(wire.AskRequest("Who ate the map?")) as stream:
+        assert isinstance(next(stream), wire.Stage)
+    assert list(stream) == []
+
+
+def test_an_error_has_its_code_reason_and_remedy(client: Client) -> None:
+    with pytest.raises(DaemonError) as caught:
+        client.watch(Path("/no/such/folder"))
+    assert caught.value.failed.code == "not_found"
+    assert str(caught.value) == "There is no folder /no/such/folder. Check the path."
+
+
+def test_a_daemon_that_dies_ends_the_streams(running: RunningDaemon) -> None:
+    with listening(running.client) as listener:
+        running.kill()
+        with pytest.raises(AssertionError, match="it did not come"):
+            listener.until(lambda event: True)
+    running.start()
+    with listening(running.client):
+        assert running.stop() == 0  # and a listener does not hold it
+    running.start()

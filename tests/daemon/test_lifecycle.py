@@ -1,0 +1,158 @@
+"""A daemon's life: one at a time, started by whoever needs it, ended politely."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from daemon import wire
+from daemon.client import DaemonDownError, DaemonError, connect
+from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, DaemonLock, is_held
+from daemon.paths import Paths
+from daemon.testing import run_daemon
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and modes are POSIX")
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_life(tmp_path: Path) -> None:
+    """Start, a second one, what it left on the disk, a polite end, a new start over a stale socket."""
+    with run_daemon(tmp_path / "home") as daemon:
+        assert daemon.process is not None
+        hello = daemon.client.hello()
+        assert (hello.protocol, hello.pid) == (wire.PROTOCOL, daemon.process.pid)
+
+        second = daemon.spawn()
+        assert second.wait(10) == ALREADY_RUNNING
+        assert f"already running (process {daemon.process.pid})" in daemon.paths.output.read_text()
+        assert daemon.client.hello() == hello
+
+        for folder in (daemon.paths.data, daemon.paths.runtime, daemon.paths.logs):
+            assert mode(folder) == 0o700, folder
+        for file in (daemon.paths.socket, daemon.paths.log, daemon.paths.memory, daemon.paths.lock):
+            assert mode(file) == 0o600, file
+
+        began = time.monotonic()
+        assert daemon.stop() == 0
+        assert time.monotonic() - began < 15
+        assert not daemon.paths.socket.exists() and not is_held(daemon.paths.lock)
+        with pytest.raises(DaemonDownError, match="No daemon is running"):
+            daemon.client.hello()
+
+        stale = socket.socket(socket.AF_UNIX)
+        stale.bind(str(daemon.paths.socket))
+        stale.close()
+        daemon.start()
+        daemon.client.remember(wire.RememberRequest("The key is under the blue pot."))
+        daemon.kill()
+        assert daemon.paths.socket.exists()
+        daemon.start()
+        assert daemon.client.status().sources == 1
+        assert "Traceback" not in daemon.paths.log.read_text() + daemon.paths.output.read_text()
+
+
+def test_three_clients_at_once_start_one_daemon(tmp_path: Path) -> None:
+    paths = Paths.under(tmp_path / "home")
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        said: list[str] = []
+        clients = list(pool.map(lambda _: connect(paths, wait=60, say=said.append), range(3)))
+    assert len({client.hello().pid for client in clients}) == 1
+    assert said
+    clients[0].stop()
+    assert not is_held(paths.lock)
+
+
+def test_a_second_signal_is_firm_and_loses_nothing(tmp_path: Path) -> None:
+    with run_daemon(tmp_path / "home") as daemon:
+        assert daemon.process is not None
+        daemon.client.remember(wire.RememberRequest("The ferry leaves at nine."))
+        daemon.process.send_signal(signal.SIGINT)
+        daemon.process.send_signal(signal.SIGINT)
+        assert daemon.process.wait(15) in (0, 128 + signal.SIGINT)
+        daemon.start()
+        assert daemon.client.status().sources == 1
+
+
+def test_why_it_could_not_start_is_told(tmp_path: Path) -> None:
+    paths = Paths.under(tmp_path)
+    paths.config.write_text("[watch]\ndebounce = 1\n")
+    with pytest.raises(DaemonDownError) as caught:
+        connect(paths, wait=60)
+    assert "exit code 78" in str(caught.value)
+    assert "config.toml, line 2: watch.debounce is not a setting" in str(caught.value)
+
+    paths.config.unlink()
+    paths.memory.write_bytes(b"this is no database, whatever its name says" * 100)
+    before = paths.memory.read_bytes()
+    with pytest.raises(DaemonDownError) as caught:
+        connect(paths, wait=60)
+    assert "exit code 1" in str(caught.value) and "memory.db" in str(caught.value)
+    assert paths.memory.read_bytes() == before
+
+
+def test_without_leave_nothing_is_started(tmp_path: Path) -> None:
+    with pytest.raises(DaemonDownError, match="pal daemon start"):
+        connect(Paths.under(tmp_path), start=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_over_tcp_only_with_the_token(tmp_path: Path) -> None:
+    with run_daemon(tmp_path / "home", PALIMPSEST_TRANSPORT="tcp") as daemon:
+        assert mode(daemon.paths.token) == 0o600
+        assert daemon.client.hello().protocol == wire.PROTOCOL
+        text = daemon.paths.token.read_text()
+        daemon.paths.token.write_text(text.replace('"token": "', '"token": "x'))
+        with pytest.raises(DaemonError, match="its own user's programs"):
+            daemon.client.hello()
+        daemon.paths.token.write_text(text)
+        assert daemon.stop() == 0
+        assert not daemon.paths.token.exists()
+
+
+def test_an_older_daemon_is_replaced_and_a_newer_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with run_daemon(tmp_path / "home") as daemon:
+        old = daemon.client.hello().pid
+        monkeypatch.setattr(wire, "PROTOCOL", wire.PROTOCOL - 1)
+        with pytest.raises(DaemonError, match="newer Palimpsest"):
+            connect(daemon.paths)
+        monkeypatch.undo()
+        monkeypatch.setattr(wire, "PROTOCOL", wire.PROTOCOL + 1)
+        said: list[str] = []
+        assert connect(daemon.paths, wait=60, say=said.append).hello().pid != old
+        assert "older version" in said[0]
+
+
+def test_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    assert not is_held(path)
+    with DaemonLock(path):
+        assert is_held(path)
+        with pytest.raises(AlreadyRunningError, match=str(os.getpid())):
+            DaemonLock(path, patience=0)
+    assert not is_held(path)
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            f"from daemon.lock import *; l = DaemonLock({str(path)!r}); print(1, flush=True); input()",
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert holder.stdout is not None and holder.stdout.readline() == b"1\n"
+    assert is_held(path)
+    holder.kill()
+    holder.communicate()
+    assert not is_held(path)
