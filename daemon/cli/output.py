@@ -58,8 +58,8 @@ def print_table(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> 
         click.echo("  ".join(columns).rstrip())
 
 
-def place(where: wire.Passage | wire.Cited | wire.KnownFact, otherwise: str) -> str:
-    """`path:line`, seen from here if it lies here; `otherwise` for what has no lines: a chat."""
-    if where.line is None:
-        return otherwise
-    return f"{where.uri.removeprefix(f'{Path.cwd()}{os.sep}')}:{where.line}"
+def place(uri: str, line: int | None, *words: str | None) -> str:
+    """`path:line`, seen from here if it lies here. A chat and a nameless note have no such place: their `words`."""
+    if line is None or uri.startswith("note:"):
+        return ", ".join(word for word in words if word) or uri
+    return f"{uri.removeprefix(f'{Path.cwd()}{os.sep}')}:{line}"

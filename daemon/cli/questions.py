@@ -67,7 +67,7 @@ def _finish(answered: wire.Answered, printed: str) -> None:
         click.echo()
     for cited in answered.citations:
         earlier = "  (earlier)" if cited.earlier else ""
-        place = output.place(cited, cited.label)
+        place = output.place(cited.uri, cited.line, cited.title, cited.speaker, (cited.at or "")[:10])
         click.echo(output.styled(f"[{cited.n}] ", bold=True) + output.styled(f"{place}{earlier}", dim=True))
 
 
@@ -95,8 +95,8 @@ def recall(
         output.print_json(reply)
     for number, hit in enumerate(reply.hits if not as_json else (), start=1):
         passage = hit.passage
-        chat = ", ".join(filter(None, [passage.title or passage.uri, passage.speaker, (passage.at or "")[:10]]))
-        head = output.styled(f"{number}. {output.place(passage, chat)}", bold=True)
+        place = output.place(passage.uri, passage.line, passage.title, passage.speaker, (passage.at or "")[:10])
+        head = output.styled(f"{number}. {place}", bold=True)
         click.echo(f"{head}  {output.styled(f'{hit.score:.3f}', dim=True)}")
         output.print_text("\n".join(f"   {line}" for line in passage.text.strip().splitlines()))
         click.echo()
@@ -118,7 +118,7 @@ def facts(session: Session, name: str, as_of: str | None, history: bool, as_json
     else:
         for fact in reply.facts:
             output.print_text(" ".join(fact.text.split()))
-            click.echo(output.styled(f"   fact {fact.id}  {_span(fact)}{output.place(fact, fact.uri)}", dim=True))
+            click.echo(output.styled(f"   fact {fact.id}  {_span(fact)}{output.place(fact.uri, fact.line)}", dim=True))
     if not reply.facts:
         raise NothingFound(_nothing(session, f"Nothing is known of {name!r}."))
 

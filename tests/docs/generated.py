@@ -1,14 +1,16 @@
-"""The parts of docs/ that are made from the code: settings tables and help pages.
+"""The parts of the documentation that are made by the program: settings tables, help pages, and README's tour.
 
-Such a part stands between `<!-- settings -->` or `<!-- pal ask --help -->` and `<!-- end -->`.
-`python -m tests.docs.generated` rewrites them; a test fails while they differ.
+The first two stand between `<!-- settings -->` or `<!-- pal ask --help -->` and `<!-- end -->`; the tour is the block
+of README that begins with "```console". `python -m tests.docs.generated` rewrites them; a test fails while they differ.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+import shlex
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -16,16 +18,34 @@ from click.testing import CliRunner
 
 from daemon.cli import main
 from daemon.settings import Settings, entries, render
+from tests.cli.vault import ROOT, Shell
 
-ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
 PAGES = (ROOT / "docs" / "guide.md", ROOT / "docs" / "configuration.md")
 PART = re.compile(r"<!-- (settings|pal.*? --help) -->\n.*?<!-- end -->", re.DOTALL)
+TOUR = re.compile(r"(?<=```console\n).*?(?=\n```)", re.DOTALL)
 LONG = 80  # characters of a default that still fits into a table
 
 
 def regenerated(text: str) -> str:
     """A page with its parts as the code is now."""
     return PART.sub(lambda match: f"<!-- {match[1]} -->\n{_part(match[1])}\n<!-- end -->", text)
+
+
+def toured(text: str, home: Path) -> str:
+    """README with what its commands print now, in a memory that begins empty. Seconds are written as they were here."""
+    shell = Shell(ROOT, home)
+
+    def run(match: re.Match[str]) -> str:
+        asked = re.findall(r"^\$ pal (.+)$", match[0], re.MULTILINE)
+        said = [shell.pal(*shlex.split(line)) for line in asked]
+        blocks = [f"$ pal {line}\n{one.out}{one.err}".rstrip() for line, one in zip(asked, said, strict=True)]
+        return re.sub(r"\(\d+\.\d s\)", "(0.4 s)", "\n\n".join(blocks))
+
+    try:
+        return TOUR.sub(run, text)
+    finally:
+        shell.pal("daemon", "stop")
 
 
 def commands(command: click.Command = main, name: str = "pal") -> list[tuple[str, click.Command]]:
@@ -69,3 +89,5 @@ def _value(value: Any) -> str:
 if __name__ == "__main__":
     for page in PAGES:
         page.write_text(regenerated(page.read_text("utf-8")), "utf-8")
+    with TemporaryDirectory() as folder:
+        README.write_text(toured(README.read_text("utf-8"), Path(folder)), "utf-8")

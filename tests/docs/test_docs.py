@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from plugins import hookspecs
-from tests.docs.generated import PAGES, ROOT, commands, regenerated
+from tests.cli.vault import ROOT
+from tests.docs.generated import PAGES, README, commands, regenerated, toured
 
-MARKDOWN = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+MARKDOWN = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s]+)\)")
 
 
@@ -19,6 +20,11 @@ LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s]+)\)")
 def test_generated_parts_are_as_the_code_is(page: Path) -> None:
     text = page.read_text("utf-8")
     assert text == regenerated(text), "run: python -m tests.docs.generated"
+
+
+def test_the_tour_of_the_readme_is_what_the_program_prints(tmp_path: Path) -> None:
+    text = README.read_text("utf-8")
+    assert text == toured(text, tmp_path / "home"), "run: python -m tests.docs.generated"
 
 
 @pytest.mark.parametrize("name", [name for name, _ in commands()])
