@@ -140,10 +140,11 @@ def _toml(value: str, default: Any) -> str:
 
 def _ensure(file: Path) -> str:
     """config.toml's text; without the file, all defaults are written."""
+    from daemon.paths import private_folder
     from daemon.settings import Settings, render
 
     if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(file.parent)
         file.write_text(render(Settings()), "utf-8")
     return file.read_text("utf-8")
 

@@ -93,13 +93,14 @@ def init(session: Session, folders: tuple[Path, ...], as_json: bool) -> None:
 
     Run again, it keeps the file and adds folders.
     """
+    from daemon.paths import private_folder
     from daemon.settings import Settings, render
 
     chosen = [_folder(folder) for folder in folders]
     config = session.paths.config
     written = not config.exists()
     if written:
-        config.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(config.parent)
         config.write_text(render(Settings()), "utf-8")
     if not as_json:
         output.print_text(f"{'Written' if written else 'Kept'}: {config}")
