@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from time import perf_counter
 
 from memory.answer.lines import Line, Place, Scorer, same_statement, stem
@@ -58,11 +59,12 @@ def _lines(conn: Connection, found: Found, embedder: Embedder) -> list[Line]:
     times = sorted({hit.episode.at for hit in hits.values() if hit.episode.at})
     newness = {at: (i + 1) / len(times) for i, at in enumerate(times)}
     lines = []
+    before = {b.id: a.text for a, b in pairwise(theses) if a.episode_id == b.episode_id}
     for thesis, with_title, by_itself in zip(theses, titled.tolist(), alone.tolist(), strict=True):
         hit = hits[thesis.episode_id]
         at = hit.episode.at
         place = Place(with_title, by_itself, hit.score / top, newness[at] if at else 0.0)
-        lines.append(scorer.line(hit.episode, thesis, place))
+        lines.append(scorer.line(hit.episode, thesis, place, before.get(thesis.id, "")))
     return sorted(lines, key=lambda line: (-line.score, line.thesis_id))
 
 

@@ -31,7 +31,7 @@ NOVELTY = 1.0  # of words that neither question nor title holds, full at MANY_NE
 LENGTH = 1.5  # full at MANY_WORDS
 NEWNESS = 0.8  # 1 for the newest of the recalled episodes
 SHORT = -0.6  # fewer than FEW_WORDS: a heading, a signature
-ASKS = -0.9  # a sentence that itself asks answers nothing
+ASKS = -4.0  # a sentence that itself asks answers nothing; what follows it may
 MANY_NEW, MANY_WORDS, FEW_WORDS = 8, 30, 3
 SAME_STATEMENT = 0.5  # share of words, values apart, from which two sentences say the same
 
@@ -112,12 +112,15 @@ class Scorer:
         self._asks_name = bool(_ASKS_NAME.search(lowered))
         self._passages: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
 
-    def line(self, episode: Episode, thesis: Thesis, place: Place) -> Line:
-        """The sentence with its score."""
+    def line(self, episode: Episode, thesis: Thesis, place: Place, before: str = "") -> Line:
+        """The sentence with its score. `before` is the sentence before it in the same passage: if that one asks, this
+        one speaks of what it asked."""
         shown = " ".join(thesis.text.split())
         words = stems(shown)
         title, passage = self._passage(episode)
         own = self._covered(words)
+        if before.endswith("?"):
+            own |= self._covered(stems(before))
         values, has_date = self._values(shown)
         new_words = len({word for word in words if word not in self._weights} - title)
         score = (

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from memory.errors import InvalidInputError
+from memory.unicode import well_formed
 from memory.write.mentions import mentions, norm
 
 MAX_QUESTION = 4_000  # characters; more is a document, not a question
@@ -40,7 +41,7 @@ class Question:
 
 def analyse(text: str) -> Question:
     """Raises InvalidInputError for an empty question or one over MAX_QUESTION characters."""
-    stripped = text.strip()
+    stripped = well_formed(text).strip()
     if not stripped:
         raise InvalidInputError("The question is empty. Ask something in words.")
     if len(stripped) > MAX_QUESTION:

@@ -32,6 +32,7 @@ from memory.store import episodes, vectors
 from memory.store import graph as stored
 from memory.store import text as full_text
 from memory.store.connect import Connection
+from memory.unicode import well_formed
 
 NO_STRATEGY = "none"
 SHOWN_OBJECTS = 12  # objects of a walk that the trace names
@@ -81,7 +82,7 @@ def recall(
     within: Scope | None = None,
 ) -> Found:
     """The `k` best episodes for a question, best first. `conn` reads; `snapshot` is kept for the whole question."""
-    recorder = Recorder(text)
+    recorder = Recorder(well_formed(text))
     graph = snapshot.graph
     with recorder.step("analyse") as detail:
         question = analyse(text)
@@ -170,8 +171,8 @@ def _record_visits(
 ) -> None:
     columns = list(seeds)
     if walk is not None and len(walk.objects):
-        strongest = np.lexsort((np.arange(len(walk.objects)), -walk.objects))[:SHOWN_OBJECTS]
-        columns += [int(c) for c in strongest if walk.objects[c] > 0 and int(c) not in seeds]
+        everything = np.ones(len(walk.objects), np.bool_)
+        columns += [int(c) for c in best(walk.objects, everything, SHOWN_OBJECTS) if int(c) not in seeds]
     labels = stored.object_labels(conn, [int(graph.object_ids[column]) for column in columns])
     for column in columns:
         node = int(graph.object_ids[column])

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from memory.graph import Bools, Floats, Graph
+from memory.recall.rank import best
 from memory.recall.traversers import Seeds, Walk, traverser
 from memory.settings import RecallSettings
 
@@ -102,9 +103,8 @@ def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings)
 def _start(scores: Floats, allowed: Bools, top: int) -> Floats:
     """Softmax over the `top` best allowed episodes that scored at all."""
     start = np.zeros(len(scores), np.float32)
-    candidates = np.flatnonzero(allowed & (scores > 0))
-    if len(candidates):
-        best = candidates[np.lexsort((candidates, -scores[candidates]))[:top]]
-        weight = np.exp((scores[best] - scores[best[0]]) / TEMPERATURE)
-        start[best] = weight / weight.sum()
+    rows = best(scores, allowed, top)
+    if len(rows):
+        weight = np.exp((scores[rows] - scores[rows[0]]) / TEMPERATURE)
+        start[rows] = weight / weight.sum()
     return start

@@ -11,7 +11,7 @@ import hashlib
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from memory.errors import InvalidInputError
@@ -22,6 +22,7 @@ from memory.settings import ChunkSettings
 from memory.store import episodes, graph, sources, text, vectors
 from memory.store.connect import Connection
 from memory.times import to_ms
+from memory.unicode import well_formed
 from memory.write import mentions as mention_rules
 from memory.write.chunk import Draft, episodes_of
 from memory.write.mentions import Mention
@@ -81,6 +82,7 @@ class Change:
 
 def read(document: Document, settings: ChunkSettings) -> ReadDocument:
     """The document cut and read. Raises InvalidInputError if it holds no words or has no uri."""
+    document = _clean(document)
     if not document.uri:
         raise InvalidInputError("A document needs a uri: it is the source's identity.")
     read_episodes = []
@@ -98,6 +100,23 @@ def read(document: Document, settings: ChunkSettings) -> ReadDocument:
         raise InvalidInputError(f"There are no words in {document.uri}.")
     shared = mention_rules.of_properties(document.properties, document.tags)
     return ReadDocument(document, document.title or read_episodes[0].draft.title, tuple(read_episodes), tuple(shared))
+
+
+def _clean(document: Document) -> Document:
+    """The document without what a database cannot hold."""
+    given = (document.uri, document.text, document.title or "", document.speaker or "", document.ref or "")
+    spoken = [part for turn in document.turns for part in (turn.speaker, turn.text)]
+    if all(well_formed(part) is part for part in (*given, *spoken)):
+        return document
+    return replace(
+        document,
+        uri=well_formed(document.uri),
+        text=well_formed(document.text),
+        title=document.title and well_formed(document.title),
+        speaker=document.speaker and well_formed(document.speaker),
+        ref=document.ref and well_formed(document.ref),
+        turns=tuple(replace(t, speaker=well_formed(t.speaker), text=well_formed(t.text)) for t in document.turns),
+    )
 
 
 def plan(conn: Connection, batch: Sequence[ReadDocument]) -> list[Plan]:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory.nouns import Document, Turn
+from memory.unicode import well_formed
 from plugins.readers.contract import MIB, Reader, Unreadable
 from plugins.readers.dates import event_date, local
-from plugins.readers.decode import well_formed
 
 if TYPE_CHECKING:
     from plugins.manager import Plugins

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
+from memory.unicode import well_formed
 from plugins.readers.contract import Unreadable
 
 SNIFFED = 8192  # bytes looked at to tell a binary file, as git does
@@ -26,7 +27,6 @@ _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\x08\x1b"))
 _LINE_END = re.compile("\r\n?")
 # Python and editors disagree whether these end a line; as spaces they cannot shift a line number.
 _NO_LINE_END = str.maketrans(dict.fromkeys("\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", " ") | {"\x00": None})
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def is_binary(data: bytes) -> bool:
@@ -54,15 +54,6 @@ def decoded(data: bytes) -> str:
 def tidy(text: str) -> str:
     """`text` with "\\n" as its only line end, without NUL characters and lone surrogates."""
     return well_formed(_LINE_END.sub("\n", text).translate(_NO_LINE_END))
-
-
-def well_formed(text: str) -> str:
-    """`text` with U+FFFD in place of lone surrogates, which no file and no database can hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return _SURROGATE.sub("\ufffd", text)
-    return text
 
 
 def _mark(data: bytes) -> str | None:

@@ -1,0 +1,314 @@
+"""The library as its callers see it: a real file, real vectors, nothing replaced."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory import Memory
+from memory.errors import InvalidInputError, NotAvailableError, NotFoundError
+from memory.nouns import Answer, Citation, Document, Scope, Step, Token, Turn
+from memory.protocols import Embedder
+
+
+def day(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+LIGHT = """# Gannet Light
+
+The lamp burns paraffin. Nuria Solano keeps the key.
+
+## Visiting
+
+Open on Sundays. The keeper is Nuria Solano.
+"""
+
+
+def asked(memory: Memory, question: str, **limits: object) -> Answer:
+    *_, answer = memory.ask(question, **limits)  # type: ignore[arg-type]
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def test_what_was_remembered_is_found_and_cited(fresh: Memory) -> None:
+    receipt = fresh.remember(LIGHT, title="Gannet Light", source="/notes/light.md", at=day("2025-03-01"), ref="mine")
+    found = fresh.recall("Who keeps the key of the lamp?")
+    assert found.hits[0].episode.id in receipt.episode_ids
+    assert found.hits[0].episode.ref == "mine"
+    events = list(fresh.ask("Who keeps the key of the lamp?"))
+    assert {type(event) for event in events} >= {Step, Token, Citation, Answer}
+    answer = events[-1]
+    assert isinstance(answer, Answer)
+    assert "Nuria Solano keeps the key." in answer.text.splitlines()[0]
+    first = answer.citations[0]
+    assert (first.label, first.quote) == ("/notes/light.md:3", "Nuria Solano keeps the key.")
+    assert "".join(event.text for event in events if isinstance(event, Token)).strip() == answer.text
+
+
+def test_every_citation_quotes_its_source(fresh: Memory) -> None:
+    fresh.remember(LIGHT, title="Gannet Light", source="/notes/light.md")
+    lines = LIGHT.splitlines()
+    for citation in asked(fresh, "When is the light open for visiting and who is the keeper?").citations:
+        assert citation.line is not None
+        assert citation.quote in "\n".join(lines[citation.line - 1 :])
+        assert citation.quote.split()[0] in lines[citation.line - 1]
+
+
+def test_the_same_again_changes_nothing(fresh: Memory) -> None:
+    first = fresh.remember(LIGHT, source="/notes/light.md")
+    before = fresh.stats()
+    second = fresh.remember(LIGHT, source="/notes/light.md")
+    assert (second.episode_ids, second.added, second.removed) == (first.episode_ids, 0, 0)
+    after = fresh.stats()
+    assert (after.episodes, after.theses, after.objects, after.edges) == (
+        before.episodes,
+        before.theses,
+        before.objects,
+        before.edges,
+    )
+
+
+def test_a_changed_source_keeps_what_did_not_change(fresh: Memory) -> None:
+    section = "The fog horn sounds. " * 60
+    old = f"# One\n\n{section}\n\n# Two\n\nThe cat is called Bosun. {section}\n"
+    new = "An opening line that pushes all down.\n\n" + old.replace("Bosun", "Purser")
+    first = fresh.remember(old, title="N", source="/n.md")
+    second = fresh.remember(new, title="N", source="/n.md")
+    kept = set(first.episode_ids) & set(second.episode_ids)
+    assert kept
+    assert second.removed > 0
+    assert "Purser" in asked(fresh, "What is the cat called?").text
+    assert all("Bosun" not in hit.episode.text for hit in fresh.recall("Bosun the cat").hits)
+    moved = {hit.episode.id: hit.episode.line for hit in fresh.recall("fog horn").hits}
+    assert all(line > 2 for id, line in moved.items() if id in kept and line)
+    assert fresh.check().ok
+
+
+def test_properties_that_change_are_mentioned_anew(fresh: Memory) -> None:
+    def version(keeper: str) -> Document:
+        return Document("/p.md", "A round tower by the sea.", title="Tower", properties={"keeper": keeper})
+
+    first = fresh.remember_many([version("Ozzie Penhale")])[0]
+    second = fresh.remember_many([version("Juno Abara")])[0]
+    assert first.episode_ids == second.episode_ids
+    assert fresh.recall("Juno Abara").trace.visits[0].label == "Juno Abara"
+    assert all(visit.label != "Ozzie Penhale" for visit in fresh.recall("Ozzie Penhale").trace.visits)
+    assert fresh.check().ok
+
+
+def test_a_batch_is_all_or_nothing(fresh: Memory) -> None:
+    with pytest.raises(InvalidInputError, match="no words"):
+        fresh.remember_many([Document("a", "Good words."), Document("b", " \n ")])
+    assert fresh.stats().sources == 0
+    assert fresh.recall("good words").hits == ()
+
+
+def test_of_two_versions_in_one_batch_the_later_counts(fresh: Memory) -> None:
+    first, second = fresh.remember_many([Document("a", "The door is red."), Document("a", "The door is blue.")])
+    assert first == second
+    assert "blue" in asked(fresh, "What colour is the door?").text
+
+
+def test_a_chat_is_found_by_turn(fresh: Memory) -> None:
+    turns = (
+        Turn("Ana", "Where do we meet on Friday?", day("2025-05-01"), "t1"),
+        Turn("Rui", "At the Café Nero, six o'clock.", day("2025-05-01"), "t2"),
+    )
+    fresh.remember_many([Document("chat:1", turns=turns, kind="chat", title="Plans", conversation="c1")])
+    hit = fresh.recall("Where do Ana and Rui meet?").hits[0]
+    assert set(hit.episode.refs) == {"t1", "t2"}
+    assert "Café Nero" in asked(fresh, "Where do we meet on Friday?").text
+
+
+def test_an_older_value_stands_behind_the_newer_one(fresh: Memory) -> None:
+    fresh.remember("The harbour office is in Quay Street 4.", title="Harbour", source="old", at=day("2023-01-01"))
+    fresh.remember("The harbour office is in Mole Lane 9.", title="Harbour", source="new", at=day("2025-01-01"))
+    lines = asked(fresh, "Where is the harbour office?").text.splitlines()
+    assert "Mole Lane" in lines[0]
+    assert lines[1].startswith("- earlier: ")
+    assert "Quay Street" in lines[1]
+
+
+def test_as_of_knows_nothing_later(fresh: Memory) -> None:
+    fresh.remember("The harbour office is in Quay Street 4.", source="old", at=day("2023-01-01"))
+    fresh.remember("The harbour office is in Mole Lane 9.", source="new", at=day("2025-01-01"))
+    answer = asked(fresh, "Where is the harbour office?", as_of=day("2024-01-01"))
+    assert "Quay Street" in answer.text
+    assert "Mole Lane" not in answer.text
+
+
+def test_within_limits_every_stage(fresh: Memory) -> None:
+    fresh.remember_many(
+        [
+            Document("/work/a.md", "Lumen moved to Rome.", tags=("work",)),
+            Document("/home/b.md", "Lumen is the cat's name.", tags=("home",)),
+        ]
+    )
+    for scope in (Scope(folders=("/home",)), Scope(tags=("home",)), Scope(sources=("/home/b.md",))):
+        assert [hit.episode.source.uri for hit in fresh.recall("Lumen", within=scope).hits] == ["/home/b.md"]
+    assert fresh.recall("Lumen", within=Scope(folders=("/nowhere",))).hits == ()
+
+
+def test_what_memory_does_not_hold_is_refused(fresh: Memory) -> None:
+    assert "Nothing has been read yet" in asked(fresh, "Who keeps the key?").text
+    fresh.remember(LIGHT, source="/notes/light.md")
+    answer = asked(fresh, "What is the boiling point of tungsten?")
+    assert answer.no_answer
+    assert answer.citations == ()
+    assert "tungsten" in answer.missing
+
+
+@pytest.mark.parametrize("question", ["", "   \n", "x" * 100_000])
+def test_a_question_that_cannot_be_meant_is_refused_at_once(fresh: Memory, question: str) -> None:
+    with pytest.raises(InvalidInputError):
+        fresh.ask(question)
+    with pytest.raises(InvalidInputError):
+        fresh.recall(question)
+
+
+@pytest.mark.parametrize("question", ["灯台守は誰ですか？", "кто хранит ключ", "???", "'\" OR NEAR( *", "\ud800"])
+def test_any_other_question_is_answered_somehow(fresh: Memory, question: str) -> None:
+    fresh.remember(LIGHT, source="/notes/light.md")
+    assert asked(fresh, question).text
+
+
+def test_a_moved_source_keeps_its_episodes(fresh: Memory) -> None:
+    ids = fresh.remember(LIGHT, source="/a.md").episode_ids
+    fresh.move("/a.md", "/b.md")
+    hit = fresh.recall("lamp paraffin").hits[0]
+    assert (hit.episode.id, hit.episode.source.uri) == (ids[0], "/b.md")
+    with pytest.raises(NotFoundError):
+        fresh.move("/a.md", "/c.md")
+
+
+def test_a_retired_source_is_not_found_and_can_come_back(fresh: Memory) -> None:
+    fresh.remember(LIGHT, source="/a.md")
+    assert fresh.retire("/a.md") > 0
+    assert fresh.recall("lamp paraffin").hits == ()
+    fresh.remember(LIGHT, source="/a.md")
+    assert fresh.recall("lamp paraffin").hits
+    assert fresh.check().ok
+
+
+def test_what_is_forgotten_is_gone_from_the_file(fresh: Memory) -> None:
+    fresh.remember("The password of the tower is Xylophagous77.", source="/secret.md")
+    asked(fresh, "What is the password of the tower?")
+    fresh.forget(source="/secret.md")
+    assert fresh.recall("password tower").hits == ()
+    files = list(fresh.store.path.parent.glob("memory.db*"))
+    assert files
+    assert all(b"Xylophagous77" not in file.read_bytes() for file in files)
+    with pytest.raises(InvalidInputError):
+        fresh.forget()
+    with pytest.raises(InvalidInputError):
+        fresh.forget(source="a", episode=1)
+
+
+def test_facts_about_a_name(fresh: Memory) -> None:
+    fresh.remember(LIGHT, source="/notes/light.md", at=day("2025-03-01"))
+    facts = fresh.facts("nuria solano")
+    assert {"Nuria Solano keeps the key.", "The keeper is Nuria Solano."} <= {fact.text for fact in facts}
+    with pytest.raises(NotFoundError):
+        fresh.facts("Nobody Known")
+
+
+def test_what_is_not_there_yet_says_so(fresh: Memory) -> None:
+    for call in (
+        lambda: fresh.revisions(),
+        lambda: fresh.undo(1),
+        lambda: fresh.settle(1, "keep"),
+        lambda: fresh.feedback(1, "good"),
+    ):
+        with pytest.raises(NotAvailableError, match="This version"):
+            call()
+
+
+def test_a_reopened_memory_answers_alike(tmp_path: Path, static: Embedder) -> None:
+    path = tmp_path / "m.db"
+    with Memory.open(path, embedder=static) as memory:
+        memory.remember(LIGHT, source="/light.md")
+        memory.remember("Ozzie Penhale sells paraffin.", source="/ozzie.md")
+        before = [(hit.episode.id, round(hit.score, 5)) for hit in memory.recall("Who sells paraffin?").hits]
+    with Memory.open(path, embedder=static) as memory:
+        after = [(hit.episode.id, round(hit.score, 5)) for hit in memory.recall("Who sells paraffin?").hits]
+    assert before == after
+
+
+def test_a_backup_is_a_memory(fresh: Memory, tmp_path: Path, static: Embedder) -> None:
+    fresh.remember(LIGHT, source="/light.md")
+    fresh.backup(tmp_path / "copy.db")
+    with Memory.open(tmp_path / "copy.db", embedder=static) as copy:
+        assert copy.recall("lamp").hits
+    with pytest.raises(InvalidInputError):
+        fresh.backup(tmp_path / "copy.db")
+
+
+def test_vectors_on_disk_find_the_same(tmp_path: Path, static: Embedder, fresh: Memory) -> None:
+    from dataclasses import replace
+
+    from memory.settings import MemorySettings
+
+    documents = [Document(f"/{name}.md", f"{name} is a town by the sea.") for name in ("Oban", "Lagos", "Faro", "Kyle")]
+    fresh.remember_many(documents)
+    base = MemorySettings()
+    on_disk = replace(base, recall=replace(base.recall, vectors_in_memory=0))
+    with Memory.open(tmp_path / "disk.db", embedder=static, settings=on_disk) as other:
+        other.remember_many(documents)
+        assert [h.episode.title for h in other.recall("seaside town").hits] == [
+            h.episode.title for h in fresh.recall("seaside town").hits
+        ]
+
+
+def test_questions_and_writes_at_once(fresh: Memory) -> None:
+    fresh.remember(LIGHT, source="/light.md")
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        try:
+            while not done.is_set():
+                assert fresh.recall("Who keeps the key?").hits
+                assert asked(fresh, "Who keeps the key?").text
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for n in range(25):
+        fresh.remember(f"Ship number {n} passed Gannet Light.", source=f"/ship/{n % 7}.md")
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert fresh.check().ok
+
+
+words = st.sampled_from("Ana Rui Lisbon ferry harbour lamp [[Nuria Solano]] #sea 2024 keeps sells paraffin".split())
+texts = st.lists(words, min_size=1, max_size=12).map(" ".join)
+steps = st.lists(st.tuples(st.sampled_from("abcd"), st.one_of(texts, st.just("retire"))), max_size=12)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps)
+def test_the_snapshot_grown_by_writes_is_the_one_loaded(static: Embedder, changes: list[tuple[str, str]]) -> None:
+    with Memory.open(":memory:", embedder=static) as memory:
+        for uri, text in changes:
+            if text != "retire":
+                memory.remember(text, source=uri)
+            else:
+                try:
+                    memory.retire(uri)
+                except NotFoundError:
+                    continue
+        question = "Who sells paraffin to Nuria Solano in Lisbon?"
+        grown = [(hit.episode.text, round(hit.score, 4)) for hit in memory.recall(question).hits]
+        memory._snapshot = memory._loaded()
+        assert sorted(grown) == sorted((hit.episode.text, round(hit.score, 4)) for hit in memory.recall(question).hits)
+        assert memory.check().ok
