@@ -53,8 +53,15 @@ def path(session: Session, as_json: bool) -> None:
         output.print_text(str(paths.config))
 
 
+def _complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from daemon.settings import Settings, entries
+
+    names = (f"{row.section}.{row.name}" for row in entries(Settings()))
+    return [name for name in names if name.startswith(incomplete)]
+
+
 @config.command("get")
-@click.argument("key")
+@click.argument("key", shell_complete=_complete_key)
 @json_option
 @pass_session
 def get_(session: Session, key: str, as_json: bool) -> None:
@@ -72,7 +79,7 @@ def get_(session: Session, key: str, as_json: bool) -> None:
 
 
 @config.command("set")
-@click.argument("key")
+@click.argument("key", shell_complete=_complete_key)
 @click.argument("value")
 @json_option
 @pass_session

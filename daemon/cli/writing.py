@@ -19,7 +19,7 @@ NEW_LINE = "\n"  # Python 3.11 takes no backslash inside the braces of an f-stri
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...|-")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...|-", type=click.Path(allow_dash=True))
 @json_option
 @pass_session
 def add(session: Session, paths: tuple[str, ...], as_json: bool) -> None:
@@ -110,7 +110,7 @@ def _stdin() -> str:
 
 
 @click.command()
-@click.option("--source", metavar="PATH", help="A file, note or chat, by its path or name.")
+@click.option("--source", metavar="PATH", type=click.Path(), help="A file, note or chat, by its path or name.")
 @click.option("--object", "object_", metavar="NAME", help="A person, place or thing, with what links to it.")
 @click.option("--episode", type=int, metavar="ID", help="One passage.")
 @click.option("--fact", type=int, metavar="ID", help="One fact; `pal facts` shows the numbers.")

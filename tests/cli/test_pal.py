@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from daemon.cli import COMMANDS, SECTIONS, main
 from tests.cli.conftest import Pal
@@ -102,10 +102,20 @@ def test_completion_scripts_call_pal(pal: Pal, shell: str) -> None:
     assert f"_PAL_COMPLETE={shell}_complete" in pal("completion", shell).stdout
 
 
-def test_completion_completes(home: Path) -> None:
-    words = {"COMP_WORDS": "pal fo", "COMP_CWORD": "1", "_PAL_COMPLETE": "bash_complete"}
-    done = subprocess.run(PAL, env=os.environ | words, capture_output=True, text=True, timeout=60)
-    assert done.stdout.split() == ["plain,forget"]
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("pal fo", "plain,forget"),
+        ("pal ask --wi", "plain,--within"),
+        ("pal config get memory.recall.damp", "plain,memory.recall.damping"),
+        ("pal add not", "file,not"),
+    ],
+)
+def test_completion_completes(pal: Pal, typed: str, offered: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
+    done = CliRunner(env={"_PAL_COMPLETE": "bash_complete"}).invoke(main, prog_name="pal")
+    assert done.stdout == f"{offered}\n"
 
 
 def modules_of(*args: str) -> set[str]:
