@@ -76,7 +76,7 @@ def test_the_same_again_changes_nothing(fresh: Memory) -> None:
 
 def test_a_changed_source_keeps_what_did_not_change(fresh: Memory) -> None:
     section = "The fog horn sounds. " * 60
-    old = f"# One\n\n{section}\n\n# Two\n\nThe cat is called Bosun. {section}\n"
+    old = f"# One\n\n{section}\n\n# Two\n\nThe cat is called Bosun. {section}\n\n# Three\n\n{section}\n"
     new = "An opening line that pushes all down.\n\n" + old.replace("Bosun", "Purser")
     first = fresh.remember(old, title="N", source="/n.md")
     second = fresh.remember(new, title="N", source="/n.md")
