@@ -136,6 +136,8 @@ def _prose(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
     title = title_of(document)
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     for cut in cuts:
+        if not has_words(text[cut.start : cut.end]):  # a part of a long run of punctuation
+            continue
         yield Draft(
             title=_titled(title, cut.path),
             text=text[cut.start : cut.end],
@@ -181,15 +183,21 @@ def _pieces(text: str, block: Block, settings: ChunkSettings) -> Iterator[_Piece
 
 def _parts(text: str, start: int, end: int, settings: ChunkSettings) -> Iterator[tuple[int, int]]:
     """(start, end) of parts within the budget, about equally long, each ending where a sentence ends."""
-    words = count_words(text[start:end])
-    fair = words / math.ceil(words / settings.words)
+    units = [*_units(text, start, end, settings)]
+    left = sum(length for _, length in units)
     begin, size = start, 0
-    for unit, length in _units(text, start, end, settings):
-        if size and (size + length > settings.words or size + length / 2 > fair):
+    for unit, length in units:
+        if size and _is_enough(size, length, left, settings):
             yield begin, begin + len(text[begin:unit].rstrip())
-            begin, size = unit, 0
+            begin, left, size = unit, left - size, 0
         size += length
     yield begin, end
+
+
+def _is_enough(size: int, following: int, left: int, settings: ChunkSettings) -> bool:
+    """Whether a part of `size` words should end here, of `left` that are to be cut into parts of equal length."""
+    fair = left / math.ceil(left / settings.words)
+    return size + following > settings.words or size + following / 2 > fair
 
 
 def _units(text: str, start: int, end: int, settings: ChunkSettings) -> Iterator[tuple[int, int]]:
@@ -208,9 +216,10 @@ def _with_marks(text: str, start: int, sentence: int) -> int:
     """Where the sentence's line begins, if only its bullet or quote mark stands before it; not before `start`."""
     nearest = max(start, sentence - 40)
     line = text.rfind("\n", nearest, sentence) + 1 or nearest
-    return (
-        line if (line == start or text[line - 1] == "\n") and _ONLY_MARKS.fullmatch(text, line, sentence) else sentence
-    )
+    begins = line == start or text[line - 1] == "\n"
+    if not begins or not _ONLY_MARKS.fullmatch(text, line, sentence):
+        return sentence
+    return sentence - len(text[line:sentence].lstrip())
 
 
 def _sections(pieces: Sequence[_Piece], settings: ChunkSettings) -> Iterator[list[_Piece]]:
@@ -367,20 +376,21 @@ def _sessions(turns: Iterable[Turn], settings: ChunkSettings) -> Iterator[list[T
 def _groups(session: Sequence[Turn], settings: ChunkSettings) -> Iterator[list[Turn]]:
     """Groups of about equal length; a turn too long for one is a group for each of its parts."""
     lengths = [count_words(_said(turn)) for turn in session]
-    fair = sum(lengths) / math.ceil(sum(lengths) / settings.words)
+    left = sum(lengths)
     group: list[Turn] = []
     size = new = 0  # words of the group, and those that are not repeated
     for turn, words in zip(session, lengths, strict=True):
         too_long = words > settings.words * _STRETCH
-        if new and (too_long or size + words > settings.words or new + words / 2 > fair):
+        if new and (too_long or size + words > settings.words or _is_enough(new, words, left, settings)):
             yield group
+            left -= new
             last = count_words(_said(group[-1]))
             keep = not too_long and len(group) > 1 and last <= settings.overlap and last + words <= settings.words
             group, size, new = (group[-1:], last, 0) if keep else ([], 0, 0)
         if too_long:
             for start, end in _parts(turn.text, 0, len(turn.text), settings):
                 yield [replace(turn, text=turn.text[start:end])]
-            group, size = [], 0
+            group, size, left = [], 0, left - words
             continue
         group.append(turn)
         size, new = size + words, new + words

@@ -128,7 +128,7 @@ def test_spans_are_stripped_and_hold_every_word_in_order(text):
         if not covered[match.start()]:
             line = text.rfind("\n", 0, match.start()) + 1
             checkbox = re.fullmatch(r"[\W_]*\[[xX]", text[line : match.end()])
-            fence = re.match(r"[^\w`~]*(?:```|~~~)", text[line:])
+            fence = re.match(r"(?:[^\w`~]|\[[xX]\])*(?:```|~~~)", text[line:])
             assert checkbox or fence, text[line : match.end()]
 
 
