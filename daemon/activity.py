@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import collections
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from daemon import wire
 
@@ -36,7 +36,7 @@ class Channel:
         self._ended = True
         self._wake()
 
-    async def events(self) -> AsyncIterator[wire.Event]:
+    async def events(self) -> AsyncGenerator[wire.Event]:
         """All events, until the end."""
         try:
             while True:
@@ -71,7 +71,7 @@ class Activity:
         for channel in listeners:
             channel.put(event)
 
-    async def listen(self) -> AsyncIterator[wire.Event]:
+    async def listen(self) -> AsyncGenerator[wire.Event]:
         """The events from now on, until `close`."""
         channel = Channel(BACKLOG)
         with self._lock:

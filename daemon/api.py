@@ -94,9 +94,8 @@ def build(services: Services) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
         responses={"default": {"model": wire.Failed, "description": "It could not be done."}},
     )
-    app.add_exception_handler(PalimpsestError, _told)
-    app.add_exception_handler(CancelledError, _told)
-    app.add_exception_handler(OverflowError, _told)
+    for kind in (PalimpsestError, CancelledError, OverflowError, Exception):
+        app.add_exception_handler(kind, _told)
     app.add_exception_handler(RequestValidationError, _misread)  # type: ignore[arg-type]
     app.add_exception_handler(HTTPException, _refused)  # type: ignore[arg-type]
     _state_routes(app, services)
@@ -379,9 +378,8 @@ class Gate:
             # Without the error's message: it may quote what was asked or read.
             where = "".join(traceback.format_tb(error.__traceback__))
             log.error("%s %s: %s\n%s", scope["method"], scope["path"], type(error).__name__, where)
-            if started:
-                raise ConnectionAbortedError("the reply broke off") from None
-            await _fail(failed(error))(scope, receive, send)
+            if not started:
+                await _fail(failed(error))(scope, receive, send)
         finally:
             self._open -= counted
 

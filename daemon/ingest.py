@@ -294,7 +294,7 @@ class Ingest:
         self._progress(tally)
 
     def _progress(self, tally: Tally, *, last: bool = False) -> None:
-        if progress := tally.progress(last):
+        if tally.total and (progress := tally.progress(last)):
             tally.tell(progress)
             self.publish(progress)
 

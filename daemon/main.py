@@ -100,6 +100,7 @@ class Daemon:
             self.paths.backups,
             self.stop_soon,
         )
+        self.watcher.load()
         self.writer.start()
         self.tasks.start()
 

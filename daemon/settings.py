@@ -28,9 +28,6 @@ IGNORE = (
 )  # fmt: skip
 
 
-Level = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
-
-
 class SettingsError(PalimpsestError):
     """config.toml cannot be read; the message names the line and says what to do."""
 
@@ -39,7 +36,7 @@ class SettingsError(PalimpsestError):
 class DaemonSettings:
     """The background process."""
 
-    log_level: Level = setting(
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = setting(
         "INFO", "How much is logged: DEBUG, INFO, WARNING or ERROR. Texts are never logged at INFO."
     )
     readers: int = setting(4, "Questions that are worked on at the same time.")

@@ -37,10 +37,11 @@ from memory.store import folders, sources
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
-    from watchdog.observers.api import ObservedWatch
+    from watchdog.observers.api import BaseObserver, ObservedWatch
 
 log = logging.getLogger(__name__)
 
+POLL_SECONDS = 60.0
 MANY = 512  # changed paths of one folder after which it is scanned instead
 
 Identity = tuple[int, int]  # device and inode
@@ -57,7 +58,8 @@ class _Root:
     watched_as: Identity | None = None  # what the events come from
     state: str = "scanning"
     detail: str = ""
-    scans: int = 0
+    scans: int = 0  # that are under way
+    scanned: float = 0.0  # when the last one began
     doubted: float | None = None  # when many files were first not there
 
 
@@ -79,15 +81,21 @@ class Watcher:
         self._pending: dict[Path, tuple[float, float, _Root]] = {}  # path -> first and last event
         self._moved: dict[Path, Path] = {}  # where it is now -> where it was
         self._closing = False
+        self._started = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+
+    def load(self) -> None:
+        """Knows the folders, and does not yet look at them."""
+        with self._memory.store.reading() as conn:
+            for folder in folders.listing(conn):
+                identity = folder.options.get("identity")
+                self._roots[Path(folder.path)] = self._root(Path(folder.path), tuple(identity) if identity else None)
 
     def start(self) -> None:
         """Begins to watch and scan all folders."""
         from apscheduler.schedulers.background import BackgroundScheduler  # 0.2 s, behind the first answer
-        from watchdog.observers import Observer
 
-        self._observer = Observer()
-        self._observer.start()
+        self._observer = _observer()
         self._clock = BackgroundScheduler(
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
@@ -96,22 +104,24 @@ class Watcher:
             self._clock.add_job(self.scan_all, "interval", seconds=every, jitter=every / 4)
         self._clock.add_job(self._check_roots, "interval", seconds=self._settings.root_check_s or 30)
         self._clock.start()
-        with self._memory.store.reading() as conn:
-            listed = folders.listing(conn)
-        for folder in listed:
-            identity = folder.options.get("identity")
-            self._begin(Path(folder.path), tuple(identity) if identity else None)
         self._thread.start()
+        for root in list(self._roots.values()):
+            self._watch(root)
+            self._scan(root)
+        self._started.set()
 
     def close(self) -> None:
+        """Looks at nothing any more. `start` has ended."""
         with self._changed:
             self._closing = True
             self._changed.notify()
+        self._started.set()
         if self._thread.is_alive():
             self._thread.join()
             self._clock.shutdown(wait=False)
-            self._observer.stop()
-            self._observer.join(2)
+            if self._observer:
+                self._observer.stop()
+                self._observer.join(2)
 
     # What a person asks for -----------------------------------------------------------------------
 
@@ -137,8 +147,12 @@ class Watcher:
                 where = "inside" if path.is_relative_to(other) else "around"
                 raise ConflictError(f"{path} is {where} {other}, which is watched already. Stop watching that first.")
         if path not in self._roots:
+            if not self._started.wait(60):
+                raise ConflictError("Folders cannot be watched now. See the daemon's log, and restart it.")
             self._writer.write(partial(self._store, path, _identity(path)))
-            self._begin(path, _identity(path))
+            root = self._roots[path] = self._root(path, _identity(path))
+            self._watch(root)
+            self._scan(root)
         return self._folder(self._roots[path])
 
     def remove(self, path: Path) -> Path:
@@ -170,11 +184,8 @@ class Watcher:
 
     # Folders --------------------------------------------------------------------------------------
 
-    def _begin(self, path: Path, known_as: Identity | None) -> None:
-        root = _Root(path, Ignore(path, self._settings.ignore, self._own), known_as)
-        self._roots[path] = root
-        self._watch(root)
-        self._scan(root)
+    def _root(self, path: Path, known_as: Identity | None) -> _Root:
+        return _Root(path, Ignore(path, self._settings.ignore, self._own), known_as)
 
     def _watch(self, root: _Root) -> None:
         """Asks for events before the scan, so that nothing slips between."""
@@ -197,13 +208,16 @@ class Watcher:
         handler = events.FileSystemEventHandler()
         handler.on_any_event = partial(self._note, root)  # type: ignore[method-assign]
         try:
+            if self._observer is None:
+                raise OSError("it can watch no more folders")
             root.watch = self._observer.schedule(handler, str(root.path), recursive=True, event_filter=wanted)
         except OSError as error:
-            root.state, root.detail = "polling", f"the system gives no events for it ({error.strerror or error})"
+            why = error.strerror or error
+            root.state, root.detail = "polling", f"the system gives no events ({why}); it is scanned every minute"
             log.warning("no events for folder %s: %s", root.path, error)
 
     def _unwatch(self, root: _Root) -> None:
-        if root.watch is not None:
+        if root.watch is not None and self._observer is not None:
             try:
                 self._observer.unschedule(root.watch)
             except (KeyError, OSError) as error:  # the folder went away below it
@@ -216,6 +230,7 @@ class Watcher:
             return
         root.ignore = Ignore(root.path, self._settings.ignore, self._own)
         root.scans += 1
+        root.scanned = time.monotonic()
         if root.state != "polling":
             root.state = "scanning"
         self._submit(SCAN, f"Scanning {root.path.name}", [Look(root.path, root.ignore, root.path)], {}, root)
@@ -298,6 +313,8 @@ class Watcher:
                 root.state = "scanning"
                 self._watch(root)
                 self._scan(root)
+            elif root.state == "polling" and not root.scans and time.monotonic() - root.scanned > POLL_SECONDS:
+                self._scan(root)
 
     def _store(self, path: Path, identity: Identity | None) -> None:
         with self._memory.store.writing() as conn:
@@ -378,6 +395,19 @@ class Watcher:
             ]
         if looks:
             self._submit(CHANGE, f"Reading {len(looks)} changed files", looks, moved)
+
+
+def _observer() -> BaseObserver | None:
+    """What gives the system's events, started; None if the system has no more of it to give."""
+    from watchdog.observers import Observer
+
+    try:
+        observer = Observer()
+        observer.start()
+    except OSError as error:
+        log.warning("the system gives no events: %s", error)
+        return None
+    return observer
 
 
 def _identity(path: Path) -> Identity | None:

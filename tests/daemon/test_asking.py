@@ -1,0 +1,118 @@
+"""Questions whose stream breaks off, seen from inside: a memory that answers slowly, in a real store."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from daemon import asking, wire
+from daemon.activity import Channel
+from daemon.views import now
+from daemon.writer import Writer
+from memory import Memory
+from memory.nouns import Answer, AskEvent, Token
+from memory.store import conversations
+from plugins import manager
+
+
+class Slow(Memory):
+    """Says a word, waits to be let on, says the rest."""
+
+    may_go_on: threading.Event
+    ended: bool
+    error: Exception | None
+
+    def ask(self, *args: Any, **kwargs: Any) -> Iterator[AskEvent]:
+        try:
+            yield Token("The tide ")
+            assert self.may_go_on.wait(10)
+            yield Token("turns.")
+            if self.error:
+                raise self.error
+            yield Answer("The tide turns.")
+        finally:
+            self.ended = True
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Slow]:
+    memory = Slow.open(tmp_path / "memory.db", embedder=manager.load().embedder("static"))
+    assert isinstance(memory, Slow)
+    memory.may_go_on, memory.ended, memory.error = threading.Event(), False, None
+    yield memory
+    memory.close()
+
+
+@pytest.fixture
+def writer() -> Iterator[Writer]:
+    writer = Writer()
+    writer.start()
+    yield writer
+    writer.close(5)
+
+
+def new_chat(memory: Memory) -> int:
+    with memory.store.writing() as conn:
+        return conversations.create(conn, "Tides", now())
+
+
+def messages(memory: Memory, chat: int) -> list[tuple[str, str, str]]:
+    with memory.store.reading() as conn:
+        return [(message.role, message.text, message.state) for message in conversations.get(conn, chat)[1]]
+
+
+async def test_whoever_hangs_up_ends_the_work_and_leaves_a_partial_answer(memory: Slow, writer: Writer) -> None:
+    chat = new_chat(memory)
+    work = asking.begin(memory, writer, wire.AskRequest("When does the tide turn?", conversation=chat))
+    assert messages(memory, chat) == [("user", "When does the tide turn?", "complete")]
+    channel = Channel()
+    thread = threading.Thread(target=work, args=(channel,))
+    thread.start()
+    async with contextlib.aclosing(channel.events()) as events:
+        assert await anext(events) == wire.Chunk("The tide ")
+    memory.may_go_on.set()
+    await asyncio.to_thread(thread.join, 10)
+    assert messages(memory, chat)[1] == ("memory", "The tide ", "partial")
+
+
+async def test_an_answer_is_kept_before_it_is_sent(memory: Slow, writer: Writer) -> None:
+    chat = new_chat(memory)
+    memory.may_go_on.set()
+    channel = Channel()
+    work = asking.begin(memory, writer, wire.AskRequest("When?", conversation=chat))
+    threading.Thread(target=work, args=(channel,)).start()
+    async for event in channel.events():
+        if isinstance(event, wire.Answered):
+            assert messages(memory, chat)[1] == ("memory", "The tide turns.", "complete")
+            assert event.conversation == chat
+    assert memory.ended
+
+
+async def test_a_question_that_fails_says_so_and_keeps_what_was_said(memory: Slow, writer: Writer) -> None:
+    chat = new_chat(memory)
+    memory.may_go_on.set()
+    memory.error = RuntimeError("SELECT secret FROM diary")
+    channel = Channel()
+    work = asking.begin(memory, writer, wire.AskRequest("When?", conversation=chat))
+    threading.Thread(target=work, args=(channel,)).start()
+    *_, last = [event async for event in channel.events()]
+    assert isinstance(last, wire.Failed) and last.code == "internal" and "SELECT" not in str(last)
+    assert messages(memory, chat)[1] == ("memory", "The tide turns.", "partial")
+
+
+async def test_a_chat_that_is_deleted_meanwhile_costs_nobody_the_answer(memory: Slow, writer: Writer) -> None:
+    chat = new_chat(memory)
+    channel = Channel()
+    work = asking.begin(memory, writer, wire.AskRequest("When?", conversation=chat))
+    with memory.store.writing() as conn:
+        conversations.delete(conn, chat)
+    memory.may_go_on.set()
+    threading.Thread(target=work, args=(channel,)).start()
+    *_, last = [event async for event in channel.events()]
+    assert isinstance(last, wire.Answered) and last.text == "The tide turns."

@@ -1,0 +1,91 @@
+"""kill -9 while a thousand files are read: nothing is lost, nothing is double, nothing is broken."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from daemon.client import DaemonError
+from daemon.testing import RunningDaemon, run_daemon
+from memory.store import jobs
+from memory.store.store import Store
+from tests.daemon.conftest import QUICK, added, uris
+
+FILES = 1000
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for number in range(FILES):
+        (folder / f"{number:04}.md").write_text(
+            f"# Crate {number}\n\nCrate {number} came from harbour {number % 37}.\n"
+        )
+    return folder
+
+
+def kill_when(daemon: RunningDaemon, sources: int) -> int:
+    """kill -9 as soon as that many sources are there; how many there were."""
+    while (found := daemon.client.status().sources) < sources:
+        time.sleep(0.005)
+    daemon.kill()
+    return found
+
+
+def all_read(daemon: RunningDaemon, seconds: float = 60) -> bool:
+    deadline = time.monotonic() + seconds
+    while daemon.client.status().sources < FILES and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return daemon.client.status().sources == FILES
+
+
+def test_an_addition_survives_kill_9(tmp_path: Path, notes: Path) -> None:
+    with run_daemon(tmp_path / "home", QUICK) as daemon:
+        stream = daemon.client.add([notes])  # what is asked is on the disk as soon as the stream begins
+        seen = [kill_when(daemon, 100)]
+        for more in (400, 700):
+            daemon.start()
+            seen.append(kill_when(daemon, more))
+        stream.close()
+        assert seen[0] < FILES and seen == sorted(seen)
+
+        daemon.start()
+        assert all_read(daemon)
+        assert uris(daemon.client, str(notes)) == sorted(str(path) for path in notes.iterdir())
+        status = daemon.client.status()
+        assert (status.episodes, status.skipped_total) == (FILES, 0)
+        assert daemon.client.check().problems == ()
+        done, _ = added(daemon.client, notes)
+        assert (done.sources, done.unchanged) == (0, FILES)
+        assert daemon.stop() == 0
+        with Store.open(daemon.paths.memory) as store, store.reading() as conn:
+            assert jobs.pending(conn) == 0
+            assert jobs.listing(conn, "dead") == []
+
+
+def test_a_stop_in_the_middle_goes_on_later(tmp_path: Path, notes: Path) -> None:
+    with run_daemon(tmp_path / "home", QUICK) as daemon:
+        with daemon.client.add([notes]) as stream:
+            next(stream)
+            began = time.monotonic()
+            assert daemon.stop() == 0
+            assert time.monotonic() - began < 15
+            with pytest.raises(DaemonError) as caught:
+                list(stream)
+            assert caught.value.failed.code == "stopping"
+        daemon.start()
+        assert all_read(daemon)
+        assert daemon.client.check().problems == ()
+
+
+def test_a_watched_folder_survives_kill_9(tmp_path: Path, notes: Path) -> None:
+    with run_daemon(tmp_path / "home", QUICK) as daemon:
+        daemon.client.watch(notes)
+        kill_when(daemon, 100)
+        daemon.start()
+        assert all_read(daemon)
+        assert daemon.client.status().episodes == FILES
+        assert daemon.client.check().problems == ()

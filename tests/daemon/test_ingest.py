@@ -1,0 +1,121 @@
+"""What one batch does when something in it, or under it, fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon import wire
+from daemon.files import Ignore
+from daemon.ingest import Ingest, Look
+from daemon.tasks import Tally
+from daemon.writer import Writer
+from memory import Memory
+from memory.errors import StoreFullError
+from memory.nouns import Document, Receipt
+from memory.store import skips, sources
+from plugins import manager
+
+
+class Failing(Memory):
+    """Keeps everything but what says `poison`, and nothing at all while the disk is full."""
+
+    full = False
+
+    def remember_many(self, documents: Iterable[Document]) -> list[Receipt]:
+        documents = list(documents)
+        if self.full:
+            raise StoreFullError("The disk is full. Make room.")
+        if any("poison" in document.text for document in documents):
+            raise ZeroDivisionError("poison")
+        return super().remember_many(documents)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Failing]:
+    memory = Failing.open(tmp_path / "memory.db", embedder=manager.load().embedder("static"))
+    assert isinstance(memory, Failing)
+    yield memory
+    memory.close()
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for number in range(10):
+        (folder / f"{number}.md").write_text(f"Sail {number} is mended.")
+    return folder
+
+
+def take(memory: Memory, folder: Path) -> tuple[wire.Added, list[wire.Event]]:
+    writer = Writer()
+    writer.start()
+    published: list[wire.Event] = []
+    ingest = Ingest(memory, manager.load(), writer, published.append)
+    tally = Tally()
+    try:
+        for _ in ingest.take([Look(folder, Ignore(folder, [], []), folder)], tally):
+            pass
+    finally:
+        writer.close(5)
+    return tally.result(), published
+
+
+def kept(memory: Memory, folder: Path) -> tuple[list[str], dict[str, str]]:
+    with memory.store.reading() as conn:
+        names = [Path(source.uri).stem for source in sources.under(conn, f"{folder}/")]
+        return names, {Path(skip.uri).stem: skip.reason for skip in skips.listing(conn)}
+
+
+def test_one_that_cannot_be_kept_takes_no_other_with_it(memory: Failing, notes: Path) -> None:
+    (notes / "3.md").write_text("This is poison.")
+    (notes / "5.md").write_text("---\n\n***\n")
+    done, published = take(memory, notes)
+    names, skipped = kept(memory, notes)
+    assert names == ["0", "1", "2", "4", "6", "7", "8", "9"]
+    assert set(skipped) == {"3", "5"} and "ZeroDivisionError" in skipped["3"] and "words" in skipped["5"]
+    assert (done.sources, done.skipped) == (8, 2)
+    assert {event.uri for event in published if isinstance(event, wire.Skipped)} == {
+        str(notes / "3.md"),
+        str(notes / "5.md"),
+    }
+
+    again, published = take(memory, notes)
+    assert (again.unchanged, again.skipped) == (8, 2)
+    assert not [event for event in published if isinstance(event, wire.Skipped)]  # it was told already
+
+    (notes / "3.md").write_text("This is cured.")
+    (notes / "5.md").unlink()
+    assert take(memory, notes)[0].sources == 1
+    assert kept(memory, notes)[1] == {}
+
+
+def test_a_full_disk_is_no_files_fault(memory: Failing, notes: Path) -> None:
+    memory.full = True
+    with pytest.raises(StoreFullError):
+        take(memory, notes)
+    assert kept(memory, notes) == ([], {})
+    memory.full = False
+    assert take(memory, notes)[0].sources == 10
+
+
+def test_an_emptied_file_says_nothing_any_more(memory: Failing, notes: Path) -> None:
+    take(memory, notes)
+    (notes / "1.md").write_text("")
+    done, _ = take(memory, notes)
+    assert (done.removed, done.skipped) == (1, 1)
+    names, skipped = kept(memory, notes)
+    assert "1" not in names and "empty" in skipped["1"]
+
+
+def test_a_file_that_cannot_be_read_for_a_while_is_not_lost(memory: Failing, notes: Path) -> None:
+    take(memory, notes)
+    (notes / "1.md").unlink()
+    (notes / "1.md").symlink_to(notes / "2.md")
+    (notes / "2.md").write_bytes(b"\x00" * 100)
+    done, _ = take(memory, notes)
+    assert (done.removed, done.skipped) == (0, 2)
+    assert len(kept(memory, notes)[0]) == 10

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon import logs
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    for handler in root.handlers[:]:
+        root.removeHandler(handler)
+        handler.close()
+    root.handlers, root.level = handlers, level
+    logging.captureWarnings(False)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such modes on Windows")
+def test_files_are_private_and_do_not_grow_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "FILE_BYTES", 1000)
+    logs.configure(tmp_path / "logs" / "daemon.log", "INFO")
+    for number in range(500):
+        logging.getLogger("daemon.x").info("line %d", number)
+    files = list((tmp_path / "logs").iterdir())
+    assert len(files) == logs.FILES
+    assert sum(file.stat().st_size for file in files) <= 1000 * logs.FILES
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    assert stat.S_IMODE((tmp_path / "logs").stat().st_mode) == 0o700
+    assert "line 499" in (tmp_path / "logs" / "daemon.log").read_text()
+
+
+def test_nobody_can_forge_a_line(tmp_path: Path) -> None:
+    logs.configure(tmp_path / "daemon.log", "INFO")
+    name = "a\nERROR forged\x1b[31m\u202e\udcff"
+    logging.getLogger("daemon").warning("not kept: %s", name)
+    logging.getLogger("daemon").debug("not at this level")
+    logging.getLogger("watchdog").info("nor of others")
+    (first, second) = (tmp_path / "daemon.log").read_text("utf-8").splitlines()
+    assert "not kept: a" in first and second.startswith("    ERROR forged\\x1b[31m\\x202e\\xdcff")

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+
+from daemon import wire
+from daemon.tasks import ADD, SCAN, Tally, Task, Tasks
+
+
+def test_a_more_urgent_task_goes_between_two_steps_of_another() -> None:
+    told: list[wire.Event] = []
+    tasks = Tasks(told.append)
+    order: list[str] = []
+    stepped, all_ended = threading.Event(), threading.Semaphore(0)
+
+    def steps(name: str, count: int) -> Iterator[None]:
+        for number in range(count):
+            order.append(f"{name}{number}")
+            if name == "scan" and number == 0:
+                stepped.set()
+                assert submitted.wait(5)
+            yield
+
+    submitted = threading.Event()
+    ended: list[tuple[str, BaseException | None]] = []
+
+    def task(name: str, count: int) -> Task:
+        def end(error: BaseException | None) -> None:
+            ended.append((name, error))
+            all_ended.release()
+
+        return Task(name, Tally(total=count), steps(name, count), end)
+
+    tasks.start()
+    tasks.submit(SCAN, task("scan", 3))
+    assert stepped.wait(5)
+    assert (tasks.busy, tasks.queue) == ("scan", 3)
+    tasks.submit(ADD, task("add", 2))
+    submitted.set()
+    assert all_ended.acquire(timeout=5) and all_ended.acquire(timeout=5)
+    assert order == ["scan0", "add0", "add1", "scan1", "scan2"]
+    assert ended == [("add", None), ("scan", None)]
+    assert tasks.close(5) and told == []
+
+
+def test_a_task_that_fails_is_told_and_the_next_one_runs() -> None:
+    told: list[wire.Event] = []
+    tasks = Tasks(told.append)
+    done = threading.Event()
+
+    def bad() -> Iterator[None]:
+        yield
+        raise ValueError("words of a private letter")
+
+    tasks.submit(SCAN, Task("Scanning", Tally(), bad()))
+    tasks.submit(SCAN, Task("Reading", Tally(), iter(()), lambda error: done.set()))
+    tasks.start()
+    assert done.wait(5)
+    (notice,) = told
+    assert isinstance(notice, wire.Notice) and notice.level == "error"
+    assert "Scanning failed" in notice.text and "letter" not in notice.text
+    assert tasks.close(5)
+
+
+def test_closing_ends_what_is_unfinished() -> None:
+    tasks = Tasks(lambda event: None)
+    errors: list[BaseException | None] = []
+    tasks.submit(SCAN, Task("never", Tally(), itertools.repeat(None), errors.append))
+    tasks.start()
+    assert tasks.close(5)
+    tasks.submit(SCAN, Task("too late", Tally(), iter(()), errors.append))
+    assert [type(error) for error in errors] == [CancelledError, CancelledError]
+
+
+def test_progress_is_not_a_flood() -> None:
+    tally = Tally(total=10**6)
+    events = []
+    for tally.done in range(10_000):
+        events += [progress] if (progress := tally.progress()) else []
+    assert 1 <= len(events) < 100
+    assert tally.progress(last=True) == wire.Progress(9999, 10**6, "")

@@ -1,0 +1,264 @@
+"""Watched folders: real files, real events of the system, a real daemon."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon import wire
+from daemon.client import Client, DaemonError
+from daemon.testing import RunningDaemon
+from tests.daemon.conftest import Listener, answer, listening, uris
+
+
+@pytest.fixture
+def folder(client: Client, tmp_path: Path) -> Iterator[Path]:
+    """A watched folder that has been scanned once, empty."""
+    path = tmp_path / "watched"
+    path.mkdir()
+    client.watch(path)
+    wait_for_state(client, path, "watching")
+    yield path
+    client.unwatch(path)
+
+
+@pytest.fixture
+def listener(client: Client, folder: Path) -> Iterator[Listener]:
+    with listening(client) as hears:
+        yield hears
+
+
+def state_of(client: Client, path: Path) -> wire.Folder:
+    (found,) = [row for row in client.folders() if row.path == str(path)]
+    return found
+
+
+def wait_for(client: Client, path: Path, wanted: Callable[[wire.Folder], bool]) -> wire.Folder:
+    """A watched folder as it is when it is as wanted."""
+    deadline = time.monotonic() + 15
+    while not wanted(found := state_of(client, path)):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.02)
+    return found
+
+
+def wait_for_state(client: Client, path: Path, state: str) -> wire.Folder:
+    return wait_for(client, path, lambda found: found.state == state)
+
+
+def test_what_is_there_is_read(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "notes" / "sub").mkdir(parents=True)
+    (tmp_path / "notes" / "sub" / "a.md").write_text("The seal is called Otto.")
+    with listening(client) as listener:
+        watched = client.watch(tmp_path / "notes")
+        assert watched.path == str(tmp_path / "notes") and watched.state in ("scanning", "watching")
+        listener.until_changed(tmp_path / "notes" / "sub" / "a.md", "added")
+    assert wait_for_state(client, tmp_path / "notes", "watching").sources == 1
+    assert "Otto" in answer(client, "What is the seal called?").text
+    assert client.watch(tmp_path / "notes").sources == 1  # again is no harm
+    gone = client.unwatch(tmp_path / "notes", forget=True)
+    assert (gone.sources, gone.episodes) == (1, 1)
+    assert uris(client, str(tmp_path)) == []
+    assert answer(client, "What is the seal called?").no_answer
+
+
+def test_create_change_delete(client: Client, folder: Path, listener: Listener) -> None:
+    file = folder / "log.md"
+    file.write_text("The tide gauge shows two metres.")
+    listener.until_changed(file, "added")
+    file.write_text("The tide gauge shows three metres.")
+    listener.until_changed(file, "changed")
+    text = answer(client, "What does the tide gauge show?").text
+    assert "three" in text and "two" not in text
+    file.unlink()
+    listener.until_changed(file, "removed")
+    assert uris(client, str(folder)) == []
+    file.write_text("The tide gauge shows three metres.")  # and it comes back
+    listener.until_changed(file, "added")
+    assert uris(client, str(folder)) == [str(file)]
+
+
+def test_a_moved_file_and_a_moved_folder_keep_their_identity(client: Client, folder: Path, listener: Listener) -> None:
+    (folder / "in").mkdir()
+    (folder / "in" / "mole.md").write_text("The harbour mole is four hundred metres long.")
+    listener.until_changed(folder / "in" / "mole.md", "added")
+    (before,) = client.recall(wire.RecallRequest("harbour mole", within=wire.Within(folders=(str(folder),)))).hits
+
+    (folder / "in" / "mole.md").rename(folder / "mole of Leixões.md")
+    listener.until_changed(folder / "mole of Leixões.md", "moved")
+    (folder / "mole of Leixões.md").rename(folder / "in" / "mole.md")
+    listener.until_changed(folder / "in" / "mole.md", "moved")
+    (folder / "in").rename(folder / "out")
+    listener.until_changed(folder / "out" / "mole.md", "moved")
+
+    (after,) = client.recall(wire.RecallRequest("harbour mole", within=wire.Within(folders=(str(folder),)))).hits
+    assert after.passage.uri == str(folder / "out" / "mole.md")
+    assert after.passage.episode_id == before.passage.episode_id
+    assert not [
+        event for event in listener.heard if isinstance(event, wire.SourceChanged) and event.change == "removed"
+    ]
+
+
+def test_a_file_that_moves_to_another_watched_folder(client: Client, folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    client.watch(other)
+    wait_for_state(client, other, "watching")
+    with listening(client) as listener:
+        (folder / "crane.md").write_text("The yellow crane lifts forty tons.")
+        listener.until_changed(folder / "crane.md", "added")
+        (before,) = client.recall(wire.RecallRequest("yellow crane", k=1)).hits
+        (folder / "crane.md").rename(other / "crane.md")
+        listener.until_changed(other / "crane.md", "moved")
+    (after,) = client.recall(wire.RecallRequest("yellow crane", k=1)).hits
+    assert (after.passage.episode_id, after.passage.uri) == (before.passage.episode_id, str(other / "crane.md"))
+    client.unwatch(other)
+
+
+def test_editors_that_write_beside_and_rename(client: Client, folder: Path, listener: Listener) -> None:
+    """Three ways to save; in each the file stays one source, and no temporary name is ever read."""
+    file = folder / "draft.md"
+    file.write_text("Version one of the speech.")
+    listener.until_changed(file, "added")
+
+    (folder / "draft.md.tmp").write_text("Version two of the speech.")  # write beside, rename over
+    (folder / "draft.md.tmp").replace(file)
+    listener.until_changed(file, "changed")
+
+    file.rename(folder / "draft.md~")  # keep the old one, write anew (Vim, Emacs)
+    file.write_text("Version three of the speech.")
+    listener.until_changed(file, "changed")
+
+    file.unlink()  # remove, write anew
+    file.write_text("Version four of the speech.")
+    listener.until_changed(file, "changed")
+
+    assert uris(client, str(folder)) == [str(file)]
+    assert {event.uri for event in listener.heard if isinstance(event, wire.SourceChanged)} == {str(file)}
+    assert "four" in answer(client, "Which version of the speech?").text
+
+
+def test_a_folder_that_comes_or_goes_whole(client: Client, folder: Path, listener: Listener, tmp_path: Path) -> None:
+    (tmp_path / "made elsewhere" / "deep").mkdir(parents=True)
+    (tmp_path / "made elsewhere" / "deep" / "x.md").write_text("The dredger works at night.")
+    (tmp_path / "made elsewhere").rename(folder / "here")
+    listener.until_changed(folder / "here" / "deep" / "x.md", "added")
+    (folder / "here").rename(tmp_path / "gone")
+    listener.until_changed(folder / "here" / "deep" / "x.md", "removed")
+    (tmp_path / "gone" / "deep" / "y.md").write_text("Nobody reads this one.")
+    (folder / "last.md").write_text("The pilot boat is orange.")
+    listener.until_changed(folder / "last.md", "added")
+    assert uris(client, str(tmp_path)) == [str(folder / "last.md")]
+
+
+def test_ignored_names_are_never_read(client: Client, folder: Path, listener: Listener) -> None:
+    for name in (".obsidian/workspace.md", "~$report.md", ".#lock.md", "secret.pem", "node_modules/x/readme.md"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("Never to be read.")
+    (folder / "read me.md").write_text("To be read.")
+    listener.until_changed(folder / "read me.md", "added")
+    assert uris(client, str(folder)) == [str(folder / "read me.md")]
+    (folder / ".palimpsestignore").write_text("read*\n")
+    listener.until_changed(folder / "read me.md", "removed")
+
+
+def test_a_skip_is_told_once_and_forgotten_when_mended(client: Client, folder: Path, listener: Listener) -> None:
+    file = folder / "scan.md"
+    file.write_bytes(b"\x00\x01\x02" * 500)
+    event = listener.until(lambda event: isinstance(event, wire.Skipped))
+    assert isinstance(event, wire.Skipped) and (event.uri, "binary" in event.reason) == (str(file), True)
+    file.write_text("Now it is a text.")
+    listener.until_changed(file, "added")
+    assert not [skip for skip in client.status().skipped if skip.uri == str(file)]
+
+
+def test_a_folder_that_goes_takes_nothing_with_it(client: Client, folder: Path, listener: Listener) -> None:
+    """An unmounted drive, a renamed folder: its sources stay, it says so, and it goes on when it is back."""
+    for number in range(3):
+        (folder / f"{number}.md").write_text(f"Warehouse {number} smells of cork.")
+    listener.until_changed(folder / "2.md", "added")
+    folder.rename(folder.with_name("elsewhere"))
+    missing = wait_for_state(client, folder, "missing")
+    assert missing.sources == 3 and "not there" in missing.detail
+    folder.mkdir()  # the empty place where it was mounted
+    missing = wait_for(client, folder, lambda found: "drive" in found.detail)
+    assert missing.state == "missing" and len(uris(client, str(folder))) == 3
+    folder.rmdir()
+    folder.with_name("elsewhere").rename(folder)
+    back = wait_for_state(client, folder, "watching")
+    assert (back.sources, back.detail) == (3, "")
+    (folder / "new.md").write_text("Warehouse nine smells of salt.")
+    listener.until_changed(folder / "new.md", "added")
+
+
+def test_many_files_gone_at_once_are_doubted_and_then_believed(
+    client: Client, folder: Path, listener: Listener
+) -> None:
+    for number in range(40):
+        (folder / f"{number}.md").write_text(f"Locker {number} belongs to rower {number}.")
+    listener.until(lambda event: client.sources(str(folder)).total == 40)
+    for number in range(1, 40):
+        (folder / f"{number}.md").unlink()
+    wait_for(client, folder, lambda found: "gone at once" in found.detail)
+    assert client.sources(str(folder)).total == 40
+    listener.until(lambda event: client.sources(str(folder)).total == 1)
+
+
+def test_what_happened_while_nobody_watched(
+    running: RunningDaemon, client: Client, folder: Path, listener: Listener
+) -> None:
+    for name in ("stays", "moves", "changes", "goes"):
+        (folder / f"{name}.md").write_text(f"The barrel that {name} is number {len(name)}.")
+    listener.until(lambda event: client.sources(str(folder)).total == 4)
+    listener.close()
+    assert running.stop() == 0
+    (folder / "moves.md").rename(folder / "moved.md")
+    (folder / "changes.md").write_text("The barrel that changed is number 99.")
+    (folder / "goes.md").unlink()
+    (folder / "comes.md").write_text("The barrel that came is number 5.")
+    running.start()
+    wait_for_state(client, folder, "watching")
+    assert [Path(uri).stem for uri in uris(client, str(folder))] == ["changes", "comes", "moved", "stays"]
+    assert "99" in answer(client, "Which number is the barrel that changed?").text
+    assert client.check().problems == ()
+
+
+def test_folders_that_cannot_be_watched(client: Client, folder: Path, tmp_path: Path) -> None:
+    (folder / "inner").mkdir()
+    for path, code in ((folder / "inner", "conflict"), (tmp_path, "conflict"), (folder / "none", "not_found")):
+        with pytest.raises(DaemonError) as caught:
+            client.watch(path)
+        assert caught.value.failed.code == code, path
+    with pytest.raises(DaemonError) as caught:
+        client.unwatch(tmp_path)
+    assert caught.value.failed.code == "not_found"
+
+
+def test_a_link_to_a_folder_is_watched_as_the_folder(client: Client, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(folder)
+    assert client.watch(tmp_path / "link").path == str(folder)
+
+
+def test_idle_it_does_nothing(running: RunningDaemon, client: Client, folder: Path, listener: Listener) -> None:
+    """Our own reading causes no work, and an idle daemon takes no processor."""
+    (folder / "a.md").write_text("The anchor weighs ninety kilos.")
+    listener.until_changed(folder / "a.md", "added")
+    with pytest.raises(AssertionError, match="it did not come"):
+        listener.until(lambda event: False, seconds=2)  # the rest of that
+    before = processor_seconds(running)
+    with listening(client) as quiet, pytest.raises(AssertionError, match=r"heard: \[\]"):
+        quiet.until(lambda event: True, seconds=4)
+    assert processor_seconds(running) - before <= 0.04  # 1 %, in ticks of a hundredth of a second
+
+
+def processor_seconds(running: RunningDaemon) -> float:
+    assert running.process is not None
+    try:
+        fields = Path(f"/proc/{running.process.pid}/stat").read_text().rpartition(")")[2].split()
+    except FileNotFoundError:
+        pytest.skip("no /proc here")
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
