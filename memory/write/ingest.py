@@ -24,7 +24,7 @@ from memory.store.connect import Connection
 from memory.times import to_ms
 from memory.unicode import well_formed
 from memory.write import mentions as mention_rules
-from memory.write.chunk import Draft, episodes_of
+from memory.write.chunk import Draft, episodes_of, title_of
 from memory.write.mentions import Mention
 from memory.write.sentences import sentences
 
@@ -99,7 +99,7 @@ def read(document: Document, settings: ChunkSettings) -> ReadDocument:
     if not read_episodes:
         raise InvalidInputError(f"There are no words in {document.uri}.")
     shared = mention_rules.of_properties(document.properties, document.tags)
-    return ReadDocument(document, document.title or read_episodes[0].draft.title, tuple(read_episodes), tuple(shared))
+    return ReadDocument(document, title_of(document), tuple(read_episodes), tuple(shared))
 
 
 def _clean(document: Document) -> Document:

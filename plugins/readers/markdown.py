@@ -12,7 +12,7 @@ from memory.nouns import Document
 from plugins.hookspecs import hookimpl
 from plugins.readers import frontmatter
 from plugins.readers.contract import Reader
-from plugins.readers.dates import parse_date
+from plugins.readers.dates import event_date, parse_date
 from plugins.readers.decode import text_of
 
 DATE_KEYS = ("date", "created", "day", "when", "published", "updated", "modified")  # the first that is a date wins
@@ -28,22 +28,18 @@ def read(path: Path, data: bytes) -> list[Document]:
     properties = frontmatter.parse(block) if block is not None else None
     if properties is None:
         return [Document(uri="", text=text, title=first_heading(text))]
-    lines = text.split("\n")
-    first, last = before, len(lines)
-    if not any(line.strip() for line in lines[before:]):  # a card: all it says is in its properties
-        first, last = 1, before - 1
-    body = "\n".join(lines[first:last])
-    title = properties.get("title")
+    body = "\n".join(text.split("\n")[before:])
+    stated = properties.get("title")
+    title = stated if isinstance(stated, str) and stated.strip() else first_heading(body)
     return [
         Document(
             uri="",
-            text=body,
-            title=title if isinstance(title, str) and title.strip() else first_heading(body),
-            at=date_of(properties),
+            text=text,  # with the frontmatter: what it says is to be found and cited as well
+            title=title,
+            at=date_of(properties) or event_date(path, title or "", body),
             properties=properties,
             tags=frontmatter.tags(properties),
             aliases=frontmatter.aliases(properties),
-            lines=tuple(range(first + 1, last + 1)),
         )
     ]
 
