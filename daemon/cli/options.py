@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 from collections.abc import Callable
 from datetime import datetime, time, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -71,25 +72,34 @@ def json_option(command: Command) -> Command:
 
 
 def scope_options(command: Command) -> Command:
-    """--within, --tag, --since, --until, --as-of: limit a question to a part of the memory."""
-    for option in reversed(
-        [
-            click.option(
-                "--within",
-                "folders",
-                metavar="FOLDER",
-                multiple=True,
-                type=click.Path(path_type=Path),
-                help="Only what stands in this folder or file; may be repeated.",
-            ),
-            click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only what carries this tag; repeatable."),
-            click.option("--since", metavar="DATE", type=When("start"), help="Only what is dated from then on."),
-            click.option("--until", metavar="DATE", type=When("end"), help="Only what is dated up to then."),
-            as_of_option,
-        ]
+    """--within, --tag, --since, --until: limit a question to a part of the memory. The command gets `within`."""
+
+    @functools.wraps(command)
+    def scoped(
+        *args: Any,
+        folders: tuple[Path, ...],
+        tags: tuple[str, ...],
+        since: str | None,
+        until: str | None,
+        **others: Any,
+    ) -> Any:
+        return command(*args, within=scope(folders, tags, since, until), **others)
+
+    for option in (
+        click.option("--until", metavar="DATE", type=When("end"), help="Only what is dated up to then."),
+        click.option("--since", metavar="DATE", type=When("start"), help="Only what is dated from then on."),
+        click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only what carries this tag; repeatable."),
+        click.option(
+            "--within",
+            "folders",
+            metavar="FOLDER",
+            multiple=True,
+            type=click.Path(path_type=Path),
+            help="Only what stands in this folder or file; repeatable.",
+        ),
     ):
-        command = option(command)
-    return command
+        scoped = option(scoped)
+    return cast(Command, scoped)
 
 
 def as_of_option(command: Command) -> Command:
@@ -98,7 +108,7 @@ def as_of_option(command: Command) -> Command:
 
 
 def scope(folders: tuple[Path, ...], tags: tuple[str, ...], since: str | None, until: str | None) -> wire.Within:
-    """The values of `scope_options` (without --as-of), checked, as the daemon takes them."""
+    """The values of `scope_options`, checked, as the daemon takes them."""
     places = [existing(folder, "--within") for folder in folders]
     if since and until and datetime.fromisoformat(since) > datetime.fromisoformat(until):
         raise click.BadParameter("It lies after --until, so nothing can be found.", param_hint="--since")

@@ -12,7 +12,7 @@ from daemon.cli import output
 from daemon.cli.errors import DaemonState
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
-from daemon.client import DaemonDownError, connect
+from daemon.client import Client, DaemonDownError, connect
 from daemon.terminal import display_safe
 
 
@@ -47,7 +47,7 @@ def stop(session: Session, as_json: bool) -> None:
     """Stop it, when it has finished what it is writing."""
     running = _hello(session)
     if running is not None:
-        connect(session.paths, start=False).stop()
+        Client(session.paths).stop()
     if as_json:
         output.print_json({"stopped": running is not None})
     else:
@@ -60,7 +60,7 @@ def stop(session: Session, as_json: bool) -> None:
 def restart(session: Session, as_json: bool) -> None:
     """Stop it and start it again, with the settings as they are now."""
     if _hello(session) is not None:
-        connect(session.paths, start=False).stop()
+        Client(session.paths).stop()
     _report(session, as_json)
 
 
@@ -100,7 +100,7 @@ def log(session: Session, lines: int, follow: bool) -> None:
 
 def _hello(session: Session) -> wire.Hello | None:
     try:
-        return connect(session.paths, start=False).hello()
+        return Client(session.paths).hello()
     except DaemonDownError:
         return None
 

@@ -3,64 +3,55 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.errors import HOW_TO_READ, NOTHING_READ, NothingFound
-from daemon.cli.options import as_of_option, json_option, scope, scope_options
+from daemon.cli.options import as_of_option, json_option, scope_options
 from daemon.cli.session import Session, pass_session
+from daemon.client import DaemonDownError
 
 
 @click.command()
 @click.argument("question", nargs=-1, required=True)
 @scope_options
+@as_of_option
 @json_option
 @pass_session
-def ask(
-    session: Session,
-    question: tuple[str, ...],
-    folders: tuple[Path, ...],
-    tags: tuple[str, ...],
-    since: str | None,
-    until: str | None,
-    as_of: str | None,
-    as_json: bool,
-) -> None:
+def ask(session: Session, question: tuple[str, ...], within: wire.Within, as_of: str | None, as_json: bool) -> None:
     """Answer QUESTION from the memory, with the source of every claim.
 
     Exits with 4 when the memory does not hold the answer. With --json the question's events come as they happen,
     one a line.
     """
-    request = wire.AskRequest(_text(question), as_of=as_of, within=scope(folders, tags, since, until))
-    answered: wire.Answered | None = None
-    printed = ""
-    for event in session.client.ask(request):
-        if as_json:
-            output.print_json(event)
-        elif isinstance(event, wire.Chunk):
-            output.print_text(event.text, nl=False)
-            printed += event.text
-        if isinstance(event, wire.Answered):
-            answered = event
-    if answered is None:
-        raise click.ClickException("The answer broke off. Ask again; `pal daemon log` may say why.")
+    answered = _stream(session, wire.AskRequest(_text(question), as_of=as_of, within=within), as_json)
     if not as_json:
-        _finish(answered, printed)
+        _print_citations(answered)
     if answered.no_answer:
         if not as_json and session.client.status().episodes == 0:
             output.say(HOW_TO_READ)
         sys.exit(NothingFound.exit_code)
 
 
-def _finish(answered: wire.Answered, printed: str) -> None:
-    """What follows the streamed text: its end of line, what is missing, the citations."""
-    if not printed:
-        output.print_text(answered.text, nl=False)
-    if not (printed or answered.text).endswith("\n"):
-        click.echo()
+def _stream(session: Session, request: wire.AskRequest, as_json: bool) -> wire.Answered:
+    """Prints the answer as it comes, or with JSON every event."""
+    last = ""
+    for event in session.client.ask(request):
+        if as_json:
+            output.print_json(event)
+        elif isinstance(event, wire.Chunk):
+            last = event.text
+            output.print_text(last, nl=False)
+        if isinstance(event, wire.Answered):
+            if not as_json and not last.endswith("\n"):
+                click.echo()
+            return event
+    raise DaemonDownError("The answer broke off. Ask again; `pal daemon log` may say why.")
+
+
+def _print_citations(answered: wire.Answered) -> None:
     for missing in answered.missing:
         output.print_text(f"Missing: {missing}")
     if answered.citations:
@@ -75,21 +66,14 @@ def _finish(answered: wire.Answered, printed: str) -> None:
 @click.argument("question", nargs=-1, required=True)
 @click.option("-k", type=click.IntRange(1, 200), default=10, show_default=True, help="Passages at most.")
 @scope_options
+@as_of_option
 @json_option
 @pass_session
 def recall(
-    session: Session,
-    question: tuple[str, ...],
-    k: int,
-    folders: tuple[Path, ...],
-    tags: tuple[str, ...],
-    since: str | None,
-    until: str | None,
-    as_of: str | None,
-    as_json: bool,
+    session: Session, question: tuple[str, ...], k: int, within: wire.Within, as_of: str | None, as_json: bool
 ) -> None:
     """Show the passages that speak of QUESTION, best first."""
-    request = wire.RecallRequest(_text(question), k=k, as_of=as_of, within=scope(folders, tags, since, until))
+    request = wire.RecallRequest(_text(question), k=k, as_of=as_of, within=within)
     reply = session.client.recall(request)
     if as_json:
         output.print_json(reply)
