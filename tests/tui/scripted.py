@@ -1,0 +1,112 @@
+"""A client that says what a test wants, so that every word, time and id on the screen is known."""
+
+from __future__ import annotations
+
+import itertools
+import queue
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from daemon import wire
+from daemon.client import DaemonDownError, DaemonError
+
+NOW = datetime(2026, 4, 24, 15, 30, tzinfo=UTC)
+HOME = "/home/tilda/notes"
+
+
+class Script:
+    """A stream whose events a test gives one after the other; `close` from any thread ends it."""
+
+    def __init__(self, *events: wire.Event | Exception, ends: bool = True) -> None:
+        self._events: queue.SimpleQueue[wire.Event | Exception | None] = queue.SimpleQueue()
+        self.closed = False
+        for event in events:
+            self.give(event)
+        if ends:
+            self.end()
+
+    def give(self, event: wire.Event | Exception) -> None:
+        self._events.put(event)
+
+    def end(self) -> None:
+        self._events.put(None)
+
+    def __iter__(self) -> Iterator[wire.Event]:
+        while not self.closed and (event := self._events.get()) is not None:
+            if isinstance(event, Exception):
+                raise event
+            if not self.closed:
+                yield event
+
+    def close(self) -> None:
+        self.closed = True
+        self.end()
+
+
+@dataclass
+class ScriptedClient:
+    """Answers from its fields. `answers` are used up in order; `down` makes every call fail."""
+
+    state: wire.Status
+    answers: list[Script] = field(default_factory=list)
+    additions: list[Script] = field(default_factory=list)
+    kept: dict[int, wire.MessagesReply] = field(default_factory=dict)
+    down: str = ""
+    asked: list[wire.AskRequest] = field(default_factory=list)
+    live: Script = field(default_factory=lambda: Script(ends=False))
+    ids: itertools.count[int] = field(default_factory=lambda: itertools.count(100))
+
+    def connect(self, start: bool) -> ScriptedClient:
+        if self.down:
+            raise DaemonDownError(self.down)
+        return self
+
+    def status(self) -> wire.Status:
+        return self.state
+
+    def ask(self, request: wire.AskRequest) -> Script:
+        self.asked.append(request)
+        return self.answers.pop(0)
+
+    def add(self, paths: list[Path]) -> Script:
+        return self.additions.pop(0)
+
+    def watch(self, path: Path) -> wire.Folder:
+        folder = wire.Folder(str(path), "scanning")
+        self.state = replace(self.state, folders=(*self.state.folders, folder))
+        return folder
+
+    def conversations(self) -> tuple[wire.Conversation, ...]:
+        return tuple(reply.conversation for reply in self.kept.values())
+
+    def conversation(self, id: int) -> wire.MessagesReply:
+        if id not in self.kept:
+            raise DaemonError(wire.Failed("not_found", f"There is no session {id}.", "Choose another one."))
+        return self.kept[id]
+
+    def new_conversation(self, title: str = "") -> wire.Conversation:
+        new = wire.Conversation(next(self.ids), title, NOW.isoformat(), NOW.isoformat())
+        self.kept[new.id] = wire.MessagesReply(new, ())
+        return new
+
+    def rename_conversation(self, id: int, title: str) -> wire.Conversation:
+        kept = self.conversation(id)
+        self.kept[id] = replace(kept, conversation=replace(kept.conversation, title=title))
+        return self.kept[id].conversation
+
+    def delete_conversation(self, id: int) -> None:
+        del self.kept[id]
+
+    def activity(self) -> Script:
+        return self.live
+
+    def go_down(self, reason: str) -> None:
+        """The daemon goes away."""
+        self.down = reason
+        live, self.live = self.live, Script(ends=False)
+        live.end()
+
+    def come_back(self) -> None:
+        self.down = ""

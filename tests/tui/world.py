@@ -1,0 +1,125 @@
+"""A small memory for the chat's tests: what it holds, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from daemon import wire
+from tests.tui.scripted import HOME, Script, ScriptedClient
+
+STATUS = wire.Status(
+    version="0.1.0",
+    protocol=wire.PROTOCOL,
+    pid=4711,
+    uptime_s=12.0,
+    path="/home/tilda/.local/share/palimpsest/memory.db",
+    embedder="static",
+    sources=86,
+    episodes=1204,
+    theses=5120,
+    objects=913,
+    edges=20480,
+    bytes=18_400_000,
+    queue=0,
+    busy="",
+    folders=(wire.Folder(HOME, "watching", 86),),
+)
+EMPTY = replace(STATUS, sources=0, episodes=0, theses=0, objects=0, edges=0, bytes=90_112, folders=())
+
+QUESTION = "When was the fog signal last sounded?"
+PRISM = wire.Cited(
+    n=1,
+    label=f"{HOME}/museum/fog-signal.md:14",
+    uri=f"{HOME}/museum/fog-signal.md",
+    title="Fog signal",
+    quote="It was last sounded on 9 March 2026, for the mayor, who asked it to stop.",
+    passage="# Fog signal\n\nBeatrice is a diaphone of 1908. She has two notes, and both of them are low.\n\n"
+    "It was last sounded on 9 March 2026, for the mayor, who asked it to stop.\n\n"
+    "The compressor needs a new belt before she may sing again. Ozzie has the belt.",
+    episode_id=31,
+    line=14,
+    end_line=14,
+    at="2026-03-09T11:00:00+00:00",
+)
+EARLIER = wire.Cited(
+    n=2,
+    label=f"{HOME}/daily/2026-01-14.md:6",
+    uri=f"{HOME}/daily/2026-01-14.md",
+    title="Wednesday",
+    quote="The fog signal has not been sounded since 1987.",
+    passage="Rain. Bosun in the leaflets again.\nThe fog signal has not been sounded since 1987.\nOrdered paint.",
+    episode_id=12,
+    line=6,
+    end_line=6,
+    at="2026-01-14T09:00:00+00:00",
+    earlier=True,
+)
+CHAT = wire.Cited(
+    n=3,
+    label="Foghorn committee, Nuria Solano, 2026-03-10",
+    uri=f"{HOME}/chats/foghorn-committee.json",
+    title="Foghorn committee",
+    quote="Nobody is to sound her again before I have had my coffee.",
+    passage="Nuria Solano: Nobody is to sound her again before I have had my coffee.\nFerelith Oakes: Noted.",
+    episode_id=55,
+    at="2026-03-10T07:12:00+00:00",
+    speaker="Nuria Solano",
+)
+TEXT = (
+    "- It was last sounded on 9 March 2026, for the mayor, who asked it to stop. [1]\n"
+    "- earlier: The fog signal has not been sounded since 1987. [2]\n"
+    "- Nobody is to sound her again before I have had my coffee. [3]\n"
+)
+STEPS: tuple[wire.Event, ...] = (
+    wire.Stage("analyse", 0.4, {"objects": 1}),
+    wire.Stage("seed", 1.2, {"seeds": 3}),
+    wire.Visited(31, "episode", "Fog signal", 0.91, "text"),
+    wire.Visited(12, "episode", "Wednesday", 0.74, "text"),
+    wire.Visited(7, "object", "Beatrice", 0.66, "seed", "seed"),
+    wire.Visited(55, "episode", "Foghorn committee", 0.52, "text"),
+    wire.Stage("text", 12.3, {"candidates": 200}),
+    wire.Stage("spread", 20.1, {"iterations": 15}),
+)
+CITED = (PRISM, EARLIER, CHAT)
+ANSWERED = wire.Answered(TEXT, CITED, confidence=0.8, trace_id=9, ms=41.0)
+
+
+def answer() -> Script:
+    """The whole answer to QUESTION, in pieces."""
+    pieces = [wire.Chunk(TEXT[start : start + 24]) for start in range(0, len(TEXT), 24)]
+    return Script(*STEPS, *CITED, *pieces, ANSWERED)
+
+
+def refusal() -> Script:
+    text = "Your memory does not hold the answer."
+    return Script(*STEPS[:2], wire.Answered(text, (), no_answer=True, missing=("Atlantis",), ms=9.0))
+
+
+def short_answer(text: str = "On Friday. [1]") -> Script:
+    return Script(
+        wire.Cited(1, "a.md:1", "a.md", "A", "On Friday.", "On Friday.", 1, 1), wire.Answered(text, (PRISM,), ms=3.0)
+    )
+
+
+def sessions() -> dict[int, wire.MessagesReply]:
+    """Three kept sessions, the newest first."""
+    rows = [
+        (7, "Who has the belt for the compressor?", "2026-04-24T14:02:00+00:00", 6),
+        (5, "Opening times at Easter", "2026-04-23T09:10:00+00:00", 2),
+        (2, "What the goat may not eat", "2025-12-30T18:45:00+00:00", 12),
+    ]
+    return {id: session(id, title, updated, messages) for id, title, updated, messages in rows}
+
+
+def session(id: int, title: str, updated: str, messages: int) -> wire.MessagesReply:
+    """A kept session of so many messages, half of them answers."""
+    turns = [
+        wire.Message(2 * n + k, role, text, updated, citations=(PRISM,) if role == "memory" else ())
+        for n in range(messages // 2)
+        for k, (role, text) in enumerate([("user", f"Question {n + 1}?"), ("memory", f"Answer {n + 1}. [1]")])
+    ]
+    return wire.MessagesReply(wire.Conversation(id, title, updated, updated, len(turns)), tuple(turns))
+
+
+def client(**fields: object) -> ScriptedClient:
+    return ScriptedClient(**({"state": STATUS} | fields))  # type: ignore[arg-type]

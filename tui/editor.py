@@ -1,0 +1,76 @@
+"""The person's editor, told at which line to open."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+
+from daemon import wire
+
+_PLUS_LINE = {
+    "vi",
+    "vim",
+    "nvim",
+    "gvim",
+    "mvim",
+    "view",
+    "nano",
+    "pico",
+    "emacs",
+    "emacsclient",
+    "micro",
+    "kak",
+    "joe",
+}
+_GOTO = {"code", "code-insiders", "codium", "cursor", "windsurf"}
+_COLON = {"hx", "helix", "subl", "zed", "zeditor"}
+_USUAL = ("nano", "vim", "vi")
+
+
+class CannotOpenError(Exception):
+    """A source cannot be opened in an editor; the message is a sentence for the person."""
+
+
+def opening_command(cited: wire.Cited) -> list[str]:
+    """The command that opens a citation's source at its line. Raises CannotOpenError with the reason."""
+    if cited.line is None:
+        raise CannotOpenError("This was said in a chat or a note; there is no file to open at a line.")
+    path = Path(cited.uri)
+    if not path.is_absolute() or not path.is_file():
+        raise CannotOpenError("The file is not there any more; this is the passage as it was read.")
+    editor = find_editor()
+    if editor is None:
+        raise CannotOpenError("No editor was found. Set $EDITOR, for example to nano or vim.")
+    try:
+        return editor_command(editor, str(path), cited.line)
+    except ValueError as error:
+        raise CannotOpenError(f"$EDITOR cannot be understood: {error}") from error
+
+
+def find_editor(environ: Mapping[str, str] = os.environ) -> str | None:
+    """$VISUAL, else $EDITOR, else what is usually there; None if nothing is."""
+    chosen = environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
+    return chosen or next((name for name in _USUAL if shutil.which(name)), None)
+
+
+def editor_command(editor: str, path: str, line: int | None = None) -> list[str]:
+    """The command that opens `path`, at `line` (from 1) if the editor is one whose syntax is known.
+
+    `editor` may carry arguments of its own (`emacsclient -nw`). Raises ValueError if its quotes do not match.
+    """
+    command = shlex.split(editor)
+    if not command:
+        raise ValueError("No editor is named.")
+    name = PurePath(command[0]).name.removesuffix(".exe")
+    if line is None:
+        return [*command, path]
+    if name in _PLUS_LINE:
+        return [*command, f"+{line}", path]
+    if name in _GOTO:
+        return [*command, "--goto", f"{path}:{line}"]
+    if name in _COLON:
+        return [*command, f"{path}:{line}"]
+    return [*command, path]

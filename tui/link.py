@@ -1,0 +1,228 @@
+"""The chat's line to the daemon: every call blocks, so every call has a thread of its own.
+
+What comes back is posted as a message (`tui/messages.py`) or awaited; the event loop never waits for the daemon.
+The threads are daemon threads and not Textual workers, because Textual joins its workers at the end, and leaving the
+chat must not wait for a daemon that does not answer.
+
+    connecting -> up -> down -> up ...
+
+The chat starts the daemon when it opens and whenever it is asked for something. While it is down the chat only looks
+whether it is back: a daemon that somebody stopped on purpose is not revived behind their back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from textual.message import Message
+from textual.message_pump import MessagePump
+
+from daemon import wire
+from daemon.client import DaemonDownError, DaemonError
+from tui.messages import Activity, AddEvent, AskEvent, Connected, Disconnected, SessionStarted, StatusChanged
+
+T = TypeVar("T")
+
+RETRY_SECONDS = 2.0
+PROGRESS_SECONDS = 0.1  # an ingestion may report thousands of files a second; a person reads ten
+TITLE_LENGTH = 60
+
+
+class Events(Protocol):
+    """A stream of events; `close` may be called from another thread, and ends it."""
+
+    def __iter__(self) -> Iterator[wire.Event]: ...
+    def close(self) -> None: ...
+
+
+class Client(Protocol):
+    """What the chat needs of `daemon.client.Client`. Its calls raise DaemonError and DaemonDownError."""
+
+    def status(self) -> wire.Status: ...
+    def ask(self, request: wire.AskRequest) -> Events: ...
+    def add(self, paths: list[Path]) -> Events: ...
+    def watch(self, path: Path) -> wire.Folder: ...
+    def conversations(self) -> tuple[wire.Conversation, ...]: ...
+    def conversation(self, id: int) -> wire.MessagesReply: ...
+    def new_conversation(self, title: str = "") -> wire.Conversation: ...
+    def rename_conversation(self, id: int, title: str) -> wire.Conversation: ...
+    def delete_conversation(self, id: int) -> None: ...
+    def activity(self) -> Events: ...
+
+
+Connect = Callable[[bool], Client]
+"""`connect(start)` -> a client of a daemon that answers; with `start` it is started first. Raises DaemonDownError."""
+
+
+class Link:
+    """The one connection of one chat. `target` gets the messages."""
+
+    def __init__(self, connect: Connect, target: MessagePump) -> None:
+        self._connect = connect
+        self._target = target
+        self._tickets = itertools.count(1)
+        self._streams: dict[int, Events] = {}
+        self._cancelled: set[int] = set()
+        self._closing = threading.Event()
+        self._wake = threading.Event()
+        self._listening: Events | None = None
+
+    def open(self) -> None:
+        """Starts to connect and to listen."""
+        self._thread(self._listen)
+
+    def close(self) -> None:
+        """Ends every stream. No message is posted after this."""
+        self._closing.set()
+        self._wake.set()
+        for stream in (self._listening, *self._streams.values()):
+            if stream is not None:
+                stream.close()
+
+    def ask(self, question: str, conversation: int | None) -> int:
+        """Asks in a session, a new one if it is None; AskEvent messages with the returned ticket follow."""
+        ticket = next(self._tickets)
+        self._thread(lambda: self._relay(ticket, self._ask(ticket, question, conversation), AskEvent))
+        return ticket
+
+    def add(self, path: Path) -> int:
+        """Reads a file or a folder once; AddEvent messages with the returned ticket follow."""
+        ticket = next(self._tickets)
+        self._thread(lambda: self._relay(ticket, self._add(ticket, path), AddEvent))
+        return ticket
+
+    def cancel(self, ticket: int) -> None:
+        """No more messages with this ticket; what the daemon does for it is stopped."""
+        self._cancelled.add(ticket)
+        if stream := self._streams.get(ticket):
+            stream.close()
+
+    async def call(self, method: Callable[[Client], T]) -> T:
+        """The result of one call, without blocking the event loop. Raises what the client raises."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[T] = loop.create_future()
+
+        def give(result: T | None, error: BaseException | None) -> None:
+            if done.cancelled():
+                return
+            if error is not None:
+                done.set_exception(error)
+            else:
+                done.set_result(result)  # type: ignore[arg-type]
+
+        def run() -> None:
+            result, error = None, None
+            try:
+                result = method(self._started())
+            except Exception as caught:  # carried over to the awaiting side, whatever it is
+                error = caught
+            with suppress(RuntimeError):  # the loop is closed: the chat has ended meanwhile
+                loop.call_soon_threadsafe(give, result, error)
+
+        self._thread(run)
+        return await done
+
+    def refresh_status(self) -> None:
+        """Asks for the memory's state; a StatusChanged message follows if the daemon answers."""
+
+        def run() -> None:
+            with suppress(DaemonError, DaemonDownError):
+                self._post(StatusChanged(self._connect(False).status()))
+
+        self._thread(run)
+
+    # In threads ---------------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        start = True
+        while not self._closing.is_set():
+            self._wake.clear()
+            try:
+                client = self._connect(start)
+                self._listening = client.activity()
+                self._post(Connected(client.status()))
+                for event in _paced(self._listening):
+                    self._post(Activity(event))
+                reason = "The memory daemon is not running."
+            except (DaemonDownError, DaemonError) as error:
+                reason = str(error)
+            self._listening = None
+            self._post(Disconnected(reason))
+            start = False
+            self._wake.wait(RETRY_SECONDS)
+
+    def _ask(self, ticket: int, question: str, conversation: int | None) -> Iterator[Message]:
+        client = self._started()
+        if conversation is None:
+            started = client.new_conversation(title_of(question))
+            conversation = started.id
+            yield SessionStarted(ticket, started)
+        for event in self._opened(ticket, client.ask(wire.AskRequest(question, conversation=conversation))):
+            yield AskEvent(ticket, event)
+
+    def _add(self, ticket: int, path: Path) -> Iterator[Message]:
+        for event in _paced(self._opened(ticket, self._started().add([path]))):
+            yield AddEvent(ticket, event)
+
+    def _opened(self, ticket: int, stream: Events) -> Events:
+        self._streams[ticket] = stream
+        if ticket in self._cancelled:
+            stream.close()
+        return stream
+
+    def _relay(self, ticket: int, messages: Iterator[Message], kind: type[AskEvent] | type[AddEvent]) -> None:
+        failed = None
+        try:
+            for message in messages:
+                if ticket in self._cancelled and isinstance(message, kind):
+                    break
+                self._post(message)
+        except DaemonError as error:
+            failed = error.failed
+        except DaemonDownError as error:
+            failed = wire.Failed("down", str(error))
+        except Exception as error:  # a thread has nobody above it: the person must hear of it all the same
+            failed = wire.Failed("chat", f"The chat failed: {type(error).__name__}: {error}.", "Please report this.")
+        finally:
+            self._streams.pop(ticket, None)
+        if failed is not None and ticket not in self._cancelled:
+            self._post(kind(ticket, failed))
+
+    def _started(self) -> Client:
+        client = self._connect(True)
+        self._wake.set()  # it is back: listen again at once
+        return client
+
+    def _thread(self, work: Callable[[], None]) -> None:
+        threading.Thread(target=work, daemon=True, name="palimpsest-chat").start()
+
+    def _post(self, message: Message) -> None:
+        if not self._closing.is_set():
+            self._target.post_message(message)
+
+
+def title_of(question: str) -> str:
+    """A session's title from its first question: its first line, cut at a word."""
+    line = question.strip().partition("\n")[0].strip()
+    if len(line) <= TITLE_LENGTH:
+        return line
+    return line[:TITLE_LENGTH].rsplit(" ", 1)[0] + "…"
+
+
+def _paced(events: Events) -> Iterator[wire.Event]:
+    """The events, without progress that comes faster than it can be read; the last of an ingestion always comes."""
+    shown = 0.0
+    for event in events:
+        if isinstance(event, wire.Progress) and event.done < event.total:
+            now = time.monotonic()
+            if now - shown < PROGRESS_SECONDS:
+                continue
+            shown = now
+        yield event

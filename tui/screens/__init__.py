@@ -1,0 +1,1 @@
+"""The chat's screens, one per file."""

@@ -1,0 +1,386 @@
+"""The screen one lives in: the conversation, the evidence beside it, the prompt below."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Footer
+
+from daemon import wire
+from daemon.client import DaemonDownError, DaemonError
+from daemon.terminal import display_safe
+from tui.actions import bindings_of, find_command, parse_command
+from tui.completion import complete
+from tui.link import Connect, Link
+from tui.messages import Activity, AddEvent, AskEvent, Connected, Disconnected, SessionStarted, StatusChanged
+from tui.reports import added_report, failure, status_report
+from tui.screens.help import HelpScreen
+from tui.screens.sessions import NEW, SessionsScreen
+from tui.widgets.answer import Answer
+from tui.widgets.citation_list import CitationList
+from tui.widgets.command_hints import CommandHints
+from tui.widgets.conversation import Conversation
+from tui.widgets.evidence import Evidence
+from tui.widgets.note import Note
+from tui.widgets.plain import Plain
+from tui.widgets.prompt import Prompt
+from tui.widgets.status_bar import StatusBar
+from tui.widgets.welcome import Welcome
+from tui.wording import answer_text, short_path
+
+STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go missing without an event
+SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
+
+
+@dataclass
+class Adding:
+    """A file or folder that is being read."""
+
+    path: str
+    note: Note
+    skipped: list[wire.Skipped] = field(default_factory=list)
+
+
+class ChatScreen(Screen[None]):
+    """What the daemon says and what a person does come together here; the widgets show it."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    AUTO_FOCUS = "#prompt"
+    BINDINGS = bindings_of("chat")
+
+    def __init__(self, connect: Connect, now: Callable[[], datetime]) -> None:
+        super().__init__()
+        self.link = Link(connect, self)
+        self._now = now
+        self._status: wire.Status | None = None
+        self._last: wire.Conversation | None = None  # the session before this one
+        self._adding: dict[int, Adding] = {}
+        self._look: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield StatusBar()
+        with Horizontal(id="body"):
+            yield Conversation(self.link, self._now)
+            yield Evidence()
+        with Vertical(id="below"):
+            yield CommandHints()
+            yield Plain(id="waiting")
+            with Horizontal(id="ask"):
+                yield Plain("›", id="sign")
+                yield Prompt()
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        self.query_one("#waiting").display = False
+        self.add_class("-fresh")
+        self.link.open()
+        self.set_interval(STATUS_SECONDS, self._look_again)
+
+    def on_unmount(self) -> None:
+        self.link.close()
+
+    @property
+    def conversation(self) -> Conversation:
+        return self.query_one(Conversation)
+
+    @property
+    def evidence(self) -> Evidence:
+        return self.query_one(Evidence)
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.query_one(Prompt)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The watched folders; paths are shown from them."""
+        return tuple(folder.path for folder in self._status.folders) if self._status else ()
+
+    # The daemon ---------------------------------------------------------------------------------
+
+    @on(Connected)
+    def _connected(self, message: Connected) -> None:
+        self._show_status(message.status)
+        self._offer_last()
+
+    @on(StatusChanged)
+    def _status_changed(self, message: StatusChanged) -> None:
+        self._show_status(message.status)
+
+    @on(Disconnected)
+    def _disconnected(self, message: Disconnected) -> None:
+        self._status = None
+        self.query_one(StatusBar).set_down("memory not running")
+        for welcome in self.query(Welcome):
+            welcome.show_down(message.reason)
+
+    @on(AskEvent)
+    @on(SessionStarted)
+    async def _relay(self, message: AskEvent | SessionStarted) -> None:
+        await self.conversation.receive(message)
+
+    @on(Activity)
+    def _activity(self, message: Activity) -> None:
+        match message.event:
+            case wire.Progress() as progress:
+                self.query_one(StatusBar).set_progress(progress)
+                if progress.done >= progress.total:
+                    self._look_soon()
+            case wire.SourceChanged() | wire.Skipped():
+                self._look_soon()
+            case wire.Notice(level="error", text=text):
+                self.notify(display_safe(text), severity="error", markup=False)
+            case wire.Notice(level="warning", text=text):
+                self.notify(display_safe(text), severity="warning", markup=False)
+            case wire.Notice(text=text):
+                self.notify(display_safe(text), markup=False)
+
+    def _show_status(self, status: wire.Status) -> None:
+        self._status = status
+        self.query_one(StatusBar).set_status(status)
+        for welcome in self.query(Welcome):
+            welcome.show(status, self._last, self._now())
+
+    def _look_soon(self) -> None:
+        if self._look is None:
+            self._look = self.set_timer(SETTLE_SECONDS, self._look_now)
+
+    def _look_now(self) -> None:
+        self._look = None
+        self.link.refresh_status()
+
+    def _look_again(self) -> None:
+        if self._status is not None:
+            self.link.refresh_status()
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Tells a person what the daemon could not do."""
+        try:
+            yield
+        except (DaemonError, DaemonDownError) as error:
+            self.notify(display_safe(str(error)), severity="error", markup=False)
+
+    # Prompt -------------------------------------------------------------------------------------
+
+    @on(Prompt.Submitted)
+    async def _submitted(self, message: Prompt.Submitted) -> None:
+        command = parse_command(message.text)
+        if command is None:
+            await self.conversation.ask(message.text)
+            return
+        name, argument = command
+        action = find_command(name)
+        if action is None:
+            await self.conversation.say(f"There is no command /{name}. /help lists them.", "warning")
+        elif action.needs_argument and not argument:
+            await self.conversation.say(f"It needs one more word: {action.usage}", "warning")
+        else:
+            call = f"{action.handler}({argument!r})" if argument and action.argument else action.handler
+            await self.run_action(f"app.{call}" if action.where == "app" else call)
+
+    @on(Prompt.Changed)
+    def _typed(self) -> None:
+        self.query_one(CommandHints).show_for(self.prompt.text)
+
+    @on(Prompt.CompletionWanted)
+    def _complete(self) -> None:
+        if self.prompt.text.startswith("/"):
+            if completed := complete(self.prompt.text):
+                self.prompt.fill(completed)
+        else:
+            self.action_focus_evidence()
+
+    async def action_take_back(self) -> None:
+        if not await self.conversation.take_back():
+            self.remove_class("-evidence-open")
+
+    @on(Conversation.GivenBack)
+    def _given_back(self, message: Conversation.GivenBack) -> None:
+        self.prompt.give_back(message.question)
+
+    @on(Conversation.Changed)
+    def _session_changed(self) -> None:
+        session = self.conversation.session
+        self.query_one(StatusBar).set_title(session.title)
+        self.prompt.asked = session.asked
+        waiting = self.query_one("#waiting", Plain)
+        waiting.display = bool(session.waiting)
+        waiting.update("\n".join(f"waiting: {question.partition(chr(10))[0]}" for question in session.waiting))
+
+    # Panes --------------------------------------------------------------------------------------
+
+    @on(Conversation.EvidenceChanged)
+    def _show_evidence(self, message: Conversation.EvidenceChanged) -> None:
+        answer = message.answer
+        self.remove_class("-fresh")
+        self.evidence.show(answer.citations, self.folders, answer.without_evidence)
+        if message.n is not None:
+            self.evidence.highlight(message.n)
+            if self.has_class("-narrow"):
+                self.add_class("-evidence-open")
+
+    def action_toggle_evidence(self) -> None:
+        if self.evidence.display:
+            self.remove_class("-evidence-open")
+            self.set_class(self.has_class("-wide"), "-evidence-closed")
+            self.prompt.focus()
+        else:
+            self.action_focus_evidence()
+
+    def action_focus_evidence(self) -> None:
+        self.remove_class("-evidence-closed", "-fresh")
+        if self.has_class("-narrow"):
+            self.add_class("-evidence-open")
+        if self.evidence.citation is not None:
+            self.query_one(CitationList).focus()
+
+    def action_focus_prompt(self) -> None:
+        self.remove_class("-evidence-open")
+        self.prompt.focus()
+
+    def action_select_answer(self, step: int) -> None:
+        self.conversation.select(step)
+
+    def action_toggle_trace(self) -> None:
+        if (answer := self.conversation.transcript.selected) is not None:
+            answer.trace.toggle()
+
+    def action_scroll_transcript(self, direction: int) -> None:
+        transcript = self.conversation.transcript
+        if direction < 0:
+            transcript.scroll_page_up(animate=False)
+        else:
+            transcript.scroll_page_down(animate=False)
+
+    def action_jump_to_end(self) -> None:
+        self.conversation.transcript.follow()
+
+    @on(Answer.LinkClicked)
+    def _link_clicked(self, message: Answer.LinkClicked) -> None:
+        self.app.copy_to_clipboard(display_safe(message.href))
+        self.notify(f"Link copied: {display_safe(message.href, line=True)}", markup=False)
+
+    def action_copy_answer(self) -> None:
+        answer = self.conversation.transcript.selected
+        if answer is None or not answer.text:
+            self.notify("There is no answer to copy yet.", severity="warning", markup=False)
+        else:
+            self.app.copy_to_clipboard(answer_text(answer.text, answer.citations))
+            self.notify("Answer copied, with its sources.", markup=False)
+
+    def action_show_help(self) -> None:
+        self.app.push_screen(HelpScreen())
+
+    async def action_choose_theme(self, name: str = "") -> None:
+        if not name:
+            self.app.search_themes()
+        elif name in self.app.available_themes:
+            self.app.theme = name
+        else:
+            known = ", ".join(sorted(self.app.available_themes))
+            await self.conversation.say(f"There is no theme {name}. There are: {known}.", "warning")
+
+    # Sessions -----------------------------------------------------------------------------------
+
+    @work
+    async def _offer_last(self) -> None:
+        with self._telling():
+            sessions = await self.link.call(lambda client: client.conversations())
+            self._last = next((session for session in sessions if session.messages), None)
+            if self._status is not None:
+                self._show_status(self._status)
+
+    @work
+    async def action_show_sessions(self) -> None:
+        with self._telling():
+            sessions = await self.link.call(lambda client: client.conversations())
+            chosen = await self.app.push_screen_wait(SessionsScreen(self.link, sessions, self._now()))
+            if chosen == NEW:
+                await self.action_new_session()
+            elif chosen is not None:
+                await self._resume(chosen)
+            elif (current := self.conversation.session.conversation) is not None:
+                kept = await self.link.call(lambda client: client.conversations())  # renamed or deleted, perhaps
+                found = next((session for session in kept if session.id == current.id), None)
+                if found is None:
+                    await self.action_new_session()
+                else:
+                    self.conversation.rename(found)
+
+    @work
+    async def action_resume_last(self) -> None:
+        with self._telling():
+            if self._last is not None:
+                await self._resume(self._last.id)
+
+    async def _resume(self, id: int) -> None:
+        kept = await self.link.call(lambda client: client.conversation(id))
+        self.evidence.clear()
+        await self.conversation.resume(kept)
+        self._last = None
+        self.prompt.focus()
+
+    async def action_new_session(self) -> None:
+        await self.conversation.begin()
+        self.evidence.clear()
+        self.add_class("-fresh")
+        self._offer_last()
+
+    # The memory ---------------------------------------------------------------------------------
+
+    async def action_add_path(self, typed: str) -> None:
+        path = _path(typed)
+        shown = short_path(str(path))
+        if not path.exists():
+            await self.conversation.say(f"There is no {shown}.", "warning")
+            return
+        note = await self.conversation.say(f"{shown}: looking for what can be read")
+        self._adding[self.link.add(path)] = Adding(shown, note)
+
+    @on(AddEvent)
+    def _added(self, message: AddEvent) -> None:
+        adding = self._adding[message.ticket]
+        match message.event:
+            case wire.Progress(done, total, label):
+                adding.note.say(f"{adding.path}: read {done:,} of {total:,} · {short_path(label, self.folders)}")
+            case wire.Skipped() as skipped:
+                adding.skipped.append(skipped)
+            case wire.Added() as added:
+                adding.note.say(added_report(adding.path, added, adding.skipped))
+            case wire.Failed() as failed:
+                adding.note.say(f"{adding.path}: {failure(failed)}", "error")
+        if isinstance(message.event, (wire.Added, wire.Failed)):
+            del self._adding[message.ticket]
+            self._look_soon()
+
+    @work
+    async def action_watch_path(self, typed: str) -> None:
+        path = _path(typed)
+        with self._telling():
+            folder = await self.link.call(lambda client: client.watch(path))
+            text = f"Watching {short_path(folder.path)}. It is read now; the line at the top shows how far."
+            await self.conversation.say(text)
+            self.link.refresh_status()
+
+    @work
+    async def action_show_status(self) -> None:
+        with self._telling():
+            status = await self.link.call(lambda client: client.status())
+            self._show_status(status)
+            await self.conversation.say(status_report(status))
+
+
+def _path(typed: str) -> Path:
+    """A path as a person types or drops it: quoted perhaps, from `~` or from here."""
+    return Path(os.path.normpath(Path(typed.strip("'\"")).expanduser().absolute()))

@@ -1,0 +1,67 @@
+"""What the chat knows of the session on screen. Plain values, no widgets."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from daemon import wire
+
+WINDOW = 20  # messages mounted when a session is resumed, and more of them with each scroll to the top
+KEPT = 60  # messages that stay mounted while the newest is in view
+
+
+@dataclass
+class Session:
+    """A session: its conversation (None until the daemon keeps it), its messages, and the questions that wait.
+
+    `messages` are the settled ones, oldest first; those before `shown_from` have no widgets. `asked` are the questions
+    for the arrow keys, oldest first.
+    """
+
+    conversation: wire.Conversation | None = None
+    messages: list[wire.Message] = field(default_factory=list)
+    shown_from: int = 0
+    asked: list[str] = field(default_factory=list)
+    waiting: deque[str] = field(default_factory=deque)
+
+    @classmethod
+    def resumed(cls, reply: wire.MessagesReply) -> Session:
+        """A session as the daemon kept it; its last messages are to be shown."""
+        return cls(
+            conversation=reply.conversation,
+            messages=list(reply.messages),
+            shown_from=max(0, len(reply.messages) - WINDOW),
+            asked=[message.text for message in reply.messages if message.role == "user"],
+        )
+
+    @property
+    def title(self) -> str:
+        return self.conversation.title if self.conversation else ""
+
+    @property
+    def shown(self) -> list[wire.Message]:
+        """The messages that are to have widgets."""
+        return self.messages[self.shown_from :]
+
+    def show_earlier(self) -> list[wire.Message]:
+        """Moves the window up; the messages that came into it, oldest first."""
+        until = self.shown_from
+        self.shown_from = max(0, until - WINDOW)
+        return self.messages[self.shown_from : until]
+
+    def settle(self, question: str, answered: wire.Answered, at: str, state: str = "complete") -> None:
+        """Adds a question and its answer, as the daemon keeps them too. `state`: complete | partial."""
+        self.messages += [
+            wire.Message(0, "user", question, at),
+            wire.Message(
+                0,
+                "memory",
+                answered.text,
+                at,
+                state,
+                answered.citations,
+                answered.no_answer,
+                answered.trace_id,
+            ),
+        ]

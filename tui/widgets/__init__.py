@@ -1,0 +1,1 @@
+"""What the chat's screens are made of, one widget per file."""

@@ -1,0 +1,98 @@
+"""The sources under an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from daemon import wire
+from daemon.terminal import display_safe
+from tui.actions import bindings_of
+from tui.wording import cited_label, cut_left, day
+
+
+class CitationList(OptionList):
+    """`[n] path:line`, title and date of every citation. A click highlights; opening needs the key."""
+
+    BINDINGS = bindings_of("evidence")
+
+    @dataclass
+    class OpenWanted(Message):
+        """A person wants to see the source itself."""
+
+        cited: wire.Cited
+
+    @dataclass
+    class CopyWanted(Message):
+        """A person wants the citation in the clipboard."""
+
+        cited: wire.Cited
+
+    @dataclass
+    class ScrollWanted(Message):
+        """A person wants to read on in the passage; down for 1, up for -1."""
+
+        direction: int
+
+    def __init__(self) -> None:
+        super().__init__(id="citations", markup=False, compact=True)
+        self._citations: tuple[wire.Cited, ...] = ()
+        self._folders: tuple[str, ...] = ()
+
+    @property
+    def citation(self) -> wire.Cited | None:
+        """The highlighted one."""
+        return None if self.highlighted is None else self._citations[self.highlighted]
+
+    def show(self, citations: tuple[wire.Cited, ...], folders: Iterable[str]) -> None:
+        """Lists the citations; the highlight stays where it was if they only grew."""
+        kept = self.highlighted if self._citations and citations[: len(self._citations)] == self._citations else None
+        self._citations, self._folders = citations, tuple(folders)
+        self._list(kept or 0)
+
+    def highlight(self, n: int) -> None:
+        """Highlights the citation that is shown as `[n]`, if there is one."""
+        for index, cited in enumerate(self._citations):
+            if cited.n == n:
+                self.highlighted = index
+
+    def on_resize(self) -> None:
+        if self.highlighted is not None:
+            self._list(self.highlighted)
+
+    def action_select(self) -> None:
+        """A click ends here, for it only highlights."""
+
+    def action_open_source(self) -> None:
+        if self.citation is not None:
+            self.post_message(self.OpenWanted(self.citation))
+
+    def action_copy_citation(self) -> None:
+        if self.citation is not None:
+            self.post_message(self.CopyWanted(self.citation))
+
+    def action_scroll_passage(self, direction: int) -> None:
+        self.post_message(self.ScrollWanted(direction))
+
+    def _list(self, highlighted: int) -> None:
+        width = max(20, self.scrollable_content_region.width)
+        with self.prevent(OptionList.OptionHighlighted):
+            self.set_options(Option(_entry(cited, self._folders, width)) for cited in self._citations)
+        if self._citations:
+            self.highlighted = highlighted
+
+
+def _entry(cited: wire.Cited, folders: tuple[str, ...], width: int) -> Content:
+    in_file = cited.line is not None
+    label = display_safe(cited_label(cited, folders) if in_file else cited.title or cited.label, line=True)
+    title = cited.title if in_file else ""
+    facts = ("earlier value" if cited.earlier else "", day(cited.at), cited.speaker or "", title)
+    below = display_safe(" · ".join(filter(None, facts)), line=True)
+    mark = f"[{cited.n}]"
+    head = Content.assemble((mark, "bold $accent"), " ", cut_left(label, width - len(mark) - 1))
+    return Content.assemble(head, ("\n    " + below, "$foreground-muted")) if below else head

@@ -1,0 +1,247 @@
+"""One session on screen: its transcript, the question that runs and those that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widget import Widget
+
+from daemon import wire
+from tui.link import Link
+from tui.messages import AskEvent, SessionStarted
+from tui.session import KEPT, Session
+from tui.widgets.answer import Answer
+from tui.widgets.note import Level, Note
+from tui.widgets.plain import Plain
+from tui.widgets.question import Question
+from tui.widgets.transcript import Transcript
+from tui.widgets.welcome import Welcome
+from tui.wording import count
+
+
+@dataclass
+class Running:
+    """The question that is being answered."""
+
+    ticket: int
+    question: str
+    answer: Answer
+
+
+class Conversation(Vertical):
+    """Asks one question at a time; the others wait their turn. `session` is what it knows."""
+
+    @dataclass
+    class Changed(Message):
+        """The session, its title or the waiting questions are other ones."""
+
+    @dataclass
+    class EvidenceChanged(Message):
+        """The selected answer is another one or has more citations; `n` is the one to highlight, if one was chosen."""
+
+        answer: Answer
+        n: int | None = None
+
+    @dataclass
+    class GivenBack(Message):
+        """A question that was not answered, for the prompt."""
+
+        question: str
+
+    def __init__(self, link: Link, now: Callable[[], datetime]) -> None:
+        super().__init__(id="conversation")
+        self.session = Session()
+        self._link = link
+        self._now = now
+        self._asking: Running | None = None
+        self._starting: int | None = None  # the question that starts this session
+
+    def compose(self) -> ComposeResult:
+        yield Transcript()
+        yield Plain(id="behind")
+
+    async def on_mount(self) -> None:
+        self.query_one("#behind").display = False
+        await self.transcript.mount(Welcome())
+
+    @property
+    def transcript(self) -> Transcript:
+        return self.query_one(Transcript)
+
+    @property
+    def is_busy(self) -> bool:
+        return self._asking is not None
+
+    # Questions ----------------------------------------------------------------------------------
+
+    async def ask(self, question: str) -> None:
+        """Asks, or lets the question wait while another one runs."""
+        self.session.asked.append(question)
+        if self._asking is not None:
+            self.session.waiting.append(question)
+        else:
+            await self._send(question)
+        self.post_message(self.Changed())
+
+    async def take_back(self) -> bool:
+        """Gives the question that was sent last back to the prompt: one that waits, else the running one.
+
+        False if there is none.
+        """
+        if self.session.waiting:
+            self.post_message(self.GivenBack(self.session.waiting.pop()))
+        elif self._asking is not None:
+            running = self._asking
+            self._link.cancel(running.ticket)
+            await running.answer.stop()
+            self.post_message(self.GivenBack(running.question))
+            await self._finish("partial")
+        else:
+            return False
+        self.post_message(self.Changed())
+        return True
+
+    async def receive(self, message: AskEvent | SessionStarted) -> None:
+        """What the daemon says to a question; of a question that was stopped or left, nothing."""
+        if isinstance(message, SessionStarted):
+            if message.ticket == self._starting:
+                self.rename(message.conversation)
+        elif self._asking is not None and message.ticket == self._asking.ticket:
+            await self._receive(self._asking, message.event)
+
+    async def _receive(self, running: Running, event: wire.Event) -> None:
+        match event:
+            case wire.Answered():
+                await running.answer.settle(event)
+                await self._finish()
+            case wire.Failed():
+                await running.answer.fail(event)
+                self.post_message(self.GivenBack(running.question))
+                await self._finish("partial")
+            case wire.Cited():
+                await running.answer.add(event)
+                self._tell_evidence(running.answer)
+            case _:
+                await running.answer.add(event)
+
+    async def _send(self, question: str) -> None:
+        await self.query(Welcome).remove()
+        answer = Answer(question)
+        await self.transcript.mount(Question(question), answer)
+        self.transcript.select(answer)
+        self.transcript.follow()
+        conversation = self.session.conversation
+        ticket = self._link.ask(question, conversation.id if conversation else None)
+        if conversation is None:
+            self._starting = ticket
+        self._asking = Running(ticket, question, answer)
+        self._tell_evidence(answer)
+
+    async def _finish(self, state: str = "complete") -> None:
+        assert self._asking is not None
+        running, self._asking = self._asking, None
+        answer = running.answer
+        answered = wire.Answered(answer.text, answer.citations, answer.no_answer)
+        self.session.settle(running.question, answered, self._now().isoformat(), state)
+        self._tell_evidence(answer)
+        self.session.shown_from += await self.transcript.prune(KEPT)
+        if self.session.waiting:
+            await self._send(self.session.waiting.popleft())
+            self.post_message(self.Changed())
+
+    def _tell_evidence(self, answer: Answer) -> None:
+        if answer.has_class("-selected"):
+            self.post_message(self.EvidenceChanged(answer))
+
+    # Sessions -----------------------------------------------------------------------------------
+
+    async def begin(self) -> None:
+        """An empty session. A running question is left to the daemon, which keeps its answer."""
+        await self._leave(Session())
+        await self.transcript.mount(Welcome())
+
+    async def resume(self, kept: wire.MessagesReply) -> None:
+        """A session as the daemon kept it, its last messages in view."""
+        await self._leave(Session.resumed(kept))
+        await self.transcript.mount_all(_widgets(self.session.shown))
+        self.transcript.set_earlier(self.session.shown_from)
+        if answers := self.transcript.answers:
+            self.transcript.select(answers[-1])
+            self._tell_evidence(answers[-1])
+
+    def rename(self, conversation: wire.Conversation) -> None:
+        """The session's conversation, as the daemon keeps it now."""
+        self.session.conversation = conversation
+        self.post_message(self.Changed())
+
+    async def _leave(self, session: Session) -> None:
+        for question in self.session.waiting:
+            self.post_message(self.GivenBack(question))
+        self._asking = self._starting = None
+        self.session = session
+        await self.transcript.clear()
+        self.post_message(self.Changed())
+
+    # What is in view ----------------------------------------------------------------------------
+
+    async def say(self, text: str, level: Level = "info") -> Note:
+        """Puts a note at the end; it is not kept in the session."""
+        await self.query(Welcome).remove()
+        note = Note(text, level)
+        await self.transcript.mount(note)
+        return note
+
+    def select(self, step: int) -> None:
+        """Selects the answer so many further down."""
+        answers = self.transcript.answers
+        if answers:
+            selected = self.transcript.selected
+            index = answers.index(selected) if selected in answers else len(answers) - 1
+            self._select(answers[min(max(0, index + step), len(answers) - 1)])
+            self.transcript.show_selected()
+
+    def _select(self, answer: Answer, n: int | None = None) -> None:
+        self.transcript.select(answer)
+        self.post_message(self.EvidenceChanged(answer, n))
+
+    @on(Answer.Selected)
+    def _selected(self, message: Answer.Selected) -> None:
+        self._select(message.answer)
+
+    @on(Answer.CiteClicked)
+    def _cite_clicked(self, message: Answer.CiteClicked) -> None:
+        self._select(message.answer, message.n)
+
+    @on(Transcript.TopReached)
+    async def _load_earlier(self) -> None:
+        if earlier := self.session.show_earlier():
+            self.transcript.set_earlier(self.session.shown_from)
+            await self.transcript.prepend(_widgets(earlier))
+
+    @on(Transcript.Behind)
+    def _behind(self, message: Transcript.Behind) -> None:
+        hint = self.query_one("#behind", Plain)
+        hint.display = message.lines > 0
+        hint.update(f"↓ {count(message.lines, 'new line')}")
+
+    def on_click(self, event: events.Click) -> None:
+        if event.widget is self.query_one("#behind"):
+            self.transcript.follow()
+
+
+def _widgets(messages: Sequence[wire.Message]) -> list[Widget]:
+    widgets: list[Widget] = []
+    question = ""
+    for message in messages:
+        if message.role == "user":
+            question = message.text
+            widgets.append(Question(question))
+        else:
+            widgets.append(Answer(question, message))
+    return widgets

@@ -1,0 +1,30 @@
+"""Text that is shown as it is."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.visual import VisualType
+from textual.widgets import Static
+
+from daemon.terminal import display_safe
+
+
+class Plain(Static):
+    """Any text of the chat but the answers: nothing in it is markup, and no terminal obeys it."""
+
+    def __init__(self, text: str | Content = "", *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(_safe(text), id=id, classes=classes, markup=False)
+
+    def update(self, content: VisualType = "", *, layout: bool = True) -> None:
+        super().update(_safe(content), layout=layout)
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return str(self.content)
+
+
+def _safe(text: VisualType) -> VisualType:
+    if isinstance(text, Content):
+        return Content(display_safe(text.plain), list(text.spans)) if text.plain != display_safe(text.plain) else text
+    return display_safe(text) if isinstance(text, str) else text

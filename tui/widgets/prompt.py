@@ -1,0 +1,92 @@
+"""Where questions and commands are typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual import events
+from textual.message import Message
+from textual.widgets import TextArea
+
+from daemon.terminal import display_safe
+from tui.actions import bindings_of
+
+PLACEHOLDER = "Ask your memory, or / for commands"
+
+
+class Prompt(TextArea):
+    """A few lines of text: Enter sends them, Shift+Enter or Ctrl+J begins a new one.
+
+    The arrow keys walk through earlier questions from the first and the last line.
+    """
+
+    BINDINGS = bindings_of("prompt")
+
+    @dataclass
+    class Submitted(Message):
+        """A person sent this text; the prompt is empty again."""
+
+        text: str
+
+    @dataclass
+    class CompletionWanted(Message):
+        """A person pressed Tab."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            id="prompt",
+            compact=True,
+            highlight_cursor_line=False,
+            placeholder=PLACEHOLDER,
+        )
+        self.asked: list[str] = []  # earlier questions, oldest first
+        self._back = 0  # how far back in them
+        self._draft = ""
+
+    def fill(self, text: str) -> None:
+        """Puts text in place of what is there, the cursor at its end."""
+        self.text = display_safe(text)
+        self.move_cursor(self.document.end)
+
+    def give_back(self, text: str) -> None:
+        """Puts a question back before what has been typed meanwhile; nothing is lost."""
+        self.fill(f"{text}\n{self.text}" if self.text.strip() else text)
+
+    def action_send(self) -> None:
+        text = self.text.strip()
+        if text:
+            self._back = 0
+            self.clear()
+            self.post_message(self.Submitted(text))
+
+    def action_newline(self) -> None:
+        self.insert("\n")
+
+    def action_complete(self) -> None:
+        self.post_message(self.CompletionWanted())
+
+    def action_earlier(self) -> None:
+        if self.cursor_at_first_line and self._back < len(self.asked):
+            if self._back == 0:
+                self._draft = self.text
+            self._back += 1
+            self.fill(self.asked[-self._back])
+        else:
+            self.action_cursor_up()
+
+    def action_later(self) -> None:
+        if self.cursor_at_last_line and self._back:
+            self._back -= 1
+            self.fill(self.asked[-self._back] if self._back else self._draft)
+        else:
+            self.action_cursor_down()
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key == "enter":  # a binding, which TextArea would consume as a character
+            event.prevent_default()
+            return
+        await super()._on_key(event)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.text = display_safe(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+        await super()._on_paste(event)

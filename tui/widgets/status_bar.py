@@ -1,0 +1,71 @@
+"""The line at the top: which session, and how the memory is."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+
+from daemon import wire
+from daemon.terminal import display_safe
+from tui.widgets.plain import Plain
+from tui.wording import count, short_path
+
+_LABEL = 24
+
+
+class StatusBar(Horizontal):
+    """Session on the left; sources, episodes, what is being read, and what is wrong on the right."""
+
+    def __init__(self) -> None:
+        super().__init__(id="status-bar")
+        self._status: wire.Status | None = None
+        self._progress: wire.Progress | None = None
+        self._down = "connecting"
+
+    def compose(self) -> ComposeResult:
+        yield Plain("palimpsest", id="app-name")
+        yield Plain(id="session-title")
+        yield Plain(id="memory-state")
+
+    def on_mount(self) -> None:
+        self._show()
+
+    def set_title(self, title: str) -> None:
+        """The session's title; empty for a new one."""
+        self.query_one("#session-title", Plain).update(display_safe(title, line=True))
+
+    def set_status(self, status: wire.Status) -> None:
+        """The daemon answers, and this is how it stands."""
+        self._status, self._down = status, ""
+        self._show()
+
+    def set_progress(self, progress: wire.Progress) -> None:
+        """Documents are being read; a progress that is done is over."""
+        self._progress = progress if progress.done < progress.total else None
+        self._show()
+
+    def set_down(self, word: str) -> None:
+        """The daemon does not answer; `word` is what is done about it."""
+        self._down, self._progress = word, None
+        self._show()
+
+    def _show(self) -> None:
+        self.query_one("#memory-state", Plain).update(self._state())
+
+    def _state(self) -> Content:
+        if self._down or self._status is None:
+            return Content.styled(f"○ {self._down}", "$text-warning")
+        problem = next((folder for folder in self._status.folders if folder.state == "missing"), None)
+        parts: list[Content] = []
+        if problem is not None:
+            parts.append(
+                Content.styled(f"! {display_safe(short_path(problem.path), line=True)} is missing", "$text-warning")
+            )
+        if self._progress is not None:
+            label = display_safe(self._progress.label.rpartition("/")[2], line=True)[:_LABEL]
+            parts.append(Content(f"reading {self._progress.done:,}/{self._progress.total:,} {label}".rstrip()))
+        elif self._status.queue:
+            parts.append(Content(f"{self._status.queue:,} to read"))
+        parts.append(Content(f"{count(self._status.sources, 'source')} · {count(self._status.episodes, 'episode')}"))
+        return Content.assemble(("● ", "$success"), Content("  ").join(parts))

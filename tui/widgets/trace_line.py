@@ -1,0 +1,111 @@
+"""What a question did, in a line that unfolds."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.content import Content
+from textual.reactive import reactive
+
+from daemon import wire
+from daemon.terminal import display_safe
+from tui.widgets.plain import Plain
+from tui.wording import count
+
+TOP_VISITS = 8
+_LABEL = 60
+
+
+class TraceLine(Plain):
+    """`12 episodes · 41 ms · 3 files`, live while the question runs; unfolded, the stages and the best visits."""
+
+    unfolded = reactive(False)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stages: list[wire.Stage] = []
+        self._visits: dict[tuple[str, int], wire.Visited] = {}
+        self._cited: tuple[wire.Cited, ...] = ()
+        self._ms: float | None = None  # None while the question runs
+        self._searching = False
+
+    @property
+    def has_details(self) -> bool:
+        """Whether there is something to unfold."""
+        return bool(self._stages or self._visits)
+
+    def begin(self) -> None:
+        """The question was sent."""
+        self._searching = True
+        self._show()
+
+    def add(self, event: wire.Stage | wire.Visited) -> None:
+        """A stage ended or a vertex was visited."""
+        if isinstance(event, wire.Stage):
+            self._stages.append(event)
+        else:
+            self._visits[event.kind, event.node_id] = event
+        self._show()
+
+    def settle(self, citations: tuple[wire.Cited, ...], ms: float | None = None) -> None:
+        """The question is over; without `ms` the stages' times are summed."""
+        self._searching = False
+        self._cited = citations
+        self._ms = ms or sum(stage.ms for stage in self._stages)
+        self._show()
+
+    def toggle(self) -> None:
+        """Folds or unfolds."""
+        self.unfolded = self.has_details and not self.unfolded
+
+    def watch_unfolded(self) -> None:
+        self._show()
+
+    def on_click(self, event: events.Click) -> None:
+        if self.has_details:
+            event.stop()
+            self.toggle()
+
+    def _show(self) -> None:
+        summary = self._summary()
+        self.display = bool(summary)
+        self.set_class(self.has_details, "-details")
+        fold = "" if not self.has_details else "▾ " if self.unfolded else "▸ "
+        text = Content(fold + summary)
+        if self.unfolded:
+            text = Content("\n").join([text, *self._stage_lines(), *self._visit_lines()])
+        self.update(text)
+
+    def _summary(self) -> str:
+        episodes = sum(1 for kind, _ in self._visits if kind == "episode")
+        parts = [count(episodes, "episode")] if episodes else []
+        if self._searching:
+            last = [self._stages[-1].name] if self._stages else []
+            return " · ".join(["searching", *last, *parts])
+        if self._ms:
+            parts.append(f"{self._ms:.0f} ms" if self._ms >= 1 else "under 1 ms")
+        if self._cited:
+            noun = "file" if all(cited.line is not None for cited in self._cited) else "source"
+            parts.append(count(len({cited.uri for cited in self._cited}), noun))
+        return " · ".join(parts)
+
+    def _stage_lines(self) -> list[Content]:
+        width = max((len(stage.name) for stage in self._stages), default=0)
+        return [
+            Content.assemble(
+                f"  {display_safe(stage.name, line=True):<{width}} {stage.ms:7.1f} ms",
+                (f"  {_details(stage.detail)}" if stage.detail else "", "dim"),
+            )
+            for stage in self._stages
+        ]
+
+    def _visit_lines(self) -> list[Content]:
+        best = sorted(self._visits.values(), key=lambda visit: -visit.score)[:TOP_VISITS]
+        return [
+            Content(f"  {visit.score:5.2f}  {visit.kind:<7}  {display_safe(visit.label, line=True)[:_LABEL]}")
+            for visit in best
+        ]
+
+
+def _details(detail: dict[str, object]) -> str:
+    parts = (f"{name} {value}" for name, value in detail.items() if isinstance(value, (str, int, float)))
+    return display_safe(", ".join(parts), line=True)

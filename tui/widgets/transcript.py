@@ -1,0 +1,162 @@
+"""The conversation on screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.geometry import Size
+from textual.message import Message
+from textual.widget import Widget
+
+from tui.actions import bindings_of
+from tui.widgets.answer import Answer
+from tui.widgets.plain import Plain
+from tui.widgets.question import Question
+from tui.wording import count
+
+
+class Transcript(VerticalScroll, can_focus=True):
+    """Questions, answers and notes, the newest at the bottom.
+
+    It follows what is new only while its end is in view; a person who has scrolled up is never moved. What came
+    meanwhile is reported with `Behind`.
+    """
+
+    BINDINGS = bindings_of("transcript")
+
+    @dataclass
+    class Behind(Message):
+        """So many lines came below what is in view; 0 when the end is in view again."""
+
+        lines: int
+
+    @dataclass
+    class TopReached(Message):
+        """A person scrolled to the top: earlier messages are wanted."""
+
+    def __init__(self) -> None:
+        super().__init__(id="transcript")
+        self._earlier = Plain(classes="earlier")
+        self._follows = True
+        self._seen = 0  # the lowest line that was in view
+        self._from_end: float | None = None  # while earlier messages are mounted: how far the view stays from the end
+        self._behind = 0
+
+    def compose(self) -> ComposeResult:
+        yield self._earlier
+
+    def on_mount(self) -> None:
+        self._earlier.display = False
+
+    def focus_on_click(self) -> bool:
+        return False  # a click chooses an answer; the prompt keeps the keys
+
+    @property
+    def answers(self) -> list[Answer]:
+        return list(self.query_children(Answer))
+
+    @property
+    def selected(self) -> Answer | None:
+        """The answer whose evidence is shown."""
+        return next((answer for answer in self.answers if answer.has_class("-selected")), None)
+
+    @property
+    def follows(self) -> bool:
+        """Whether the end is in view, so that new lines are followed."""
+        return self._follows
+
+    def select(self, answer: Answer) -> None:
+        """Makes an answer the selected one; the newest is selected without a mark."""
+        answers = self.answers
+        for other in answers:
+            other.set_class(other is answer, "-selected")
+            other.set_class(other is answer and other is not answers[-1], "-marked")
+
+    def show_selected(self) -> None:
+        """Scrolls so that the selected answer is in view."""
+        answer = self.selected
+        if answer is None or answer is self.answers[-1]:
+            self.follow()
+        else:
+            self.scroll_to_widget(answer, animate=False)
+
+    def follow(self) -> None:
+        """Goes to the end, and stays there."""
+        self._follows = True
+        self.scroll_end(animate=False)
+
+    def set_earlier(self, messages: int) -> None:
+        """Says how many earlier messages could be loaded."""
+        self._earlier.display = messages > 0
+        self._earlier.update(f"↑ {count(messages, 'earlier message')}")
+
+    async def clear(self) -> None:
+        """Removes everything."""
+        self.set_earlier(0)
+        await self.query_children().exclude(".earlier").remove()
+        self.follow()
+
+    async def prepend(self, widgets: Sequence[Widget]) -> None:
+        """Mounts earlier messages at the top; what is in view does not move."""
+        if not self._follows:
+            self._from_end = self.virtual_size.height - self.scroll_y
+        await self.mount_all(widgets, after=self._earlier)
+        for widget in widgets:
+            if isinstance(widget, Answer):
+                await widget.ready.wait()
+        self.call_after_refresh(self._release)
+
+    async def prune(self, keep: int) -> int:
+        """Removes the oldest messages but `keep`, with the notes between them; how many went.
+
+        Only while the end is in view: nothing that a person looks at is removed.
+        """
+        messages = [widget for widget in self.children if isinstance(widget, (Question, Answer))]
+        surplus = len(messages) - keep
+        if surplus <= 0 or not self._follows:
+            return 0
+        first_kept = self.children.index(messages[surplus])
+        await self.remove_children([widget for widget in self.children[:first_kept] if widget is not self._earlier])
+        return surplus
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if self._from_end is None:
+            self._follows = new_value >= self.max_scroll_y
+        self._measure()
+        if new_value <= 0 < old_value and self._earlier.display:
+            self.post_message(self.TopReached())
+
+    def watch_virtual_size(self, old: Size, new: Size) -> None:
+        if self._from_end is not None:
+            self._seen += new.height - old.height
+            self.scroll_to(y=new.height - self._from_end, animate=False, immediate=True)
+        self._keep_up()
+
+    def on_resize(self) -> None:
+        self._keep_up()
+
+    def on_click(self, event: events.Click) -> None:
+        if event.widget is self._earlier:
+            self.post_message(self.TopReached())
+
+    def _release(self) -> None:
+        self._from_end = None
+        self._measure()
+
+    def _keep_up(self) -> None:
+        if self._follows:
+            self.scroll_end(animate=False)
+        self.call_after_refresh(self._measure)
+
+    def _measure(self) -> None:
+        bottom = round(self.scroll_y) + self.container_size.height
+        self._seen = self.virtual_size.height if self._follows else max(self._seen, bottom)
+        behind = max(0, self.virtual_size.height - self._seen)
+        if behind != self._behind:
+            self._behind = behind
+            self.post_message(self.Behind(behind))

@@ -1,0 +1,84 @@
+"""How the chat words dates, counts and paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+
+from daemon import wire
+from daemon.terminal import display_safe
+
+
+def count(number: int, noun: str) -> str:
+    """`1,204 episodes`, `1 episode`."""
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def day(at: str | None) -> str:
+    """`3 May 2026` for an ISO time; nothing for none, or for what is no time."""
+    moment = _parse(at)
+    return f"{moment.day} {moment:%b %Y}" if moment else ""
+
+
+def when(at: str, now: datetime) -> str:
+    """`today 14:02`, `yesterday 09:10`, `3 May`, `3 May 2025`, seen from `now`."""
+    moment = _parse(at)
+    if moment is None:
+        return ""
+    moment = moment.astimezone(now.tzinfo)
+    days = (now.date() - moment.date()).days
+    if days in (0, 1):
+        return f"{'today' if days == 0 else 'yesterday'} {moment:%H:%M}"
+    return f"{moment.day} {moment:%b}" if moment.year == now.year else f"{moment.day} {moment:%b %Y}"
+
+
+def size(number: int) -> str:
+    """Bytes for people: `3.2 MB`."""
+    amount = float(number)
+    for unit in ("bytes", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"
+
+
+def short_path(path: str, folders: Iterable[str] = ()) -> str:
+    """A path as short as it is clear: from the watched folder that holds it, else from `~`."""
+    for folder in folders:
+        if path.startswith(folder.rstrip("/") + "/"):
+            return path[len(folder.rstrip("/").rpartition("/")[0]) + 1 :]
+    home = str(Path.home())
+    return f"~{path[len(home) :]}" if path.startswith(home + "/") else path
+
+
+def cut_left(text: str, width: int) -> str:
+    """`text` in so many characters: what is cut is its beginning, at a slash if there is one, for a path's end says more."""
+    if len(text) <= width:
+        return text
+    end = text[-max(1, width - 1) :]
+    return "…" + end[max(0, end.find("/")) :]
+
+
+def cited_label(cited: wire.Cited, folders: Iterable[str] = ()) -> str:
+    """A citation's `path:line`, or what the daemon calls it where it stands in no file."""
+    return f"{short_path(cited.uri, folders)}:{cited.line}" if cited.line is not None else cited.label
+
+
+def citation_text(cited: wire.Cited) -> str:
+    """A citation as it is copied: its words, where they stand, and when."""
+    where = ", ".join(filter(None, (cited.label, day(cited.at))))
+    return display_safe(f"“{cited.quote}” ({where})")
+
+
+def answer_text(text: str, citations: tuple[wire.Cited, ...]) -> str:
+    """An answer as it is copied: its text, then its sources."""
+    sources = [f"[{cited.n}] {', '.join(filter(None, (cited.label, day(cited.at))))}" for cited in citations]
+    return display_safe("\n\n".join(filter(None, (text, "\n".join(sources)))))
+
+
+def _parse(at: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(at) if at else None
+    except ValueError:
+        return None
