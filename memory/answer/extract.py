@@ -22,7 +22,7 @@ from memory.store import episodes, text
 from memory.store.connect import Connection
 
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
-NOT_FOUND = "I find nothing about this in your memory."
+NOT_FOUND = "There is nothing in your memory about this."
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,11 +42,10 @@ def fuse(lexical: Floats, vector: Floats, allowed: Bools, lexical_weight: float)
 
 
 def _scaled(values: Floats) -> Floats:
-    """Min-max to [0, 1]; values that are all equal (a memory of one note) are all 1 if they are above 0, else 0."""
-    if not len(values):
-        return values
-    low, high = values.min(), values.max()
+    """To [0, 1], from the least value or 0, whichever is lower, to the greatest: what is found alone is found, and
+    rounding does not decide between two passages that say the same."""
+    low, high = min(0.0, float(values.min(initial=0.0))), float(values.max(initial=0.0))
     if high <= low:
-        return np.full_like(values, high > 0)
+        return np.zeros_like(values)
     scaled: Floats = ((values - low) / (high - low)).astype(np.float32)
     return scaled

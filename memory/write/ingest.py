@@ -156,6 +156,7 @@ class Writer:
         self._now = now
         self.change = Change()
         self._objects: dict[str, int] = {}
+        self._nodes: Iterator[int] = iter(())
         self._episode_rows: list[episodes.EpisodeRow] = []
         self._theses: list[graph.ThesisRow] = []
         self._edges: list[tuple[graph.EdgeKind, int, int, int, str | None]] = []
@@ -163,6 +164,10 @@ class Writer:
 
     def write(self, batch: Sequence[ReadDocument], plans: Sequence[Plan], matrix: Vectors) -> list[Receipt]:
         """Writes the batch; `matrix` holds a vector for each new episode of the plans, in their order."""
+        new = [
+            e for d, p in zip(batch, plans, strict=True) for e, old in zip(d.episodes, p.kept, strict=True) if not old
+        ]
+        self._nodes = self._allocated(len(new) + sum(len(episode.sentences) for episode in new))
         self._meet(batch)
         receipts = [self._source(document, plan) for document, plan in zip(batch, plans, strict=True)]
         episodes.insert_many(self._conn, self._episode_rows, self._now)
@@ -180,6 +185,11 @@ class Writer:
             episodes.retire_many(self._conn, gone, self._now, "source_changed")
             self.change.retired.extend(gone)
         return receipts
+
+    def _allocated(self, n: int) -> Iterator[int]:
+        """`n` free node ids, asked for at once: one statement for each would cost more than the rows themselves."""
+        first = graph.allocate(self._conn, "node", n)
+        return iter(range(first, first + n))
 
     def _meet(self, batch: Sequence[ReadDocument]) -> None:
         """Gives every norm of the batch its object: the one that is known, or a new one."""
@@ -213,14 +223,12 @@ class Writer:
     def _source(self, read_document: ReadDocument, plan: Plan) -> Receipt:
         document = read_document.document
         source_id = sources.upsert(self._conn, document, read_document.title, self._now)
-        first = graph.allocate(self._conn, "node", sum(placed is None for placed in plan.kept))
         ids: list[int] = []
         moved: list[episodes.Restated] = []
         for seq, (episode, placed) in enumerate(zip(read_document.episodes, plan.kept, strict=True)):
-            row = self._episode_row(read_document, episode, placed.id if placed else first, source_id, seq)
+            row = self._episode_row(read_document, episode, placed.id if placed else next(self._nodes), source_id, seq)
             ids.append(row.id)
             if placed is None:
-                first += 1
                 self._add(row, read_document, episode)
             else:
                 moved.append(episodes.Restated(row.id, seq, row.event_from, row.event_to, *row[10:]))
@@ -255,7 +263,7 @@ class Writer:
         return dict(counts), frozenset(self._objects[m.norm] for m in episode.mentions if m.titles)
 
     def _theses_of(self, row: episodes.EpisodeRow, episode: ReadEpisode) -> None:
-        node = graph.allocate(self._conn, "node", len(episode.sentences))
+        nodes = [next(self._nodes) for _ in episode.sentences]
         starts = [start for start, _ in episode.sentences]
         members: dict[int, set[int]] = defaultdict(set)
         for mention in episode.mentions:
@@ -263,9 +271,9 @@ class Writer:
             if mention.start >= 0 and place >= 0 and mention.start < episode.sentences[place][1]:
                 members[place].add(self._objects[mention.norm])
         for place, (start, end) in enumerate(episode.sentences):
-            self._theses.append(graph.ThesisRow(node + place, row.id, start, end, valid_from=row.event_from))
-            self._edges.append(("asserts", row.id, node + place, 1, None))
-            self._edges.extend(("member", node + place, object, 1, None) for object in sorted(members[place]))
+            self._theses.append(graph.ThesisRow(nodes[place], row.id, start, end, valid_from=row.event_from))
+            self._edges.append(("asserts", row.id, nodes[place], 1, None))
+            self._edges.extend(("member", nodes[place], object, 1, None) for object in sorted(members[place]))
 
     def _keep(self, row: episodes.EpisodeRow, read_document: ReadDocument, episode: ReadEpisode) -> None:
         """A kept episode mentions what its source's properties now say, and no longer what they said."""
@@ -282,7 +290,8 @@ class Writer:
     def _link(self, ids: list[int], kept: set[int]) -> None:
         """`next` edges along the source, and no others."""
         wanted = set(pairwise(ids))
-        stored = {(edge.src, edge.dst): edge.id for edge in graph.edges_from(self._conn, sorted(kept), "next")}
+        edges = graph.edges_from(self._conn, sorted(kept), "next") if kept else []
+        stored = {(edge.src, edge.dst): edge.id for edge in edges}
         self._retired_edges += [id for pair, id in stored.items() if pair not in wanted]
         self._edges += [("next", a, b, 1, None) for a, b in pairwise(ids) if (a, b) not in stored]
 

@@ -81,6 +81,7 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"(?<![\w.,:/\-])(1[0-9]{3}|20[0-9]{2})(?![\w:/]|[.,]\d)")
+_DIGIT = re.compile(r"\d")
 _POSSESSIVE = re.compile(r"[’']s?$")
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
 _SPACES = re.compile(r"\s+")
@@ -181,6 +182,8 @@ def _marked(text: str) -> Iterator[Mention]:
 
 def _dates(text: str) -> Iterator[Mention]:
     """Dates as objects under their ISO form, as precise as they are written."""
+    if not _DIGIT.search(text):
+        return
     for match in _DATE.finditer(text):
         part = match.groupdict()
         year = part["y"] or part["y2"]
