@@ -31,11 +31,13 @@ NOVELTY = 1.0  # of words that neither question nor title holds, full at MANY_NE
 LENGTH = 1.5  # full at MANY_WORDS
 NEWNESS = 0.8  # 1 for the newest of the recalled episodes
 SHORT = -0.6  # fewer than FEW_WORDS: a heading, a signature
+HEADER = -2.0  # a line of a mail's head or a note's frontmatter that only names or files it
 ASKS = -4.0  # a sentence that itself asks answers nothing; what follows it may
 MANY_NEW, MANY_WORDS, FEW_WORDS = 8, 30, 3
 SAME_STATEMENT = 0.5  # share of words, values apart, from which two sentences say the same
 
 _WORD = re.compile(r"\w+")
+_HEADER = re.compile(r"(from|to|cc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d.,:/-]*\w*")
 _ASKS_DATE = re.compile(r"\b(when|what (date|day|year|month|time)|which (date|day|year|month)|since when|how long)\b")
 _ASKS_NUMBER = re.compile(r"\b(how (many|much|old|far|big|tall|long)|what (number|price|rate|amount)|cost|price)\b")
@@ -134,6 +136,7 @@ class Scorer:
             + LENGTH * min(len(words), MANY_WORDS) / MANY_WORDS
             + NEWNESS * place.newness
             + SHORT * (len(words) < FEW_WORDS)
+            + HEADER * bool(_HEADER.match(shown))
             + ASKS * shown.endswith("?")
         )
         covered = own | passage
@@ -171,12 +174,20 @@ class Scorer:
 
 
 def same_statement(a: Line, b: Line) -> bool:
-    """Both say the same of the same subject, with other values: apart from their values they share their words."""
-    if not a.values or not b.values or a.values == b.values:
+    """Both say the same of the same subject at different times, with other values of the same kind.
+
+    Apart from their values they share their words, two at least: "Hourly rate 48" and "Hourly rate 52".
+    """
+    if a.newness == b.newness or not _same_kind(a.values - b.values, b.values - a.values):
         return False
     left, right = a.words - _stems_of(a.values), b.words - _stems_of(b.values)
-    union = left | right
-    return bool(union) and len(left & right) / len(union) >= SAME_STATEMENT
+    shared = len(left & right)
+    return shared >= 2 and shared / len(left | right) >= SAME_STATEMENT
+
+
+def _same_kind(left: frozenset[str], right: frozenset[str]) -> bool:
+    """Some number stands against a number, or some name against a name."""
+    return bool({value[0].isdigit() for value in left} & {value[0].isdigit() for value in right})
 
 
 def _stems_of(values: frozenset[str]) -> frozenset[str]:
