@@ -7,12 +7,9 @@ moves bytes. `Gate` stands before everything: who may come in, and how many.
 from __future__ import annotations
 
 import asyncio
-import hmac
-import json
 import logging
 import os
 import time
-import traceback
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -25,26 +22,24 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from daemon import asking, keeping, views, wire
 from daemon.activity import Activity, Channel
 from daemon.adds import Adds
-from daemon.failures import STATUS, failed
+from daemon.failures import failed
+from daemon.gate import TOO_LARGE, fail, reply
 from daemon.settings import Settings
 from daemon.tasks import Tasks
 from daemon.watch import Watcher
 from daemon.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
+from memory.nouns import Stats
 from memory.store import conversations, episodes, skips, sources
 
 log = logging.getLogger(__name__)
 
 BODY_BYTES = 2 << 20
-TOO_LARGE = wire.Failed(
-    "too_large", "The request is larger than 2 MiB.", "Save the text as a file and add that: pal add FILE."
-)
 MOST_HITS = 200
 MOST_ROWS = 1000
 
@@ -65,6 +60,7 @@ class Services:
     backups: Path
     stop: Callable[[], None]
     began: float = field(default_factory=time.monotonic)
+    _counted: tuple[int, Stats] | None = None
 
     def __post_init__(self) -> None:
         # Each has its own, so that questions do not wait for a check or a backup, nor a status for questions.
@@ -76,6 +72,13 @@ class Services:
 
     async def work(self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.workers, call)
+
+    def stats(self) -> Stats:
+        """Counted again only when something was written: a chat asks often, and it takes 10 us an episode."""
+        generation = self.memory.store.generation
+        if self._counted is None or self._counted[0] != generation:
+            self._counted = generation, self.memory.stats()
+        return self._counted[1]
 
     def close(self) -> None:
         """What has not begun is dropped; nobody waits for it any more."""
@@ -111,11 +114,11 @@ def _state_routes(app: FastAPI, services: Services) -> None:
 
     @app.get("/hello", response_model=wire.Hello)
     async def hello() -> Response:
-        return _reply(wire.Hello(version("palimpsest"), wire.PROTOCOL, os.getpid()))
+        return reply(wire.Hello(version("palimpsest"), wire.PROTOCOL, os.getpid()))
 
     @app.get("/status", response_model=wire.Status)
     async def status() -> Response:
-        return _reply(await services.work(partial(_status, services)))
+        return reply(await services.work(partial(_status, services)))
 
     @app.get("/sources", response_model=wire.SourcesReply)
     async def list_sources(query: str = "", limit: int = 100) -> Response:
@@ -124,16 +127,16 @@ def _state_routes(app: FastAPI, services: Services) -> None:
                 listed = sources.listing(conn, query, max(0, min(limit, MOST_ROWS)))
                 return wire.SourcesReply(tuple(map(views.source_row, listed)), sources.count(conn, query))
 
-        return _reply(await services.work(call))
+        return reply(await services.work(call))
 
     @app.get("/check", response_model=wire.CheckReply)
     async def check() -> Response:
         result = await services.work(memory.check)
-        return _reply(wire.CheckReply(result.problems, result.checked))
+        return reply(wire.CheckReply(result.problems, result.checked))
 
     @app.post("/backup", response_model=wire.BackedUp)
     async def backup(request: wire.BackupRequest) -> Response:
-        return _reply(await services.work(partial(keeping.backup, memory, services.backups, request)))
+        return reply(await services.work(partial(keeping.backup, memory, services.backups, request)))
 
     @app.get("/activity", response_class=StreamingResponse)
     async def activity() -> Response:
@@ -142,7 +145,7 @@ def _state_routes(app: FastAPI, services: Services) -> None:
     @app.post("/stop", response_model=wire.Done)
     async def stop() -> Response:
         services.stop()
-        return _reply(wire.Done())
+        return reply(wire.Done())
 
 
 def _question_routes(app: FastAPI, services: Services) -> None:
@@ -162,13 +165,13 @@ def _question_routes(app: FastAPI, services: Services) -> None:
         as_of, within = views.parsed_moment(request.as_of, "as_of"), views.scope(request.within)
         began = time.monotonic()
         found = await services.read(lambda: memory.recall(request.question, request.k, as_of, within))
-        return _reply(views.recall_reply(found, round((time.monotonic() - began) * 1000, 1)))
+        return reply(views.recall_reply(found, round((time.monotonic() - began) * 1000, 1)))
 
     @app.get("/facts", response_model=wire.FactsReply)
     async def facts(about: str, as_of: str | None = None, history: bool = False) -> Response:
         moment = views.parsed_moment(as_of, "as_of")
         found = await services.read(lambda: memory.facts(about, as_of=moment, history=history))
-        return _reply(wire.FactsReply(about, tuple(map(views.known_fact, found))))
+        return reply(wire.FactsReply(about, tuple(map(views.known_fact, found))))
 
     @app.get("/episodes/{id}", response_model=wire.Passage)
     async def episode(id: int) -> Response:
@@ -178,7 +181,7 @@ def _question_routes(app: FastAPI, services: Services) -> None:
                     return views.passage(found)
             raise NotFoundError(f"There is no episode {id}.")
 
-        return _reply(await services.read(call))
+        return reply(await services.read(call))
 
 
 def _writing_routes(app: FastAPI, services: Services) -> None:
@@ -187,12 +190,12 @@ def _writing_routes(app: FastAPI, services: Services) -> None:
     @app.post("/remember", response_model=wire.Remembered)
     async def remember(request: wire.RememberRequest) -> Response:
         receipt = await asyncio.wrap_future(writer.submit(partial(keeping.remember, memory, request), urgent=True))
-        return _reply(views.remembered(receipt))
+        return reply(views.remembered(receipt))
 
     @app.post("/forget", response_model=wire.Forgotten)
     async def forget(request: wire.ForgetRequest) -> Response:
         unit = partial(keeping.forget, memory, services.watcher.covers, request)
-        return _reply(await asyncio.wrap_future(writer.submit(unit, urgent=True)))
+        return reply(await asyncio.wrap_future(writer.submit(unit, urgent=True)))
 
     @app.post("/add", response_class=StreamingResponse)
     async def add(request: wire.AddRequest) -> Response:
@@ -213,11 +216,11 @@ def _folder_routes(app: FastAPI, services: Services) -> None:
 
     @app.get("/folders", response_model=wire.FoldersReply)
     async def listed() -> Response:
-        return _reply(wire.FoldersReply(await services.work(watcher.folders)))
+        return reply(wire.FoldersReply(await services.work(watcher.folders)))
 
     @app.post("/folders", response_model=wire.Folder)
     async def watch(request: wire.FolderRequest) -> Response:
-        return _reply(await services.work(lambda: watcher.add(Path(request.path))))
+        return reply(await services.work(lambda: watcher.add(Path(request.path))))
 
     @app.post("/folders/remove", response_model=wire.Forgotten)
     async def unwatch(request: wire.FolderRequest) -> Response:
@@ -225,9 +228,9 @@ def _folder_routes(app: FastAPI, services: Services) -> None:
             folder = watcher.remove(Path(request.path))
             if not request.forget:
                 return wire.Forgotten(0, 0, 0, 0)
-            return services.writer.write(partial(keeping.forget_folder, services.memory, folder))
+            return keeping.forget_folder(services.memory, services.writer, folder)
 
-        return _reply(await services.work(call))
+        return reply(await services.work(call))
 
 
 def _conversation_routes(app: FastAPI, services: Services) -> None:
@@ -252,30 +255,30 @@ def _conversation_routes(app: FastAPI, services: Services) -> None:
                 found = conversations.listing(conn, limit=MOST_ROWS)
             return wire.ConversationsReply(tuple(map(views.conversation, found)))
 
-        return _reply(await services.work(call))
+        return reply(await services.work(call))
 
     @app.post("/conversations", response_model=wire.Conversation)
     async def new(request: wire.ConversationRequest) -> Response:
         id = await write(lambda conn: conversations.create(conn, request.title, views.now()))
-        return _reply((await services.work(partial(get, id))).conversation)
+        return reply((await services.work(partial(get, id))).conversation)
 
     @app.get("/conversations/{id}", response_model=wire.MessagesReply)
     async def messages(id: int) -> Response:
-        return _reply(await services.work(partial(get, id)))
+        return reply(await services.work(partial(get, id)))
 
     @app.put("/conversations/{id}", response_model=wire.Conversation)
     async def rename(id: int, request: wire.ConversationRequest) -> Response:
         await write(lambda conn: conversations.rename(conn, id, request.title))
-        return _reply((await services.work(partial(get, id))).conversation)
+        return reply((await services.work(partial(get, id))).conversation)
 
     @app.delete("/conversations/{id}", response_model=wire.Done)
     async def delete(id: int) -> Response:
         await write(lambda conn: conversations.delete(conn, id))
-        return _reply(wire.Done())
+        return reply(wire.Done())
 
 
 def _status(services: Services) -> wire.Status:
-    stats = services.memory.stats()
+    stats = services.stats()
     with services.memory.store.reading() as conn:
         skipped = skips.listing(conn, limit=100)
     return wire.Status(
@@ -299,11 +302,7 @@ def _status(services: Services) -> wire.Status:
     )
 
 
-# Replies --------------------------------------------------------------------------------------
-
-
-def _reply(value: Any, status: int = 200) -> Response:
-    return Response(json.dumps(wire.encode(value)).encode("ascii"), status, media_type="application/json")
+# Streams and errors --------------------------------------------------------------------------------------
 
 
 def _stream(events: AsyncIterator[wire.Event]) -> Response:
@@ -314,89 +313,24 @@ def _stream(events: AsyncIterator[wire.Event]) -> Response:
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
 
-def _fail(problem: wire.Failed) -> Response:
-    response = _reply(problem, STATUS[problem.code])
-    if problem.code in ("busy", "stopping"):
-        response.headers["Retry-After"] = "1"
-    return response
-
-
 async def _told(request: Request, error: Exception) -> Response:
-    return _fail(failed(error))
+    return fail(failed(error))
 
 
 async def _misread(request: Request, error: RequestValidationError) -> Response:
     """The body or a parameter is not what `wire` says. Nothing of it is quoted back."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
-    return _fail(wire.Failed("bad_input", f"{where or 'The request'}: {first['msg']}.", "See /openapi.json."))
+    return fail(wire.Failed("bad_input", f"{where or 'The request'}: {first['msg']}.", "See /openapi.json."))
 
 
 async def _refused(request: Request, error: HTTPException) -> Response:
     match error.status_code:
         case 404:
-            return _fail(wire.Failed("not_found", f"There is no {request.url.path}.", "See /openapi.json."))
+            return fail(wire.Failed("not_found", f"There is no {request.url.path}.", "See /openapi.json."))
         case 413:
-            return _fail(TOO_LARGE)
+            return fail(TOO_LARGE)
         case 405:
-            return _fail(wire.Failed("not_allowed", f"{request.method} is not for {request.url.path}."))
+            return fail(wire.Failed("not_allowed", f"{request.method} is not for {request.url.path}."))
         case _:
-            return _fail(wire.Failed("bad_input", str(error.detail)))
-
-
-class Gate:
-    """Lets requests in: as many as the settings say, none when the daemon is stopping, over TCP only with the token."""
-
-    def __init__(self, app: ASGIApp, most: int, token: str | None, port: int | None) -> None:
-        self._app = app
-        self._most = most
-        self._token = token
-        self._hosts = {f"127.0.0.1:{port}".encode(), f"localhost:{port}".encode()}
-        self._open = 0
-        self.stopping = False
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if problem := self._problem(scope):
-            await _fail(problem)(scope, receive, send)
-            return
-        counted = scope["path"] != "/activity"  # a chat listens for as long as it is open
-        started = refused = False
-
-        async def note(message: Message) -> None:
-            nonlocal started, refused
-            if message["type"] == "http.response.start" and message["status"] == STATUS["too_large"]:
-                refused = True  # the framework's limit, which has words of its own
-                await _fail(TOO_LARGE)(scope, receive, send)
-            started = True
-            if not refused:
-                await send(message)
-
-        self._open += counted
-        try:
-            await self._app(scope, receive, note)
-        except Exception as error:
-            # Without the error's message: it may quote what was asked or read.
-            where = "".join(traceback.format_tb(error.__traceback__))
-            log.error("%s %s: %s\n%s", scope["method"], scope["path"], type(error).__name__, where)
-            if not started:
-                await _fail(failed(error))(scope, receive, send)
-        finally:
-            self._open -= counted
-
-    def _problem(self, scope: Scope) -> wire.Failed | None:
-        if self._token is not None and not self._known(dict(scope["headers"])):
-            return wire.Failed("forbidden", "This daemon talks to its own user's programs only.")
-        if self.stopping:
-            return failed(CancelledError())
-        if self._open >= self._most and scope["path"] != "/activity":
-            return wire.Failed("busy", "Too many requests at the same time.", "Try again in a moment.")
-        return None
-
-    def _known(self, headers: dict[bytes, bytes]) -> bool:
-        """A browser can reach a TCP port in another page's name: the exact host, no origin, and the token."""
-        given = headers.get(b"authorization", b"")
-        return (
-            headers.get(b"host") in self._hosts
-            and b"origin" not in headers
-            and hmac.compare_digest(given, f"Bearer {self._token}".encode())
-        )
+            return fail(wire.Failed("bad_input", str(error.detail)))

@@ -308,6 +308,7 @@ def _spawn(paths: Paths) -> subprocess.Popen[bytes]:
             env=os.environ | paths.environment(),
             cwd=private_folder(paths.data),
             start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # what Windows has instead
         )
     finally:
         os.close(output)

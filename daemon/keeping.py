@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import astuple
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from daemon import views, wire
 from daemon.files import uri_of
 from daemon.ingest import FORGOTTEN
 from daemon.paths import private_folder
+from daemon.writer import Writer
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Receipt
 from memory.store import skips, sources
@@ -50,13 +52,13 @@ def forget(memory: Memory, watched: Callable[[Path], bool], request: wire.Forget
     return total
 
 
-def forget_folder(memory: Memory, folder: Path) -> wire.Forgotten:
-    """Forgets all that was read from a folder."""
+def forget_folder(memory: Memory, writer: Writer, folder: Path) -> wire.Forgotten:
+    """Forgets all that was read from a folder, source by source: others may write in between."""
     with memory.store.reading() as conn:
         uris = [source.uri for source in sources.under(conn, uri_of(folder) + "/")]
     total = wire.Forgotten(0, 0, 0, 0)
     for uri in uris:
-        total = _sum(total, views.forgotten(memory.forget(source=uri)))
+        total = _sum(total, views.forgotten(writer.write(partial(memory.forget, source=uri))))
     return total
 
 

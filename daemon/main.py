@@ -9,6 +9,7 @@ that finds another one is gone in a tenth of a second.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -25,6 +26,7 @@ from memory.errors import PalimpsestError
 log = logging.getLogger("daemon")
 
 BAD_SETTINGS = 78
+BREATH_SECONDS = 0.5  # between serving and looking at folders: who started the daemon has a question
 DRAIN_SECONDS = 10.0  # for the unit that is being written
 STOP_SECONDS = 15.0  # after which the process ends, whatever it is doing
 
@@ -63,10 +65,11 @@ class Daemon:
     def __init__(self, paths: Paths, settings: Settings) -> None:
         self.paths = paths
         self.settings = settings
-        self._stopping = False
+        self._stopping = threading.Event()
 
     def start(self) -> None:
         """Opens the memory and puts together what serves it. Nothing listens yet."""
+        gc.disable()  # until it serves: nothing that the imports make is garbage, and looking for it takes 0.1 s
         from daemon.activity import Activity
         from daemon.adds import Adds
         from daemon.api import Services
@@ -81,6 +84,8 @@ class Daemon:
         for problem in plugins.problems:
             log.warning("%s", problem)
         embedder = plugins.embedder(self.settings.embedder.name)
+        # Its model loads now and beside all this, not with the first question.
+        threading.Thread(target=embedder.embed_query, args=["ready"], name="embedder", daemon=True).start()
         self.memory = Memory.open(self.paths.memory, embedder=embedder, settings=self.settings.memory)
         self.activity = Activity()
         self.writer = Writer()
@@ -90,15 +95,15 @@ class Daemon:
         self.adds = Adds(*parts)
         self.watcher = Watcher(*parts)
         self.services = Services(
-            self.settings,
-            self.memory,
-            self.writer,
-            self.tasks,
-            self.adds,
-            self.watcher,
-            self.activity,
-            self.paths.backups,
-            self.stop_soon,
+            settings=self.settings,
+            memory=self.memory,
+            writer=self.writer,
+            tasks=self.tasks,
+            adds=self.adds,
+            watcher=self.watcher,
+            activity=self.activity,
+            backups=self.paths.backups,
+            stop=self.stop_soon,
         )
         self.watcher.load()
         self.writer.start()
@@ -106,7 +111,8 @@ class Daemon:
 
     async def serve(self) -> None:
         """Answers requests until it is told to stop."""
-        from daemon.api import Gate, build
+        from daemon.api import build
+        from daemon.gate import Gate
         from daemon.server import Server, listen
 
         self._loop = asyncio.get_running_loop()
@@ -120,23 +126,26 @@ class Daemon:
 
     def begin(self) -> None:
         """Requests are answered from now on; what the daemon does by itself begins beside that."""
+        gc.freeze()
+        gc.enable()
         log.info("process %d serves %s", os.getpid(), self.paths.memory)
         self._beginning = threading.Thread(target=self._begin, name="begin", daemon=True)
         self._beginning.start()
 
     def _begin(self) -> None:
         try:
-            self.memory.embedder.embed_query("ready")  # its model loads now, not with the first question
+            if self._stopping.wait(BREATH_SECONDS):
+                return
             self.adds.resume()
             self.watcher.start()
         except Exception as error:
-            if not self._stopping:
+            if not self._stopping.is_set():
                 log.exception("folders are not watched: %s", type(error).__name__)
 
     def stop_soon(self) -> None:
         """Tells the daemon to stop. From any thread."""
-        if not self._stopping:
-            self._stopping = True
+        if not self._stopping.is_set():
+            self._stopping.set()
             deadline = threading.Timer(STOP_SECONDS, os._exit, [1])
             deadline.daemon = True
             deadline.start()
@@ -144,7 +153,7 @@ class Daemon:
 
     def _signalled(self, number: int, frame: FrameType | None) -> None:
         """The first signal is polite, the second firm: whatever was acknowledged is on the disk."""
-        if self._stopping:
+        if self._stopping.is_set():
             os._exit(128 + number)
         self.stop_soon()
 

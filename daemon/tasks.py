@@ -140,4 +140,7 @@ class Tasks:
             log.error("%s failed: %s\n%s", task.name, error if known else type(error).__name__, "" if known else where)
             reason = str(error) if known else "internal error; the log says where."
             self._tell(wire.Notice("error", f"{task.name} failed: {reason}"))
-        task.ended(error)
+        try:
+            task.ended(error)
+        except Exception as trouble:
+            log.error("the end of a task: %s", type(trouble).__name__)

@@ -16,7 +16,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon import wire
+from daemon.changes import Changes, Ready
 from daemon.failures import ConflictError
 from daemon.files import FOLDER_RULES, Ignore, uri_of
 from daemon.ingest import Ingest, Look
@@ -33,7 +34,7 @@ from daemon.views import now
 from daemon.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.store import folders, sources
+from memory.store import folders, skips, sources
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
@@ -77,12 +78,8 @@ class Watcher:
         self._settings = settings
         self._own = tuple(own)
         self._roots: dict[Path, _Root] = {}
-        self._changed = threading.Condition()  # guards the two below
-        self._pending: dict[Path, tuple[float, float, _Root]] = {}  # path -> first and last event
-        self._moved: dict[Path, Path] = {}  # where it is now -> where it was
-        self._closing = False
+        self._changes = Changes(settings, self._look)
         self._started = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
     def load(self) -> None:
         """Knows the folders, and does not yet look at them."""
@@ -96,6 +93,8 @@ class Watcher:
         from apscheduler.schedulers.background import BackgroundScheduler  # 0.2 s, behind the first answer
 
         self._observer = _observer()
+        self._overflow = _Overflow(self.scan_all)
+        logging.getLogger("watchdog").addHandler(self._overflow)
         self._clock = BackgroundScheduler(
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
@@ -104,24 +103,22 @@ class Watcher:
             self._clock.add_job(self.scan_all, "interval", seconds=every, jitter=every / 4)
         self._clock.add_job(self._check_roots, "interval", seconds=self._settings.root_check_s or 30)
         self._clock.start()
-        self._thread.start()
+        self._changes.start()
         for root in list(self._roots.values()):
             self._watch(root)
             self._scan(root)
         self._started.set()
 
     def close(self) -> None:
-        """Looks at nothing any more. `start` has ended."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify()
-        self._started.set()
-        if self._thread.is_alive():
-            self._thread.join()
-            self._clock.shutdown(wait=False)
-            if self._observer:
-                self._observer.stop()
-                self._observer.join(2)
+        """Looks at nothing any more."""
+        self._changes.close()
+        if not self._started.is_set():
+            return
+        logging.getLogger("watchdog").removeHandler(self._overflow)
+        self._clock.shutdown(wait=False)
+        if self._observer:
+            self._observer.stop()
+            self._observer.join(2)
 
     # What a person asks for -----------------------------------------------------------------------
 
@@ -165,6 +162,9 @@ class Watcher:
         def drop() -> None:
             with self._memory.store.writing() as conn:
                 folders.remove(conn, str(known))
+                for skip in skips.listing(conn, limit=skips.count(conn)):
+                    if skip.uri.startswith(uri_of(known) + "/"):
+                        skips.clear(conn, skip.uri)
 
         self._writer.write(drop)
         self._unwatch(root)
@@ -329,72 +329,43 @@ class Watcher:
 
     def _note(self, root: _Root, event: FileSystemEvent) -> None:
         """An event of the system: notes which paths to look at."""
-        moment = time.monotonic()
         old, new = (Path(os.fsdecode(name)) if name else None for name in (event.src_path, event.dest_path))
-        with self._changed:
-            idle = not self._pending
-            for path in (old, new):
-                if path is None or (path not in self._pending and self._ignored(root, path)):
-                    continue
-                first = self._pending.get(path, (moment, moment, root))[0]
-                self._pending[path] = (first, moment, root)
-            if old and new in self._pending and not event.is_directory:
-                self._moved[new] = self._moved.pop(old, old)
-            if idle:  # else the thread waits for a path that was there before, and looks again then
-                self._changed.notify()
+        noted = [path for path in (old, new) if path and (self._changes.knows(path) or not self._ignored(root, path))]
+        for path in noted:
+            self._changes.note(root.path, path)
+        if old and new in noted and not event.is_directory:
+            self._changes.note_move(old, new)
 
     def _ignored(self, root: _Root, path: Path) -> bool:
         return not path.is_relative_to(root.path) or root.ignore.reaches(path)
 
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._closing and (wait := self._quiet_in()) != 0:
-                    self._changed.wait(wait)
-                if self._closing:
-                    return
-                due = self._due()
-                moved = {path: self._moved.pop(path) for path, _ in due if path in self._moved}
-            self._look(due, moved)
-
-    def _quiet_in(self) -> float | None:
-        """Seconds until a path has been quiet for long enough; None if nothing is pending."""
-        if not self._pending:
-            return None
-        ready = min(
-            min(last + self._settings.debounce_s, first + self._settings.longest_wait_s)
-            for first, last, _ in self._pending.values()
-        )
-        return max(0.0, ready - time.monotonic())
-
-    def _due(self) -> list[tuple[Path, _Root]]:
-        """Takes the paths to look at now. With a quiet one go those that are nearly so: both ends of a move from one
-        watched folder to another are needed at once, and the system tells of the first end half a second late.
-        """
-        quiet = time.monotonic() - self._settings.debounce_s / 4
-        late = time.monotonic() - self._settings.longest_wait_s
-        due = [(path, root) for path, (first, last, root) in self._pending.items() if last <= quiet or first <= late]
-        for path, _ in due:
-            del self._pending[path]
-        return due
-
-    def _look(self, due: list[tuple[Path, _Root]], moved: dict[Path, Path]) -> None:
-        paths: dict[Path, list[Path]] = {}
-        for path, root in due:
-            if self._roots.get(root.path) is root:
-                paths.setdefault(root.path, []).append(path)
+    def _look(self, ready: Ready, moved: dict[Path, Path]) -> None:
         looks = []
-        for place, changed in paths.items():
-            root = self._roots[place]
+        for place, changed in ready.items():
+            root = self._roots.get(place)
+            if root is None:
+                continue
             if len(changed) > MANY or place / FOLDER_RULES in changed or place in changed:
                 self._scan(root)
                 continue
-            folders_too = set(changed)
+            all_changed = set(changed)
             looks += [
-                Look(path, root.ignore, place) for path in sorted(changed) if folders_too.isdisjoint(path.parents)
+                Look(path, root.ignore, place) for path in sorted(changed) if all_changed.isdisjoint(path.parents)
             ]
         if looks:
             self._submit(CHANGE, f"Reading {len(looks)} changed files", looks, moved)
+
+
+class _Overflow(logging.Handler):
+    """The system drops events when they come too fast; watchdog tells that to its log, and to nobody else."""
+
+    def __init__(self, scan: Callable[[], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._scan = scan
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "overflow" in record.getMessage():
+            self._scan()
 
 
 def _observer() -> BaseObserver | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -225,6 +226,28 @@ def test_what_happened_while_nobody_watched(
     assert [Path(uri).stem for uri in uris(client, str(folder))] == ["changes", "comes", "moved", "stays"]
     assert "99" in answer(client, "Which number is the barrel that changed?").text
     assert client.check().problems == ()
+
+
+@pytest.mark.skipif(not Path("/proc/sys/fs/inotify").exists(), reason="inotify's queue")
+def test_events_that_the_system_dropped(
+    running: RunningDaemon, client: Client, folder: Path, listener: Listener
+) -> None:
+    """The daemon is held while more events come than the system keeps; what came last is found all the same."""
+    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    if most > 50_000:
+        pytest.skip(f"{most} events would take too long")
+    assert running.process is not None
+    running.process.send_signal(signal.SIGSTOP)
+    try:
+        with (folder / "a.tmp").open("wb", 0) as one, (folder / "b.tmp").open("wb", 0) as other:
+            for _ in range(most // 2 + 100):  # equal events in a row would be one
+                one.write(b"x")
+                other.write(b"y")
+        (folder / "lost.md").write_text("Nobody was told of the sextant.")
+    finally:
+        running.process.send_signal(signal.SIGCONT)
+    listener.until_changed(folder / "lost.md", "added")
+    assert "overflow" in running.paths.log.read_text("utf-8")
 
 
 def test_folders_that_cannot_be_watched(client: Client, folder: Path, tmp_path: Path) -> None:
