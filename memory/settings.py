@@ -30,7 +30,7 @@ class RecallSettings:
     k: int = setting(10, "Episodes returned.")
     strategy: str = setting("spread", "The traverser that walks the graph, or 'none' for text alone.")
     candidates: int = setting(1000, "Episodes that full text may propose.")
-    lexical_weight: float = setting(0.65, "Share of full text in the fused text score; the rest is vectors.")
+    lexical_weight: float = setting(0.7, "Share of full text in the fused text score; the rest is vectors.")
     vectors_in_memory: int = setting(300_000, "Up to so many vectors are searched in memory, more on disk.")
     reset_episodes: int = setting(50, "Episodes from which spread starts.")
     seed_weight: float = setting(0.3, "Share of spread's start that lies on the question's objects.")
@@ -38,7 +38,7 @@ class RecallSettings:
     damping: float = setting(0.8, "How far spread walks before it returns to its start.")
     iterations: int = setting(10, "Rounds of spread.")
     common_share: float = setting(0.05, "Objects mentioned in more than this share of episodes do not spread.")
-    graph_weight: float = setting(0.9, "Share of the graph in the final score; the rest is the fused text score.")
+    graph_weight: float = setting(0.85, "Share of the graph in the final score; the rest is the fused text score.")
     neighbour_weight: float = setting(0.4, "What a short turn of a chat gains from its neighbours' scores.")
 
 

@@ -12,6 +12,9 @@ from memory.recall.text import TextScores
 from memory.recall.traversers import Walk
 
 
+MASS_POWER = 0.8  # below 1: what lies further off loses less, so that the second of two things asked about is not lost
+
+
 def final_scores(text: TextScores, walk: Walk | None, graph_weight: float) -> Floats:
     """(n,) the walk's mass, scaled so that its largest is 1, mixed with the fused text score, both in [0, 1].
 
@@ -19,7 +22,7 @@ def final_scores(text: TextScores, walk: Walk | None, graph_weight: float) -> Fl
     """
     if walk is None or not walk.episodes.any():
         return text.fused
-    mass = walk.episodes / walk.episodes.max()
+    mass = (walk.episodes / walk.episodes.max()) ** MASS_POWER
     scores: Floats = (graph_weight * mass + (1 - graph_weight) * text.fused).astype(np.float32)
     return scores
 

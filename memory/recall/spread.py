@@ -17,7 +17,7 @@ from memory.recall.rank import best
 from memory.recall.traversers import Seeds, Walk, traverser
 from memory.settings import RecallSettings
 
-TEMPERATURE = 1 / 20  # of the softmax over the best text scores, in [0, 1] units
+TEMPERATURE = 1 / 25  # of the softmax over the best text scores, in [0, 1] units
 NEVER_COMMON = 20  # in a small memory every object is in a large share of the episodes
 
 
@@ -83,7 +83,7 @@ def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings)
     start_episodes = _start(seeds.episode_scores, allowed, settings.reset_episodes)
     start_objects = np.zeros(len(graph.object_ids), np.float32)
     for column, weight in seeds.objects.items():
-        start_objects[column] = weight * step.idf[column]
+        start_objects[column] = weight * (step.idf[column] > 0)
     total = start_objects.sum()
     share = settings.seed_weight if total > 0 else 0.0
     start_episodes *= 1 - share
