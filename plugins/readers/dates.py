@@ -13,27 +13,14 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
+from memory.months import MONTHS
+
 OPENING_LINES = 3  # lines with text that may carry the date of the whole
 _LINE_CHARS = 300  # of each of them
 _VALUE_CHARS = 100  # a longer value is prose, not a date
 _YEARS = range(1900, 2100)
 
-_MONTH_NAMES = (
-    "january jan januari januar jänner janvier janv enero gennaio gen janeiro januára stycznia styczeń",
-    "february feb februari februar februára février févr fevrier febrero febbraio fevereiro fev lutego luty",
-    "march mar maart marts mrt märz maerz mars marzo março marca marzec",
-    "april apr avril avr abril abr aprile kwietnia kwiecień",
-    "may mei mai maj maja mayo maggio maio",
-    "june jun juni juin junio giugno junho czerwca czerwiec",
-    "july jul juli juillet juil julio luglio julho lipca lipiec",
-    "august aug augustus août aout agosto ago sierpnia sierpień",
-    "september sep sept septembre septiembre settembre setembro września wrzesień",
-    "october oct oktober okt octobre octubre ottobre outubro października październik",
-    "november nov novembre noviembre novembro listopada listopad",
-    "december dec dezember dez desember des décembre déc decembre diciembre dic dicembre dezembro grudnia grudzień",
-)
-_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
-_MON = "(?P<mon>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+_MON = "(?P<mon>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _YEAR = r"(?P<y>(?:19|20)\d\d|['’]\d\d)(?!\d)"
 _DAY = r"(?<!\d)(?P<d>\d{1,2})"
 _TIME = (
@@ -188,7 +175,7 @@ def _completed(path: Path, opening: list[str]) -> datetime | None:
     year = years.pop()
     for line in opening:
         for match in sorted((m for pattern in _WITHOUT_YEAR for m in pattern.finditer(line)), key=re.Match.start):
-            at = _local(year, _MONTHS[match["mon"].lower()], int(match["d"]))
+            at = _local(year, MONTHS[match["mon"].lower()], int(match["d"]))
             if at is not None and not _told(line, match.start()):
                 return at
     return None
@@ -210,7 +197,7 @@ def _of(match: re.Match[str]) -> datetime | None:
     if year < 100:
         year += 2000 if year < 70 else 1900
     day = int(part["d"])
-    month = _MONTHS[part["mon"].lower()] if part.get("mon") else int(part["m"])
+    month = MONTHS[part["mon"].lower()] if part.get("mon") else int(part["m"])
     if part.get("slash"):
         if month <= 12 and day <= 12 and month != day:
             return None
