@@ -239,8 +239,11 @@ def test_events_that_the_system_dropped(
     assert running.process is not None
     running.process.send_signal(signal.SIGSTOP)
     try:
+        state = Path(f"/proc/{running.process.pid}/stat")
+        while state.read_text().rpartition(")")[2].split()[0] != "T":
+            time.sleep(0.001)
         with (folder / "a.tmp").open("wb", 0) as one, (folder / "b.tmp").open("wb", 0) as other:
-            for _ in range(most // 2 + 100):  # equal events in a row would be one
+            for _ in range(most // 2 + 1000):  # equal events in a row would be one
                 one.write(b"x")
                 other.write(b"y")
         (folder / "lost.md").write_text("Nobody was told of the sextant.")
