@@ -27,6 +27,7 @@ from memory.store import jobs
 log = logging.getLogger(__name__)
 
 KIND = "add"
+KEPT = 7 * 24 * 3600 * 1000  # ms a done job is remembered
 FOREVER = 10**15  # ms: one process holds the lock, so no lease needs to run out
 
 
@@ -50,6 +51,7 @@ class Adds:
         def claim_all() -> list[jobs.Job]:
             with self._memory.store.writing() as conn:
                 jobs.requeue(conn, self._boot)
+                jobs.prune(conn, now() - KEPT)
                 return list(iter(lambda: jobs.claim(conn, now(), self._boot, [KIND], FOREVER), None))
 
         begun = self._writer.write(claim_all)
