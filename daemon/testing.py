@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from daemon.client import Client, connect
+from daemon.client import Client
 from daemon.paths import Paths
 from daemon.settings import Settings, render
 
@@ -75,6 +75,6 @@ def run_daemon(home: Path, settings: Settings | None = None, **environment: str)
         yield daemon
     finally:
         with contextlib.suppress(Exception):  # a daemon that a client started in this home
-            connect(daemon.paths, start=False).stop()
+            daemon.client.stop()
         if daemon.process and daemon.process.poll() is None:
             daemon.kill()

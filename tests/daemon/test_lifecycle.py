@@ -68,9 +68,11 @@ def test_three_clients_at_once_start_one_daemon(tmp_path: Path) -> None:
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         said: list[str] = []
         clients = list(pool.map(lambda _: connect(paths, wait=60, say=said.append), range(3)))
-    assert len({client.hello().pid for client in clients}) == 1
-    assert said
-    clients[0].stop()
+    try:
+        assert len({client.hello().pid for client in clients}) == 1
+        assert said
+    finally:
+        clients[0].stop()
     assert not is_held(paths.lock)
 
 
