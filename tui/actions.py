@@ -41,6 +41,7 @@ class Action:
     argument: str = ""
     footer: str = ""
     palette: bool = False
+    priority: bool = False  # before what the focused widget would do with the key
 
     @property
     def usage(self) -> str:
@@ -101,11 +102,21 @@ ACTIONS: tuple[Action, ...] = (
         key="alt+up,ctrl+up",
     ),
     Action("Answer below", "Select the answer below.", "select_answer(1)", key="alt+down,ctrl+down"),
-    Action("Scroll up", "Scroll the conversation up.", "scroll_transcript(-1)", key="pageup"),
-    Action("Scroll down", "Scroll the conversation down.", "scroll_transcript(1)", key="pagedown"),
     Action("Newest", "Jump to the newest line.", "jump_to_end", key="ctrl+end"),
-    Action("Commands", "Find a command by its name.", "command_palette", "app", "ctrl+p", footer="commands"),
-    Action("Quit", "Leave the chat; sessions are kept.", "quit", "app", "ctrl+q,ctrl+c", slash="quit", palette=True),
+    Action(
+        "Commands", "Find a command by its name.", "command_palette", "app", "ctrl+p", footer="commands", priority=True
+    ),
+    Action(
+        "Quit",
+        "Leave the chat; sessions are kept.",
+        "quit",
+        "app",
+        "ctrl+q",
+        slash="quit",
+        palette=True,
+        priority=True,
+    ),
+    Action("Copy or quit", "Copy what is selected; if nothing is, leave the chat.", "quit", "app", "ctrl+c"),
     Action("Send", "Ask; while an answer is running, the question waits its turn.", "send", "prompt", "enter"),
     Action("New line", "Start a new line.", "newline", "prompt", "shift+enter,ctrl+j,alt+enter"),
     Action(
@@ -114,6 +125,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("Complete", "Complete a command or a path; else go to the evidence.", "complete", "prompt", "tab"),
     Action("Earlier question", "On the first line: bring back an earlier question.", "earlier", "prompt", "up"),
     Action("Later question", "On the last line: go on to a later question.", "later", "prompt", "down"),
+    Action("Scroll up", "Scroll the conversation up.", "screen.scroll_transcript(-1)", "prompt", "pageup"),
+    Action("Scroll down", "Scroll the conversation down.", "screen.scroll_transcript(1)", "prompt", "pagedown"),
     Action("Above", "Select the answer above.", "screen.select_answer(-1)", "transcript", "up,k"),
     Action("Below", "Select the answer below.", "screen.select_answer(1)", "transcript", "down,j"),
     Action("Trace", "Unfold or fold what the question did.", "screen.toggle_trace", "transcript", "space,t"),
@@ -121,8 +134,8 @@ ACTIONS: tuple[Action, ...] = (
         "Look at evidence", "Go to the evidence of the selected answer.", "screen.focus_evidence", "transcript", "enter"
     ),
     Action("Back", "Go back to the prompt.", "screen.focus_prompt", "transcript", "escape"),
-    Action("Open", "Open the source in your editor, at the line.", "open_source", "evidence", "enter"),
-    Action("Copy", "Copy the citation.", "copy_citation", "evidence", "y"),
+    Action("Open", "Open the source in your editor, at the line.", "open_source", "evidence", "enter", footer="open"),
+    Action("Copy", "Copy the citation.", "copy_citation", "evidence", "y", footer="copy"),
     Action("Next", "Go to the next citation.", "cursor_down", "evidence", "down,j"),
     Action("Previous", "Go to the previous citation.", "cursor_up", "evidence", "up,k"),
     Action("Passage down", "Scroll the passage down.", "scroll_passage(1)", "evidence", "space,pagedown"),
@@ -144,7 +157,9 @@ def actions_of(where: Where) -> tuple[Action, ...]:
 def bindings_of(where: Where) -> list[BindingType]:
     """The key bindings of one place; those with a footer word are shown in the footer."""
     return [
-        Binding(action.key, action.handler, action.footer or action.name, show=bool(action.footer))
+        Binding(
+            action.key, action.handler, action.footer or action.name, show=bool(action.footer), priority=action.priority
+        )
         for action in actions_of(where)
         if action.key
     ]

@@ -26,8 +26,8 @@ def complete(text: str) -> str | None:
 
 def _complete_path(typed: str) -> str | None:
     folder, _, begun = typed.rpartition("/")
-    where = Path(folder or ("/" if typed.startswith("/") else ".")).expanduser()
     try:
+        where = Path(folder or ("/" if typed.startswith("/") else ".")).expanduser()
         names = [entry.name + "/" * entry.is_dir() for entry in where.iterdir() if entry.name.startswith(begun)]
     except (OSError, RuntimeError):  # not to be read; or a `~name` that nobody has
         return None

@@ -110,7 +110,7 @@ class Link:
         done: asyncio.Future[T] = loop.create_future()
 
         def give(result: T | None, error: BaseException | None) -> None:
-            if done.cancelled():
+            if done.cancelled() or self._closing.is_set():
                 return
             if error is not None:
                 done.set_exception(error)

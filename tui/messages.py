@@ -10,35 +10,35 @@ from daemon import wire
 
 
 @dataclass
-class Connected(Message):
+class Connected(Message, bubble=False):
     """The daemon answers; `status` is how it stands."""
 
     status: wire.Status
 
 
 @dataclass
-class Disconnected(Message):
+class Disconnected(Message, bubble=False):
     """The daemon is not there; `reason` is a sentence."""
 
     reason: str
 
 
 @dataclass
-class StatusChanged(Message):
+class StatusChanged(Message, bubble=False):
     """The memory's state, freshly asked for."""
 
     status: wire.Status
 
 
 @dataclass
-class Activity(Message):
+class Activity(Message, bubble=False):
     """One event of the daemon's activity stream."""
 
     event: wire.Event
 
 
 @dataclass
-class SessionStarted(Message):
+class SessionStarted(Message, bubble=False):
     """The daemon keeps a new session, for the question `ticket`."""
 
     ticket: int
@@ -46,7 +46,7 @@ class SessionStarted(Message):
 
 
 @dataclass
-class AskEvent(Message):
+class AskEvent(Message, bubble=False):
     """One event of a question's stream; the last one is an Answered or a Failed."""
 
     ticket: int
@@ -54,7 +54,7 @@ class AskEvent(Message):
 
 
 @dataclass
-class AddEvent(Message):
+class AddEvent(Message, bubble=False):
     """One event of an ingestion's stream; the last one is an Added or a Failed."""
 
     ticket: int

@@ -53,7 +53,7 @@ def short_path(path: str, folders: Iterable[str] = ()) -> str:
 
 
 def cut_left(text: str, width: int) -> str:
-    """`text` in so many characters: what is cut is its beginning, at a slash if there is one, for a path's end says more."""
+    """`text` in so many characters: its beginning is cut, at a slash if there is one. A path's end says more."""
     if len(text) <= width:
         return text
     end = text[-max(1, width - 1) :]

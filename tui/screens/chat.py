@@ -31,7 +31,7 @@ from tui.widgets.citation_list import CitationList
 from tui.widgets.command_hints import CommandHints
 from tui.widgets.conversation import Conversation
 from tui.widgets.evidence import Evidence
-from tui.widgets.note import Note
+from tui.widgets.note import Level, Note
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
 from tui.widgets.status_bar import StatusBar
@@ -59,7 +59,7 @@ class ChatScreen(Screen[None]):
     BINDINGS = bindings_of("chat")
 
     def __init__(self, connect: Connect, now: Callable[[], datetime]) -> None:
-        super().__init__()
+        super().__init__(classes="-fresh")
         self.link = Link(connect, self)
         self._now = now
         self._status: wire.Status | None = None
@@ -74,15 +74,13 @@ class ChatScreen(Screen[None]):
             yield Evidence()
         with Vertical(id="below"):
             yield CommandHints()
-            yield Plain(id="waiting")
+            yield Plain(id="waiting").hidden()
             with Horizontal(id="ask"):
                 yield Plain("›", id="sign")
                 yield Prompt()
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self.query_one("#waiting").display = False
-        self.add_class("-fresh")
         self.link.open()
         self.set_interval(STATUS_SECONDS, self._look_again)
 
@@ -357,12 +355,17 @@ class ChatScreen(Screen[None]):
             case wire.Skipped() as skipped:
                 adding.skipped.append(skipped)
             case wire.Added() as added:
-                adding.note.say(added_report(adding.path, added, adding.skipped))
+                self._end_adding(message.ticket, added_report(adding.path, added, adding.skipped))
             case wire.Failed() as failed:
-                adding.note.say(f"{adding.path}: {failure(failed)}", "error")
-        if isinstance(message.event, (wire.Added, wire.Failed)):
-            del self._adding[message.ticket]
-            self._look_soon()
+                self._end_adding(message.ticket, f"{adding.path}: {failure(failed)}", "error")
+
+    def _end_adding(self, ticket: int, text: str, level: Level = "info") -> None:
+        note = self._adding.pop(ticket).note
+        if note.is_attached:
+            note.say(text, level)
+        else:  # it stood in a session that was left
+            self.notify(display_safe(text), severity="error" if level == "error" else "information", markup=False)
+        self._look_soon()
 
     @work
     async def action_watch_path(self, typed: str) -> None:
@@ -383,4 +386,5 @@ class ChatScreen(Screen[None]):
 
 def _path(typed: str) -> Path:
     """A path as a person types or drops it: quoted perhaps, from `~` or from here."""
-    return Path(os.path.normpath(Path(typed.strip("'\"")).expanduser().absolute()))
+    home = os.path.expanduser(typed.strip("'\""))  # noqa: PTH111  it leaves a `~name` that nobody has as it is
+    return Path(os.path.normpath(Path(home).absolute()))

@@ -7,13 +7,13 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Button
 
+from tui.screens.dialog import Dialog
 from tui.widgets.plain import Plain
 
 
-class ConfirmScreen(ModalScreen[bool]):
+class ConfirmScreen(Dialog[bool]):
     """Yes or no; no has the focus, and Esc means no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

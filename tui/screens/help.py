@@ -8,14 +8,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from tui.actions import PLACES, actions_of, commands
 from tui.keys import key_names
+from tui.screens.dialog import Dialog
 from tui.widgets.plain import Plain
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """F1: every command, and every key by the place where it works."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q,enter", "dismiss(None)", "Close")]

@@ -10,7 +10,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
@@ -20,6 +19,7 @@ from daemon.terminal import display_safe
 from tui.actions import bindings_of
 from tui.link import Client, Link
 from tui.screens.confirm import ConfirmScreen
+from tui.screens.dialog import Dialog
 from tui.screens.rename import RenameScreen
 from tui.widgets.plain import Plain
 from tui.wording import count, when
@@ -27,7 +27,7 @@ from tui.wording import count, when
 NEW: Final = 0  # instead of a session's id
 
 
-class SessionsScreen(ModalScreen[int | None]):
+class SessionsScreen(Dialog[int | None]):
     """Choose a session (its id is the result), begin a NEW one, rename or delete one; None if it is closed."""
 
     BINDINGS = bindings_of("sessions")

@@ -94,7 +94,7 @@ class Answer(Vertical):
         """The question was answered, or refused."""
         await self._finish(answered)
         if answered.no_answer:
-            await self._remark(NO_ANSWER_HINT)
+            await self._remark(_hint(answered.missing))
         self.ready.set()
 
     async def stop(self) -> None:
@@ -149,3 +149,8 @@ class Answer(Vertical):
 
     async def _remark(self, text: str, kind: str = "") -> None:
         await self.mount(Plain(text, classes=f"remark {kind}"), before=self.trace)
+
+
+def _hint(missing: tuple[str, ...]) -> str:
+    words = ", ".join(f"“{word}”" for word in missing)
+    return f"No source has {words}. {NO_ANSWER_HINT}" if missing else NO_ANSWER_HINT

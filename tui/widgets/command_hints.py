@@ -15,9 +15,7 @@ class CommandHints(Plain):
 
     def __init__(self) -> None:
         super().__init__(id="command-hints")
-
-    def on_mount(self) -> None:
-        self.display = False
+        self.hidden()
 
     def show_for(self, typed: str) -> None:
         """Shows what fits; nothing for a text that is no command."""

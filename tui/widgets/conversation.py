@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from textual import events, on
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
@@ -64,10 +64,9 @@ class Conversation(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Transcript()
-        yield Plain(id="behind")
+        yield Plain(id="behind").hidden()
 
     async def on_mount(self) -> None:
-        self.query_one("#behind").display = False
         await self.transcript.mount(Welcome())
 
     @property
@@ -219,6 +218,7 @@ class Conversation(Vertical):
         self._select(message.answer, message.n)
 
     @on(Transcript.TopReached)
+    @work(exclusive=True)
     async def _load_earlier(self) -> None:
         if earlier := self.session.show_earlier():
             self.transcript.set_earlier(self.session.shown_from)

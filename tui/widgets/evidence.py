@@ -23,16 +23,13 @@ class Evidence(Vertical):
     """The citations of one answer, and the passage of the highlighted one."""
 
     def __init__(self) -> None:
-        super().__init__(id="evidence")
+        super().__init__(id="evidence", classes="-empty")
 
     def compose(self) -> ComposeResult:
         yield Plain("Evidence", id="evidence-title")
         yield Plain(EMPTY, id="evidence-empty")
         yield CitationList()
         yield Passage()
-
-    def on_mount(self) -> None:
-        self.clear()
 
     @property
     def citation(self) -> wire.Cited | None:

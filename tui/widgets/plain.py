@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from textual.content import Content
 from textual.visual import VisualType
 from textual.widgets import Static
@@ -17,6 +19,11 @@ class Plain(Static):
 
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
         super().update(_safe(content), layout=layout)
+
+    def hidden(self) -> Self:
+        """The same, not on the screen until `display` is set."""
+        self.display = False
+        return self
 
     @property
     def text(self) -> str:

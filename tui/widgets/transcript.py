@@ -40,7 +40,7 @@ class Transcript(VerticalScroll, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__(id="transcript")
-        self._earlier = Plain(classes="earlier")
+        self._earlier = Plain(classes="earlier").hidden()
         self._follows = True
         self._seen = 0  # the lowest line that was in view
         self._from_end: float | None = None  # while earlier messages are mounted: how far the view stays from the end
@@ -48,9 +48,6 @@ class Transcript(VerticalScroll, can_focus=True):
 
     def compose(self) -> ComposeResult:
         yield self._earlier
-
-    def on_mount(self) -> None:
-        self._earlier.display = False
 
     def focus_on_click(self) -> bool:
         return False  # a click chooses an answer; the prompt keeps the keys
@@ -96,6 +93,7 @@ class Transcript(VerticalScroll, can_focus=True):
 
     async def clear(self) -> None:
         """Removes everything."""
+        self._from_end = None
         self.set_earlier(0)
         await self.query_children().exclude(".earlier").remove()
         self.follow()
@@ -128,12 +126,11 @@ class Transcript(VerticalScroll, can_focus=True):
         if self._from_end is None:
             self._follows = new_value >= self.max_scroll_y
         self._measure()
-        if new_value <= 0 < old_value and self._earlier.display:
-            self.post_message(self.TopReached())
+        if new_value <= 0 < old_value:
+            self._want_earlier()
 
     def watch_virtual_size(self, old: Size, new: Size) -> None:
         if self._from_end is not None:
-            self._seen += new.height - old.height
             self.scroll_to(y=new.height - self._from_end, animate=False, immediate=True)
         self._keep_up()
 
@@ -142,10 +139,15 @@ class Transcript(VerticalScroll, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         if event.widget is self._earlier:
+            self._want_earlier()
+
+    def _want_earlier(self) -> None:
+        if self._earlier.display and self._from_end is None:
             self.post_message(self.TopReached())
 
     def _release(self) -> None:
         self._from_end = None
+        self._seen = self.virtual_size.height - self._behind
         self._measure()
 
     def _keep_up(self) -> None:
@@ -154,6 +156,8 @@ class Transcript(VerticalScroll, can_focus=True):
         self.call_after_refresh(self._measure)
 
     def _measure(self) -> None:
+        if self._from_end is not None:
+            return
         bottom = round(self.scroll_y) + self.container_size.height
         self._seen = self.virtual_size.height if self._follows else max(self._seen, bottom)
         behind = max(0, self.virtual_size.height - self._seen)

@@ -1,0 +1,92 @@
+"""The chat with a scripted daemon, run without a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from textual.message import Message
+from textual.pilot import Pilot
+
+from tests.tui.scripted import NOW, ScriptedClient
+from tui.app import PalimpsestApp
+from tui.screens.chat import ChatScreen
+from tui.widgets.answer import Answer
+from tui.widgets.plain import Plain
+
+WIDE = (120, 36)
+NARROW = (80, 24)
+PATIENCE = 500  # pauses of 10 ms: what has not come by then does not come
+
+
+@dataclass
+class Chat:
+    """A running chat, with verbs for what a person does and sees."""
+
+    pilot: Pilot[None]
+    client: ScriptedClient
+    messages: list[Message] = field(default_factory=list)
+
+    @property
+    def app(self) -> PalimpsestApp:
+        assert isinstance(self.pilot.app, PalimpsestApp)
+        return self.pilot.app
+
+    @property
+    def screen(self) -> ChatScreen:
+        screen = self.app.screen_stack[0]
+        assert isinstance(screen, ChatScreen)
+        return screen
+
+    @property
+    def answers(self) -> list[Answer]:
+        return self.screen.conversation.transcript.answers
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Waits until something is so."""
+        for _ in range(PATIENCE):
+            if condition():
+                await self.pilot.pause()
+                return
+            await self.pilot.pause(0.01)
+        raise AssertionError(f"it never came to be; the screen says:\n{self.text()}")
+
+    async def send(self, text: str) -> None:
+        """Types text and presses Enter."""
+        self.screen.prompt.focus()
+        self.screen.prompt.insert(text)
+        await self.pilot.press("enter")
+
+    async def ask(self, question: str) -> Answer:
+        """Asks and waits for the answer."""
+        count = len(self.answers)
+        await self.send(question)
+        await self.until(lambda: len(self.answers) > count and self.answers[-1].ready.is_set())
+        return self.answers[-1]
+
+    def said(self, selector: str) -> str:
+        """What the one widget of a selector says."""
+        return self.app.screen.query_one(selector, Plain).text
+
+    def text(self) -> str:
+        """The whole screen, line by line, as the terminal would show it."""
+        lines = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text.rstrip() for strip in lines)
+
+    def words(self) -> str:
+        """The screen's words, however they are wrapped."""
+        return " ".join(self.text().split())
+
+
+@asynccontextmanager
+async def chatting(client: ScriptedClient, size: tuple[int, int] = WIDE) -> AsyncIterator[Chat]:
+    """A chat that has connected, or knows that it cannot."""
+    messages: list[Message] = []
+    app = PalimpsestApp(client.connect, lambda: NOW)
+    app.animation_level = "none"
+    async with app.run_test(size=size, message_hook=messages.append, notifications=True) as pilot:
+        chat = Chat(pilot, client, messages)
+        chat.screen.prompt.cursor_blink = False
+        await chat.until(lambda: "connecting" not in chat.said("#memory-state"))
+        yield chat

@@ -1,0 +1,115 @@
+"""The registry of actions is whole: everything in it works, and everything that is shown comes from it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from textual.binding import Binding
+from textual.dom import DOMNode
+
+from tests.tui import world
+from tests.tui.conftest import chatting
+from tui.actions import ACTIONS, Action, actions_of, commands
+from tui.app import PalimpsestApp
+from tui.keys import key_names
+from tui.screens.chat import ChatScreen
+from tui.screens.help import HelpScreen
+from tui.screens.sessions import SessionsScreen
+from tui.widgets.citation_list import CitationList
+from tui.widgets.plain import Plain
+from tui.widgets.prompt import Prompt
+from tui.widgets.transcript import Transcript
+
+OWNERS: dict[str, type[DOMNode]] = {
+    "app": PalimpsestApp,
+    "chat": ChatScreen,
+    "prompt": Prompt,
+    "transcript": Transcript,
+    "evidence": CitationList,
+    "sessions": SessionsScreen,
+}
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: f"{action.where}-{action.name}")
+def test_every_action_can_be_done(action: Action) -> None:
+    target, _, name = action.handler.partition("(")[0].rpartition(".")
+    owner = ChatScreen if target == "screen" else OWNERS[action.where]
+    assert callable(getattr(owner, f"action_{name}", None)), f"{owner.__name__} has no action_{name}"
+    assert action.key or action.slash
+    assert action.sentence.endswith(".")
+
+
+@pytest.mark.parametrize("where", OWNERS)
+def test_every_key_is_bound_where_the_registry_says(where: str) -> None:
+    keys = [key for action in actions_of(where) for key in action.key.split(",") if key]  # type: ignore[arg-type]
+    assert len(keys) == len(set(keys))
+    bound = {
+        binding.key: binding.action
+        for bindings in OWNERS[where]._merged_bindings.key_to_bindings.values()  # type: ignore[union-attr]
+        for binding in bindings
+    }
+    for action in actions_of(where):  # type: ignore[arg-type]
+        for key in filter(None, action.key.split(",")):
+            assert bound[key] == action.handler
+
+
+def test_no_two_actions_share_a_command() -> None:
+    assert len({action.slash for action in commands()}) == len(commands())
+
+
+async def test_help_tells_every_command_and_every_key() -> None:
+    async with chatting(world.client()) as chat:
+        await chat.pilot.press("f1")
+        await chat.until(lambda: isinstance(chat.app.screen, HelpScreen))
+        text = "\n".join(plain.text for plain in chat.app.screen.query(Plain))
+        for action in ACTIONS:
+            assert action.usage in text and key_names(action.key) in text and action.sentence in text
+        await chat.pilot.press("escape")
+        await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
+
+
+async def test_the_palette_offers_what_the_registry_says() -> None:
+    async with chatting(world.client(kept=world.sessions())) as chat:
+        names = [command.title for command in chat.app.get_system_commands(chat.screen)]
+        assert names == [action.name for action in ACTIONS if action.palette]
+        await chat.pilot.press("ctrl+p")
+        await chat.pilot.press(*"sessions")
+        await chat.until(lambda: "Choose an earlier session" in chat.text())
+        await chat.pilot.press("enter")
+        await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+
+
+async def test_the_footer_shows_what_can_be_done_here() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        footer = chat.text().splitlines()[-1]
+        assert re.split(r"\s{2,}", footer.strip()) == [
+            "f1 help",
+            "f2 evidence",
+            "^s sessions",
+            "^n new",
+            "^p commands",
+        ]
+        await chat.ask(world.QUESTION)
+        await chat.pilot.press("tab")
+        await chat.until(lambda: "y copy" in chat.text().splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    ("keys", "names"),
+    [
+        ("ctrl+q,ctrl+c", "Ctrl+Q or Ctrl+C"),
+        ("f1", "F1"),
+        ("alt+up", "Alt+↑"),
+        ("y", "y"),
+        ("space,pagedown", "Space or PgDn"),
+        ("down,j", "↓ or j"),
+    ],
+)
+def test_keys_are_written_for_people(keys: str, names: str) -> None:
+    assert key_names(keys) == names
+
+
+def test_a_binding_is_made_of_its_action() -> None:
+    binding = next(b for b in ChatScreen.BINDINGS if isinstance(b, Binding) and b.key == "f1")
+    assert (binding.action, binding.description, binding.show) == ("show_help", "help", True)

@@ -1,0 +1,196 @@
+"""A question, from Enter to the settled answer; and all the ways it may not get there."""
+
+from __future__ import annotations
+
+import pytest
+
+from daemon import wire
+from daemon.client import DaemonDownError, DaemonError
+from tests.tui import world
+from tests.tui.conftest import NARROW, chatting
+from tests.tui.scripted import Script
+from tui.link import title_of
+from tui.messages import AskEvent, SessionStarted
+from tui.widgets.note import Note
+from tui.widgets.prose import Prose
+
+
+async def test_an_answer_shows_its_text_its_evidence_and_what_it_took() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        answer = await chat.ask(world.QUESTION)
+        assert answer.query_one(Prose).source == world.TEXT
+        assert answer.trace.text == "▸ 3 episodes · 41 ms · 3 sources"
+        await chat.until(lambda: "notes/museum/fog-signal.md:14" in chat.text())
+        screen = chat.text()
+        assert "It was last sounded on 9 March 2026" in screen
+        assert "[2] notes/daily/2026-01-14.md:6" in screen and "earlier value · 14 Jan 2026" in screen
+        assert "[3] Foghorn committee" in screen and "Nuria Solano" in screen
+        kinds = [type(message.event) for message in chat.messages if isinstance(message, AskEvent)]
+        assert kinds[0] is wire.Stage and kinds[-1] is wire.Answered
+
+
+async def test_a_session_begins_with_the_first_question_and_is_named_after_it() -> None:
+    client = world.client(answers=[world.short_answer(), world.short_answer()])
+    async with chatting(client) as chat:
+        await chat.ask(world.QUESTION)
+        assert chat.said("#session-title") == world.QUESTION
+        await chat.ask("And who has the belt?")
+        assert [request.conversation for request in client.asked] == [100, 100]
+        assert sum(isinstance(message, SessionStarted) for message in chat.messages) == 1
+
+
+async def test_an_answer_appears_while_it_is_being_written() -> None:
+    script = Script(*world.STEPS[:4], world.PRISM, wire.Chunk("It was last "), ends=False)
+    async with chatting(world.client(answers=[script])) as chat:
+        await chat.send(world.QUESTION)
+        await chat.until(lambda: chat.answers and "It was last" in chat.text())
+        assert chat.answers[0].trace.text == "▸ searching · seed · 2 episodes"
+        assert "[1] notes/museum/fog-signal.md:14" in chat.text()
+        script.give(wire.Chunk("sounded in March."))
+        await chat.until(lambda: "It was last sounded in March." in chat.text())
+        assert not chat.answers[0].ready.is_set()
+
+
+async def test_a_code_fence_that_came_in_pieces_is_whole_in_the_end() -> None:
+    text = "```python\nsound(beatrice)\n```\nDone. [1]"
+    pieces = [wire.Chunk(character) for character in text]
+    async with chatting(world.client(answers=[Script(*pieces, wire.Answered(text, (world.PRISM,)))])) as chat:
+        answer = await chat.ask("How?")
+        assert [block.__class__.__name__ for block in answer.query_one(Prose).children] == [
+            "MarkdownFence",
+            "MarkdownParagraph",
+        ]
+
+
+async def test_no_answer_says_so_with_a_hint_and_shows_no_evidence() -> None:
+    async with chatting(world.client(answers=[world.refusal()]), NARROW) as chat:
+        answer = await chat.ask("What is the capital of Atlantis?")
+        assert answer.citations == ()
+        assert "Your memory does not hold the answer." in chat.text()
+        assert "No source has “Atlantis”. Try other words, or /add the folder that has it." in chat.words()
+        await chat.pilot.press("f2")
+        assert "Nothing in the memory answers this." in chat.text()
+
+
+async def test_questions_wait_their_turn_while_one_is_answered() -> None:
+    first = Script(ends=False)
+    client = world.client(answers=[first, world.short_answer("Two."), world.short_answer("Three.")])
+    async with chatting(client) as chat:
+        await chat.send("One?")
+        await chat.send("Two?")
+        await chat.send("Three?")
+        assert chat.said("#waiting") == "waiting: Two?\nwaiting: Three?"
+        assert len(chat.answers) == 1
+        first.give(wire.Answered("One."))
+        await chat.until(lambda: len(chat.answers) == 3 and chat.answers[-1].ready.is_set())
+        assert [answer.text for answer in chat.answers] == ["One.", "Two.", "Three."]
+        assert [request.question for request in client.asked] == ["One?", "Two?", "Three?"]
+        assert not chat.screen.query_one("#waiting").display
+
+
+async def test_escape_takes_back_what_waits_first_then_what_runs() -> None:
+    script = Script(wire.Chunk("It was"), ends=False)
+    async with chatting(world.client(answers=[script])) as chat:
+        await chat.send("One?")
+        await chat.send("Two?")
+        await chat.until(lambda: "It was" in chat.text())
+        await chat.pilot.press("escape")
+        assert chat.screen.prompt.text == "Two?"
+        assert not script.closed
+        chat.screen.prompt.clear()
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.screen.prompt.text == "One?")
+        assert script.closed
+        assert chat.answers[0].ready.is_set()
+        assert "Stopped." in chat.text() and "It was" in chat.text()
+
+
+async def test_what_was_typed_meanwhile_survives_a_question_that_comes_back() -> None:
+    async with chatting(world.client(answers=[Script(ends=False)])) as chat:
+        await chat.send("One?")
+        chat.screen.prompt.insert("half a th")
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.screen.prompt.text == "One?\nhalf a th")
+
+
+async def test_late_events_of_a_stopped_question_change_nothing() -> None:
+    script = Script(ends=False)
+    client = world.client(answers=[script, world.short_answer("Second.")])
+    async with chatting(client) as chat:
+        await chat.send("One?")
+        await chat.until(lambda: client.asked)
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.answers[0].ready.is_set())
+        ticket = next(m.ticket for m in chat.messages if isinstance(m, SessionStarted))
+        chat.screen.post_message(AskEvent(ticket, wire.Chunk("too late")))
+        chat.screen.prompt.clear()
+        await chat.ask("Two?")
+        assert "too late" not in chat.text()
+        assert chat.answers[0].text == "" and chat.answers[1].text == "Second."
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (
+            DaemonDownError("The daemon went away while it answered. Try again."),
+            "The daemon went away while it answered.",
+        ),
+        (DaemonError(wire.Failed("bad_input", "The question is too long.", "Shorten it.")), "is too long. Shorten it."),
+        (RuntimeError("boom"), "The chat failed: RuntimeError: boom."),
+    ],
+)
+async def test_a_question_that_fails_says_why_and_comes_back(error: Exception, sentence: str) -> None:
+    client = world.client(answers=[Script(wire.Chunk("It was last"), error), world.short_answer("Yes.")])
+    async with chatting(client, NARROW) as chat:
+        await chat.ask(world.QUESTION)
+        await chat.until(lambda: sentence in chat.words())
+        assert "It was last" in chat.text()
+        assert chat.screen.prompt.text == world.QUESTION
+        chat.screen.prompt.clear()
+        assert (await chat.ask("Once more?")).text == "Yes."
+
+
+async def test_arrow_keys_bring_back_earlier_questions() -> None:
+    client = world.client(answers=[world.short_answer(), world.short_answer()])
+    async with chatting(client) as chat:
+        await chat.ask("One?")
+        await chat.ask("Two?")
+        chat.screen.prompt.insert("dra")
+        await chat.pilot.press("up")
+        assert chat.screen.prompt.text == "Two?"
+        await chat.pilot.press("up", "up")
+        assert chat.screen.prompt.text == "One?"
+        await chat.pilot.press("down", "down")
+        assert chat.screen.prompt.text == "dra"
+
+
+async def test_enter_sends_and_ctrl_j_begins_a_line() -> None:
+    client = world.client(answers=[world.short_answer()])
+    async with chatting(client) as chat:
+        await chat.pilot.press("a", "ctrl+j", "b", "shift+enter", "c")
+        assert chat.screen.prompt.text == "a\nb\nc"
+        assert chat.screen.prompt.size.height == 3
+        await chat.pilot.press("enter")
+        await chat.until(lambda: client.asked)
+        assert client.asked[0].question == "a\nb\nc"
+        assert chat.screen.prompt.text == ""
+
+
+async def test_an_empty_prompt_asks_nothing() -> None:
+    async with chatting(world.client()) as chat:
+        await chat.send("  \n ")
+        assert chat.client.asked == [] and not chat.screen.query(Note)
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("Where?", "Where?"),
+        ("  Where?\nI mean the prism.", "Where?"),
+        ("word " * 40, "word " * 11 + "word…"),
+        ("x" * 100, "x" * 60 + "…"),
+    ],
+)
+def test_a_title_is_the_first_line_cut_at_a_word(question: str, title: str) -> None:
+    assert title_of(question) == title

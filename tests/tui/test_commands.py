@@ -1,0 +1,166 @@
+"""Slash commands: what they do, what they say, how they are completed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from daemon import wire
+from tests.tui import world
+from tests.tui.conftest import NARROW, Chat, chatting
+from tests.tui.scripted import Script
+from tui.actions import find_command, matching, parse_command
+from tui.completion import complete
+from tui.screens.chat import ChatScreen
+from tui.screens.help import HelpScreen
+from tui.screens.sessions import SessionsScreen
+from tui.widgets.note import Note
+
+
+def notes(chat: Chat) -> list[str]:
+    return [note.text for note in chat.screen.query(Note)]
+
+
+async def test_add_shows_its_progress_and_its_end(tmp_path: Path) -> None:
+    script = Script(wire.Progress(1, 3, "/x/a.md"), ends=False)
+    async with chatting(world.client(state=world.EMPTY, additions=[script])) as chat:
+        assert "Your memory is empty." in chat.text() and "/add FILE" in chat.text()
+        await chat.send(f"/add '{tmp_path}'")
+        await chat.until(lambda: notes(chat) == [f"{tmp_path}: read 1 of 3 · /x/a.md"])
+        script.give(wire.Skipped("/x/b.bin", "it is no text"))
+        script.give(wire.Added(sources=2, episodes=9, unchanged=0, skipped=1))
+        expected = f"{tmp_path}: 2 sources read, 9 episodes, 1 skipped.\n  skipped /x/b.bin: it is no text"
+        await chat.until(lambda: notes(chat) == [expected])
+        assert chat.client.asked == []
+
+
+async def test_adding_does_not_keep_a_question_waiting(tmp_path: Path) -> None:
+    client = world.client(additions=[Script(ends=False)], answers=[world.short_answer("Already.")])
+    async with chatting(client) as chat:
+        await chat.send(f"/add {tmp_path}")
+        assert (await chat.ask("Can I ask?")).text == "Already."
+
+
+async def test_an_addition_that_fails_says_why(tmp_path: Path) -> None:
+    failed = wire.Failed("store", "The disk is full.", "Make room and add it again.")
+    async with chatting(world.client(additions=[Script(failed)]), NARROW) as chat:
+        await chat.send(f"/add {tmp_path}")
+        await chat.until(lambda: "The disk is full. Make room and add it again." in chat.words())
+        assert chat.screen.query_one(Note).has_class("-error")
+
+
+async def test_an_addition_outlives_its_session(tmp_path: Path) -> None:
+    script = Script(ends=False)
+    async with chatting(world.client(additions=[script])) as chat:
+        await chat.send(f"/add {tmp_path}")
+        await chat.pilot.press("ctrl+n")
+        script.give(wire.Added(1, 1, 0, 0))
+        await chat.until(lambda: "1 source read, 1 episode." in chat.words())
+
+
+async def test_watch_says_that_it_watches(tmp_path: Path) -> None:
+    async with chatting(world.client(state=world.EMPTY)) as chat:
+        await chat.send(f"/watch {tmp_path}")
+        await chat.until(lambda: notes(chat) and notes(chat)[0].startswith(f"Watching {tmp_path}."))
+        assert chat.client.state.folders[-1].path == str(tmp_path)
+
+
+async def test_status_tells_all_there_is_to_tell() -> None:
+    async with chatting(world.client()) as chat:
+        await chat.send("/status")
+        await chat.until(lambda: notes(chat))
+        assert notes(chat)[0].splitlines() == [
+            "86 sources, 1,204 episodes, 913 objects, 5,120 statements · 18.4 MB",
+            "/home/tilda/.local/share/palimpsest/memory.db · static · palimpsest 0.1.0",
+            "/home/tilda/notes is watched · 86 sources",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("/foo", "There is no command /foo. /help lists them."),
+        ("/add", "It needs one more word: /add PATH"),
+        ("/add /nowhere/at/all", "There is no /nowhere/at/all."),
+        ("/theme puce", "There is no theme puce."),
+    ],
+)
+async def test_a_command_that_cannot_be_meant_says_what_is_wrong(typed: str, said: str) -> None:
+    async with chatting(world.client()) as chat:
+        await chat.send(typed)
+        await chat.until(lambda: said in chat.words())
+        assert chat.client.asked == []
+
+
+async def test_commands_do_what_their_keys_do() -> None:
+    async with chatting(world.client(kept=world.sessions())) as chat:
+        await chat.send("/help")
+        await chat.until(lambda: isinstance(chat.app.screen, HelpScreen))
+        await chat.pilot.press("escape")
+        await chat.send("/sessions")
+        await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+        await chat.pilot.press("escape")
+        await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
+        await chat.send("/last")
+        await chat.until(lambda: len(chat.answers) == 3)
+        await chat.send("/new")
+        await chat.until(lambda: not chat.answers)
+        await chat.send("/theme parchment")
+        await chat.until(lambda: chat.app.theme == "parchment")
+        await chat.send("/quit")
+        await chat.until(lambda: chat.app.return_code == 0)
+
+
+async def test_the_hints_follow_what_is_typed_and_tab_completes() -> None:
+    async with chatting(world.client()) as chat:
+        await chat.pilot.press("/", "s")
+        assert chat.said("#command-hints").splitlines() == [
+            "/sessions   Choose an earlier session; rename or delete it.",
+            "/status     Say what the memory holds and what it is doing.",
+        ]
+        await chat.pilot.press("tab")
+        assert chat.screen.prompt.text == "/sessions"
+        chat.screen.prompt.fill("/watch ")
+        await chat.until(lambda: chat.said("#command-hints").startswith("/watch PATH"))
+        chat.screen.prompt.fill("/etc/fstab, what is it?")
+        await chat.until(lambda: not chat.screen.query_one("#command-hints").display)
+
+
+def test_tab_completes_commands_and_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "notes" / "deep").mkdir(parents=True)
+    (tmp_path / "notebook.md").touch()
+    (tmp_path / ".hidden").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert complete("/ad") == "/add "
+    assert complete("/he") == "/help"
+    assert complete(f"/add {tmp_path}/no") == f"/add {tmp_path}/note"
+    assert complete("/watch ~/notes/d") == "/watch ~/notes/deep/"
+    assert complete("/add noteb") == "/add notebook.md"
+    assert complete("/add .hid") == "/add .hidden"
+    for nothing in ("/add /nowhere/x", "/add ~nobody-at-all/x", "/help x", "plain", "/add a\nb", "/xyz"):
+        assert complete(nothing) is None, nothing
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("/add ~/my notes", ("add", "~/my notes")),
+        ("/help", ("help", "")),
+        ("/nothing at all", ("nothing", "at all")),
+        ("/etc/fstab says what?", None),
+        ("what is /add?", None),
+        ("/add a\nb", None),
+        ("/", None),
+    ],
+)
+def test_a_command_is_one_line_that_begins_with_a_word(text: str, command: tuple[str, str] | None) -> None:
+    assert parse_command(text) == command
+
+
+def test_a_command_may_be_shortened_while_it_is_clear() -> None:
+    short = find_command("he")
+    assert short is not None and short.slash == "help"
+    assert find_command("s") is None
+    assert {action.slash for action in matching("/s")} == {"sessions", "status"}

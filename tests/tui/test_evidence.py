@@ -1,0 +1,192 @@
+"""What an answer rests on: the list, the passage, the way to the source."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from daemon import wire
+from tests.tui import world
+from tests.tui.conftest import NARROW, Chat, chatting
+from tests.tui.scripted import Script, ScriptedClient
+from tui.app import PalimpsestApp
+from tui.widgets.citation_list import CitationList
+from tui.widgets.plain import Plain
+
+
+def answering(*citations: wire.Cited, text: str = "So it is. [1]") -> ScriptedClient:
+    return world.client(answers=[Script(*citations, wire.Answered(text, citations, ms=5.0))])
+
+
+def passage(chat: Chat, part: str) -> str:
+    plain = chat.screen.query_one(f"Passage .{part}", Plain)
+    return plain.text if plain.display else ""
+
+
+async def test_the_quoted_lines_are_marked_in_the_passage() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        await chat.ask(world.QUESTION)
+        await chat.until(lambda: passage(chat, "quoted"))
+        assert passage(chat, "quoted") == world.PRISM.quote
+        assert passage(chat, "before").startswith("# Fog signal")
+        assert passage(chat, "after").endswith("Ozzie has the belt.")
+        assert "▌ It was last sounded" in chat.text()
+
+
+async def test_the_arrow_keys_show_the_next_passage() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        await chat.ask(world.QUESTION)
+        await chat.pilot.press("tab", "down")
+        await chat.until(lambda: passage(chat, "quoted") == world.EARLIER.quote)
+        await chat.pilot.press("j")
+        await chat.until(lambda: passage(chat, "quoted").startswith("Nuria Solano: Nobody"))
+        await chat.pilot.press("escape")
+        assert chat.app.focused is chat.screen.prompt
+
+
+async def test_a_click_on_a_mark_in_the_answer_shows_its_passage() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        await chat.ask(world.QUESTION)
+        lines = chat.text().splitlines()
+        y = next(y for y, line in enumerate(lines) if "since 1987. [2]" in line)
+        await chat.pilot.click(offset=(lines[y].index("[2]") + 1, y))
+        await chat.until(lambda: passage(chat, "quoted") == world.EARLIER.quote)
+        assert chat.app.focused is chat.screen.prompt
+
+
+async def test_a_click_in_the_list_only_highlights() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        await chat.ask(world.QUESTION)
+        await chat.pilot.click(CitationList, offset=(6, 2))
+        await chat.until(lambda: passage(chat, "quoted") == world.EARLIER.quote)
+        assert passage(chat, "remark") == ""
+
+
+async def test_an_earlier_answer_shows_its_evidence_again() -> None:
+    client = world.client(answers=[world.answer(), world.short_answer("No.")])
+    async with chatting(client) as chat:
+        first = await chat.ask(world.QUESTION)
+        await chat.ask("Is it Tuesday?")
+        chat.screen.query_one(CitationList).highlight(1)
+        assert chat.screen.query_one(CitationList).option_count == 1
+        await chat.pilot.press("alt+up")
+        await chat.until(lambda: chat.screen.query_one(CitationList).option_count == 3)
+        assert first.has_class("-marked")
+        await chat.pilot.press("alt+down")
+        await chat.until(lambda: chat.screen.query_one(CitationList).option_count == 1)
+        await chat.pilot.click(first)
+        await chat.until(lambda: chat.screen.query_one(CitationList).option_count == 3)
+
+
+async def test_the_highlight_stays_while_citations_come_in() -> None:
+    script = Script(world.PRISM, world.EARLIER, wire.Chunk("x"), ends=False)
+    async with chatting(world.client(answers=[script])) as chat:
+        await chat.send(world.QUESTION)
+        await chat.until(lambda: chat.screen.query_one(CitationList).option_count == 2)
+        await chat.pilot.press("tab", "down")
+        script.give(world.CHAT)
+        await chat.until(lambda: chat.screen.query_one(CitationList).option_count == 3)
+        assert chat.screen.query_one(CitationList).highlighted == 1
+
+
+async def test_y_copies_the_citation_and_ctrl_o_the_answer() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        await chat.ask(world.QUESTION)
+        await chat.pilot.press("tab", "y")
+        await chat.until(lambda: chat.app.clipboard)
+        assert chat.app.clipboard == f"“{world.PRISM.quote}” ({world.PRISM.label}, 9 Mar 2026)"
+        await chat.pilot.press("ctrl+o")
+        await chat.until(lambda: chat.app.clipboard.startswith("- It was"))
+        assert chat.app.clipboard.endswith("[3] Foghorn committee, Nuria Solano, 2026-03-10, 10 Mar 2026")
+
+
+def make_room(app: PalimpsestApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets the app suspend, which it cannot without a terminal."""
+    assert app._driver is not None
+    monkeypatch.setattr(type(app._driver), "can_suspend", True)
+    for name in ("suspend_application_mode", "resume_application_mode"):
+        monkeypatch.setattr(type(app._driver), name, lambda self: None)
+
+
+async def test_enter_opens_the_source_in_the_editor_at_the_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = tmp_path / "a note.md"
+    note.write_text("one\ntwo\n", "utf-8")
+    opened = tmp_path / "opened"
+    editor = tmp_path / "vim"
+    editor.write_text(
+        f"#!{sys.executable}\nimport sys\nopen({str(opened)!r}, 'w').write(repr(sys.argv[1:]))\n", "utf-8"
+    )
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", shlex.quote(str(editor)))
+    monkeypatch.delenv("VISUAL", raising=False)
+    cited = replace(world.PRISM, uri=str(note), line=2)
+    async with chatting(answering(cited)) as chat:
+        await chat.ask("?")
+        make_room(chat.app, monkeypatch)
+        await chat.pilot.press("tab", "enter")
+        await chat.until(opened.exists)
+        assert opened.read_text("utf-8") == repr(["+2", str(note)])
+        assert passage(chat, "remark") == ""
+
+
+@pytest.mark.parametrize(
+    ("cited", "editor", "remark"),
+    [
+        (world.CHAT, "vim", "This was said in a chat or a note"),
+        (world.PRISM, "vim", "The file is not there any more"),
+        (replace(world.PRISM, uri=__file__), "/nowhere/vim", "The editor did not start"),
+        (replace(world.PRISM, uri=__file__), "vim 'half", "$EDITOR cannot be understood"),
+    ],
+)
+async def test_what_cannot_be_opened_shows_its_passage_and_says_why(
+    cited: wire.Cited, editor: str, remark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", editor)
+    async with chatting(answering(cited), NARROW) as chat:
+        await chat.ask("?")
+        make_room(chat.app, monkeypatch)
+        await chat.pilot.press("tab", "enter")
+        await chat.until(lambda: remark in passage(chat, "remark"))
+        assert remark[:20] in chat.text() and passage(chat, "quoted")
+
+
+async def test_a_small_terminal_shows_the_evidence_instead_of_the_conversation() -> None:
+    async with chatting(world.client(answers=[world.answer()]), NARROW) as chat:
+        await chat.ask(world.QUESTION)
+        assert "Evidence" not in chat.text() and "earlier: The fog signal" in chat.text()
+        await chat.pilot.press("f2")
+        await chat.until(lambda: "notes/museum/fog-signal.md:14" in chat.text())
+        assert "earlier: The fog signal" not in chat.text()
+        await chat.pilot.press("escape")
+        await chat.until(lambda: "earlier: The fog signal" in chat.text())
+        assert chat.app.focused is chat.screen.prompt
+
+
+async def test_a_wide_terminal_can_hide_the_evidence() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        assert "Evidence" not in chat.text()
+        await chat.ask(world.QUESTION)
+        assert "Evidence" in chat.text()
+        await chat.pilot.press("f2")
+        assert "Evidence" not in chat.text()
+        assert chat.app.focused is chat.screen.prompt
+        await chat.pilot.press("f2")
+        assert "Evidence" in chat.text()
+
+
+async def test_the_trace_unfolds_to_the_stages_and_the_best_visits() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        answer = await chat.ask(world.QUESTION)
+        await chat.pilot.press("ctrl+t")
+        await chat.until(lambda: "▾ 3 episodes · 41 ms · 3 sources" in chat.text())
+        lines = answer.trace.text.splitlines()
+        assert lines[1].split() == ["analyse", "0.4", "ms", "objects", "1"]
+        assert lines[5].split() == ["0.91", "episode", "Fog", "signal"]
+        await chat.pilot.click(answer.trace)
+        assert answer.trace.text == "▸ 3 episodes · 41 ms · 3 sources"

@@ -1,0 +1,197 @@
+"""Sessions: kept by the daemon, listed, resumed, renamed, deleted; and long ones."""
+
+from __future__ import annotations
+
+from daemon import wire
+from tests.tui import world
+from tests.tui.conftest import NARROW, Chat, chatting
+from tests.tui.scripted import Script
+from tui.screens.chat import ChatScreen
+from tui.screens.sessions import SessionsScreen
+from tui.session import KEPT, WINDOW, Session
+from tui.widgets.answer import Answer
+from tui.widgets.citation_list import CitationList
+from tui.widgets.prose import Prose
+from tui.widgets.question import Question
+
+
+async def open_list(chat: Chat) -> None:
+    await chat.pilot.press("ctrl+s")
+    await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+
+
+async def back(chat: Chat) -> None:
+    await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
+
+
+async def settled(chat: Chat) -> None:
+    await chat.until(lambda: chat.answers and all(answer.ready.is_set() for answer in chat.answers))
+
+
+async def test_the_last_session_is_offered_and_not_forced() -> None:
+    async with chatting(world.client(kept=world.sessions())) as chat:
+        await chat.until(lambda: "Last session" in chat.text())
+        assert "Who has the belt for the compressor? · 6 messages, today 14:02" in chat.text()
+        assert not chat.answers
+        await chat.pilot.press("ctrl+l")
+        await settled(chat)
+        assert [answer.text for answer in chat.answers] == ["Answer 1. [1]", "Answer 2. [1]", "Answer 3. [1]"]
+        assert chat.said("#session-title") == "Who has the belt for the compressor?"
+
+
+async def test_a_resumed_session_goes_on_where_it_was() -> None:
+    client = world.client(kept=world.sessions(), answers=[world.short_answer()])
+    async with chatting(client) as chat:
+        await open_list(chat)
+        assert "Opening times at Easter" in chat.text() and "yesterday 09:10 · 2 messages" in chat.text()
+        await chat.pilot.press("down", "enter")
+        await back(chat)
+        await settled(chat)
+        assert chat.screen.query_one(CitationList).option_count == 1
+        await chat.pilot.press("up")
+        assert chat.screen.prompt.text == "Question 1?"
+        chat.screen.prompt.clear()
+        await chat.ask("And at Whitsun?")
+        assert client.asked[0].conversation == 5
+
+
+async def test_sessions_are_renamed_and_deleted_after_asking() -> None:
+    client = world.client(kept=world.sessions())
+    async with chatting(client) as chat:
+        await chat.pilot.press("ctrl+l")
+        await settled(chat)
+        await open_list(chat)
+        await chat.pilot.press("r")
+        await chat.until(lambda: "Rename" in chat.text())
+        await chat.pilot.press("end", *" (belt)", "enter")
+        await chat.until(lambda: "compressor? (belt)" in chat.text())
+        await chat.pilot.press("down", "d")
+        await chat.until(lambda: "Delete “Opening times at Easter” with its 2 messages?" in chat.words())
+        await chat.pilot.press("enter")  # no has the focus
+        await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+        assert 5 in client.kept
+        await chat.pilot.press("d")
+        await chat.until(lambda: "Yes, delete" in chat.text())
+        await chat.pilot.press("y")
+        await chat.until(lambda: 5 not in client.kept and "Easter" not in chat.text())
+        await chat.pilot.press("escape")
+        await back(chat)
+        await chat.until(lambda: chat.said("#session-title").endswith("(belt)"))
+
+
+async def test_deleting_the_session_on_screen_begins_a_new_one() -> None:
+    client = world.client(kept=world.sessions())
+    async with chatting(client) as chat:
+        await chat.pilot.press("ctrl+l")
+        await settled(chat)
+        await open_list(chat)
+        await chat.pilot.press("d")
+        await chat.until(lambda: "Yes, delete" in chat.text())
+        await chat.pilot.press("y")
+        await chat.until(lambda: 7 not in client.kept)
+        await chat.pilot.press("escape")
+        await back(chat)
+        await chat.until(lambda: "Ask your memory." in chat.text())
+        assert not chat.answers and chat.said("#session-title") == ""
+
+
+async def test_a_new_session_leaves_the_running_answer_to_the_daemon() -> None:
+    script = Script(wire.Chunk("Slow"), ends=False)
+    client = world.client(answers=[script, world.short_answer("New.")])
+    async with chatting(client) as chat:
+        await chat.send("One?")
+        await chat.send("Two?")
+        await chat.until(lambda: "Slow" in chat.text())
+        await chat.pilot.press("ctrl+n")
+        await chat.until(lambda: not chat.answers)
+        assert not script.closed
+        assert chat.screen.prompt.text == "Two?"
+        script.give(wire.Answered("Slow but done."))
+        chat.screen.prompt.clear()
+        assert (await chat.ask("Three?")).text == "New."
+        assert [request.conversation for request in client.asked] == [100, 101]
+
+
+async def test_an_empty_list_says_so() -> None:
+    async with chatting(world.client(), NARROW) as chat:
+        await open_list(chat)
+        assert "No session is kept yet." in chat.text()
+        await chat.pilot.press("enter", "d", "r", "escape")
+        await back(chat)
+
+
+async def test_a_session_that_is_gone_is_reported() -> None:
+    client = world.client(kept=world.sessions())
+    async with chatting(client) as chat:
+        await open_list(chat)
+        client.kept.clear()
+        await chat.pilot.press("enter")
+        await back(chat)
+        await chat.until(lambda: "There is no session 7. Choose another one." in chat.words())
+
+
+async def test_an_answer_that_broke_off_is_marked() -> None:
+    reply = world.session(7, "Belt", "2026-04-24T14:02:00+00:00", 2)
+    broken = wire.Message(9, "memory", "It was last", "2026-04-24T14:02:00+00:00", state="partial")
+    client = world.client(kept={7: wire.MessagesReply(reply.conversation, (*reply.messages[:1], broken))})
+    async with chatting(client) as chat:
+        await chat.until(lambda: "Last session" in chat.text())
+        await chat.pilot.press("ctrl+l")
+        await settled(chat)
+        assert "It was last" in chat.text() and "It broke off here." in chat.text()
+
+
+async def test_a_session_of_500_messages_mounts_only_its_end() -> None:
+    client = world.client(kept={7: world.session(7, "Long", "2026-04-24T14:02:00+00:00", 500)})
+    async with chatting(client) as chat:
+        await chat.until(lambda: "Last session" in chat.text())
+        await chat.pilot.press("ctrl+l")
+        await settled(chat)
+        await chat.until(lambda: "Answer 250." in chat.text())
+        assert len(chat.screen.query(Prose)) == WINDOW // 2
+        assert len(chat.screen.query("*")) < 150
+        assert chat.screen.conversation.transcript.follows
+
+
+async def test_scrolling_to_the_top_loads_more_and_holds_the_view() -> None:
+    client = world.client(kept={7: world.session(7, "Long", "2026-04-24T14:02:00+00:00", 500)})
+    async with chatting(client, NARROW) as chat:
+        await chat.until(lambda: "Last session" in chat.text())
+        await chat.pilot.press("ctrl+l")
+        await settled(chat)
+        transcript = chat.screen.conversation.transcript
+        await chat.until(lambda: "Answer 250." in chat.text())
+        while len(chat.answers) == WINDOW // 2:
+            await chat.pilot.press("pageup")
+        await chat.until(lambda: len(chat.answers) == WINDOW)
+        await chat.until(lambda: "Question 241?" in chat.text())
+        assert "Question 230?" not in chat.text() and transcript.scroll_y > 0
+        assert chat.answers[0].text == "Answer 231. [1]"
+        assert not transcript.follows and "new line" not in chat.text()
+
+
+async def test_what_is_out_of_sight_is_unmounted_as_the_session_grows() -> None:
+    reply = world.session(7, "Long", "2026-04-24T14:02:00+00:00", KEPT)
+    client = world.client(kept={7: reply}, answers=[world.short_answer(), world.short_answer()])
+    async with chatting(client, NARROW) as chat:
+        await chat.until(lambda: "Last session" in chat.text())
+        await chat.pilot.press("ctrl+l")
+        await settled(chat)
+        chat.screen.conversation.session.shown_from = 0
+        await chat.screen.conversation.transcript.prepend(
+            [widget for n in range(KEPT // 2 - 10) for widget in (Question(f"{n}"), Answer(f"{n}", reply.messages[1]))]
+        )
+        await chat.send("One more?")
+        await chat.until(lambda: chat.answers[-1].question == "One more?" and chat.answers[-1].ready.is_set())
+        await chat.until(lambda: len(chat.screen.query(Question)) + len(chat.answers) == KEPT)
+        assert chat.screen.conversation.session.shown_from == 2
+
+
+def test_a_session_knows_which_messages_have_widgets() -> None:
+    session = Session.resumed(world.session(7, "Long", "2026-04-24T14:02:00+00:00", 50))
+    assert [message.text for message in session.shown][:2] == ["Question 16?", "Answer 16. [1]"]
+    assert session.show_earlier()[0].text == "Question 6?"
+    assert session.show_earlier()[0].text == "Question 1?"
+    assert session.show_earlier() == []
+    assert len(session.shown) == 50
+    assert session.asked[-1] == "Question 25?"

@@ -1,0 +1,136 @@
+"""Words, paths, passages and editors: the plain functions under the chat."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon import wire
+from tests.tui import world
+from tui.editor import editor_command, find_editor
+from tui.passages import mark_quote
+from tui.reports import added_report, skipped_lines, status_report
+from tui.wording import cut_left, day, short_path, size, when
+
+NOW = datetime(2026, 4, 24, 1, 30, tzinfo=timezone(timedelta(hours=2)))
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        ("2026-04-24T01:00:00+02:00", "today 01:00"),
+        ("2026-04-23T23:00:00+00:00", "today 01:00"),
+        ("2026-04-23T12:00:00+02:00", "yesterday 12:00"),
+        ("2026-01-02T12:00:00+02:00", "2 Jan"),
+        ("2025-12-30T12:00:00+02:00", "30 Dec 2025"),
+        ("no time", ""),
+    ],
+)
+def test_a_time_is_said_as_people_say_it(at: str, words: str) -> None:
+    assert when(at, NOW) == words
+
+
+def test_a_day_without_a_date_is_nothing() -> None:
+    assert day("2026-03-09T11:00:00+00:00") == "9 Mar 2026"
+    assert day(None) == day("yesterday-ish") == ""
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "words"),
+    [(0, "0 bytes"), (999, "999 bytes"), (90_112, "90.1 kB"), (18_400_000, "18.4 MB"), (5e9, "5.0 GB")],
+)
+def test_sizes_have_units(bytes_: int, words: str) -> None:
+    assert size(bytes_) == words
+
+
+def test_a_path_is_as_short_as_it_is_clear(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/tilda")
+    assert short_path("/home/tilda/notes/a.md", ["/home/tilda/notes/"]) == "notes/a.md"
+    assert short_path("/home/tilda/other/a.md", ["/home/tilda/notes"]) == "~/other/a.md"
+    assert short_path("/home/tildas/a.md", ["/home/tilda"]) == "/home/tildas/a.md"
+    assert short_path("/a.md", ["/"]) == "/a.md"
+
+
+@given(st.text(max_size=40), st.integers(1, 50))
+def test_what_is_cut_keeps_its_end(text: str, width: int) -> None:
+    cut = cut_left(text, width)
+    assert cut == text or (len(cut) <= max(2, width) and cut.startswith("…") and text.endswith(cut[1:]))
+
+
+def test_a_path_is_cut_at_a_slash() -> None:
+    assert cut_left("/work/examples/notes/a.md:12", 18) == "…/notes/a.md:12"
+
+
+words = st.lists(st.text("abc.*[(", min_size=1, max_size=4), min_size=1, max_size=6)
+gaps = st.sampled_from([" ", "\n", "  ", "\n\n"])
+
+
+@given(words, words, words, st.data())
+def test_a_quote_is_found_however_it_is_wrapped(
+    before: list[str], quote: list[str], after: list[str], data: st.DataObject
+) -> None:
+    passage = "".join(word + data.draw(gaps) for word in [*before, *quote, *after])
+    marked = mark_quote(passage, " ".join(quote))
+    assert marked.lines[marked.start : marked.end].split() == quote
+    assert "".join((marked.before + marked.lines + marked.after).split()) == "".join(passage.split())
+
+
+@pytest.mark.parametrize("quote", ["not in there", "", "   "])
+def test_without_its_quote_a_passage_stays_whole(quote: str) -> None:
+    assert mark_quote("some\npassage", quote) == ("some\npassage", "", "", 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("editor", "command"),
+    [
+        ("vim", ["vim", "+7", "/n/a b.md"]),
+        ("/usr/bin/nvim -p", ["/usr/bin/nvim", "-p", "+7", "/n/a b.md"]),
+        ("nano", ["nano", "+7", "/n/a b.md"]),
+        ("emacsclient -nw", ["emacsclient", "-nw", "+7", "/n/a b.md"]),
+        ("code --wait", ["code", "--wait", "--goto", "/n/a b.md:7"]),
+        ("hx", ["hx", "/n/a b.md:7"]),
+        ("micro", ["micro", "+7", "/n/a b.md"]),
+        ("ed", ["ed", "/n/a b.md"]),
+    ],
+)
+def test_an_editor_is_told_the_line_in_its_own_way(editor: str, command: list[str]) -> None:
+    assert editor_command(editor, "/n/a b.md", 7) == command
+    assert editor_command(editor, "/n/a b.md")[-1] == "/n/a b.md"
+
+
+def test_the_editor_is_the_visual_one_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert find_editor({"VISUAL": "hx", "EDITOR": "vi"}) == "hx"
+    assert find_editor({"VISUAL": " ", "EDITOR": "vi"}) == "vi"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_editor({}) is None
+    (tmp_path / "vi").touch(mode=0o755)
+    assert find_editor({}) == "vi"
+
+
+def test_a_report_tells_what_is_wrong() -> None:
+    skipped = tuple(wire.Skipped(f"/n/{n}.bin", "it is no text") for n in range(5))
+    folder = wire.Folder("/n", "missing", 3, "it was unmounted")
+    status = wire.Status(
+        "0.1.0", 1, 1, 1.0, "/m.db", "static", 3, 9, 20, 5, 50, 4096, 2, "reading", (folder,), skipped, 5
+    )
+    assert status_report(status).splitlines() == [
+        "3 sources, 9 episodes, 5 objects, 20 statements · 4.1 kB",
+        "/m.db · static · palimpsest 0.1.0",
+        "Now: reading, 2 to read",
+        "/n is missing: it was unmounted · 3 sources",
+        "  skipped /n/0.bin: it is no text",
+        "  skipped /n/1.bin: it is no text",
+        "  skipped /n/2.bin: it is no text",
+        "  and 2 more; `pal status` lists them",
+    ]
+    assert "No folder is watched." in status_report(world.EMPTY)
+
+
+def test_an_addition_is_summed_up() -> None:
+    assert added_report("~/n", wire.Added(0, 0, 0, 0), ()) == "~/n: nothing to read there."
+    assert added_report("~/n", wire.Added(1, 1, 2, 0), ()) == "~/n: 1 source read, 1 episode, 2 unchanged."
+    assert skipped_lines((), 1) == ["  1 file skipped; `pal status` lists them"]
