@@ -21,6 +21,8 @@ from memory.store import skips, sources
 if TYPE_CHECKING:
     from memory import Memory
 
+FORGET_AT_ONCE = 200  # sources; each such unit costs one reading of the whole graph
+
 
 def remember(memory: Memory, request: wire.RememberRequest) -> Receipt:
     """A note has the time it was made, unless it says another."""
@@ -53,12 +55,13 @@ def forget(memory: Memory, watched: Callable[[Path], bool], request: wire.Forget
 
 
 def forget_folder(memory: Memory, writer: Writer, folder: Path) -> wire.Forgotten:
-    """Forgets all that was read from a folder, source by source: others may write in between."""
+    """Forgets all that was read from a folder, some sources at a time: others may write in between."""
     with memory.store.reading() as conn:
         uris = [source.uri for source in sources.under(conn, uri_of(folder) + "/")]
     total = wire.Forgotten(0, 0, 0, 0)
-    for uri in uris:
-        total = _sum(total, views.forgotten(writer.write(partial(memory.forget, source=uri))))
+    for start in range(0, len(uris), FORGET_AT_ONCE):
+        some = uris[start : start + FORGET_AT_ONCE]
+        total = _sum(total, views.forgotten(writer.write(partial(memory.forget_many, some))))
     return total
 
 

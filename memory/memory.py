@@ -8,24 +8,42 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from memory.answer.extract import Extract, extract
-from memory.errors import InvalidInputError, NotAvailableError, NotFoundError
+from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, StoreBusyError
 from memory.nouns import AskEvent, Check, Document, Fact, Recall, Receipt, Scope, Stats, Token
 from memory.protocols import Embedder
 from memory.recall import pipeline
 from memory.recall.analyse import analyse
 from memory.recall.snapshot import Snapshot, load
 from memory.settings import MemorySettings
-from memory.store import backup, check, facts, forget, sources, stats, traces, vectors
+from memory.store import backup, check, facts, sources, stats, traces, vectors
+from memory.store import forget as forgetting
+from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.write import ingest
 from memory.write.mentions import norm
+
+CHECKPOINT_WAIT = 10.0  # seconds that forgetting waits for questions that are being answered
+
+
+ENOUGH = 0.9  # the share of episodes that must have a vector before questions use vectors at all
+
+
+@dataclass(frozen=True, slots=True)
+class _Serving:
+    """What questions are answered with, replaced as a whole. `usable`: (nearly) every episode has a vector."""
+
+    embedder: Embedder
+    embedder_id: int
+    snapshot: Snapshot
+    usable: bool
 
 
 class Memory:
@@ -33,18 +51,20 @@ class Memory:
 
     def __init__(self, store: Store, embedder: Embedder, settings: MemorySettings) -> None:
         self.store = store
-        self.embedder = embedder
         self.settings = settings
         self._write_lock = threading.RLock()  # from comparing with what is stored until the snapshot is replaced
         with store.writing() as conn:
-            self._embedder_id = vectors.register(conn, embedder)
-        self._snapshot = self._loaded()
+            embedder_id = vectors.register(conn, embedder)
+        self._serving = self._loaded(embedder, embedder_id)
 
     @classmethod
     def open(
         cls, path: Path | str, *, embedder: Embedder, llm: None = None, settings: MemorySettings | None = None
     ) -> Memory:
         """Opens or creates the memory at `path`; ":memory:" is one that is gone when it is closed.
+
+        If the file's vectors are another embedder's, nothing is lost and nothing is mixed: questions are answered by
+        full text and graph alone, what is written gets vectors of this one, and `switch_embedder` makes the others.
 
         Raises StoreError and its kinds; NotAvailableError for an `llm`: this version answers without one.
         """
@@ -56,6 +76,18 @@ class Memory:
         except BaseException:
             store.close()
             raise
+
+    @staticmethod
+    def embedder_of(path: Path | str) -> str | None:
+        """The name of the embedder whose vectors the memory at `path` has, all of them; None if there is none."""
+        with Store.open(path) as store, store.reading() as conn:
+            active = vectors.active(conn)
+        return active.name if active else None
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder that questions use now."""
+        return self._serving.embedder
 
     # Writing --------------------------------------------------------------------------------------
 
@@ -88,13 +120,16 @@ class Memory:
         if not batch:
             return []
         with self._write_lock:
+            serving = self._serving
             with self.store.reading() as conn:
                 plans = ingest.plan(conn, batch)
-            matrix = self.embedder.embed_documents(ingest.new_texts(batch, plans))
+            matrix = serving.embedder.embed_documents(ingest.new_texts(batch, plans))
             with self.store.writing() as conn:
-                writer = ingest.Writer(conn, self._embedder_id, _now())
+                writer = ingest.Writer(conn, serving.embedder_id, _now())
                 receipts = writer.write(batch, plans, matrix)
-            self._snapshot = self._snapshot.after(writer.change, matrix)
+                if writer.change.added:
+                    vectors.leave_behind(conn, serving.embedder_id)
+            self._serving = replace(serving, snapshot=serving.snapshot.after(writer.change, matrix))
         of_uri = dict(zip(newest, receipts, strict=True))
         return [of_uri[document.uri] for document in given]
 
@@ -111,9 +146,9 @@ class Memory:
                 if source is None:
                     raise NotFoundError(f"There is no source {uri}.")
                 gone = sources.retire(conn, source.id, _now())
-            before = self._snapshot.graph
-            self._snapshot = self._snapshot.without(gone.nodes)
-        return len([node for node in gone.nodes if node in before.row_of])
+            before = self._serving.snapshot
+            self._serving = replace(self._serving, snapshot=before.without(gone.nodes))
+        return len([node for node in gone.nodes if node in before.graph.row_of])
 
     def forget(
         self,
@@ -121,31 +156,110 @@ class Memory:
         object: str | None = None,
         fact: int | None = None,
         episode: int | None = None,
-    ) -> forget.Forgotten:
+    ) -> forgetting.Forgotten:
         """Removes one source (by uri), object (by name), fact or episode (by id) for good, from everywhere.
 
         Rows, vectors, full text, and the traces and chats that showed them. NotFoundError if it is not there.
         """
         if [source, object, fact, episode].count(None) != 3:
             raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
+        if source is not None:
+            return self.forget_many([source])
+        with self._forgetting() as conn:
+            if object is not None:
+                return forgetting.object(conn, norm(object), _now())
+            if fact is not None:
+                return forgetting.fact(conn, fact, _now())
+            assert episode is not None
+            return forgetting.episode(conn, episode, _now())
+
+    def forget_many(self, sources: Sequence[str]) -> forgetting.Forgotten:
+        """Removes these sources (by uri) for good, all of them or, with a NotFoundError, none."""
+        total = forgetting.Forgotten()
+        with self._forgetting() as conn:
+            for uri in sources:
+                gone = forgetting.source(conn, uri, _now())
+                total = forgetting.Forgotten(*(a + b for a, b in zip(total, gone, strict=True)))
+        return total
+
+    @contextmanager
+    def _forgetting(self) -> Iterator[Connection]:
+        """A unit of forgetting; after it the snapshot is loaded anew and the old words are off the disk."""
         with self._write_lock:
             with self.store.writing() as conn:
-                if source is not None:
-                    gone = forget.source(conn, source, _now())
-                elif object is not None:
-                    gone = forget.object(conn, norm(object), _now())
-                elif fact is not None:
-                    gone = forget.fact(conn, fact, _now())
-                elif episode is not None:
-                    gone = forget.episode(conn, episode, _now())
+                yield conn
             self._snapshot = self._loaded()
-        self.store.checkpoint()  # until then the old words are still in the file
-        return gone
+        deadline = time.monotonic() + CHECKPOINT_WAIT
+        while True:
+            try:
+                return self.store.checkpoint()  # until then the old words are still in the file
+            except StoreBusyError:  # a question is being answered
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
 
-    def _loaded(self) -> Snapshot:
+    def _loaded(self, embedder: Embedder, embedder_id: int) -> _Serving:
         limit = self.settings.recall.vectors_in_memory
         with self.store.reading() as conn:
-            return load(conn, self._embedder_id, self.embedder.dimension, limit)
+            snapshot = load(conn, embedder_id, embedder.dimension, limit)
+            active = vectors.active(conn)
+            usable = active is not None and active.id == embedder_id
+            if not usable:
+                seen, live = vectors.coverage(conn, embedder_id)
+                usable = seen >= ENOUGH * live
+            return _Serving(embedder, embedder_id, snapshot, usable)
+
+    # Switching the embedder -----------------------------------------------------------------------
+
+    def switch_embedder(
+        self,
+        embedder: Embedder,
+        *,
+        batch: int | None = None,
+        keep: bool = False,
+        on_progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> None:
+        """Gives every episode a vector of `embedder` and answers with these from then on.
+
+        Questions and writes go on meanwhile, with the vectors there are. `on_progress(done, total)` counts episodes.
+        `batch` texts are embedded at a time (default: what the embedder likes best). The other embedders' vectors are
+        dropped at the end, unless `keep`. What was done is kept if this breaks off: the same call goes on with it.
+        """
+        for done, total in self.switching(embedder, batch=batch, keep=keep):
+            on_progress(done, total)
+
+    def switching(
+        self,
+        embedder: Embedder,
+        *,
+        batch: int | None = None,
+        keep: bool = False,
+        write: Callable[[Callable[[], bool]], bool] = lambda unit: unit(),
+    ) -> Iterator[tuple[int, int]]:
+        """`switch_embedder` bit by bit: each `next` embeds one batch, and gives (done, total) episodes.
+
+        `write` runs what writes, for a caller who has a thread for that. Episodes are embedded outside of it, but for
+        the last batch: then writers wait, so that none slips through.
+        """
+        size = batch or embedder.batch
+        with self.store.writing() as conn:
+            embedder_id = vectors.register(conn, embedder)
+        while not write(lambda: self._take_over(embedder, embedder_id, size)):
+            with self.store.reading() as conn:
+                waiting = vectors.missing(conn, embedder_id, size * BATCHES)
+                done, total = vectors.coverage(conn, embedder_id)
+            for start in range(0, len(waiting), size):
+                with self.store.reading() as conn:
+                    passages = embed.passages(conn, waiting[start : start + size])
+                matrix = embedder.embed_documents([passage.text for passage in passages])
+                write(lambda passages=passages, matrix=matrix: self._put(embedder_id, passages, matrix))  # type: ignore[misc]
+                done += len(passages)
+                yield min(done, total), total
+        with self.store.reading() as conn:
+            others = vectors.others(conn, embedder_id)
+        for other in [] if keep else others:
+            while not write(lambda other=other: self._drop(other)):  # type: ignore[misc]
+                yield total, total
 
     # Asking ---------------------------------------------------------------------------------------
 

@@ -210,6 +210,17 @@ def test_what_is_forgotten_is_gone_from_the_file(fresh: Memory) -> None:
         fresh.forget(source="a", episode=1)
 
 
+def test_many_are_forgotten_at_once_or_none(fresh: Memory) -> None:
+    for name in "abc":
+        fresh.remember(f"The secret of {name} is kept.", source=f"/{name}.md")
+    with pytest.raises(NotFoundError):
+        fresh.forget_many(["/a.md", "/nowhere.md"])
+    assert fresh.stats().sources == 3
+    assert fresh.forget_many(["/a.md", "/b.md"]).sources == 2
+    assert [hit.episode.source.uri for hit in fresh.recall("secret").hits] == ["/c.md"]
+    assert fresh.forget_many([]).sources == 0
+
+
 def test_facts_about_a_name(fresh: Memory) -> None:
     fresh.remember(LIGHT, source="/notes/light.md", at=day("2025-03-01"))
     facts = fresh.facts("nuria solano")
