@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sparse
+from numpy.typing import NDArray
 
-from memory.graph import TITLE_BONUS, Floats, Graph
+from memory.graph import LINK_KINDS, NO_END, NO_TIME, TITLE_BONUS, Bools, Floats, Graph, Ints, Links, Theses
 from memory.protocols import Vectors
 from memory.store import episodes, vectors
 from memory.store import graph as stored
@@ -39,17 +40,20 @@ class Snapshot:
         graph = self.graph
         if change.retired:
             graph = graph.retired(change.retired)
-        if change.added or change.objects:
-            graph = graph.added(change.added, change.objects)
+        if change.added or change.objects or change.links:
+            graph = graph.added(change.added, change.objects, change.theses, change.links)
+        if change.unlinked:
+            graph = graph.unlinked(change.unlinked)
         if change.moved:
             graph = graph.moved(change.moved)
+        remade = [graph.row_of[row.node_id] for row in change.remade]
+        if remade:
+            graph = graph.remade(change.remade)
         if self.vectors is None or len(graph.episode_ids) > self.limit:
             return Snapshot(graph, None, self.limit)
         rows = added_vectors
-        if change.remade:  # a row is never written again: the episode gets a new one
-            kept = self.vectors[[self.graph.row_of[row.node_id] for row in change.remade]]
-            graph = graph.retired([row.node_id for row in change.remade]).added(change.remade, [])
-            rows = np.concatenate([added_vectors, kept])
+        if remade:
+            rows = np.concatenate([added_vectors, self.vectors[remade]])
         if not len(rows):
             return replace(self, graph=graph)
         old, new = len(self.vectors), len(graph.episode_ids)
@@ -69,14 +73,27 @@ def cosines(vectors: Vectors, query: Floats) -> Floats:
 
 def load(conn: Connection, embedder_id: int, dimension: int, limit: int) -> Snapshot:
     """The snapshot of what is stored; without vectors if there are more than `limit` episodes."""
+    graph = load_graph(conn)
+    if len(graph.episode_ids) > limit:
+        return Snapshot(graph, None, limit)
+    ids, matrix = vectors.all_of(conn, embedder_id, "episode")
+    known = np.isin(ids, graph.episode_ids)
+    aligned = np.zeros((len(graph.episode_ids), dimension), np.float32)
+    aligned[np.searchsorted(graph.episode_ids, ids[known])] = matrix[known]
+    return Snapshot(graph, aligned, limit)
+
+
+def load_graph(conn: Connection) -> Graph:
+    """The graph of what is stored: rows, columns and edges by id."""
     rows = episodes.live(conn)
     objects = stored.live_objects(conn)
-    edges = stored.live_edges(conn, ["mention"])
-    place = np.searchsorted(rows.id, edges.src)
-    column = np.searchsorted(objects.id, edges.dst)
-    shape = (len(rows.id), len(objects.id))
-    counts = edges.support + TITLE_BONUS * edges.title
-    graph = Graph(
+    edges = stored.live_edges(conn)
+    kind = {name: edges.kind == code for code, name in enumerate(stored.EDGE_KINDS)}
+    counts, mention_ids = _matrix(edges, kind["mention"], rows.id, objects.id)
+    counts.data = (edges.support + TITLE_BONUS * edges.title)[counts.data].astype(np.float32)
+    titled, _ = _matrix(edges, kind["mention"] & edges.title, rows.id, objects.id)
+    titled.data = np.ones(titled.nnz, np.float32)
+    return Graph(
         episode_ids=rows.id,
         source_ids=rows.source_id,
         seqs=rows.seq,
@@ -86,15 +103,66 @@ def load(conn: Connection, embedder_id: int, dimension: int, limit: int) -> Snap
         alive=np.ones(len(rows.id), np.bool_),
         object_ids=objects.id,
         is_date=objects.is_date,
-        counts=sparse.csr_matrix((counts.astype(np.float32), (place, column)), shape=shape),
-        titled=sparse.csr_matrix(
-            (np.ones(int(edges.title.sum()), np.float32), (place[edges.title], column[edges.title])), shape=shape
-        ),
+        counts=counts,
+        titled=titled,
+        mention_ids=mention_ids,
+        theses=_theses(conn, edges, kind["asserts"], kind["member"], rows.id, objects.id),
+        links=_links(conn, edges),
     )
-    if len(rows.id) > limit:
-        return Snapshot(graph, None, limit)
-    ids, matrix = vectors.all_of(conn, embedder_id, "episode")
-    known = np.isin(ids, rows.id)
-    aligned = np.zeros((len(rows.id), dimension), np.float32)
-    aligned[np.searchsorted(rows.id, ids[known])] = matrix[known]
-    return Snapshot(graph, aligned, limit)
+
+
+def _theses(
+    conn: Connection, edges: stored.EdgeArrays, asserts: Bools, member: Bools, episode_ids: Ints, object_ids: Ints
+) -> Theses:
+    found = stored.live_theses(conn)
+    asserted = np.zeros(len(found.id), np.int32)
+    asserted[np.searchsorted(found.id, edges.dst[asserts])] = edges.id[asserts]
+    members, ids = _matrix(edges, member, found.id, object_ids)
+    members.data = ids
+    return Theses(
+        found.id.astype(np.int32),
+        np.searchsorted(episode_ids, found.episode_id).astype(np.int32),
+        asserted,
+        found.valid_from,
+        found.valid_to,
+        members,
+    )
+
+
+def _links(conn: Connection, edges: stored.EdgeArrays) -> Links:
+    code = np.full(len(stored.EDGE_KINDS), -1, np.int8)
+    for place, name in enumerate(LINK_KINDS):
+        code[stored.EDGE_KINDS.index(name)] = place
+    chosen = code[edges.kind] >= 0
+    ids = edges.id[chosen]
+    start, end = np.full(len(ids), NO_TIME), np.full(len(ids), NO_END)
+    for id, (valid_from, valid_to) in stored.validity(conn, edges.id[chosen & edges.timed].tolist()).items():
+        place = int(np.searchsorted(ids, id))
+        start[place] = NO_TIME if valid_from is None else valid_from
+        end[place] = NO_END if valid_to is None else valid_to
+    told = stored.told(conn)
+    return Links(
+        ids.astype(np.int32),
+        code[edges.kind[chosen]],
+        edges.src[chosen].astype(np.int32),
+        edges.dst[chosen].astype(np.int32),
+        start,
+        end,
+        told[np.isin(told[:, 0], ids)].astype(np.int32),
+    )
+
+
+def _matrix(
+    edges: stored.EdgeArrays, chosen: Bools, row_ids: Ints, column_ids: Ints
+) -> tuple[sparse.csr_matrix, NDArray[np.int32]]:
+    """The chosen edges as a matrix, and their ids in the order of its entries: by row, then column. The entries are
+    places in `edges`."""
+    places = np.flatnonzero(chosen)
+    row = np.searchsorted(row_ids, edges.src[places])
+    column = np.searchsorted(column_ids, edges.dst[places])
+    order = np.lexsort((column, row))
+    starts = np.zeros(len(row_ids) + 1, np.int32)
+    np.cumsum(np.bincount(row, minlength=len(row_ids)), out=starts[1:])
+    shape = (len(row_ids), len(column_ids))
+    matrix = sparse.csr_matrix((places[order].astype(np.int32), column[order].astype(np.int32), starts), shape=shape)
+    return matrix, edges.id[places[order]].astype(np.int32)

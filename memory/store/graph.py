@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from typing import Literal, NamedTuple, SupportsInt
 
 import numpy as np
@@ -74,7 +75,7 @@ class ObjectArrays(NamedTuple):
 
 
 class EdgeArrays(NamedTuple):
-    """Edges as columns of one length. `kind` indexes EDGE_KINDS."""
+    """Edges as columns of one length, ids rising. `kind` indexes EDGE_KINDS; `timed`: its validity has a bound."""
 
     id: NDArray[np.int64]
     src: NDArray[np.int64]
@@ -82,6 +83,29 @@ class EdgeArrays(NamedTuple):
     kind: NDArray[np.int8]
     support: NDArray[np.int32]
     title: NDArray[np.bool_]
+    timed: NDArray[np.bool_]
+
+
+class ThesisArrays(NamedTuple):
+    """Theses as columns of one length, ids rising. Validity in milliseconds UTC, the least and the greatest int64
+    where it is open."""
+
+    id: NDArray[np.int64]
+    episode_id: NDArray[np.int64]
+    valid_from: NDArray[np.int64]
+    valid_to: NDArray[np.int64]
+
+
+class Relation(NamedTuple):
+    """A typed edge between two objects with its labels; `inverse` is how it reads backwards, where that is known."""
+
+    id: int
+    src: int
+    dst: int
+    label: str
+    inverse: str | None
+    valid_from: int | None
+    valid_to: int | None
 
 
 def allocate(conn: Connection, table: Literal["node", "edge"], n: int) -> int:
@@ -176,20 +200,82 @@ def live_objects(conn: Connection) -> ObjectArrays:
 
 
 def live_edges(conn: Connection, kinds: Sequence[EdgeKind] = EDGE_KINDS, since_id: int = 0) -> EdgeArrays:
-    """The live edges of these kinds with an id above `since_id`, by id."""
+    """The live edges of these kinds with an id above `since_id`, by id.
+
+    Four numbers a row instead of seven: what takes time is a Python object for each number (0.25 s instead of 0.6 s for
+    200,000 edges).
+    """
     code = " ".join(f"WHEN '{kind}' THEN {number}" for number, kind in enumerate(EDGE_KINDS))
+    wanted = "" if len(kinds) == len(EDGE_KINDS) else " AND kind IN (SELECT value FROM json_each(:kinds))"
     cursor = conn.execute(
-        f"SELECT id, src, dst, CASE kind {code} END, n_support, role IS 'title' FROM edge"
-        " WHERE id > ? AND t_expired IS NULL AND kind IN (SELECT value FROM json_each(?)) ORDER BY id",
-        (since_id, to_json(list(kinds))),
+        f"SELECT id, src, dst, CASE kind {code} END + 8 * (role IS 'title')"
+        " + 16 * (valid_from IS NOT NULL OR valid_to IS NOT NULL) + 32 * n_support FROM edge"
+        f" WHERE id > :since AND t_expired IS NULL{wanted} ORDER BY id",
+        {"since": since_id, "kinds": to_json(list(kinds))},
     )
-    pieces = [np.zeros((0, 6), np.int64)]
-    while rows := cursor.fetchmany(20_000):
-        pieces.append(np.array(rows, np.int64))
-    id, src, dst, kind, support, title = np.concatenate(pieces).T
+    id, src, dst, packed = np.concatenate([np.zeros((0, 4), np.int64), *_numbers(cursor, 4)]).T
     return EdgeArrays(
-        id.copy(), src.copy(), dst.copy(), kind.astype(np.int8), support.astype(np.int32), title.astype(np.bool_)
+        id.copy(),
+        src.copy(),
+        dst.copy(),
+        (packed & 7).astype(np.int8),
+        (packed >> 5).astype(np.int32),
+        (packed & 8).astype(np.bool_),
+        (packed & 16).astype(np.bool_),
     )
+
+
+def live_theses(conn: Connection) -> ThesisArrays:
+    """The live theses, by id."""
+    cursor = conn.execute(
+        "SELECT t.node_id, t.episode_id, ifnull(t.valid_from, ?), ifnull(t.valid_to, ?)"
+        " FROM thesis t JOIN node n ON n.id = t.node_id WHERE n.t_expired IS NULL ORDER BY t.node_id",
+        (int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)),
+    )
+    return ThesisArrays(*np.concatenate([np.zeros((0, 4), np.int64), *_numbers(cursor, 4)]).T.copy())
+
+
+def _numbers(cursor: Iterator[tuple[int, ...]], width: int) -> Iterator[NDArray[np.int64]]:
+    """The rows of whole numbers in pieces (any, width), so that never all are Python objects at once."""
+    flat = chain.from_iterable(cursor)
+    while len(piece := np.fromiter(islice(flat, 50_000 * width), np.int64)):
+        yield piece.reshape(-1, width)
+
+
+def validity(conn: Connection, edge_ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:
+    """Edge id -> when it begins and ends to hold, in milliseconds UTC."""
+    rows = conn.execute(
+        "SELECT id, valid_from, valid_to FROM edge WHERE id IN (SELECT value FROM json_each(?))", (id_list(edge_ids),)
+    )
+    return {id: (start, end) for id, start, end in rows}
+
+
+def told(conn: Connection) -> NDArray[np.int64]:
+    """(p, 2) edge id, episode id: which episodes tell which live edges, where that is kept apart from the edge."""
+    cursor = conn.execute(
+        "SELECT p.item_id, p.episode_id FROM provenance p JOIN edge e ON e.id = p.item_id"
+        " WHERE p.item_kind = 'edge' AND e.t_expired IS NULL ORDER BY p.item_id, p.episode_id"
+    )
+    return np.concatenate([np.zeros((0, 2), np.int64), *_numbers(cursor, 2)])
+
+
+def thesis_texts(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]:
+    """id -> words, of live theses."""
+    rows = conn.execute(
+        "SELECT id, body FROM thesis_content WHERE id IN (SELECT value FROM json_each(?))", (id_list(ids),)
+    )
+    return dict(rows.fetchall())
+
+
+def relations(conn: Connection, edge_ids: Sequence[SupportsInt]) -> list[Relation]:
+    """The `rel` edges among these, by id, with the labels of their predicates."""
+    rows = conn.execute(
+        "SELECT e.id, e.src, e.dst, ifnull(p.label, 'related to'), p.inverse_label, e.valid_from, e.valid_to"
+        " FROM edge e LEFT JOIN predicate p ON p.id = e.pred_id"
+        " WHERE e.id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel' ORDER BY e.id",
+        (id_list(edge_ids),),
+    )
+    return [Relation(*row) for row in rows]
 
 
 def edges_from(conn: Connection, nodes: Sequence[SupportsInt], kind: EdgeKind) -> list[EdgeRow]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from memory.errors import InvalidInputError
-from memory.graph import EpisodeRow
+from memory.graph import EpisodeRow, Link, ThesisRow
 from memory.nouns import Document, Receipt
 from memory.protocols import Vectors
 from memory.settings import ChunkSettings
@@ -68,9 +68,10 @@ class Plan:
 
 @dataclass(slots=True)
 class Change:
-    """What a batch did to the graph, for the snapshot in memory. All ids are node ids.
+    """What a batch did to the graph, for the snapshot in memory. All ids are node ids, but those in `unlinked`.
 
-    `remade` are kept episodes that now mention other objects.
+    `remade` are kept episodes that now mention other objects; `unlinked` are ids of edges, links and others, that hold
+    no longer.
     """
 
     added: list[EpisodeRow] = field(default_factory=list)
@@ -78,6 +79,9 @@ class Change:
     retired: list[int] = field(default_factory=list)
     moved: dict[int, int] = field(default_factory=dict)
     objects: list[tuple[int, bool]] = field(default_factory=list)
+    theses: list[ThesisRow] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    unlinked: list[int] = field(default_factory=list)
 
 
 def read(document: Document, settings: ChunkSettings) -> ReadDocument:
@@ -160,7 +164,7 @@ class Writer:
         self._episode_rows: list[episodes.EpisodeRow] = []
         self._theses: list[graph.ThesisRow] = []
         self._edges: list[tuple[graph.EdgeKind, int, int, int, str | None]] = []
-        self._retired_edges: list[int] = []
+        self._first_edge = 0
 
     def write(self, batch: Sequence[ReadDocument], plans: Sequence[Plan], matrix: Vectors) -> list[Receipt]:
         """Writes the batch; `matrix` holds a vector for each new episode of the plans, in their order."""
@@ -168,11 +172,12 @@ class Writer:
             e for d, p in zip(batch, plans, strict=True) for e, old in zip(d.episodes, p.kept, strict=True) if not old
         ]
         self._nodes = self._allocated(len(new) + sum(len(episode.sentences) for episode in new))
+        self._first_edge = graph.allocate(self._conn, "edge", 0)  # nobody else takes any until this unit ends
         self._meet(batch)
         receipts = [self._source(document, plan) for document, plan in zip(batch, plans, strict=True)]
         episodes.insert_many(self._conn, self._episode_rows, self._now)
         graph.insert_theses(self._conn, self._theses, self._now)
-        graph.retire_edges(self._conn, self._retired_edges, self._now, "source_changed")
+        graph.retire_edges(self._conn, self.change.unlinked, self._now, "source_changed")
         first = graph.allocate(self._conn, "edge", len(self._edges))
         rows = [graph.EdgeRow(first + i, *edge) for i, edge in enumerate(self._edges)]
         graph.insert_edges(self._conn, rows, self._now)
@@ -250,13 +255,20 @@ class Writer:
             draft.line, draft.end_line, draft.refs or ((document.ref,) if document.ref else ()),
         )  # fmt: skip
 
+    def _edge(self, kind: graph.EdgeKind, src: int, dst: int, support: int = 1, role: str | None = None) -> int:
+        """Takes an edge down to be written and returns its id."""
+        self._edges.append((kind, src, dst, support, role))
+        return self._first_edge + len(self._edges) - 1
+
     def _add(self, row: episodes.EpisodeRow, read_document: ReadDocument, episode: ReadEpisode) -> None:
         self._episode_rows.append(row)
         counts, titles = self._counted(read_document, episode)
-        for node, count in counts.items():
-            self._edges.append(("mention", row.id, node, count, "title" if node in titles else None))
+        edges = {
+            node: self._edge("mention", row.id, node, count, "title" if node in titles else None)
+            for node, count in counts.items()
+        }
+        self.change.added.append(_graph_row(row, read_document, counts, titles, edges))
         self._theses_of(row, episode)
-        self.change.added.append(_graph_row(row, read_document, counts, titles))
 
     def _counted(self, read_document: ReadDocument, episode: ReadEpisode) -> tuple[dict[int, int], frozenset[int]]:
         counts = Counter(self._objects[m.norm] for m in (*episode.mentions, *read_document.shared))
@@ -272,8 +284,9 @@ class Writer:
                 members[place].add(self._objects[mention.norm])
         for place, (start, end) in enumerate(episode.sentences):
             self._theses.append(graph.ThesisRow(nodes[place], row.id, start, end, valid_from=row.event_from))
-            self._edges.append(("asserts", row.id, nodes[place], 1, None))
-            self._edges.extend(("member", nodes[place], object, 1, None) for object in sorted(members[place]))
+            asserts = self._edge("asserts", row.id, nodes[place])
+            edges = {object: self._edge("member", nodes[place], object) for object in sorted(members[place])}
+            self.change.theses.append(ThesisRow(nodes[place], row.id, asserts, edges, row.event_from))
 
     def _keep(self, row: episodes.EpisodeRow, read_document: ReadDocument, episode: ReadEpisode) -> None:
         """A kept episode mentions what its source's properties now say, and no longer what they said."""
@@ -283,21 +296,28 @@ class Writer:
             (edge.dst, edge.n_support, edge.role): edge.id for edge in graph.edges_from(self._conn, [row.id], "mention")
         }
         if stored.keys() != wanted:
-            self._retired_edges += [id for key, id in stored.items() if key not in wanted]
-            self._edges += [("mention", row.id, *key) for key in sorted(wanted - stored.keys(), key=lambda key: key[0])]
-            self.change.remade.append(_graph_row(row, read_document, counts, titles))
+            self.change.unlinked += [id for key, id in stored.items() if key not in wanted]
+            edges = {key[0]: id for key, id in stored.items() if key in wanted}
+            new = sorted(wanted - stored.keys(), key=lambda key: key[0])
+            edges |= {key[0]: self._edge("mention", row.id, *key) for key in new}
+            self.change.remade.append(_graph_row(row, read_document, counts, titles, edges))
 
     def _link(self, ids: list[int], kept: set[int]) -> None:
         """`next` edges along the source, and no others."""
         wanted = set(pairwise(ids))
         edges = graph.edges_from(self._conn, sorted(kept), "next") if kept else []
         stored = {(edge.src, edge.dst): edge.id for edge in edges}
-        self._retired_edges += [id for pair, id in stored.items() if pair not in wanted]
-        self._edges += [("next", a, b, 1, None) for a, b in pairwise(ids) if (a, b) not in stored]
+        self.change.unlinked += [id for pair, id in stored.items() if pair not in wanted]
+        new = [pair for pair in pairwise(ids) if pair not in stored]
+        self.change.links += [Link(self._edge("next", a, b), "next", a, b) for a, b in new]
 
 
 def _graph_row(
-    row: episodes.EpisodeRow, read_document: ReadDocument, counts: dict[int, int], titles: frozenset[int]
+    row: episodes.EpisodeRow,
+    read_document: ReadDocument,
+    counts: dict[int, int],
+    titles: frozenset[int],
+    edges: dict[int, int],
 ) -> EpisodeRow:
     is_chat = read_document.document.kind == "chat"
-    return EpisodeRow(row.id, row.source_id, row.seq, row.event_from, is_chat, row.words, counts, titles)
+    return EpisodeRow(row.id, row.source_id, row.seq, row.event_from, is_chat, row.words, counts, titles, edges)

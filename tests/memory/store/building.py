@@ -27,7 +27,8 @@ class HashEmbedder:
     document_prefix: str = ""
 
     def embed_documents(self, texts: list[str]) -> np.ndarray:
-        return np.stack([self.embed_query(one) for one in texts])
+        rows = [self.embed_query(one) for one in texts]
+        return np.array(rows, np.float32).reshape(len(texts), self.dimension)
 
     def embed_query(self, text: str) -> np.ndarray:
         if not re.search(r"\w", text):
