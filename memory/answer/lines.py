@@ -30,7 +30,8 @@ DATE_ASKED, NUMBER_ASKED, NAME_ASKED = 1.1, 0.7, 1.2  # the sentence holds the k
 NOVELTY = 1.0  # of words that neither question nor title holds, full at MANY_NEW
 LENGTH = 1.5  # full at MANY_WORDS
 NEWNESS = 0.8  # 1 for the newest of the recalled episodes
-SHORT = -0.6  # fewer than FEW_WORDS: a heading, a signature
+SHORT = -0.6  # fewer than FEW_WORDS: a signature, a label
+HEADING = -4.0  # only words of the passage's title, which is shown beside every line anyway
 HEADER = -2.0  # a line of a mail's head or a note's frontmatter that only names or files it
 ASKS = -4.0  # a sentence that itself asks answers nothing; what follows it may
 MANY_NEW, MANY_WORDS, FEW_WORDS = 8, 30, 3
@@ -136,6 +137,7 @@ class Scorer:
             + LENGTH * min(len(words), MANY_WORDS) / MANY_WORDS
             + NEWNESS * place.newness
             + SHORT * (len(words) < FEW_WORDS)
+            + HEADING * title.issuperset(words)
             + HEADER * bool(_HEADER.match(shown))
             + ASKS * shown.endswith("?")
         )

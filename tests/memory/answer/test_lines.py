@@ -38,6 +38,11 @@ def test_the_better_line(question: str, better: str, worse: str) -> None:
     assert line(question, better).score > line(question, worse).score
 
 
+def test_a_heading_is_no_answer() -> None:
+    heading = line("Where is the harbour office?", "Harbour office", title="Harbour office")
+    assert heading.score < line("Where is the harbour office?", "It moved.", title="Harbour office").score
+
+
 def test_the_newer_and_the_better_placed_line() -> None:
     newer = line("rent", "The rent is 690.", place=Place(0, 0, 0, 1.0))
     found = line("rent", "The rent is 690.", place=Place(0, 0, 1.0, 0))
