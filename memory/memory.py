@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 from memory.answer.extract import Extract, extract
 from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, StoreBusyError
 from memory.nouns import AskEvent, Check, Document, Fact, Recall, Receipt, Scope, Stats, Token
-from memory.protocols import Embedder
+from memory.protocols import Embedder, Vectors
 from memory.recall import pipeline
 from memory.recall.analyse import analyse
 from memory.recall.snapshot import Snapshot, load
@@ -27,13 +28,12 @@ from memory.store import backup, check, facts, sources, stats, traces, vectors
 from memory.store import forget as forgetting
 from memory.store.connect import Connection
 from memory.store.store import Store
-from memory.write import ingest
+from memory.write import embed, ingest
 from memory.write.mentions import norm
 
 CHECKPOINT_WAIT = 10.0  # seconds that forgetting waits for questions that are being answered
-
-
 ENOUGH = 0.9  # the share of episodes that must have a vector before questions use vectors at all
+BATCHES = 64  # that are looked for at once: looking takes as long as embedding one
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,8 @@ class Memory:
         self._write_lock = threading.RLock()  # from comparing with what is stored until the snapshot is replaced
         with store.writing() as conn:
             embedder_id = vectors.register(conn, embedder)
+            if _share(conn, embedder_id) == 1:  # a set that was kept, or there is nothing yet
+                vectors.activate(conn, embedder_id)
         self._serving = self._loaded(embedder, embedder_id)
 
     @classmethod
@@ -188,7 +190,7 @@ class Memory:
         with self._write_lock:
             with self.store.writing() as conn:
                 yield conn
-            self._snapshot = self._loaded()
+            self._serving = self._loaded(self._serving.embedder, self._serving.embedder_id)
         deadline = time.monotonic() + CHECKPOINT_WAIT
         while True:
             try:
@@ -202,12 +204,7 @@ class Memory:
         limit = self.settings.recall.vectors_in_memory
         with self.store.reading() as conn:
             snapshot = load(conn, embedder_id, embedder.dimension, limit)
-            active = vectors.active(conn)
-            usable = active is not None and active.id == embedder_id
-            if not usable:
-                seen, live = vectors.coverage(conn, embedder_id)
-                usable = seen >= ENOUGH * live
-            return _Serving(embedder, embedder_id, snapshot, usable)
+            return _Serving(embedder, embedder_id, snapshot, _share(conn, embedder_id) >= ENOUGH)
 
     # Switching the embedder -----------------------------------------------------------------------
 
@@ -261,6 +258,31 @@ class Memory:
             while not write(lambda other=other: self._drop(other)):  # type: ignore[misc]
                 yield total, total
 
+    def _put(self, embedder_id: int, passages: list[embed.Passage], matrix: Vectors) -> bool:
+        with self.store.writing() as conn:
+            embed.put(conn, embedder_id, passages, matrix)
+        return True
+
+    def _take_over(self, embedder: Embedder, embedder_id: int, size: int) -> bool:
+        """Embeds what is left and changes over, if that is one batch at most; else False."""
+        with self._write_lock:
+            with self.store.reading() as conn:
+                left = vectors.missing(conn, embedder_id, size + 1)
+                if len(left) > size:
+                    return False
+                passages = embed.passages(conn, left)
+            matrix = embedder.embed_documents([passage.text for passage in passages])
+            with self.store.writing() as conn:
+                embed.put(conn, embedder_id, passages, matrix)
+                vectors.activate(conn, embedder_id)
+            if passages or embedder_id != self._serving.embedder_id or not self._serving.usable:
+                self._serving = self._loaded(embedder, embedder_id)
+            return True
+
+    def _drop(self, embedder_id: int) -> bool:
+        with self.store.writing() as conn:
+            return vectors.drop(conn, embedder_id)
+
     # Asking ---------------------------------------------------------------------------------------
 
     def recall(
@@ -293,7 +315,7 @@ class Memory:
         yield from found.recall.trace.steps
         yield from found.recall.trace.visits
         with self.store.reading() as conn:
-            answer: Extract = extract(conn, found, self.embedder, self.settings.answer)
+            answer: Extract = extract(conn, found, self._serving.embedder, self.settings.answer)
         yield answer.step
         for piece in answer.pieces:
             yield piece if not isinstance(piece, str) else Token(piece)
@@ -303,11 +325,22 @@ class Memory:
         yield answer.answer.traced(trace_id)
 
     def _find(self, question: str, k: int, as_of: datetime | None, within: Scope | None) -> pipeline.Found:
-        snapshot = self._snapshot
-        with self.store.reading() as conn:
+        with self._asking() as (conn, serving):
+            settings = self.settings.recall if serving.usable else replace(self.settings.recall, lexical_weight=1.0)
             return pipeline.recall(
-                conn, snapshot, self.embedder, self._embedder_id, self.settings.recall, question, k, as_of, within
+                conn, serving.snapshot, serving.embedder, serving.embedder_id, settings, question, k, as_of, within
             )
+
+    @contextmanager
+    def _asking(self) -> Iterator[tuple[Connection, _Serving]]:
+        """A reading connection, and what goes with it: an embedder whose vectors that connection sees."""
+        while True:
+            serving = self._serving
+            with self.store.reading() as conn:
+                vectors.active(conn)  # from here on it sees one moment
+                if serving.embedder_id == self._serving.embedder_id:  # nobody has dropped its vectors before
+                    yield conn, serving
+                    return
 
     def facts(self, about: str, as_of: datetime | None = None, history: bool = False) -> list[Fact]:
         """What is known of an object, by any of its names, newest first: the theses that speak of it.
@@ -360,6 +393,15 @@ class Memory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _share(conn: Connection, embedder_id: int) -> float:
+    """The share of the live episodes that the embedder has seen; counted only if it need not be all."""
+    active = vectors.active(conn)
+    if active is not None and active.id == embedder_id:
+        return 1.0
+    seen, live = vectors.coverage(conn, embedder_id)
+    return seen / live if live else 1.0
 
 
 def _now() -> int:

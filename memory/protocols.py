@@ -19,11 +19,15 @@ class Embedder(Protocol):
     prefix must have another name.
     """
 
-    name: str
-    dimension: int
     batch: int  # texts per call that the embedder likes best
     query_prefix: str
     document_prefix: str
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """(n,) texts -> (n, dimension) float32, rows of norm 1; a text without any known word gives a zero row."""

@@ -44,7 +44,7 @@ class Plugins:
     def __init__(
         self,
         readers: Iterable[Reader],
-        embedders: Mapping[str, Callable[[], Embedder]],
+        embedders: Mapping[str, Callable[..., Embedder]],
         problems: Iterable[str] = (),
     ) -> None:
         """A later reader takes over the suffixes it shares with an earlier one."""
@@ -65,14 +65,30 @@ class Plugins:
         return self._by_suffix.get(suffix)
 
     def embedder(self, name: str) -> Embedder:
-        """The embedder of that name, made when first asked for; NotFoundError lists the known names."""
-        make = self._make.get(name)
-        if make is None:
-            raise NotFoundError(f"There is no embedder called {name!r}. Known: {', '.join(self.embedders)}.")
+        """The embedder of that name, made when first asked for.
+
+        NotFoundError lists the known names; NotAvailableError says what is not installed.
+        """
+        family, _, rest = name.partition(":")
+        key = name if name in self._make else f"{family}:"
+        if key not in self._make or name.endswith(":"):
+            known = (f"{one}..." if one.endswith(":") else one for one in self.embedders)
+            raise NotFoundError(f"There is no embedder called {name!r}. Known: {', '.join(known)}.")
         with self._lock:
             if name not in self._made:
-                self._made[name] = make()
+                self._made[name] = self._make[key](rest) if key.endswith(":") else self._make[key]()
             return self._made[name]
+
+    def embedder_of(self, identity: str) -> Embedder | None:
+        """The embedder whose vectors are stored under `identity` (its `Embedder.name`), if it is installed."""
+        for name in (*(name for name in self.embedders if not name.endswith(":")), identity):
+            try:
+                found = self.embedder(name)
+                if found.name == identity:
+                    return found
+            except Exception:  # not installed, broken, somebody else's: it is not this one
+                continue
+        return None
 
 
 def load() -> Plugins:
@@ -82,7 +98,7 @@ def load() -> Plugins:
     if os.environ.get(TRACE, "") not in ("", "0"):
         manager.add_hookcall_monitoring(_before, _after)
     readers: list[Reader] = []
-    embedders: dict[str, Callable[[], Embedder]] = {}
+    embedders: dict[str, Callable[..., Embedder]] = {}
     problems: list[str] = []
     for name in BUILT_IN:
         ours = _register(manager, importlib.import_module(name), name)
@@ -101,17 +117,17 @@ def load() -> Plugins:
 
 def _register(
     manager: pluggy.PluginManager, plugin: object, name: str
-) -> tuple[list[Reader], dict[str, Callable[[], Embedder]]]:
+) -> tuple[list[Reader], dict[str, Callable[..., Embedder]]]:
     """What one plugin registers; anything it raises passes through, and then nothing of it is kept."""
     readers: list[Reader] = []
-    embedders: dict[str, Callable[[], Embedder]] = {}
+    embedders: dict[str, Callable[..., Embedder]] = {}
 
     def add_reader(reader: Reader) -> None:
         if not isinstance(reader, Reader):
             raise TypeError(f"register_readers takes a plugins.readers.contract.Reader, not {reader!r}")
         readers.append(reader)
 
-    def add_embedder(name: str, make: Callable[[], Embedder]) -> None:
+    def add_embedder(name: str, make: Callable[..., Embedder]) -> None:
         if not isinstance(name, str) or not callable(make):
             raise TypeError(f"register_embedders takes a name and a function that makes it, not {name!r}, {make!r}")
         embedders[name] = make

@@ -68,6 +68,15 @@ class Thesis(NamedTuple):
     valid_to: int | None
 
 
+class Words(NamedTuple):
+    """What a live episode says; `sha256` names it."""
+
+    id: int
+    title: str
+    text: str
+    sha256: str
+
+
 class Retired(NamedTuple):
     """What `retire_many` took out of sight: ids of nodes (episodes, theses, objects) and of edges."""
 
@@ -153,6 +162,16 @@ def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
         for id, source, seq, label, body, event_from, event_to, speaker, line_from, line_to, refs in rows
     }  # fmt: skip
     return [found[int(id)] for id in ids if int(id) in found]
+
+
+def words_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Words]:
+    """Those of these episodes that are live, by id."""
+    rows = conn.execute(
+        "SELECT n.id, ifnull(n.label, ''), e.text, e.sha256 FROM node n JOIN episode e ON e.node_id = n.id"
+        " WHERE n.id IN (SELECT value FROM json_each(?)) AND n.t_expired IS NULL ORDER BY n.id",
+        (id_list(ids),),
+    )
+    return [Words(*row) for row in rows]
 
 
 def neighbours(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:

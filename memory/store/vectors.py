@@ -1,5 +1,8 @@
 """Content vectors. The table `vec` is the truth; the vec0 tables, one an embedder, are indexes made from it.
 
+The active embedder is the one that has seen every live episode; there is none while a set of vectors is being built
+and no other is complete.
+
 A row whose vector is NULL says that the embedder knows no word of the text, so nothing is stored that is not a unit
 vector, and what still has to be embedded is what has no row. sqlite-vec 0.1.9 takes NaN and zeros silently, which then
 crowd out true neighbours: everything is checked here, before SQL. It has no upsert, so a row is deleted and inserted.
@@ -32,7 +35,7 @@ class KnownEmbedder(NamedTuple):
 
 
 def register(conn: Connection, embedder: Embedder) -> int:
-    """The embedder's id here; the first one becomes the active one.
+    """The embedder's id here; the first one is the active one.
 
     InvalidInputError if the name is known with another dimension or other prefixes: those vectors do not mix.
     """
@@ -41,7 +44,7 @@ def register(conn: Connection, embedder: Embedder) -> int:
         "SELECT id, dimension, query_prefix, document_prefix FROM embedder WHERE name = ?", (embedder.name,)
     ).fetchone()
     if row is None:
-        active = conn.execute("SELECT count(*) = 0 FROM embedder WHERE active").fetchone()[0]
+        active = conn.execute("SELECT count(*) = 0 FROM embedder").fetchone()[0]
         (id,) = conn.execute(
             "INSERT INTO embedder(name, dimension, query_prefix, document_prefix, active) VALUES (?, ?, ?, ?, ?)"
             " RETURNING id",
@@ -61,14 +64,45 @@ def register(conn: Connection, embedder: Embedder) -> int:
 
 
 def active(conn: Connection) -> KnownEmbedder | None:
-    """The embedder whose vectors questions use."""
+    """The embedder that has seen every live episode."""
     row = conn.execute("SELECT id, name, dimension, active FROM embedder WHERE active").fetchone()
     return KnownEmbedder(row[0], row[1], row[2], bool(row[3])) if row else None
 
 
 def activate(conn: Connection, embedder_id: int) -> None:
-    """Questions use this embedder's vectors from this unit on."""
+    """Questions use this embedder's vectors from this unit on; none may be missing."""
     conn.execute("UPDATE embedder SET active = (id = ?) WHERE active OR id = ?", (embedder_id, embedder_id))
+
+
+def leave_behind(conn: Connection, embedder_id: int) -> None:
+    """Episodes were added that this embedder alone has seen: another one that was active is so no longer."""
+    conn.execute("UPDATE embedder SET active = 0 WHERE active AND id <> ?", (embedder_id,))
+
+
+def others(conn: Connection, embedder_id: int) -> list[int]:
+    """The ids of the embedders beside this one."""
+    return [id for (id,) in conn.execute("SELECT id FROM embedder WHERE id <> ? ORDER BY id", (embedder_id,))]
+
+
+def drop(conn: Connection, embedder_id: int, limit: int = 2000) -> bool:
+    """Removes up to `limit` of an embedder's vectors, and with the last ones the embedder; True when it is gone.
+
+    In several units, so that writers need not wait for all. InvalidInputError for the active embedder.
+    """
+    known = active(conn)
+    if known is not None and known.id == embedder_id:
+        raise InvalidInputError(f"Questions use the vectors of {known.name}. Activate another embedder first.")
+    rows = conn.execute(
+        "SELECT id, item_kind, item_id FROM vec WHERE embedder_id = ? LIMIT ?", (embedder_id, limit)
+    ).fetchall()
+    conn.execute("DELETE FROM vec WHERE id IN (SELECT value FROM json_each(?))", (id_list(row[0] for row in rows),))
+    _drop_from_index(conn, embedder_id, [row[2] for row in rows if row[1] == "episode"])
+    if len(rows) == limit:
+        return False
+    conn.execute(f"DROP TABLE IF EXISTS {index_of(embedder_id)}")
+    conn.execute("DELETE FROM edge_memory WHERE embedder_id = ?", (embedder_id,))
+    conn.execute("DELETE FROM embedder WHERE id = ?", (embedder_id,))
+    return True
 
 
 def put_many(
@@ -167,6 +201,17 @@ def missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:
         (embedder_id, limit),
     )
     return [id for (id,) in rows]
+
+
+def coverage(conn: Connection, embedder_id: int) -> tuple[int, int]:
+    """How many live episodes this embedder has seen, and how many there are."""
+    seen, live = conn.execute(
+        "SELECT count(v.id), count(*) FROM node n"
+        " LEFT JOIN vec v ON v.embedder_id = ? AND v.item_kind = 'episode' AND v.item_id = n.id"
+        " WHERE n.kind = 'E' AND n.t_expired IS NULL",
+        (embedder_id,),
+    ).fetchone()
+    return int(seen), int(live)
 
 
 def rebuild(conn: Connection, embedder_id: int) -> None:

@@ -25,6 +25,7 @@ from memory.times import to_ms
 from memory.unicode import well_formed
 from memory.write import mentions as mention_rules
 from memory.write.chunk import Draft, episodes_of, title_of
+from memory.write.embed import embedded_text
 from memory.write.mentions import Mention
 from memory.write.sentences import sentences
 
@@ -41,7 +42,7 @@ class ReadEpisode:
     @property
     def embedded_text(self) -> str:
         """What the vector is made of."""
-        return f"{self.draft.title}. {self.draft.text}"
+        return embedded_text(self.draft.title, self.draft.text)
 
 
 @dataclass(frozen=True, slots=True)

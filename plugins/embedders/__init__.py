@@ -17,6 +17,20 @@ def _static() -> Embedder:
     return StaticEmbedder()
 
 
+def _minilm() -> Embedder:
+    from plugins.embedders.sentence import minilm
+
+    return minilm()
+
+
+def _sentence(model: str) -> Embedder:
+    from plugins.embedders.sentence import named
+
+    return named(model)
+
+
 @hookimpl
-def register_embedders(register: Callable[[str, Callable[[], Embedder]], None]) -> None:
+def register_embedders(register: Callable[[str, Callable[..., Embedder]], None]) -> None:
     register("static", _static)
+    register("minilm", _minilm)
+    register("st:", _sentence)

@@ -320,6 +320,6 @@ def test_the_snapshot_grown_by_writes_is_the_one_loaded(static: Embedder, change
                     continue
         question = "Who sells paraffin to Nuria Solano in Lisbon?"
         grown = [(hit.episode.text, round(hit.score, 4)) for hit in memory.recall(question).hits]
-        memory._snapshot = memory._loaded()
+        memory._serving = memory._loaded(static, memory._serving.embedder_id)
         assert sorted(grown) == sorted((hit.episode.text, round(hit.score, 4)) for hit in memory.recall(question).hits)
         assert memory.check().ok

@@ -47,7 +47,7 @@ BROKEN = {
 
 def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
     assert plugins.readers == ("chat", "csv", "eml", "html", "ics", "markdown", "org", "text", "unnamed")
-    assert plugins.embedders == ("static",)
+    assert plugins.embedders == ("minilm", "st:", "static")
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,9 @@ def test_an_embedder_is_made_once_when_asked_for(plugins: manager.Plugins) -> No
 
 
 def test_an_unknown_embedder_names_the_known_ones(plugins: manager.Plugins) -> None:
-    with pytest.raises(NotFoundError, match=r"'gpt-9'.*Known: static"):
-        plugins.embedder("gpt-9")
+    for name in ("gpt-9", "st:", "static:x"):
+        with pytest.raises(NotFoundError, match=rf"'{name}'.*Known: minilm, st:..., static"):
+            plugins.embedder(name)
 
 
 def test_listing_imports_no_model_and_no_numpy() -> None:
