@@ -1,11 +1,15 @@
-"""Analyse: what is asked (SPEC 7.4 S0, by rule): the words to search for and the names to look up."""
+"""Analyse: what is asked (SPEC 7.4 S0, by rule): the words to search for, the names to look up, the time spoken of."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from memory.errors import InvalidInputError
+from memory.recall.person import in_first_person
+from memory.recall.when import When, moment
 from memory.unicode import well_formed
 from memory.write.mentions import mentions, norm
 
@@ -28,19 +32,24 @@ _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as recall sees it.
+    """A question as recall sees it: its `text` with the person's own names as "I".
 
     `terms`: content words, lower case, each once. `names`: norms that may be objects -> how sure the form alone
-    makes us (1 for a name written as one, less for a word that merely could be).
+    makes us (1 for a name written as one, less for a word that merely could be). `when`: the time it speaks of.
     """
 
     text: str
     terms: tuple[str, ...]
     names: dict[str, float]
+    when: When | None = None
 
 
-def analyse(text: str) -> Question:
-    """Raises InvalidInputError for an empty question or one over MAX_QUESTION characters."""
+def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -> Question:
+    """What a question asks. `names` are those of the person whose memory it is; `now`, by default the clock's time, is
+    what "last week" is seen from.
+
+    Raises InvalidInputError for an empty question or one over MAX_QUESTION characters.
+    """
     stripped = well_formed(text).strip()
     if not stripped:
         raise InvalidInputError("The question is empty. Ask something in words.")
@@ -49,10 +58,21 @@ def analyse(text: str) -> Question:
             f"The question has {len(stripped):,} characters; at most {MAX_QUESTION:,} are read. "
             "Ask a shorter one, or add the text itself to memory."
         )
-    words = [match.group() for match in _WORD.finditer(stripped)]
-    lowered = list(dict.fromkeys(part for word in words for part in re.findall(r"\w+", word.lower())))
-    terms = [word for word in lowered if word not in STOP] or lowered
-    return Question(stripped, tuple(terms[:MAX_TERMS]), _names(stripped, words))
+    when = moment(stripped, now or datetime.now(UTC))
+    asked = in_first_person(stripped, names)
+    terms, content = _terms(asked)
+    if asked != stripped and not content:  # "Who is Ana?" is about nobody else
+        asked = stripped
+        terms, _ = _terms(asked)
+    words = [match.group() for match in _WORD.finditer(asked)]
+    return Question(asked, terms, _names(asked, words), when)
+
+
+def _terms(text: str) -> tuple[tuple[str, ...], bool]:
+    """The words to search for, and whether any of them says what is asked; if none does, it is all words."""
+    lowered = list(dict.fromkeys(word for word in re.findall(r"\w+", text.lower())))
+    content = [word for word in lowered if word not in STOP]
+    return tuple((content or lowered)[:MAX_TERMS]), bool(content)
 
 
 def _names(text: str, words: list[str]) -> dict[str, float]:

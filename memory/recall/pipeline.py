@@ -5,7 +5,7 @@ analyse -> scope -> text -> seed -> graph -> context -> rank
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,11 +22,12 @@ from memory.recall import traversers
 from memory.recall.analyse import Question, analyse
 from memory.recall.context import smoothed
 from memory.recall.rank import best, final_scores
-from memory.recall.scope import allowed
+from memory.recall.scope import View, allowed, view
 from memory.recall.seed import seed
 from memory.recall.snapshot import Snapshot, cosines
 from memory.recall.text import TextScores, fuse
 from memory.recall.traversers import Seeds, Walk
+from memory.recall.when import When
 from memory.settings import RecallSettings
 from memory.store import episodes, vectors
 from memory.store import graph as stored
@@ -80,21 +81,37 @@ def recall(
     k: int,
     as_of: datetime | None = None,
     within: Scope | None = None,
+    names: Sequence[str] = (),
+    now: datetime | None = None,
 ) -> Found:
-    """The `k` best episodes for a question, best first. `conn` reads; `snapshot` is kept for the whole question."""
+    """The `k` best episodes for a question, best first. `conn` reads; `snapshot` is kept for the whole question.
+
+    `names` are those of the person whose memory it is; `now` is when the question is asked, by default the clock's time
+    or `as_of`.
+    """
     recorder = Recorder(well_formed(text))
     graph = snapshot.graph
     with recorder.step("analyse") as detail:
-        question = analyse(text)
+        question = analyse(text, names, now or as_of)
         detail["terms"] = list(question.terms)
+        when = question.when if settings.time_cues else None
+        if when is not None:
+            detail["time"] = _told(when)
+        if as_of is not None and when is not None and when.kind == "as_of":
+            when = None  # whoever asks as of a time means that one
     with recorder.step("scope") as detail:
-        mask = allowed(conn, graph, as_of, within)
-        detail["episodes"] = int(mask.sum())
+        may_see = allowed(conn, graph, as_of, within)
+        looks_at = view(conn, graph, may_see, when)
+        detail["episodes"] = int(looks_at.seen.sum())
     with recorder.step("text") as detail:
-        scores = _text_scores(conn, snapshot, embedder, embedder_id, settings, question, mask)
+        scores = _text_scores(conn, snapshot, embedder, embedder_id, settings, question, looks_at.seen)
+        if looks_at.seen is not may_see and not scores.best_lexical:  # nothing of that time is about the question
+            looks_at = View(may_see)
+            scores = _text_scores(conn, snapshot, embedder, embedder_id, settings, question, may_see)
         detail.update(lexical=round(scores.best_lexical, 3), cosine=round(scores.best_cosine, 3))
+        mask = looks_at.seen
     with recorder.step("seed") as detail:
-        seeds = seed(conn, graph, question)
+        seeds = seed(conn, graph, question, mask)
         labels = stored.object_labels(conn, [int(graph.object_ids[column]) for column in seeds])
         detail["objects"] = list(labels.values())
     walk: Walk | None = None
@@ -104,13 +121,25 @@ def recall(
             detail["strategy"] = settings.strategy
     with recorder.step("context"):
         ranking = smoothed(graph, final_scores(scores, walk, settings.graph_weight), settings.neighbour_weight)
+        if looks_at.weight is not None:
+            ranking = ranking * looks_at.weight
     with recorder.step("rank") as detail:
         rows = best(ranking, mask, k)
         found = episodes.by_ids(conn, [int(node) for node in graph.episode_ids[rows]])
         hits = _hits(graph, rows, found, ranking, scores, walk)
         detail["episodes"] = len(hits)
     _record_visits(recorder, conn, graph, seeds, walk, hits)
-    return Found(Recall(hits, recorder.trace()), question, tuple(labels.values()), int(mask.sum()))
+    return Found(Recall(hits, recorder.trace()), question, tuple(labels.values()), int(may_see.sum()))
+
+
+def _told(when: When) -> dict[str, str | None]:
+    """The time a question speaks of, as the trace shows it."""
+    return {
+        "kind": when.kind,
+        "since": when.since.isoformat() if when.since else None,
+        "until": when.until.isoformat() if when.until else None,
+        "words": when.words,
+    }
 
 
 def _text_scores(

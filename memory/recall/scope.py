@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 
-from memory.graph import Bools, Graph
+from memory.errors import InvalidInputError
+from memory.graph import NO_TIME, Bools, Floats, Graph
 from memory.nouns import Scope
-from memory.store import episodes
+from memory.recall.when import When
+from memory.store import dates, episodes
 from memory.store.connect import Connection
 from memory.times import to_ms
+
+DAY = 86_400_000  # ms
+SOON = 7 * DAY  # what happened is told within a week, or within as long again as the time asked of
+_END = np.iinfo(np.int64).max
+ASIDE = 0.5  # what an episode counts for that was written at another time
+
+
+def checked(as_of: datetime | None, within: Scope | None) -> None:
+    """Raises InvalidInputError for a time without a zone, and for a range that ends before it begins."""
+    to_ms(as_of)
+    if within is not None:
+        since, until = to_ms(within.since), to_ms(within.until)
+        if since is not None and until is not None and since > until:
+            raise InvalidInputError("The time range ends before it begins. Exchange its two ends.")
 
 
 def allowed(conn: Connection, graph: Graph, as_of: datetime | None, within: Scope | None) -> Bools:
@@ -21,3 +38,37 @@ def allowed(conn: Connection, graph: Graph, as_of: datetime | None, within: Scop
     if within is not None and within != Scope():
         mask &= np.isin(graph.episode_ids, episodes.within(conn, within))
     return mask
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a question looks at, of what it may see: `seen` (n,), and the `weight` (n,) of each; None: all are alike."""
+
+    seen: Bools
+    weight: Floats | None = None
+
+
+def view(conn: Connection, graph: Graph, allowed: Bools, when: When | None) -> View:
+    """The part of what is `allowed` that belongs to the time a question speaks of; all of it if nothing does.
+
+    `as_of`: what was written before the end of that time. `range`: what was written in it. Also, but for less: what
+    names that time, whenever it was written, and for a range what was written soon after.
+    """
+    if when is None or when.kind == "now":
+        return View(allowed)
+    told = graph.event_from
+    since = NO_TIME + 1 if when.since is None else to_ms(when.since)  # what has no time is in no range
+    until = _END if when.until is None else to_ms(when.until)
+    if when.kind == "as_of":
+        inside, aside = allowed & (told < until), np.zeros_like(allowed)
+    else:
+        inside = allowed & (told >= since) & (told < until)
+        soon = until if when.since is None or when.until is None else until + max(SOON, until - since)
+        aside = allowed & (told >= until) & (told < soon)
+    if when.since is not None and when.until is not None:
+        naming = dates.naming(conn, when.since.date(), when.until.date())
+        aside |= allowed & ~inside & np.isin(graph.episode_ids, naming)
+    seen = inside | aside
+    if not seen.any():
+        return View(allowed)
+    return View(seen, np.where(aside, ASIDE, 1).astype(np.float32) if aside.any() else None)

@@ -5,7 +5,8 @@ A name that is no object is left unlinked, never forced onto its nearest neighbo
 
 from __future__ import annotations
 
-from memory.graph import Graph
+from memory.graph import Bools, Graph
+from memory.recall import adjacency
 from memory.recall.analyse import Question
 from memory.store import graph as stored
 from memory.store.connect import Connection
@@ -13,8 +14,10 @@ from memory.store.connect import Connection
 MAX_SEEDS = 10
 
 
-def seed(conn: Connection, graph: Graph, question: Question) -> dict[int, float]:
+def seed(conn: Connection, graph: Graph, question: Question, allowed: Bools) -> dict[int, float]:
     """Column of `graph` -> weight in (0, 1] for each object named; the rarest MAX_SEEDS of them.
+
+    An object that only episodes outside `allowed` (n,) mention is not there for this question.
 
     The longest name wins: a word that only stands inside a longer name that was found ("lake" in "Lake Kivu") seeds
     nothing by itself.
@@ -26,7 +29,7 @@ def seed(conn: Connection, graph: Graph, question: Question) -> dict[int, float]
         if any(f" {name} " in f" {longer} " for longer in covered):
             continue
         columns = [graph.column_of[node] for node in nodes[name] if node in graph.column_of]
-        columns = [column for column in columns if graph.document_frequency[column] > 0]
+        columns = [column for column in columns if _is_seen(graph, column, allowed)]
         if not columns:
             continue
         covered.append(name)
@@ -36,3 +39,11 @@ def seed(conn: Connection, graph: Graph, question: Question) -> dict[int, float]
         seeds = {column: weight for column, weight in seeds.items() if weight == 1}
     rarest = sorted(seeds, key=lambda column: (-seeds[column] * graph.idf[column], column))[:MAX_SEEDS]
     return {column: seeds[column] for column in rarest}
+
+
+def _is_seen(graph: Graph, column: int, allowed: Bools) -> bool:
+    if graph.document_frequency[column] == 0 or allowed.sum() == graph.n_alive:
+        return bool(graph.document_frequency[column] > 0)
+    mentioned = adjacency.index(graph).mentioned
+    rows = mentioned.indices[mentioned.indptr[column] : mentioned.indptr[column + 1]]
+    return bool(allowed[rows].any())
