@@ -6,7 +6,7 @@ config.toml, `pal config` and docs/configuration.md are made from these declarat
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 
 def setting(default: Any, sentence: str) -> Any:
@@ -39,7 +39,38 @@ class RecallSettings:
     iterations: int = setting(10, "Rounds of spread.")
     common_share: float = setting(0.05, "Objects mentioned in more than this share of episodes do not spread.")
     graph_weight: float = setting(0.85, "Share of the graph in the final score; the rest is the fused text score.")
+    mixed_weight: float = setting(0.2, 'What each further traverser of a strategy such as "spread+beam" counts.')
+    walk_vertices: str = setting(
+        "ETO", "What beam, circles and paths may enter: episodes, theses, objects; a small letter: only as an end."
+    )
+    walk_episodes: int = setting(8, "Best episodes of the text from which they start, beside the objects named.")
+    hub_penalty: bool = setting(True, "Whether vertices with very many edges cost more.")
+    walk_embedded: int = setting(200, "Sentences and names that are embedded to lead them, at most.")
+    beam_width: int = setting(20, "Paths that beam keeps at every depth.")
+    beam_depth: int = setting(3, "Edges of a path of beam.")
+    beam_neighbours: int = setting(30, "Neighbours by which a path of beam may grow.")
+    beam_paths: int = setting(10, "Paths that beam returns.")
+    beam_apart: bool = setting(False, "Whether each start has a beam of its own instead of one for all.")
+    beam_rank: Literal["path", "sum", "last"] = setting(
+        "path", "What beam keeps paths by: the cost of the path, the sum of its edges' costs, or the last of them."
+    )
+    beam_order: Literal["mixed", "ended_first", "continuous_first"] = setting(
+        "mixed", "Their order: mixed, ended_first or continuous_first."
+    )
+    share_nodes: bool = setting(True, "Whether two paths of beam may end in one vertex.")
+    share_edges: bool = setting(True, "Whether two paths of beam may end with one edge.")
+    circles_depth: int = setting(2, "Rings that circles draws around each start.")
+    circles_edges: int = setting(2000, "Edges that circles follows at most.")
+    path_search: Literal["both_ends", "ip", "weighted", "averaged"] = setting(
+        "both_ends", "How paths are searched: both_ends, or A* with the heuristic ip, weighted or averaged."
+    )
+    path_step: float = setting(0.25, "What an edge counts in A* beside its heuristic, which lies in [0, 2].")
+    path_pairs: int = setting(6, "Pairs of starts between which paths are searched.")
+    path_length: int = setting(6, "Edges of such a path.")
+    path_pops: int = setting(400, "Vertices that one search may open.")
+    path_count: int = setting(20, "Shortest paths kept of one search.")
     neighbour_weight: float = setting(0.4, "What a short turn of a chat gains from its neighbours' scores.")
+    time_cues: bool = setting(True, "A time in the question limits the search: in March 2024, last week, as of 3 May.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +84,20 @@ class AnswerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonSettings:
+    """Whose memory it is."""
+
+    names: tuple[str, ...] = setting(
+        (),
+        "Your own names: in notes 'I' is you, and a question that names you means 'I'. Without any, mails tell them.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class MemorySettings:
     """Everything the library can be told."""
 
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
+    person: PersonSettings = field(default_factory=PersonSettings)
