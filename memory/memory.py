@@ -20,7 +20,7 @@ from memory.answer.extract import Extract, extract
 from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, StoreBusyError
 from memory.nouns import AskEvent, Check, Document, Fact, Recall, Receipt, Scope, Stats, Token
 from memory.protocols import Embedder, Vectors
-from memory.recall import pipeline
+from memory.recall import pipeline, scope
 from memory.recall.analyse import analyse
 from memory.recall.snapshot import Snapshot, load
 from memory.settings import MemorySettings
@@ -286,14 +286,20 @@ class Memory:
     # Asking ---------------------------------------------------------------------------------------
 
     def recall(
-        self, question: str, k: int | None = None, as_of: datetime | None = None, within: Scope | None = None
+        self,
+        question: str,
+        k: int | None = None,
+        as_of: datetime | None = None,
+        within: Scope | None = None,
+        now: datetime | None = None,
     ) -> Recall:
         """The `k` episodes that best fit a question (default: setting recall.k), best first.
 
         `as_of`: as if asked at that time, without what was written later. `within`: only in a part of the memory.
-        Raises InvalidInputError for an empty or overlong question.
+        `now`: what "last week" in the question is seen from; by default `as_of` or the clock's time.
+        Raises InvalidInputError for an empty or overlong question, a time without a zone, a range that ends early.
         """
-        return self._find(question, k or self.settings.recall.k, as_of, within).recall
+        return self._find(question, k or self.settings.recall.k, as_of, within, now).recall
 
     def ask(
         self,
@@ -301,17 +307,22 @@ class Memory:
         as_of: datetime | None = None,
         conversation: int | None = None,
         within: Scope | None = None,
+        now: datetime | None = None,
     ) -> Iterator[AskEvent]:
         """Answers from memory, with a citation under every line. Events: Step and Visit while it searches, then
-        Token and Citation, at last one Answer. `conversation` is the chat the question belongs to.
+        Token and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
+        `recall`.
 
-        Raises InvalidInputError, before the first event, for an empty or overlong question.
+        Raises InvalidInputError, before the first event, for what `recall` raises it for.
         """
-        analyse(question)  # a bad question fails here, not when the first event is fetched
-        return self._answer(question, as_of, within)
+        analyse(question, now=now)  # a bad question fails here, not when the first event is fetched
+        scope.checked(as_of, within, now)
+        return self._answer(question, as_of, within, now)
 
-    def _answer(self, question: str, as_of: datetime | None, within: Scope | None) -> Iterator[AskEvent]:
-        found = self._find(question, self.settings.answer.episodes, as_of, within)
+    def _answer(
+        self, question: str, as_of: datetime | None, within: Scope | None, now: datetime | None
+    ) -> Iterator[AskEvent]:
+        found = self._find(question, self.settings.answer.episodes, as_of, within, now)
         yield from found.recall.trace.steps
         yield from found.recall.trace.visits
         with self.store.reading() as conn:
@@ -324,12 +335,16 @@ class Memory:
             trace_id = traces.store(conn, trace, answer.answer, _now(), as_of)
         yield answer.answer.traced(trace_id)
 
-    def _find(self, question: str, k: int, as_of: datetime | None, within: Scope | None) -> pipeline.Found:
+    def _find(
+        self, question: str, k: int, as_of: datetime | None, within: Scope | None, now: datetime | None
+    ) -> pipeline.Found:
+        scope.checked(as_of, within, now)
         with self._asking() as (conn, serving):
             settings = self.settings.recall if serving.usable else replace(self.settings.recall, lexical_weight=1.0)
             return pipeline.recall(
-                conn, serving.snapshot, serving.embedder, serving.embedder_id, settings, question, k, as_of, within
-            )
+                conn, serving.snapshot, serving.embedder, serving.embedder_id, settings, question, k, as_of, within,
+                self.settings.person.names, now,
+            )  # fmt: skip
 
     @contextmanager
     def _asking(self) -> Iterator[tuple[Connection, _Serving]]:

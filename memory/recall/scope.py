@@ -21,9 +21,9 @@ _END = np.iinfo(np.int64).max
 ASIDE = 0.5  # what an episode counts for that was written at another time
 
 
-def checked(as_of: datetime | None, within: Scope | None) -> None:
+def checked(as_of: datetime | None, within: Scope | None, now: datetime | None) -> None:
     """Raises InvalidInputError for a time without a zone, and for a range that ends before it begins."""
-    to_ms(as_of)
+    to_ms(as_of), to_ms(now)
     if within is not None:
         since, until = to_ms(within.since), to_ms(within.until)
         if since is not None and until is not None and since > until:
