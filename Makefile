@@ -36,7 +36,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(bin)/python
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,local]'
 	@touch $@
 
 chat: $(VENV)/.installed
