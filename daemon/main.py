@@ -4,6 +4,7 @@ Everything is put together here and nowhere else. What is heavy is imported afte
 that finds another one is gone in a tenth of a second.
 
     exit codes: 0 stopped   1 it could not start   3 another one runs   78 config.toml is wrong
+    130 interrupted while it started
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from memory.errors import PalimpsestError
 log = logging.getLogger("daemon")
 
 BAD_SETTINGS = 78
+INTERRUPTED = 130
 BREATH_SECONDS = 0.5  # between serving and looking at folders: who started the daemon has a question
 DRAIN_SECONDS = 10.0  # for the unit that is being written
 STOP_SECONDS = 15.0  # after which the process ends, whatever it is doing
@@ -53,6 +55,8 @@ def run() -> int:
     except AlreadyRunningError as error:
         print(error, file=sys.stderr)
         return ALREADY_RUNNING
+    except KeyboardInterrupt:  # before it serves; from then on the daemon has its own handler
+        return INTERRUPTED
     except (PalimpsestError, OSError) as error:
         log.error("could not start: %s", error)
         print(f"The daemon could not start: {error}", file=sys.stderr)
