@@ -194,7 +194,7 @@ def minilm() -> SentenceEmbedder:
 
 def named(text: str) -> SentenceEmbedder:
     """What stands behind `st:`: MODEL, MODEL@DIMENSIONS, or the `name` of a SentenceEmbedder. InvalidInputError."""
-    parts = re.fullmatch(r"(.+?)(?:@(\d+))?(?:#[0-9a-f]{12})?(?: \[.*\|.*\])?", text, re.DOTALL)
+    parts = re.fullmatch(r"([^@].*?)(?:@(\d+))?(?:#[0-9a-f]{12})?(?: \[.*\|.*\])?", text, re.DOTALL)
     if parts is None or parts[2] == "0":
         raise InvalidInputError("Name a model: st:MODEL, st:/path/to/its/folder or st:MODEL@DIMENSIONS.")
     return SentenceEmbedder(parts[1], int(parts[2]) if parts[2] else None)

