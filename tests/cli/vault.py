@@ -54,10 +54,14 @@ class Shell:
         return Said(result.exit_code, result.stdout.replace(here, "."), result.stderr.replace(here, "."))
 
     def process(self, *args: str, code: str = "from daemon.cli import main; main(prog_name='pal')") -> Any:
-        """Starts a command as a process: `subprocess.Popen` with its output on pipes."""
+        """Starts a command as a process: `subprocess.Popen` with its output on pipes.
+
+        It heeds Ctrl-C even where the tests run in the background of a shell, which has its children ignore it.
+        """
+        heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
         environment = os.environ | {"PALIMPSEST_HOME": str(self.home), "PYTHONPATH": str(ROOT)}
         pipe = subprocess.PIPE
         return subprocess.Popen(
-            [sys.executable, "-c", code, *args],
+            [sys.executable, "-c", heed + code, *args],
             cwd=self.folder, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True,
         )  # fmt: skip
