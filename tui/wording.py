@@ -46,8 +46,9 @@ def size(number: int) -> str:
 def short_path(path: str, folders: Iterable[str] = ()) -> str:
     """A path as short as it is clear: from the watched folder that holds it, else from `~`."""
     for folder in folders:
-        if path.startswith(folder.rstrip("/") + "/"):
-            return path[len(folder.rstrip("/").rpartition("/")[0]) + 1 :]
+        parent, _, name = folder.rstrip("/").rpartition("/")
+        if name and path.startswith(f"{parent}/{name}/"):
+            return path[len(parent) + 1 :]
     home = str(Path.home())
     return f"~{path[len(home) :]}" if path.startswith(home + "/") else path
 

@@ -81,7 +81,7 @@ class ChatScreen(Screen[None]):
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self.link.open()
+        self.call_after_refresh(self.link.open)  # when every widget is there to show what comes
         self.set_interval(STATUS_SECONDS, self._look_again)
 
     def on_unmount(self) -> None:

@@ -78,7 +78,9 @@ class Answer(Vertical):
         """What stands in place of its citations if it has none."""
         if not self.ready.is_set():
             return "Searching…"
-        return "Nothing in the memory answers this." if self.no_answer else "This answer cites nothing."
+        if self.no_answer or not self.text:
+            return "Nothing in the memory answers this." if self.no_answer else "No answer came."
+        return "This answer cites nothing."
 
     async def add(self, event: wire.Event) -> None:
         """The next event of its question."""
@@ -124,6 +126,7 @@ class Answer(Vertical):
     async def _write(self, text: str) -> None:
         self.text += text
         if self._stream is None:
+            self.trace.begin("answering")
             prose = await self._mount_prose()
             self._stream = prose.get_stream(prose)
         await self._stream.write(text)

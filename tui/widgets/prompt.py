@@ -81,12 +81,11 @@ class Prompt(TextArea):
         else:
             self.action_cursor_down()
 
+    # Textual calls these before TextArea's own handlers of the same name, unless they prevent it.
+
     async def _on_key(self, event: events.Key) -> None:
-        if event.key == "enter":  # a binding, which TextArea would consume as a character
+        if event.key == "enter":  # bound to sending; TextArea would take it as a character
             event.prevent_default()
-            return
-        await super()._on_key(event)
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.text = display_safe(event.text.replace("\r\n", "\n").replace("\r", "\n"))
-        await super()._on_paste(event)

@@ -22,18 +22,17 @@ class StatusBar(Horizontal):
         self._status: wire.Status | None = None
         self._progress: wire.Progress | None = None
         self._down = "connecting"
+        self._title = Plain(id="session-title")
+        self._memory = Plain(self._state(), id="memory-state")
 
     def compose(self) -> ComposeResult:
         yield Plain("palimpsest", id="app-name")
-        yield Plain(id="session-title")
-        yield Plain(id="memory-state")
-
-    def on_mount(self) -> None:
-        self._show()
+        yield self._title
+        yield self._memory
 
     def set_title(self, title: str) -> None:
         """The session's title; empty for a new one."""
-        self.query_one("#session-title", Plain).update(display_safe(title, line=True))
+        self._title.update(display_safe(title, line=True))
 
     def set_status(self, status: wire.Status) -> None:
         """The daemon answers, and this is how it stands."""
@@ -51,21 +50,19 @@ class StatusBar(Horizontal):
         self._show()
 
     def _show(self) -> None:
-        self.query_one("#memory-state", Plain).update(self._state())
+        self._memory.update(self._state())
 
     def _state(self) -> Content:
         if self._down or self._status is None:
             return Content.styled(f"○ {self._down}", "$text-warning")
-        problem = next((folder for folder in self._status.folders if folder.state == "missing"), None)
-        parts: list[Content] = []
-        if problem is not None:
-            parts.append(
-                Content.styled(f"! {display_safe(short_path(problem.path), line=True)} is missing", "$text-warning")
-            )
+        parts = [Content(f"{count(self._status.sources, 'source')} · {count(self._status.episodes, 'episode')}")]
         if self._progress is not None:
             label = display_safe(self._progress.label.rpartition("/")[2], line=True)[:_LABEL]
-            parts.append(Content(f"reading {self._progress.done:,}/{self._progress.total:,} {label}".rstrip()))
+            parts.insert(0, Content(f"reading {self._progress.done:,}/{self._progress.total:,} {label}".rstrip()))
         elif self._status.queue:
-            parts.append(Content(f"{self._status.queue:,} to read"))
-        parts.append(Content(f"{count(self._status.sources, 'source')} · {count(self._status.episodes, 'episode')}"))
-        return Content.assemble(("● ", "$success"), Content("  ").join(parts))
+            parts.insert(0, Content(f"{self._status.queue:,} to read"))
+        missing = next((folder for folder in self._status.folders if folder.state == "missing"), None)
+        if missing is None:
+            return Content.assemble(("● ", "$success"), Content("  ").join(parts))
+        warning = f"! {display_safe(short_path(missing.path), line=True)} is missing"
+        return Content("  ").join([Content.styled(warning, "$text-warning"), *parts])

@@ -26,16 +26,16 @@ class TraceLine(Plain):
         self._visits: dict[tuple[str, int], wire.Visited] = {}
         self._cited: tuple[wire.Cited, ...] = ()
         self._ms: float | None = None  # None while the question runs
-        self._searching = False
+        self._doing = ""  # empty before and after
 
     @property
     def has_details(self) -> bool:
         """Whether there is something to unfold."""
         return bool(self._stages or self._visits)
 
-    def begin(self) -> None:
-        """The question was sent."""
-        self._searching = True
+    def begin(self, doing: str = "searching") -> None:
+        """The question was sent, and this is what is done about it now."""
+        self._doing = doing
         self._show()
 
     def add(self, event: wire.Stage | wire.Visited) -> None:
@@ -48,7 +48,7 @@ class TraceLine(Plain):
 
     def settle(self, citations: tuple[wire.Cited, ...], ms: float | None = None) -> None:
         """The question is over; without `ms` the stages' times are summed."""
-        self._searching = False
+        self._doing = ""
         self._cited = citations
         self._ms = ms or sum(stage.ms for stage in self._stages)
         self._show()
@@ -78,9 +78,9 @@ class TraceLine(Plain):
     def _summary(self) -> str:
         episodes = sum(1 for kind, _ in self._visits if kind == "episode")
         parts = [count(episodes, "episode")] if episodes else []
-        if self._searching:
+        if self._doing:
             last = [self._stages[-1].name] if self._stages else []
-            return " · ".join(["searching", *last, *parts])
+            return " · ".join([self._doing, *last, *parts])
         if self._ms:
             parts.append(f"{self._ms:.0f} ms" if self._ms >= 1 else "under 1 ms")
         if self._cited:

@@ -1,0 +1,126 @@
+"""Text of files and strangers is text: it is no markup, no action, and no terminal obeys it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from rich.segment import Segment
+from textual.color import Color
+from textual.events import Paste
+
+from daemon import wire
+from tests.tui import world
+from tests.tui.conftest import Chat, chatting
+from tests.tui.scripted import Script
+from tui.app import OnlyText
+from tui.screens.chat import ChatScreen
+from tui.screens.sessions import SessionsScreen
+
+HOSTILE = {
+    "markup": "[/b] closes nothing, [@click=app.quit]press me[/], [link=file:///etc/passwd]x[/link] [red]y",
+    "escapes": "\x1b[2J\x1b[31mred\x1b]52;c;ZXZpbA==\x07 \x9b31m \x9d52;c;eA==\x9c \x1bP+q544e\x1b\\ \x1b_apc\x1b\\",
+    "overwriting": "over\rwritten\x08\x08 \x07 \u202egnirts\u202c \u2066iso\u2069 \u061c \U000e0041 half\ud800 漢字 🦭",
+    "marks": "z" + "\u0301" * 2000 + " many marks",
+    "markdown": "<script>alert(1)</script> ![x](javascript:alert(1)) [y](javascript:alert(1)) [1]: http://a\n\n"
+    "| a | b |\n|---|---|\n| [/x] | `[@click=app.quit]c[/]` |\n\n```[/]\n\x1b[0m\n```",
+    "empty": "",
+}
+FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def cited(text: str) -> wire.Cited:
+    return replace(world.PRISM, label=text, uri=text, title=text, quote=text, passage=f"a\n{text}\nb", speaker=text)
+
+
+def safe(chat: Chat) -> bool:
+    assert chat.app.return_code is None, "an action ran"
+    text = chat.text()
+    assert not (bad := FORBIDDEN.search(text)), f"{bad[0]!r} reached the terminal" if bad else ""
+    return True
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
+    folder = wire.Folder(f"/n/{text}", "missing", detail=text)
+    state = replace(world.STATUS, folders=(folder,), skipped=(wire.Skipped(text, text),), skipped_total=1, busy=text)
+    kept = {7: wire.MessagesReply(wire.Conversation(7, text, "2026-04-24T14:02:00+00:00", text, 2), ())}
+    events: list[wire.Event] = [
+        wire.Stage(text, 1.0, {text: text}),
+        wire.Visited(1, "episode", text, 0.5, text),
+        cited(text),
+        wire.Chunk(f"{text} [1]"),
+    ]
+    answered = wire.Answered(f"{text} [1]", (cited(text), replace(cited(text), n=2, line=None)), ms=1.0)
+    refused = wire.Answered(text, (), no_answer=True, missing=(text,))
+    scripts = [Script(*events, answered), Script(refused), Script(wire.Failed("x", text, text))]
+    async with chatting(world.client(state=state, kept=kept, answers=scripts)) as chat:
+        chat.app._last_guard = []  # what the widgets show is safe without it
+        chat.client.live.give(wire.Notice("error", text))
+        chat.client.live.give(wire.Progress(1, 2, text))
+        await chat.ask(f"{text} ?")
+        await chat.pilot.press("ctrl+t")
+        assert safe(chat)
+        await chat.pilot.press("tab", "enter", "y")
+        assert safe(chat)
+        await chat.ask("And?")
+        await chat.ask("And now?")
+        assert safe(chat)
+        chat.screen.prompt.clear()
+        await chat.send("/status")
+        await chat.pilot.press("ctrl+s")
+        await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+        assert safe(chat)
+        for key, back in (("r", "escape"), ("d", "n")):
+            await chat.pilot.press(key)
+            await chat.until(lambda: not isinstance(chat.app.screen, SessionsScreen))
+            assert safe(chat)
+            await chat.pilot.press(back)
+            await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+        await chat.pilot.press("enter")
+        await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
+        assert safe(chat)
+
+
+async def test_a_click_on_hostile_text_runs_nothing() -> None:
+    text = "[@click=app.quit]press me[/] or [that](file:///etc/passwd) [1]"
+    async with chatting(world.client(answers=[Script(wire.Answered(text, (cited(text),), ms=1.0))])) as chat:
+        await chat.ask(text)
+        targets = [
+            (found.start() + 1, y)
+            for y, line in enumerate(chat.text().splitlines())
+            for found in re.finditer(r"press|that|\[1\]|@click", line)
+        ]
+        assert len(targets) > 6
+        for target in targets:
+            await chat.pilot.click(offset=target)
+        assert safe(chat)
+
+
+async def test_a_link_is_copied_and_told_and_never_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    text = "See [here](https://example.org/fog)."
+    async with chatting(world.client(answers=[Script(wire.Answered(text, ms=1.0))])) as chat:
+        monkeypatch.setattr(chat.app, "open_url", lambda url, new_tab=True: opened.append(url))
+        await chat.ask("Where?")
+        lines = chat.text().splitlines()
+        y = next(y for y, line in enumerate(lines) if "See here." in line)
+        await chat.pilot.click(offset=(lines[y].index("here") + 1, y))
+        await chat.until(lambda: "Link copied: https://example.org/fog" in chat.words())
+        assert opened == [] and chat.app.clipboard == "https://example.org/fog"
+
+
+async def test_pasted_commands_of_a_terminal_are_taken_out() -> None:
+    async with chatting(world.client()) as chat:
+        chat.app.post_message(Paste("one\r\ntwo\x1b]52;c;eA==\x07\u202e"))
+        await chat.until(lambda: chat.screen.prompt.text == "one\ntwo]52;c;eA==")
+
+
+def test_the_last_guard_lets_no_control_character_pass() -> None:
+    text = "".join(HOSTILE.values())
+    kept = OnlyText().apply([Segment("plain"), Segment(text)], Color(0, 0, 0))
+    assert kept[0].text == "plain"
+    assert not FORBIDDEN.search(kept[1].text) and "\n" not in kept[1].text

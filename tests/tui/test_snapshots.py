@@ -1,0 +1,163 @@
+"""What the chat looks like.
+
+After a change that is meant: `pytest tests/tui/test_snapshots.py --snapshot-update`, and look at the pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import pytest
+from textual.pilot import Pilot
+
+from daemon import wire
+from tests.tui import world
+from tests.tui.conftest import NARROW, WIDE, Chat
+from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
+from tui.app import PalimpsestApp
+from tui.screens.help import HelpScreen
+from tui.screens.sessions import SessionsScreen
+
+Look = Callable[..., bool]
+Doing = Callable[[Chat], Awaitable[object]]
+
+
+@pytest.fixture
+def looks_as_before(snap_compare: Callable[..., bool]) -> Look:
+    def compare(client: ScriptedClient, doing: Doing | None = None, size: tuple[int, int] = WIDE) -> bool:
+        app = PalimpsestApp(client.connect, lambda: NOW)
+        app.animation_level = "none"
+
+        async def before(pilot: Pilot[None]) -> None:
+            chat = Chat(pilot, client)
+            await chat.until(lambda: chat.screen.query("#prompt"))
+            chat.screen.prompt.cursor_blink = False
+            await chat.until(lambda: "connecting" not in chat.said("#memory-state"))
+            if client.kept:
+                await chat.until(lambda: "Last session" in chat.text())
+            if doing is not None:
+                await doing(chat)
+            await pilot.pause()
+
+        return snap_compare(app, terminal_size=size, run_before=before)
+
+    return compare
+
+
+async def ask(chat: Chat) -> None:
+    await chat.ask(world.QUESTION)
+    await chat.until(lambda: chat.screen.evidence.citation is not None or chat.answers[-1].no_answer)
+
+
+def test_an_empty_memory(looks_as_before: Look) -> None:
+    assert looks_as_before(world.client(state=world.EMPTY))
+
+
+def test_a_new_session(looks_as_before: Look) -> None:
+    assert looks_as_before(world.client(kept=world.sessions()))
+
+
+def test_an_answer(looks_as_before: Look) -> None:
+    assert looks_as_before(world.client(answers=[world.answer()]), ask)
+
+
+def test_an_answer_on_parchment(looks_as_before: Look) -> None:
+    async def doing(chat: Chat) -> None:
+        chat.app.theme = "parchment"
+        await ask(chat)
+
+    assert looks_as_before(world.client(answers=[world.answer()]), doing)
+
+
+def test_an_answer_without_colour(looks_as_before: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert looks_as_before(world.client(answers=[world.answer()]), ask)
+
+
+def test_an_answer_that_is_being_written(looks_as_before: Look) -> None:
+    script = Script(*world.STEPS, *world.CITED[:2], wire.Chunk(world.TEXT[:150]), ends=False)
+
+    async def doing(chat: Chat) -> None:
+        await chat.send(world.QUESTION)
+        await chat.until(lambda: "not been sounded" in chat.text())
+        await chat.send("And who has the belt for the compressor?")
+        chat.client.live.give(wire.Progress(312, 1904, f"{HOME}/museum/visitors.csv"))
+        await chat.until(lambda: "reading 312" in chat.text())
+
+    assert looks_as_before(world.client(answers=[script]), doing)
+
+
+def test_a_trace(looks_as_before: Look) -> None:
+    async def doing(chat: Chat) -> None:
+        await ask(chat)
+        await chat.pilot.press("tab", "down", "ctrl+t")
+        await chat.until(lambda: "analyse" in chat.text())
+
+    assert looks_as_before(world.client(answers=[world.answer()]), doing)
+
+
+def test_an_earlier_answer_chosen(looks_as_before: Look) -> None:
+    async def doing(chat: Chat) -> None:
+        await ask(chat)
+        await chat.ask("What is the capital of Atlantis?")
+        await chat.pilot.press("alt+up")
+        await chat.until(lambda: chat.screen.evidence.citation is not None)
+
+    assert looks_as_before(world.client(answers=[world.answer(), world.refusal()]), doing)
+
+
+def test_no_answer(looks_as_before: Look) -> None:
+    assert looks_as_before(world.client(answers=[world.refusal()]), ask, NARROW)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_sessions(looks_as_before: Look, size: tuple[int, int]) -> None:
+    async def doing(chat: Chat) -> None:
+        await chat.pilot.press("ctrl+s")
+        await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+
+    assert looks_as_before(world.client(kept=world.sessions()), doing, size)
+
+
+def test_help(looks_as_before: Look) -> None:
+    async def doing(chat: Chat) -> None:
+        await chat.pilot.press("f1")
+        await chat.until(lambda: isinstance(chat.app.screen, HelpScreen))
+
+    assert looks_as_before(world.client(), doing)
+
+
+def test_a_daemon_that_is_gone(looks_as_before: Look) -> None:
+    down = "No daemon is running. Start it with `pal daemon start`."
+
+    async def doing(chat: Chat) -> None:
+        await ask(chat)
+        chat.client.go_down(down)
+        await chat.until(lambda: "not running" in chat.said("#memory-state"))
+        await chat.ask("Is anybody there?")
+
+    assert looks_as_before(world.client(answers=[world.answer()]), doing)
+
+
+def test_a_small_terminal(looks_as_before: Look) -> None:
+    assert looks_as_before(world.client(answers=[world.answer()]), ask, NARROW)
+
+
+def test_evidence_in_a_small_terminal(looks_as_before: Look) -> None:
+    async def doing(chat: Chat) -> None:
+        await ask(chat)
+        await chat.pilot.press("f2", "down")
+        await chat.until(lambda: "Ordered paint" in chat.text())
+
+    assert looks_as_before(world.client(answers=[world.answer()]), doing, NARROW)
+
+
+def test_a_command_that_is_being_typed(looks_as_before: Look) -> None:
+    state = replace(world.STATUS, folders=(wire.Folder(HOME, "missing"),))
+
+    async def doing(chat: Chat) -> None:
+        await chat.pilot.press("/")
+        await chat.until(lambda: "/help" in chat.text())
+
+    assert looks_as_before(world.client(state=state), doing, NARROW)

@@ -1,0 +1,45 @@
+"""The chat opens quickly because of what it does not import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+HEAVY = ("memory", "plugins", "numpy", "sqlite3", "pysqlite3", "pydantic", "fastapi", "httpx", "anthropic", "click")
+LATER = ("markdown_it", "textual.widgets._markdown", "pygments")
+
+
+def loaded(code: str, names: tuple[str, ...]) -> set[str]:
+    """Which of the modules a new Python has after running the code."""
+    told = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules, sep='\\n')"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    return {
+        module.partition(".")[0] if name.count(".") == 0 else module
+        for name in names
+        for module in told
+        if module == name or module.startswith(name + ".")
+    }
+
+
+def test_the_chat_imports_neither_the_memory_nor_anything_heavy() -> None:
+    assert "textual" in loaded("import tui.app", ("textual",))
+    assert loaded("import tui.app", HEAVY) == set()
+
+
+def test_an_empty_chat_opens_without_what_only_an_answer_needs() -> None:
+    code = """
+import asyncio
+from tests.tui import world
+from tests.tui.conftest import chatting
+
+async def main():
+    async with chatting(world.client(kept=world.sessions())) as chat:
+        await chat.until(lambda: "Last session" in chat.text())
+
+asyncio.run(main())
+"""
+    assert loaded(code, LATER) == set()

@@ -1,0 +1,199 @@
+"""The chat on a real terminal against a real daemon that has read the example notes."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon import wire
+from daemon.testing import RunningDaemon, run_daemon
+
+if sys.platform == "win32":
+    pytest.skip("there is no pty on Windows", allow_module_level=True)
+
+import fcntl
+import pty
+import termios
+
+NOTES = Path(__file__).parents[2] / "examples" / "notes"
+QUESTION = "When was the fog signal last sounded?"
+SEQUENCE = re.compile(
+    rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[()][A-Z0-9]|\x1b[=>78]|\x1b\].*?(?:\x07|\x1b\\)|\x1bP.*?\x1b\\", re.S
+)
+PATIENCE = 30.0
+
+
+class Terminal:
+    """A chat in a pseudo terminal of 120 by 36."""
+
+    def __init__(self, daemon: RunningDaemon, **environment: str) -> None:
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
+        self.modes = termios.tcgetattr(slave)
+        self.output = b""
+        self._read = 0
+        self._slave = slave
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", "import sys; from daemon.cli import main; sys.exit(main([]))"],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env=os.environ | daemon.paths.environment() | {"TERM": "xterm-256color"} | environment,
+            start_new_session=True,
+        )
+
+    def send(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def until(self, text: str) -> None:
+        """Waits until the terminal has been sent this text since the last wait."""
+        deadline = time.monotonic() + PATIENCE
+        while text not in (shown := self.shown()):
+            assert time.monotonic() < deadline, f"{text!r} never came; what came is\n{shown[-3000:]}"
+            assert self.process.poll() is None or select.select([self._master], [], [], 0)[0], f"it ended:\n{shown}"
+            self._drain(0.05)
+        self._read = len(self.output)
+
+    def shown(self) -> str:
+        """What was sent to the terminal since the last wait, without its escape sequences."""
+        return SEQUENCE.sub(b"", self.output[self._read :]).decode("utf-8", "replace")
+
+    def ended(self) -> int:
+        """Waits for the end; the exit code."""
+        deadline = time.monotonic() + PATIENCE
+        while self.process.poll() is None and time.monotonic() < deadline:
+            self._drain(0.05)
+        self._drain(0)
+        return self.process.wait(1)
+
+    def modes_now(self) -> list[object]:
+        return termios.tcgetattr(self._slave)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(10)
+        os.close(self._master)
+        os.close(self._slave)
+
+    def _drain(self, wait: float) -> None:
+        while select.select([self._master], [], [], wait)[0]:
+            self.output += os.read(self._master, 65536)
+            wait = 0
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    with run_daemon(tmp_path_factory.mktemp("home")) as running:
+        added = list(running.client.add([NOTES]))[-1]
+        assert isinstance(added, wire.Added) and added.sources > 10
+        yield running
+
+
+@pytest.fixture
+def terminal(daemon: RunningDaemon) -> Iterator[Terminal]:
+    terminal = Terminal(daemon)
+    yield terminal
+    terminal.close()
+
+
+def test_a_question_is_answered_with_its_source_and_the_terminal_is_left_as_it_was(terminal: Terminal) -> None:
+    terminal.until("Ask your memory.")
+    terminal.send(QUESTION + "\r")
+    terminal.until("The fog signal was last sounded on 4 October 1987.")
+    terminal.until("fog-signal.html:")
+    terminal.send("\x11")
+    assert terminal.ended() == 0
+    assert terminal.modes_now() == terminal.modes
+    left = terminal.output.rindex(b"\x1b[?1049l")
+    assert b"\x1b[?25h" in terminal.output[left - 200 :]
+    assert b"Traceback" not in terminal.output
+
+
+def test_the_session_is_kept_and_resumed(daemon: RunningDaemon) -> None:
+    for first in (True, False):
+        terminal = Terminal(daemon)
+        try:
+            if first:
+                terminal.until("Ask your memory.")
+                terminal.send("What is the keel of Second Opinion made of?\r")
+                terminal.until(" ms")
+            else:
+                terminal.until("Last session: What is the keel of Second Opinion made of?")
+                terminal.send("\x0c")
+                terminal.until("[1]")
+            terminal.send("\x03")
+            assert terminal.ended() == 0
+        finally:
+            terminal.close()
+    [kept] = [chat for chat in daemon.client.conversations() if chat.title.startswith("What is the keel")]
+    assert kept.messages == 2
+
+
+def test_the_editor_gets_the_terminal_and_gives_it_back(daemon: RunningDaemon, tmp_path: Path) -> None:
+    editor = tmp_path / "vim"
+    editor.write_text(f"#!{sys.executable}\nimport sys\nprint('EDITING', *sys.argv[1:])\n", "utf-8")
+    editor.chmod(0o755)
+    terminal = Terminal(daemon, VISUAL=str(editor))
+    try:
+        terminal.until("Ask your memory.")
+        terminal.send(QUESTION + "\r")
+        terminal.until("fog-signal.html:")
+        terminal.send("\t")
+        terminal.until("y copy")
+        terminal.send("\r")
+        terminal.until("EDITING +")
+        terminal.until("Evidence")
+        assert re.search(rb"EDITING \+\d+ .*fog-signal\.html", terminal.output)
+        terminal.send("\x11")
+        assert terminal.ended() == 0
+    finally:
+        terminal.close()
+
+
+def test_a_daemon_that_is_killed_is_found_again_and_nothing_typed_is_lost(daemon: RunningDaemon) -> None:
+    terminal = Terminal(daemon)
+    try:
+        terminal.until("Ask your memory.")
+        terminal.send("Who is Bosun")
+        terminal.until("Bosun")
+        daemon.kill()
+        terminal.until("memory not running")
+        daemon.start()
+        terminal.until("episodes")
+        terminal.send("?\r")
+        terminal.until("goat")
+        terminal.send("\x11")
+        assert terminal.ended() == 0
+    finally:
+        terminal.close()
+
+
+def test_a_hostile_note_cannot_reach_the_terminal(daemon: RunningDaemon, tmp_path: Path) -> None:
+    note = tmp_path / "kraken\x1b]52;c;eA==\x07.md"
+    hostile = "\x1b]52;c;ZXZpbA==\x07\x9b31m\u202e[/b][@click=app.quit]x[/]"
+    note.write_text(f"# Kraken {hostile}\n\nThe kraken of Zennor sleeps under the {hostile} slipway.\n", "utf-8")
+    list(daemon.client.add([note]))
+    terminal = Terminal(daemon)
+    try:
+        terminal.until("Ask your memory.")
+        terminal.send("Where does the kraken of Zennor sleep?\r")
+        terminal.until("slipway")
+        terminal.until(" ms")
+        terminal.send("\x11")
+        assert terminal.ended() == 0
+    finally:
+        terminal.close()
+    output = re.sub(rb"\x1b\]22;[a-z-]*\x07", b"", terminal.output)  # the mouse pointer's shape, from Textual
+    for sequence in (b"\x1b]", b"\x07", b"\xc2\x9b", b"\xe2\x80\xae"):
+        found = output.find(sequence)
+        assert found < 0, output[max(0, found - 60) : found + 20]
