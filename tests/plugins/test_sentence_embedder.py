@@ -169,7 +169,7 @@ def test_what_names_no_model_is_refused(name: str) -> None:
 
 
 def test_a_model_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(NotAvailableError, match="no folder /no/where.*Check the path"):
+    with pytest.raises(NotAvailableError, match=r"no folder /no/where.*Check the path"):
         named("/no/where")
     (tmp_path / "modules.json").write_text("[]", "utf-8")
     with pytest.raises(NotAvailableError, match="cannot be loaded"):
