@@ -36,12 +36,14 @@ class Question:
 
     `terms`: content words, lower case, each once. `names`: norms that may be objects -> how sure the form alone
     makes us (1 for a name written as one, less for a word that merely could be). `when`: the time it speaks of.
+    `content`: whether it asks for anything but what there is, or was at that time.
     """
 
     text: str
     terms: tuple[str, ...]
     names: dict[str, float]
     when: When | None = None
+    content: bool = True
 
 
 def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -> Question:
@@ -65,7 +67,9 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
         asked = stripped
         terms, _ = _terms(asked)
     words = [match.group() for match in _WORD.finditer(asked)]
-    return Question(asked, terms, _names(asked, words), when)
+    if when is not None:
+        _, content = _terms(asked.replace(when.words, " "))
+    return Question(asked, terms, _names(asked, words), when, content)
 
 
 def _terms(text: str) -> tuple[tuple[str, ...], bool]:

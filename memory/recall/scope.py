@@ -18,7 +18,8 @@ from memory.times import to_ms
 DAY = 86_400_000  # ms
 SOON = 7 * DAY  # what happened is told within a week, or within as long again as the time asked of
 _END = np.iinfo(np.int64).max
-ASIDE = 0.5  # what an episode counts for that was written at another time
+ASIDE = 0.5  # what an episode counts for that was written at another time but tells of the one asked of
+OUTSIDE = 0.1  # and one that has nothing to do with it
 
 
 def checked(as_of: datetime | None, within: Scope | None, now: datetime | None) -> None:
@@ -48,27 +49,28 @@ class View:
     weight: Floats | None = None
 
 
-def view(conn: Connection, graph: Graph, allowed: Bools, when: When | None) -> View:
-    """The part of what is `allowed` that belongs to the time a question speaks of; all of it if nothing does.
+def view(conn: Connection, graph: Graph, allowed: Bools, when: When | None, only: bool) -> View:
+    """What of the `allowed` episodes belongs to the time a question speaks of; all of them if none does.
 
-    `as_of`: what was written before the end of that time. `range`: what was written in it. Also, but for less: what
-    names that time, whenever it was written, and for a range what was written soon after.
+    `as_of`: what was written before the end of that time, and for less what names the time, whenever it was written.
+    `range`: what was written in it comes first, then what names it or was written soon after, and far behind all the
+    rest, which may hold another part of the answer; `only` leaves the rest out.
     """
     if when is None or when.kind == "now":
         return View(allowed)
     told = graph.event_from
     since = NO_TIME + 1 if when.since is None else to_ms(when.since)  # what has no time is in no range
     until = _END if when.until is None else to_ms(when.until)
-    if when.kind == "as_of":
-        inside, aside = allowed & (told < until), np.zeros_like(allowed)
-    else:
-        inside = allowed & (told >= since) & (told < until)
-        soon = until if when.since is None or when.until is None else until + max(SOON, until - since)
-        aside = allowed & (told >= until) & (told < soon)
+    inside = allowed & (told < until)
+    aside = np.zeros_like(allowed)
+    if when.kind == "range":
+        inside &= told >= since
+        if when.since is not None and when.until is not None:
+            aside |= allowed & (told >= until) & (told < until + max(SOON, until - since))
     if when.since is not None and when.until is not None:
         naming = dates.naming(conn, when.since.date(), when.until.date())
         aside |= allowed & ~inside & np.isin(graph.episode_ids, naming)
-    seen = inside | aside
-    if not seen.any():
+    if not (inside | aside).any():
         return View(allowed)
-    return View(seen, np.where(aside, ASIDE, 1).astype(np.float32) if aside.any() else None)
+    weight = np.select([inside, aside], [1, ASIDE], OUTSIDE).astype(np.float32)
+    return View(inside | aside if only or when.kind == "as_of" else allowed, weight)

@@ -172,19 +172,21 @@ STATES = frozenset(
 )
 # Verbs of what happens once: asked of a past time they ask for what is told of that time.
 EVENTS = frozenset(
-    """contribute contributed dinner lunch breakfast happen happened happens doing done there say said tell told write
-    wrote written meet met meeting go went
-    going gone visit visited visiting see saw seen watch watched buy bought attend attended discuss discussed talk
-    talked decide decided send sent receive received get got give gave find found make made eat ate bake baked read join
-    joined start started finish finished win won lose lost take took travel travelled traveled participate participated
-    host hosted share shared create created mention mentioned announce announced try tried learn learned
-    learnt change changed move moved cook cooked order ordered sign signed book booked call cancel cancelled arrive
-    arrived leave left
+    """happen happened happens doing done there contributed said told wrote written met went gone visited visiting saw
+    seen watched attended discussed talked decided sent received got gave given found made ate eaten baked joined
+    started finished won lost took taken travelled traveled participated hosted shared created mentioned announced tried
+    learned learnt changed moved cooked ordered signed booked called cancelled arrived left sold
     passierte passiert geschah gemacht machte machten getan tat gesagt sagte geschrieben schrieb traf getroffen ging
     gegangen gekauft kaufte besucht besuchte gab gesehen sah gelesen
     gebeurde gebeurd gedaan deed deden gezegd zei geschreven schreef ontmoet ontmoette ging gegaan gekocht kocht bezocht
     fait passé dit écrit rencontré allé allée acheté visité vu lu
     pasó hice hizo hicimos dijo dije escribí escribió fui fue compré compró visité visitó vi vio""".split()
+)
+# The same as they stand behind "did"; elsewhere most of them are nouns.
+DID = frozenset(
+    """do happen say tell write meet go visit see watch buy attend discuss talk decide send receive get give find make
+    eat bake read join start finish win lose take travel participate host share create mention announce try learn change
+    move cook order sign book call cancel arrive leave sell contribute dinner lunch breakfast""".split()
 )
 AHEAD = r"\b(?:will|upcoming|coming|next|shall|going to|planned for|werde[nt]?|wird|zal|zullen|prochaine?|próxim[oa])\b"
 PAST = frozenset(

@@ -69,9 +69,12 @@ def moment(question: str, now: datetime, zone: tzinfo | None = None) -> When | N
 def is_state(question: str) -> bool:
     """Whether a question asks how things stood ("where did I live") rather than what happened."""
     said = _WORD.findall(question.lower())
-    if words.EVENTS.intersection(said) or re.search(r"\bdid\b.+\bdo\b", question.lower()):
+    if not words.EVENTS.isdisjoint(said):
         return False
-    return "did" not in said or not words.STATES.isdisjoint(said)
+    if "did" not in said:
+        return True
+    behind = said[said.index("did") + 1 :]
+    return words.DID.isdisjoint(behind) and not words.STATES.isdisjoint(behind)
 
 
 def _aware(local: datetime | None, zone: tzinfo | None) -> datetime | None:
