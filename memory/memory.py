@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -53,8 +54,8 @@ class Memory:
         self.store = store
         self.settings = settings
         self._write_lock = threading.RLock()  # from comparing with what is stored until the snapshot is replaced
+        embedder_id = self._register(embedder)
         with store.writing() as conn:
-            embedder_id = vectors.register(conn, embedder)
             if _share(conn, embedder_id) == 1:  # a set that was kept, or there is nothing yet
                 vectors.activate(conn, embedder_id)
         self._serving = self._loaded(embedder, embedder_id)
@@ -231,7 +232,7 @@ class Memory:
         *,
         batch: int | None = None,
         keep: bool = False,
-        write: Callable[[Callable[[], bool]], bool] = lambda unit: unit(),
+        write: Callable[[Callable[[], Any]], Any] = lambda unit: unit(),
     ) -> Iterator[tuple[int, int]]:
         """`switch_embedder` bit by bit: each `next` embeds one batch, and gives (done, total) episodes.
 
@@ -239,9 +240,8 @@ class Memory:
         the last batch: then writers wait, so that none slips through.
         """
         size = batch or embedder.batch
-        with self.store.writing() as conn:
-            embedder_id = vectors.register(conn, embedder)
-        while not write(lambda: self._take_over(embedder, embedder_id, size)):
+        embedder_id = write(partial(self._register, embedder))
+        while not write(partial(self._take_over, embedder, embedder_id, size)):
             with self.store.reading() as conn:
                 waiting = vectors.missing(conn, embedder_id, size * BATCHES)
                 done, total = vectors.coverage(conn, embedder_id)
@@ -249,24 +249,32 @@ class Memory:
                 with self.store.reading() as conn:
                     passages = embed.passages(conn, waiting[start : start + size])
                 matrix = embedder.embed_documents([passage.text for passage in passages])
-                write(lambda passages=passages, matrix=matrix: self._put(embedder_id, passages, matrix))  # type: ignore[misc]
+                write(partial(self._put, embedder_id, passages, matrix))
                 done += len(passages)
                 yield min(done, total), total
         with self.store.reading() as conn:
             others = vectors.others(conn, embedder_id)
+            total = vectors.coverage(conn, embedder_id)[1]
+        yield total, total
         for other in [] if keep else others:
-            while not write(lambda other=other: self._drop(other)):  # type: ignore[misc]
+            while not write(partial(self._drop, other)):
                 yield total, total
 
-    def _put(self, embedder_id: int, passages: list[embed.Passage], matrix: Vectors) -> bool:
+    def _register(self, embedder: Embedder) -> int:
+        with self.store.writing() as conn:
+            return vectors.register(conn, embedder)
+
+    def _put(self, embedder_id: int, passages: list[embed.Passage], matrix: Vectors) -> None:
         with self.store.writing() as conn:
             embed.put(conn, embedder_id, passages, matrix)
-        return True
 
     def _take_over(self, embedder: Embedder, embedder_id: int, size: int) -> bool:
         """Embeds what is left and changes over, if that is one batch at most; else False."""
         with self._write_lock:
             with self.store.reading() as conn:
+                active = vectors.active(conn)
+                if active and active.id == embedder_id == self._serving.embedder_id:
+                    return True
                 left = vectors.missing(conn, embedder_id, size + 1)
                 if len(left) > size:
                     return False
@@ -275,8 +283,7 @@ class Memory:
             with self.store.writing() as conn:
                 embed.put(conn, embedder_id, passages, matrix)
                 vectors.activate(conn, embedder_id)
-            if passages or embedder_id != self._serving.embedder_id or not self._serving.usable:
-                self._serving = self._loaded(embedder, embedder_id)
+            self._serving = self._loaded(embedder, embedder_id)
             return True
 
     def _drop(self, embedder_id: int) -> bool:

@@ -77,7 +77,7 @@ def filled(tmp_path: Path) -> Iterator[Memory]:
 def test_after_a_switch_all_is_as_if_it_had_been_so_from_the_beginning(filled: Memory, static: Embedder) -> None:
     seen: list[tuple[int, int]] = []
     filled.switch_embedder(static, batch=8, on_progress=lambda done, total: seen.append((done, total)))
-    assert seen[:3] == [(8, 30), (16, 30), (24, 30)]
+    assert seen[:4] == [(8, 30), (16, 30), (24, 30), (30, 30)]
     assert stored(filled) == {static.name: (True, 30, 30)}, "the old set is gone"
     assert filled.embedder is static and filled.stats().embedder == static.name
     assert filled.check().problems == ()
