@@ -23,9 +23,10 @@ from memory.nouns import AskEvent, Check, Document, Fact, Recall, Receipt, Scope
 from memory.protocols import Embedder, Vectors
 from memory.recall import pipeline, scope
 from memory.recall.analyse import analyse
+from memory.recall.person import mailbox_owner
 from memory.recall.snapshot import Snapshot, load
 from memory.settings import MemorySettings
-from memory.store import backup, check, facts, sources, stats, traces, vectors
+from memory.store import backup, check, facts, mails, sources, stats, traces, vectors
 from memory.store import forget as forgetting
 from memory.store.connect import Connection
 from memory.store.store import Store
@@ -39,12 +40,14 @@ BATCHES = 64  # that are looked for at once: looking takes as long as embedding 
 
 @dataclass(frozen=True, slots=True)
 class _Serving:
-    """What questions are answered with, replaced as a whole. `usable`: (nearly) every episode has a vector."""
+    """What questions are answered with, replaced as a whole. `usable`: (nearly) every episode has a vector; `owner`:
+    the names of whose mailbox was read."""
 
     embedder: Embedder
     embedder_id: int
     snapshot: Snapshot
     usable: bool
+    owner: tuple[str, ...]
 
 
 class Memory:
@@ -132,7 +135,9 @@ class Memory:
                 receipts = writer.write(batch, plans, matrix)
                 if writer.change.added:
                     vectors.leave_behind(conn, serving.embedder_id)
-            self._serving = replace(serving, snapshot=serving.snapshot.after(writer.change, matrix))
+            has_mails = any(document.reader == mails.READER for document in given)
+            owner = self._owner() if has_mails else serving.owner
+            self._serving = replace(serving, snapshot=serving.snapshot.after(writer.change, matrix), owner=owner)
         of_uri = dict(zip(newest, receipts, strict=True))
         return [of_uri[document.uri] for document in given]
 
@@ -150,7 +155,8 @@ class Memory:
                     raise NotFoundError(f"There is no source {uri}.")
                 gone = sources.retire(conn, source.id, _now())
             before = self._serving.snapshot
-            self._serving = replace(self._serving, snapshot=before.without(gone.nodes))
+            owner = self._owner() if source.reader == mails.READER else self._serving.owner
+            self._serving = replace(self._serving, snapshot=before.without(gone.nodes), owner=owner)
         return len([node for node in gone.nodes if node in before.graph.row_of])
 
     def forget(
@@ -205,7 +211,11 @@ class Memory:
         limit = self.settings.recall.vectors_in_memory
         with self.store.reading() as conn:
             snapshot = load(conn, embedder_id, embedder.dimension, limit)
-            return _Serving(embedder, embedder_id, snapshot, _share(conn, embedder_id) >= ENOUGH)
+            return _Serving(embedder, embedder_id, snapshot, _share(conn, embedder_id) >= ENOUGH, self._owner())
+
+    def _owner(self) -> tuple[str, ...]:
+        with self.store.reading() as conn:
+            return mailbox_owner(mails.people(conn))
 
     # Switching the embedder -----------------------------------------------------------------------
 
@@ -350,7 +360,7 @@ class Memory:
             settings = self.settings.recall if serving.usable else replace(self.settings.recall, lexical_weight=1.0)
             return pipeline.recall(
                 conn, serving.snapshot, serving.embedder, serving.embedder_id, settings, question, k, as_of, within,
-                self.settings.person.names, now,
+                self.settings.person.names or serving.owner, now,
             )  # fmt: skip
 
     @contextmanager

@@ -28,6 +28,7 @@ CREATE TABLE source(
   t_ingested INTEGER NOT NULL, t_deleted INTEGER) STRICT;
 CREATE UNIQUE INDEX source_live ON source(uri) WHERE t_deleted IS NULL;
 CREATE INDEX source_uri ON source(uri);
+CREATE INDEX source_mail ON source(at DESC, uri) WHERE reader = 'eml' AND t_deleted IS NULL;
 CREATE TABLE source_tag(
   source_id INTEGER NOT NULL REFERENCES source(id) ON DELETE CASCADE, tag TEXT NOT NULL,
   PRIMARY KEY(source_id, tag)) STRICT, WITHOUT ROWID;
