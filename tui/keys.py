@@ -9,6 +9,11 @@ _NAMES = {
 }  # fmt: skip
 
 
+def short_key(keys: str) -> str:
+    """`ctrl+s` -> `^S`, for where room is short; of several the first."""
+    return key_names(keys.partition(",")[0]).replace("Ctrl+", "^")
+
+
 def key_names(keys: str) -> str:
     """`ctrl+q,ctrl+c` -> `Ctrl+Q or Ctrl+C`."""
     return " or ".join("+".join(_name(part, key) for part in key.split("+")) for key in keys.split(","))

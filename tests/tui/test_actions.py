@@ -84,15 +84,19 @@ async def test_the_footer_shows_what_can_be_done_here() -> None:
     async with chatting(world.client(answers=[world.answer()])) as chat:
         footer = chat.text().splitlines()[-1]
         assert re.split(r"\s{2,}", footer.strip()) == [
-            "f1 help",
-            "f2 evidence",
-            "^s sessions",
-            "^n new",
-            "^p commands",
+            "F1 help",
+            "F2 evidence",
+            "^S sessions",
+            "^N new",
+            "^P commands",
         ]
         await chat.ask(world.QUESTION)
         await chat.pilot.press("tab")
-        await chat.until(lambda: "y copy" in chat.text().splitlines()[-1])
+        await chat.until(lambda: chat.text().splitlines()[-1].startswith("  Enter open  y copy  F1 help"))
+        await chat.pilot.click("#hints", offset=(chat.said("#hints").index("copy") + 2, 0))
+        await chat.until(lambda: world.PRISM.quote in chat.app.clipboard)
+        await chat.pilot.click("#hints", offset=(chat.said("#hints").index("F1") + 2, 0))
+        await chat.until(lambda: isinstance(chat.app.screen, HelpScreen))
 
 
 @pytest.mark.parametrize(

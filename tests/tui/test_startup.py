@@ -39,6 +39,7 @@ from tests.tui.conftest import chatting
 async def main():
     async with chatting(world.client(kept=world.sessions())) as chat:
         await chat.until(lambda: "Last session" in chat.text())
+        assert len(chat.screen.query("*")) < 45  # each costs 2 ms
 
 asyncio.run(main())
 """

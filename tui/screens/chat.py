@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Footer
 
 from daemon import wire
 from daemon.client import DaemonDownError, DaemonError
@@ -31,6 +30,7 @@ from tui.widgets.citation_list import CitationList
 from tui.widgets.command_hints import CommandHints
 from tui.widgets.conversation import Conversation
 from tui.widgets.evidence import Evidence
+from tui.widgets.hints import Hints
 from tui.widgets.note import Level, Note
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
@@ -78,7 +78,7 @@ class ChatScreen(Screen[None]):
             with Horizontal(id="ask"):
                 yield Plain("›", id="sign")
                 yield Prompt()
-        yield Footer(show_command_palette=False, compact=True)
+        yield Hints()
 
     def on_mount(self) -> None:
         self.call_after_refresh(self.link.open)  # when every widget is there to show what comes
@@ -215,6 +215,9 @@ class ChatScreen(Screen[None]):
         waiting = self.query_one("#waiting", Plain)
         waiting.display = bool(session.waiting)
         waiting.update("\n".join(f"waiting: {question.partition(chr(10))[0]}" for question in session.waiting))
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        self.query_one(Hints).show_for("evidence" if isinstance(event.widget, CitationList) else None)
 
     # Panes --------------------------------------------------------------------------------------
 
