@@ -6,7 +6,7 @@ datetimes; a naive one is refused where it enters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -92,11 +92,24 @@ class Episode:
     line: int | None = None
     end_line: int | None = None
     refs: tuple[str, ...] = ()
+    lines: tuple[int, ...] = ()  # of each line of `text`, where they do not run on from `line`
+
+    def line_at(self, offset: int) -> int | None:
+        """The source's line in which the character `offset` of `text` stands; None if it has no lines."""
+        return line_at(self.line, self.lines, self.text, offset)
 
     @property
     def ref(self) -> str | None:
         """The caller's own id of this passage (of its first turn, for a group of turns)."""
         return self.refs[0] if self.refs else None
+
+
+def line_at(first: int | None, lines: Sequence[int], text: str, offset: int) -> int | None:
+    """The source's line of the character `offset` of a text that begins in line `first`, or whose lines are `lines`."""
+    if first is None:
+        return None
+    number = text.count("\n", 0, offset)
+    return lines[number] if number < len(lines) else first + number
 
 
 @dataclass(frozen=True, slots=True)

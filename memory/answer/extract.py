@@ -14,7 +14,7 @@ from itertools import pairwise
 from time import perf_counter
 
 from memory.answer.lines import Line, Place, Scorer, same_statement, stem
-from memory.nouns import Answer, Citation, Episode, Step
+from memory.nouns import Answer, Citation, Step
 from memory.protocols import Embedder
 from memory.recall.pipeline import Found
 from memory.settings import AnswerSettings
@@ -114,22 +114,11 @@ def _composed(lines: Sequence[Line], confidence: float) -> tuple[Answer, tuple[s
 
 def _citation(n: int, line: Line) -> Citation:
     episode = line.episode
-    first = _line_of(episode, line.start)
+    first, last = episode.line_at(line.start), episode.line_at(line.start + len(line.quote))
     return Citation(
-        n, episode.id, episode.source.uri, episode.title, line.quote, first,
-        None if first is None else first + line.quote.count("\n"),
+        n, episode.id, episode.source.uri, episode.title, line.quote, first, last,
         episode.at, episode.speaker, episode.text, line.earlier,
     )  # fmt: skip
-
-
-def _line_of(episode: Episode, start: int) -> int | None:
-    """The source's line on which the sentence at character `start` of the episode begins.
-
-    Only where each line of the text is one of the source; else the line on which the episode begins.
-    """
-    if episode.line is None or episode.end_line != episode.line + episode.text.count("\n"):
-        return episode.line
-    return episode.line + episode.text.count("\n", 0, start)
 
 
 def _refusal(found: Found, lines: Sequence[Line]) -> tuple[Answer, tuple[str | Citation, ...]]:

@@ -32,6 +32,7 @@ class EpisodeRow(NamedTuple):
     line_from: int | None = None
     line_to: int | None = None
     refs: tuple[str, ...] = ()
+    line_map: tuple[int, ...] = ()  # the line of each line of the text, where they do not run on from `line_from`
 
 
 class Placed(NamedTuple):
@@ -52,6 +53,7 @@ class Restated(NamedTuple):
     line_from: int | None = None
     line_to: int | None = None
     refs: tuple[str, ...] = ()
+    line_map: tuple[int, ...] = ()
 
 
 class Thesis(NamedTuple):
@@ -125,25 +127,30 @@ def insert_many(conn: Connection, rows: Sequence[EpisodeRow], now: int) -> None:
     )
     conn.executemany(
         "INSERT INTO episode(node_id, source_id, seq, text, sha256, words, speaker, event_from, event_to, line_from,"
-        " line_to, refs) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(row.id, row.source_id, row.seq, *row[4:12], to_json(row.refs) if row.refs else None) for row in rows],
+        " line_to, line_map, refs) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [(row.id, row.source_id, row.seq, *row[4:12], _list(row.line_map), _list(row.refs)) for row in rows],
     )
 
 
 def restate_many(conn: Connection, rows: Sequence[Restated]) -> None:
     """Moves kept episodes to their new places; only rows that differ are written."""
     conn.executemany(
-        "UPDATE episode SET seq = ?2, event_from = ?3, event_to = ?4, line_from = ?5, line_to = ?6, refs = ?7"
-        " WHERE node_id = ?1 AND (seq, event_from, event_to, line_from, line_to, refs) IS NOT (?2, ?3, ?4, ?5, ?6, ?7)",
-        [(*row[:6], to_json(row.refs) if row.refs else None) for row in rows],
+        "UPDATE episode SET seq = ?2, event_from = ?3, event_to = ?4, line_from = ?5, line_to = ?6, line_map = ?7,"
+        " refs = ?8 WHERE node_id = ?1 AND (seq, event_from, event_to, line_from, line_to, line_map, refs)"
+        " IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        [(*row[:6], _list(row.line_map), _list(row.refs)) for row in rows],
     )
+
+
+def _list(values: tuple[object, ...]) -> str | None:
+    return to_json(values) if values else None
 
 
 def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
     """The episodes in the order asked, expired ones too; an unknown id is left out."""
     rows = conn.execute(
         "SELECT e.node_id, e.source_id, e.seq, n.label, e.text, e.event_from, e.event_to, e.speaker, e.line_from,"
-        " e.line_to, e.refs FROM episode e JOIN node n ON n.id = e.node_id"
+        " e.line_to, e.line_map, e.refs FROM episode e JOIN node n ON n.id = e.node_id"
         " WHERE e.node_id IN (SELECT value FROM json_each(?))",
         (id_list(ids),),
     ).fetchall()
@@ -157,9 +164,9 @@ def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
     found = {
         id: Episode(
             id, known[source], seq, label or "", body, from_ms(event_from), from_ms(event_to), speaker, line_from,
-            line_to, tuple(json.loads(refs)) if refs else (),
+            line_to, tuple(json.loads(refs or "[]")), tuple(json.loads(line_map or "[]")),
         )
-        for id, source, seq, label, body, event_from, event_to, speaker, line_from, line_to, refs in rows
+        for id, source, seq, label, body, event_from, event_to, speaker, line_from, line_to, line_map, refs in rows
     }  # fmt: skip
     return [found[int(id)] for id in ids if int(id) in found]
 

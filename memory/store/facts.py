@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from memory.nouns import Fact
+from memory.nouns import Fact, line_at
 from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.visibility import visible
@@ -37,10 +38,11 @@ def about(
 _SEEN_THESIS = visible("n", ":known_on", ":at", "t")
 _SEEN_RELATION = visible("r", ":known_on", ":at")
 
-# Columns: id, text, valid from and to, created, expired, superseded by, episode, uri, its lines, its text, the span.
+# Columns: id, text, valid from and to, created, expired, superseded by, episode, uri, its first line and line map,
+# its text, the span.
 _THESES = """
 SELECT t.node_id, ifnull(t.text, substr(e.text, t.span_from + 1, t.span_to - t.span_from)), t.valid_from, t.valid_to,
-       n.t_created, n.t_expired, t.superseded_by, e.node_id, s.uri, e.line_from, e.line_to, e.text, t.span_from
+       n.t_created, n.t_expired, t.superseded_by, e.node_id, s.uri, e.line_from, e.line_map, e.text, t.span_from
 FROM thesis t JOIN node n ON n.id = t.node_id JOIN episode e ON e.node_id = t.episode_id
 JOIN source s ON s.id = e.source_id
 WHERE t.node_id IN (
@@ -52,7 +54,7 @@ AND {seen}
 
 _RELATIONS = """
 SELECT r.id, ifnull(r.text, concat_ws(' ', a.label, p.label, b.label)), r.valid_from, r.valid_to,
-       r.t_created, r.t_expired, r.superseded_by, e.node_id, s.uri, e.line_from, e.line_to, e.text, v.span_from,
+       r.t_created, r.t_expired, r.superseded_by, e.node_id, s.uri, e.line_from, e.line_map, e.text, v.span_from,
        a.label, b.label
 FROM edge r JOIN node a ON a.id = r.src JOIN node b ON b.id = r.dst LEFT JOIN predicate p ON p.id = r.pred_id
 JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = r.id
@@ -64,9 +66,8 @@ AND {seen}
 
 
 def _fact(kind: Any, row: tuple[Any, ...], objects: Iterable[str]) -> Fact:
-    id, text, valid_from, valid_to, created, expired, superseded_by, episode, uri, line, end_line, body, start = row
-    if line is not None and start is not None and end_line == line + body.count("\n"):
-        line += body.count("\n", 0, start)  # only where each line of the text is one of the source
+    id, text, valid_from, valid_to, created, expired, superseded_by, episode, uri, first, line_map, body, start = row
+    line = line_at(first, json.loads(line_map or "[]"), body, start or 0)
     return Fact(
         id, kind, text, tuple(objects), from_ms(valid_from), from_ms(valid_to), from_ms(created), from_ms(expired),
         superseded_by, episode, uri, line,

@@ -41,7 +41,7 @@ CREATE TABLE node(
 CREATE TABLE episode(
   node_id INTEGER PRIMARY KEY REFERENCES node(id), source_id INTEGER NOT NULL REFERENCES source(id),
   seq INTEGER NOT NULL, text TEXT NOT NULL, sha256 TEXT NOT NULL, words INTEGER NOT NULL, speaker TEXT,
-  event_from INTEGER, event_to INTEGER, line_from INTEGER, line_to INTEGER, refs TEXT) STRICT;
+  event_from INTEGER, event_to INTEGER, line_from INTEGER, line_to INTEGER, line_map TEXT, refs TEXT) STRICT;
 CREATE INDEX episode_source ON episode(source_id, seq);
 CREATE TABLE thesis(
   node_id INTEGER PRIMARY KEY REFERENCES node(id), episode_id INTEGER NOT NULL REFERENCES episode(node_id),

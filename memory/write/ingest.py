@@ -250,10 +250,11 @@ class Writer:
     ) -> episodes.EpisodeRow:
         document, draft = read_document.document, episode.draft
         start = draft.at or document.at
+        refs = draft.refs or ((document.ref,) if document.ref else ())
         return episodes.EpisodeRow(
             id, source_id, seq, draft.title, draft.text, episode.sha256, len(draft.text.split()),
             draft.speaker or document.speaker, to_ms(start), to_ms(draft.until or start),
-            draft.line, draft.end_line, draft.refs or ((document.ref,) if document.ref else ()),
+            draft.line, draft.end_line, refs, _line_map(document, draft),
         )  # fmt: skip
 
     def _edge(self, kind: graph.EdgeKind, src: int, dst: int, support: int = 1, role: str | None = None) -> int:
@@ -311,6 +312,23 @@ class Writer:
         self.change.unlinked += [id for pair, id in stored.items() if pair not in wanted]
         new = [pair for pair in pairwise(ids) if pair not in stored]
         self.change.links += [Link(self._edge("next", a, b), "next", a, b) for a, b in new]
+
+
+def _line_map(document: Document, draft: Draft) -> tuple[int, ...]:
+    """The original's line of each line of the draft, where the reader made the text and they do not run on."""
+    if document.lines is None or draft.line is None or draft.line not in document.lines:
+        return ()
+    written = document.text.split("\n")
+    place = document.lines.index(draft.line)
+    found = []
+    for line in draft.text.split("\n"):
+        while place < len(written) and line.strip() not in written[place]:
+            place += 1
+        if place == len(written):
+            return ()
+        found.append(document.lines[place])
+        place += 1
+    return () if found == list(range(found[0], found[0] + len(found))) else tuple(found)
 
 
 def _graph_row(
