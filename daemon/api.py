@@ -26,6 +26,7 @@ from starlette.exceptions import HTTPException
 from daemon import asking, keeping, views, wire
 from daemon.activity import Activity, Channel
 from daemon.adds import Adds
+from daemon.embedding import Embedding
 from daemon.failures import failed
 from daemon.gate import TOO_LARGE, fail, reply
 from daemon.settings import Settings
@@ -56,6 +57,7 @@ class Services:
     tasks: Tasks
     adds: Adds
     watcher: Watcher
+    embedding: Embedding
     activity: Activity
     backups: Path
     stop: Callable[[], None]
@@ -137,6 +139,14 @@ def _state_routes(app: FastAPI, services: Services) -> None:
     @app.post("/backup", response_model=wire.BackedUp)
     async def backup(request: wire.BackupRequest) -> Response:
         return reply(await services.work(partial(keeping.backup, memory, services.backups, request)))
+
+    @app.get("/embedder", response_model=wire.EmbedderReply)
+    async def embedder() -> Response:
+        return reply(services.embedding.state())
+
+    @app.post("/embedder", response_model=wire.EmbedderReply)
+    async def change_embedder(request: wire.EmbedderRequest) -> Response:
+        return reply(await services.work(partial(services.embedding.change, request.name)))
 
     @app.get("/activity", response_class=StreamingResponse)
     async def activity() -> Response:

@@ -101,6 +101,13 @@ class Client:
     def check(self) -> wire.CheckReply:
         return self._call("GET", "/check", wire.CheckReply, timeout=SLOW)
 
+    def embedder(self) -> wire.EmbedderReply:
+        return self._call("GET", "/embedder", wire.EmbedderReply)
+
+    def set_embedder(self, name: str) -> wire.EmbedderReply:
+        """Changes the embedder; the episodes get their new vectors in the background."""
+        return self._call("POST", "/embedder", wire.EmbedderReply, wire.EmbedderRequest(name), SLOW)
+
     def conversations(self) -> tuple[wire.Conversation, ...]:
         return self._call("GET", "/conversations", wire.ConversationsReply).conversations
 

@@ -80,6 +80,7 @@ class Daemon:
         from daemon.activity import Activity
         from daemon.adds import Adds
         from daemon.api import Services
+        from daemon.embedding import Embedding, first
         from daemon.ingest import Ingest
         from daemon.tasks import Tasks
         from daemon.watch import Watcher
@@ -90,7 +91,7 @@ class Daemon:
         plugins = manager.load()
         for problem in plugins.problems:
             log.warning("%s", problem)
-        embedder = plugins.embedder(self.settings.embedder.name)
+        embedder = first(self.paths.memory, plugins, self.settings.embedder.name)
         # Its model loads now and beside all this, not with the first question.
         threading.Thread(target=embedder.embed_query, args=["ready"], name="embedder", daemon=True).start()
         self.memory = Memory.open(self.paths.memory, embedder=embedder, settings=self.settings.memory)
@@ -101,6 +102,9 @@ class Daemon:
         parts = (self.memory, self.writer, ingest, self.tasks, self.settings.watch, self.paths.all())
         self.adds = Adds(*parts)
         self.watcher = Watcher(*parts)
+        self.embedding = Embedding(
+            self.memory, plugins, self.writer, self.tasks, self.settings.embedder, self.activity.publish
+        )
         self.services = Services(
             settings=self.settings,
             memory=self.memory,
@@ -108,6 +112,7 @@ class Daemon:
             tasks=self.tasks,
             adds=self.adds,
             watcher=self.watcher,
+            embedding=self.embedding,
             activity=self.activity,
             backups=self.paths.backups,
             stop=self.stop_soon,
@@ -145,6 +150,7 @@ class Daemon:
                 return
             self.adds.resume()
             self.watcher.start()
+            self.embedding.resume()
         except Exception as error:
             if not self._stopping.is_set():
                 log.exception("folders are not watched: %s", type(error).__name__)

@@ -67,7 +67,11 @@ class WatchSettings:
 class EmbedderSettings:
     """What turns text into vectors."""
 
-    name: str = setting("static", "static: embedded in the program, no model and no network.")
+    name: str = setting(
+        "static",
+        "static: in the program itself. With the extra `local` also minilm, and st:MODEL (see `pal embedder`).",
+    )
+    keep_old: bool = setting(False, "Keep the vectors of the embedder before, so that going back to it is quick.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from memory.errors import PalimpsestError
 
 log = logging.getLogger(__name__)
 
-ADD, CHANGE, SCAN = 0, 1, 2  # how urgent a task is: a person waits; a file was just saved; all the rest
+# How urgent a task is: a person waits; a file was just saved; all the rest; what may take hours.
+ADD, CHANGE, SCAN, EMBED = 0, 1, 2, 3
 
 
 @dataclass

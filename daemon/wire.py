@@ -6,7 +6,7 @@ Times are ISO 8601 strings with an offset.
 
 A question's stream:  Stage*  Visited*  (Chunk | Cited)*  then one Answered or one Failed.
 An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
-The activity stream:  Progress, SourceChanged, Skipped, Notice, for as long as the client listens.
+The activity stream:  Progress, SourceChanged, Skipped, Embedding, Notice, for as long as the client listens.
 
 Requests without a body:
 
@@ -17,6 +17,7 @@ Requests without a body:
     GET    /facts?about=NAME&as_of=&history=          -> FactsReply
     GET    /episodes/{id}                             -> Passage
     GET    /check                                     -> CheckReply
+    GET    /embedder                                  -> EmbedderReply
     GET    /conversations, /conversations/{id}        -> ConversationsReply, MessagesReply
     DELETE /conversations/{id}                        -> Done
     GET    /activity                                  -> activity stream
@@ -119,6 +120,13 @@ class ConversationRequest:
     """POST /conversations -> Conversation; PUT /conversations/{id} renames it."""
 
     title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderRequest:
+    """POST /embedder -> EmbedderReply, as soon as its model is loaded; the rest is done in the background."""
+
+    name: str
 
 
 # Replies --------------------------------------------------------------------------------------
@@ -277,6 +285,20 @@ class CheckReply:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbedderReply:
+    """The embedder that is wanted, and the identity of the one that questions use. While `building`, `done` of `total`
+    episodes have a vector of the one that is wanted; `problem` says why that could not be done."""
+
+    name: str
+    used: str
+    building: bool = False
+    done: int = 0
+    total: int = 0
+    problem: str = ""
+    known: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Conversation:
     """A chat session. GET /conversations lists the newest first."""
 
@@ -405,6 +427,15 @@ class SourceChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class Embedding:
+    """`done` of `total` episodes have a vector of the embedder that will answer from now on."""
+
+    done: int
+    total: int
+    embedder: str
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something a person should know. `level`: info | warning | error."""
 
@@ -438,7 +469,20 @@ class Failed:
     remedy: str = ""
 
 
-Event = Stage | Visited | Chunk | Cited | Answered | Progress | Skipped | SourceChanged | Notice | Added | Failed
+Event = (
+    Stage
+    | Visited
+    | Chunk
+    | Cited
+    | Answered
+    | Progress
+    | Skipped
+    | SourceChanged
+    | Embedding
+    | Notice
+    | Added
+    | Failed
+)
 
 EVENTS: dict[str, type[Event]] = {event.__name__: event for event in get_args(Event)}
 

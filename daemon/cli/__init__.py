@@ -35,6 +35,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Set up": {
         "init": ("folders", "Write config.toml and choose the folders to watch."),
         "config": ("config", "Show and change the settings."),
+        "embedder": ("embedder", "Show or change what turns text into vectors."),
         "daemon": ("process", "The process in the background."),
         "completion": ("config", "Print the completion script of SHELL."),
     },

@@ -85,11 +85,20 @@ def get_(session: Session, key: str, as_json: bool) -> None:
 @pass_session
 def set_(session: Session, key: str, value: str, as_json: bool) -> None:
     """Write VALUE for KEY into config.toml; its comments and everything else stay as they are."""
+    written = write_setting(session.paths.config, key, value)
+    if as_json:
+        output.print_json({key: written})
+    else:
+        output.print_text(f"{key} = {value}")
+        output.say("It counts from the daemon's next start: pal daemon restart")
+
+
+def write_setting(file: Path, key: str, value: str) -> Any:
+    """Writes `value` for `key` into config.toml; returns it as it is read from there. BadParameter."""
     from daemon.settings import Settings, SettingsError, entries, load
 
     rows = {f"{row.section}.{row.name}": row for row in entries(Settings())}
     row = rows[_known(key, rows)]
-    file = session.paths.config
     text = _written(file, row.section, row.name, _toml(value, row.default))
     trial = file.with_name(f".{file.name}.new")
     trial.write_text(text, "utf-8")
@@ -99,11 +108,7 @@ def set_(session: Session, key: str, value: str, as_json: bool) -> None:
         trial.unlink()
         raise click.BadParameter(str(error).replace(str(trial), str(file)), param_hint="VALUE") from error
     trial.replace(file)
-    if as_json:
-        output.print_json({key: {f"{row.section}.{row.name}": row.value for row in entries(load(file))}[key]})
-    else:
-        output.print_text(f"{key} = {value}")
-        output.say("It counts from the daemon's next start: pal daemon restart")
+    return {f"{row.section}.{row.name}": row.value for row in entries(load(file))}[key]
 
 
 @config.command()

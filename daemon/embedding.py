@@ -1,0 +1,173 @@
+"""Which embedder answers questions, and the change to another one, in the background.
+
+config.toml says which one is wanted; the memory file knows whose vectors it has. While the two differ, the episodes
+are embedded anew, bit by bit, and questions go on with the vectors there are. A daemon that was killed goes on with
+it when it starts again; the job tells how that went.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from daemon import wire
+from daemon.settings import EmbedderSettings
+from daemon.tasks import EMBED, Tally, Task, Tasks
+from daemon.views import now
+from daemon.writer import Writer
+from memory import Memory
+from memory.errors import PalimpsestError
+from memory.store import jobs, vectors
+from plugins.manager import Plugins
+
+if TYPE_CHECKING:
+    from memory.protocols import Embedder
+
+log = logging.getLogger(__name__)
+
+KIND = "embed"
+FOREVER = 10**15  # ms: one process holds the lock, so no lease needs to run out
+TELL_SECONDS = 0.2  # between two events about how far it is
+
+T = TypeVar("T")
+
+
+def first(path: Path, plugins: Plugins, name: str) -> Embedder:
+    """What to open the memory at `path` with: the embedder whose vectors it has, if that is installed, so that
+    questions have vectors from the beginning; else the one called `name`. NotFoundError, NotAvailableError."""
+    identity = Memory.embedder_of(path)
+    there = plugins.embedder_of(identity) if identity else None
+    return there or plugins.embedder(name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    done: int = 0
+    total: int = 0
+
+
+class Embedding:
+    """The embedder that is wanted, and how far the memory is with it."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        plugins: Plugins,
+        writer: Writer,
+        tasks: Tasks,
+        settings: EmbedderSettings,
+        publish: Callable[[wire.Event], None],
+    ) -> None:
+        self._memory = memory
+        self._plugins = plugins
+        self._writer = writer
+        self._tasks = tasks
+        self._keep = settings.keep_old
+        self._publish = publish
+        self._wanted = settings.name
+        self._progress: _Progress | None = None
+        self._problem = ""
+        self._boot = uuid.uuid4().hex
+
+    def resume(self) -> None:
+        """Sees to it that the memory comes to have the vectors of the embedder that is wanted."""
+        self._begin(self._wanted)
+
+    def change(self, name: str) -> wire.EmbedderReply:
+        """Another one is wanted from now on. When this returns its model is loaded; NotFoundError, NotAvailableError
+        and InvalidInputError if that cannot be, and then all stays as it was."""
+        self._plugins.embedder(name).embed_query("ready")
+        self._begin(name)
+        return self.state()
+
+    def state(self) -> wire.EmbedderReply:
+        progress = self._progress
+        return wire.EmbedderReply(
+            name=self._wanted,
+            used=self._memory.embedder.name,
+            building=progress is not None,
+            done=progress.done if progress else 0,
+            total=progress.total if progress else 0,
+            problem=self._problem,
+            known=self._plugins.embedders,
+        )
+
+    def _begin(self, name: str) -> None:
+        self._wanted, self._progress, self._problem = name, None, ""
+        task = Task(f"Embedding with {name}", Tally(), iter(()), partial(self._ended, name))
+        task.steps = self._steps(name, task)
+        self._tasks.submit(EMBED, task)
+
+    def _steps(self, name: str, task: Task) -> Iterator[None]:
+        """Embeds one batch at each `next`; gives up when another embedder is wanted."""
+        embedder = self._plugins.embedder(name)
+        if self._whole(embedder):
+            return
+        job = self._write(lambda: self._enqueued(name))
+        self._progress = _Progress()
+        yield
+        told = 0.0
+        for done, total in self._memory.switching(embedder, keep=self._keep, write=self._write):
+            if self._wanted != name:
+                break
+            self._progress = _Progress(done, total)
+            task.name = f"Embedding with {name}, {done:,} of {total:,} episodes"
+            if done >= total or time.monotonic() - told > TELL_SECONDS:
+                told = time.monotonic()
+                self._publish(wire.Embedding(done, total, name))
+            yield
+        self._write(lambda: self._finished(job))
+        if self._wanted == name:
+            self._progress = None
+            log.info("questions use the embedder %s", embedder.name)
+            self._publish(wire.Notice("info", f"Questions now use the embedder {name}."))
+
+    def _whole(self, embedder: Embedder) -> bool:
+        """Whether the memory has this embedder's vectors, and no others that should go."""
+        with self._memory.store.reading() as conn:
+            active = vectors.active(conn)
+            return (
+                active is not None
+                and active.name == embedder.name == self._memory.embedder.name
+                and (self._keep or not vectors.others(conn, active.id))
+            )
+
+    def _write(self, unit: Callable[[], T]) -> T:
+        """In the writer's thread, behind whatever a person waits for."""
+        return self._writer.submit(unit).result()
+
+    def _enqueued(self, name: str) -> int:
+        """The job of this change; those of others are over."""
+        with self._memory.store.writing() as conn:
+            job = jobs.enqueue(conn, KIND, name, {"embedder": name}, now())
+            while other := jobs.claim(conn, now(), self._boot, [KIND], FOREVER):
+                if other.id != job:
+                    jobs.finish(conn, other.id)
+        return job
+
+    def _finished(self, job: int) -> None:
+        with self._memory.store.writing() as conn:
+            jobs.finish(conn, job)
+
+    def _ended(self, name: str, error: BaseException | None) -> None:
+        if error is None or isinstance(error, CancelledError) or self._wanted != name:
+            return
+        self._progress = None
+        self._problem = str(error) if isinstance(error, PalimpsestError) else f"internal error: {type(error).__name__}"
+
+        def note() -> None:
+            with self._memory.store.writing() as conn:
+                job = jobs.enqueue(conn, KIND, name, {"embedder": name}, now())
+                jobs.fail(conn, job, type(error).__name__, now())
+
+        try:
+            self._write(note)
+        except (Exception, CancelledError) as trouble:  # config.toml still says what is wanted
+            log.warning("the change to %s could not be marked: %s", name, type(trouble).__name__)
