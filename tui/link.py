@@ -129,6 +129,11 @@ class Link:
         self._thread(run)
         return await done
 
+    async def sessions(self) -> tuple[wire.Conversation, ...]:
+        """The sessions that have messages, the newest first. A first question that failed leaves an empty one."""
+        kept = await self.call(lambda client: client.conversations())
+        return tuple(session for session in kept if session.messages)
+
     def refresh_status(self) -> None:
         """Asks for the memory's state; a StatusChanged message follows if the daemon answers."""
 

@@ -112,8 +112,10 @@ async def test_a_new_session_leaves_the_running_answer_to_the_daemon() -> None:
         assert [request.conversation for request in client.asked] == [100, 101]
 
 
-async def test_an_empty_list_says_so() -> None:
-    async with chatting(world.client(), NARROW) as chat:
+async def test_sessions_without_messages_are_not_listed_and_an_empty_list_says_so() -> None:
+    client = world.client()
+    client.new_conversation("A first question that failed")
+    async with chatting(client, NARROW) as chat:
         await open_list(chat)
         assert "No session is kept yet." in chat.text()
         await chat.pilot.press("enter", "d", "r", "escape")

@@ -297,15 +297,14 @@ class ChatScreen(Screen[None]):
     @work
     async def _offer_last(self) -> None:
         with self._telling():
-            sessions = await self.link.call(lambda client: client.conversations())
-            self._last = next((session for session in sessions if session.messages), None)
+            self._last = next(iter(await self.link.sessions()), None)
             if self._status is not None:
                 self._show_status(self._status)
 
     @work
     async def action_show_sessions(self) -> None:
         with self._telling():
-            sessions = await self.link.call(lambda client: client.conversations())
+            sessions = await self.link.sessions()
             chosen = await self.app.push_screen_wait(SessionsScreen(self.link, sessions, self._now()))
             if chosen == NEW:
                 await self.action_new_session()

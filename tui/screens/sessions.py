@@ -95,7 +95,7 @@ class SessionsScreen(Dialog[int | None]):
         highlighted = self.query_one(OptionList).highlighted or 0
         try:
             await self._link.call(change)
-            self._sessions = await self._link.call(lambda client: client.conversations())
+            self._sessions = await self._link.sessions()
         except (DaemonError, DaemonDownError) as error:
             self.notify(display_safe(str(error)), severity="error", markup=False)
         else:
