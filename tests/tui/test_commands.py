@@ -82,7 +82,6 @@ async def test_status_tells_all_there_is_to_tell() -> None:
     [
         ("/foo", "There is no command /foo. /help lists them."),
         ("/add", "It needs one more word: /add PATH"),
-        ("/add /nowhere/at/all", "There is no /nowhere/at/all."),
         ("/theme puce", "There is no theme puce."),
     ],
 )

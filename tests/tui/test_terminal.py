@@ -108,6 +108,8 @@ def terminal(daemon: RunningDaemon) -> Iterator[Terminal]:
 
 def test_a_question_is_answered_with_its_source_and_the_terminal_is_left_as_it_was(terminal: Terminal) -> None:
     terminal.until("Ask your memory.")
+    terminal.send("/add /nowhere/at/all\r")
+    terminal.until("There is no /nowhere/at/all. Check the path.")
     terminal.send(QUESTION + "\r")
     terminal.until("The fog signal was last sounded on 4 October 1987.")
     terminal.until("fog-signal.html:")

@@ -342,9 +342,6 @@ class ChatScreen(Screen[None]):
     async def action_add_path(self, typed: str) -> None:
         path = _path(typed)
         shown = short_path(str(path))
-        if not path.exists():
-            await self.conversation.say(f"There is no {shown}.", "warning")
-            return
         note = await self.conversation.say(f"{shown}: looking for what can be read")
         self._adding[self.link.add(path)] = Adding(shown, note)
 

@@ -73,10 +73,6 @@ class Conversation(Vertical):
     def transcript(self) -> Transcript:
         return self.query_one(Transcript)
 
-    @property
-    def is_busy(self) -> bool:
-        return self._asking is not None
-
     # Questions ----------------------------------------------------------------------------------
 
     async def ask(self, question: str) -> None:
