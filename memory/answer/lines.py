@@ -106,7 +106,7 @@ class Scorer:
     def __init__(self, question: Question, frequencies: Mapping[str, int], total: int) -> None:
         lowered = question.text.lower()
         self._weights: dict[str, float] = {}
-        for term in question.terms:
+        for term in question.topic or question.terms:
             weight = math.log(1 + total / (1 + frequencies.get(term, 0)))
             self._weights[stem(term)] = max(weight, self._weights.get(stem(term), 0.0))
         self._total = sum(self._weights.values()) or 1.0

@@ -32,18 +32,18 @@ _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as recall sees it: its `text` with the person's own names as "I".
+    """A question as recall sees it.
 
-    `terms`: content words, lower case, each once. `names`: norms that may be objects -> how sure the form alone
-    makes us (1 for a name written as one, less for a word that merely could be). `when`: the time it speaks of.
-    `content`: whether it asks for anything but what there is, or was at that time.
+    `terms`: the words to search for, lower case, each once; `topic`: those of them that do not say when, possibly none.
+    `names`: norms that may be objects -> how sure the form alone makes us (1 for a name written as one, less for a word
+    that merely could be). The asker's own names are in none of them. `when`: the time it speaks of.
     """
 
     text: str
     terms: tuple[str, ...]
+    topic: tuple[str, ...]
     names: dict[str, float]
     when: When | None = None
-    content: bool = True
 
 
 def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -> Question:
@@ -62,21 +62,17 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
         )
     when = moment(stripped, now or datetime.now(UTC))
     asked = in_first_person(stripped, names)
-    terms, content = _terms(asked)
-    if asked != stripped and not content:  # "Who is Ana?" is about nobody else
+    if asked != stripped and not _content(asked):  # "Who is Ana?" is about nobody else
         asked = stripped
-        terms, _ = _terms(asked)
+    terms = _content(asked) or tuple(re.findall(r"\w+", asked.lower()))
+    topic = _content(asked.replace(when.words, " ")) if when else terms
     words = [match.group() for match in _WORD.finditer(asked)]
-    if when is not None:
-        _, content = _terms(asked.replace(when.words, " "))
-    return Question(asked, terms, _names(asked, words), when, content)
+    return Question(stripped, terms[:MAX_TERMS], topic[:MAX_TERMS], _names(asked, words), when)
 
 
-def _terms(text: str) -> tuple[tuple[str, ...], bool]:
-    """The words to search for, and whether any of them says what is asked; if none does, it is all words."""
-    lowered = list(dict.fromkeys(word for word in re.findall(r"\w+", text.lower())))
-    content = [word for word in lowered if word not in STOP]
-    return tuple((content or lowered)[:MAX_TERMS]), bool(content)
+def _content(text: str) -> tuple[str, ...]:
+    """The words that say what is asked, lower case, each once."""
+    return tuple(dict.fromkeys(word for word in re.findall(r"\w+", text.lower()) if word not in STOP))
 
 
 def _names(text: str, words: list[str]) -> dict[str, float]:

@@ -101,7 +101,7 @@ def recall(
             when = None  # whoever asks as of a time means that one
     with recorder.step("scope") as detail:
         may_see = allowed(conn, graph, as_of, within)
-        looks_at = view(conn, graph, may_see, when, only=not question.content)
+        looks_at = view(conn, graph, may_see, when, only=not question.topic)
         detail["episodes"] = int(looks_at.seen.sum())
     with recorder.step("text") as detail:
         scores = _text_scores(conn, snapshot, embedder, embedder_id, settings, question, looks_at.seen)
