@@ -45,7 +45,7 @@ class RecallSettings:
     )
     walk_episodes: int = setting(8, "Best episodes of the text from which they start, beside the objects named.")
     hub_penalty: bool = setting(True, "Whether vertices with very many edges cost more.")
-    walk_embedded: int = setting(200, "Sentences and names that are embedded to lead them, at most.")
+    walk_embedded: int = setting(0, "Sentences and names that are embedded to lead them, at most.")
     beam_width: int = setting(20, "Paths that beam keeps at every depth.")
     beam_depth: int = setting(3, "Edges of a path of beam.")
     beam_neighbours: int = setting(30, "Neighbours by which a path of beam may grow.")

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 
-from memory.graph import LINK_KINDS, NO_END, NO_TIME, Bools, Codes, Floats, Graph, Ids
+from memory.graph import LINK_KINDS, NO_END, NO_TIME, Bools, Codes, Floats, Graph, Ids, Ints
 
 EPISODE, THESIS, OBJECT = 0, 1, 2
 VERTEX_KINDS = "ETO"
@@ -120,14 +120,23 @@ class Walkable:
     """A graph as one question may walk it; vertices are node ids.
 
     `allowed` (n,) are the episodes that may be seen. `enter` names the kinds of vertex that may be entered, "E", "T"
-    and "O"; a small letter: only as the end of a path. Where a walk starts is up to the walk.
+    and "O"; a small letter: only as the end of a path. Where a walk starts is up to the walk. `hub_penalty` false makes
+    all vertices ordinary.
     """
 
-    def __init__(self, graph: Graph, allowed: Bools, enter: str = VERTEX_KINDS, when: Moment = ANY_TIME) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        allowed: Bools,
+        enter: str = VERTEX_KINDS,
+        when: Moment = ANY_TIME,
+        hub_penalty: bool = True,
+    ) -> None:
         self.graph = graph
         self._index = index(graph)
-        self._allowed = allowed & graph.alive
+        self.allowed = allowed & graph.alive
         self._when = when
+        self._hub_penalty = hub_penalty
         self._may_enter = np.array([kind in enter.upper() for kind in VERTEX_KINDS])
         self._may_leave = [kind not in enter for kind in VERTEX_KINDS.lower()]
         self._known: dict[int, Neighbours] = {}
@@ -152,7 +161,9 @@ class Walkable:
         return found
 
     def penalties(self, vertices: Sequence[int] | Ids) -> Floats:
-        """(v,) pen(n) in (0, 1]: less than 1 for hubs."""
+        """(v,) pen(n) in (0, 1]: less than 1 for hubs, unless they are not penalised."""
+        if not self._hub_penalty:
+            return np.ones(len(vertices), np.float32)
         found: Floats = self._index.penalties[np.asarray(vertices, np.int64)]
         return found
 
@@ -162,10 +173,14 @@ class Walkable:
             return False
         kind, row = int(self._index.kinds[vertex]), int(self._index.rows[vertex])
         if kind == EPISODE:
-            return bool(self._allowed[row])
+            return bool(self.allowed[row])
         if kind == THESIS:
             return bool(self._seen_theses(np.array([row]))[0])
         return kind == OBJECT and self._seen_object(row)
+
+    def may_leave(self, vertex: int) -> bool:
+        """Whether paths go on from the vertex if it is no start."""
+        return self._may_leave[int(self._index.kinds[vertex])]
 
     def neighbours(self, vertex: int) -> Neighbours:
         """The edges of a vertex that may be followed, by edge id; none of a vertex at which paths end."""
@@ -197,7 +212,7 @@ class Walkable:
 
     def _of_thesis(self, row: int) -> list[Neighbours]:
         graph, parts = self.graph, []
-        if self._may_enter[EPISODE] and self._allowed[graph.theses.rows[row]]:
+        if self._may_enter[EPISODE] and self.allowed[graph.theses.rows[row]]:
             episode = graph.episode_ids[graph.theses.rows[row : row + 1]]
             parts.append(_part(graph.theses.asserts[row : row + 1], "asserts", episode))
         if self._may_enter[OBJECT]:
@@ -211,7 +226,7 @@ class Walkable:
         if self._may_enter[EPISODE]:
             mentioned = self._index.mentioned
             here = slice(*mentioned.indptr[column : column + 2])
-            seen = self._allowed[mentioned.indices[here]]
+            seen = self.allowed[mentioned.indices[here]]
             rows = mentioned.indices[here][seen]
             parts.append(_part(mentioned.data[here][seen], "mention", graph.episode_ids[rows]))
         if self._may_enter[THESIS]:
@@ -233,7 +248,7 @@ class Walkable:
         seen &= self.kinds(others) == kind
         rows = self.rows(others)
         if kind == EPISODE:
-            seen &= self._allowed[rows]
+            seen &= self.allowed[rows]
         else:
             seen[seen] = [self._seen_object(int(column)) for column in rows[seen]]
             seen[seen] = [self._is_told(int(id)) for id in links.ids[places[seen]]]
@@ -242,7 +257,7 @@ class Walkable:
 
     def _seen_theses(self, rows: Ids) -> Bools:
         theses = self.graph.theses
-        seen: Bools = self._allowed[theses.rows[rows]]
+        seen: Bools = self.allowed[theses.rows[rows]]
         if self._when != ANY_TIME:
             seen = seen & (theses.valid_from[rows] <= self._when.begun_by)
             seen &= theses.valid_to[rows] > self._when.ends_after
@@ -254,7 +269,7 @@ class Walkable:
             mentioned, in_theses = self._index.mentioned, self._index.in_theses
             episodes = mentioned.indices[slice(*mentioned.indptr[column : column + 2])]
             theses = in_theses.indices[slice(*in_theses.indptr[column : column + 2])]
-            self._spoken_of[column] = bool(self._allowed[episodes].any() or self._seen_theses(theses).any())
+            self._spoken_of[column] = bool(self.allowed[episodes].any() or self._seen_theses(theses).any())
         return self._spoken_of[column]
 
     def _is_told(self, link: int) -> bool:
@@ -262,10 +277,10 @@ class Walkable:
         told = self.graph.links.told
         first, last = np.searchsorted(told[:, 0], [link, link + 1])
         episodes = told[first:last, 1]
-        return first == last or bool(self._allowed[self.rows(episodes)].any())
+        return first == last or bool(self.allowed[self.rows(episodes)].any())
 
 
-def _part(edges: Ids, kind: EdgeKind, vertices: Ids) -> Neighbours:
+def _part(edges: Ids, kind: EdgeKind, vertices: Ids | Ints) -> Neighbours:
     return Neighbours(edges, np.full(len(edges), EDGE_KINDS.index(kind), np.int8), vertices.astype(np.int32))
 
 

@@ -22,6 +22,7 @@ from memory.recall import traversers
 from memory.recall.analyse import Question, analyse
 from memory.recall.context import smoothed
 from memory.recall.rank import best, final_scores
+from memory.recall.relevance import Meaning, Relevance
 from memory.recall.scope import View, allowed, view
 from memory.recall.seed import seed
 from memory.recall.snapshot import Snapshot, cosines
@@ -117,7 +118,8 @@ def recall(
     walk: Walk | None = None
     if settings.strategy != NO_STRATEGY:
         with recorder.step("graph") as detail:
-            walk = traversers.by_name(settings.strategy)(graph, Seeds(scores.fused, seeds), mask, settings)
+            start = _start(conn, snapshot, embedder, settings, question, scores, seeds, mask)
+            walk = traversers.by_name(settings.strategy)(graph, start, mask, settings)
             detail["strategy"] = settings.strategy
     with recorder.step("context"):
         ranking = smoothed(graph, final_scores(scores, walk, settings.graph_weight), settings.neighbour_weight)
@@ -165,6 +167,31 @@ def _text_scores(
             else:
                 _scatter(vector, graph, *vectors.nearest(conn, embedder_id, query, DISK_NEIGHBOURS))
     return fuse(lexical, vector, mask, settings.lexical_weight)
+
+
+def _start(
+    conn: Connection,
+    snapshot: Snapshot,
+    embedder: Embedder,
+    settings: RecallSettings,
+    question: Question,
+    scores: TextScores,
+    objects: dict[int, float],
+    mask: Bools,
+) -> Seeds:
+    """Where a walk starts, and what leads it; without vectors the text scores alone."""
+    if not scores.best_cosine:
+        return Seeds(scores.fused, objects)
+
+    def texts(nodes: Sequence[int]) -> dict[int, str]:
+        return stored.object_labels(conn, nodes) | stored.thesis_texts(conn, nodes)
+
+    budget = settings.walk_embedded
+    meaning = Meaning(snapshot.graph, snapshot.vectors, embedder.dimension, embedder.embed_documents, texts, budget)
+    relevance = Relevance(
+        snapshot.graph, scores.fused, scores.vector, mask, lambda: embedder.embed_query(question.text), meaning
+    )
+    return Seeds(scores.fused, objects, relevance, meaning)
 
 
 def _scatter(target: Floats, graph: Graph, ids: Ints, values: NDArray[np.floating]) -> None:
