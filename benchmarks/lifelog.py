@@ -105,7 +105,7 @@ def ask_all(
     """Read the files one after the other into a new memory, then ask every question."""
     with (
         tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary,
-        Memory.open(Path(temporary) / "memory.db", embedder=embedder) as memory,
+        Memory.open(Path(temporary) / "memory.db", embedder=embedder, quick=plugins.embedder("static")) as memory,
         command.progress() as bar,
     ):
         command.note(f"{persona.name}: read {len(files)} files")

@@ -92,9 +92,11 @@ class Daemon:
         for problem in plugins.problems:
             log.warning("%s", problem)
         embedder = first(self.paths.memory, plugins, self.settings.embedder.name)
-        # Its model loads now and beside all this, not with the first question.
-        threading.Thread(target=embedder.embed_query, args=["ready"], name="embedder", daemon=True).start()
-        self.memory = Memory.open(self.paths.memory, embedder=embedder, settings=self.settings.memory)
+        quick = plugins.embedder("static")
+        # Their models load now and beside all this, not with the first question.
+        for one in {quick, embedder}:
+            threading.Thread(target=one.embed_query, args=["ready"], name="embedder", daemon=True).start()
+        self.memory = Memory.open(self.paths.memory, embedder=embedder, settings=self.settings.memory, quick=quick)
         self.activity = Activity()
         self.writer = Writer()
         self.tasks = Tasks(self.activity.publish)

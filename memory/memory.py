@@ -53,8 +53,11 @@ class _Serving:
 class Memory:
     """One open memory. Use `Memory.open`; close it, or use it in a `with`."""
 
-    def __init__(self, store: Store, embedder: Embedder, settings: MemorySettings) -> None:
+    def __init__(
+        self, store: Store, embedder: Embedder, settings: MemorySettings, quick: Embedder | None = None
+    ) -> None:
         self.store = store
+        self._quick = quick
         self.settings = settings
         self._write_lock = threading.RLock()  # from comparing with what is stored until the snapshot is replaced
         embedder_id = self._register(embedder)
@@ -65,12 +68,21 @@ class Memory:
 
     @classmethod
     def open(
-        cls, path: Path | str, *, embedder: Embedder, llm: None = None, settings: MemorySettings | None = None
+        cls,
+        path: Path | str,
+        *,
+        embedder: Embedder,
+        llm: None = None,
+        settings: MemorySettings | None = None,
+        quick: Embedder | None = None,
     ) -> Memory:
         """Opens or creates the memory at `path`; ":memory:" is one that is gone when it is closed.
 
         If the file's vectors are another embedder's, nothing is lost and nothing is mixed: questions are answered by
         full text and graph alone, what is written gets vectors of this one, and `switch_embedder` makes the others.
+
+        `quick` compares a question with the sentences of what was found, hundreds at a time, for which a transformer
+        takes seconds (default: `embedder`). Its vectors are not stored.
 
         Raises StoreError and its kinds; NotAvailableError for an `llm`: this version answers without one.
         """
@@ -78,7 +90,7 @@ class Memory:
             raise NotAvailableError("This version answers without a model. Leave `llm` out.")
         store = Store.open(path)
         try:
-            return cls(store, embedder, settings or MemorySettings())
+            return cls(store, embedder, settings or MemorySettings(), quick)
         except BaseException:
             store.close()
             raise
@@ -343,7 +355,7 @@ class Memory:
         yield from found.recall.trace.steps
         yield from found.recall.trace.visits
         with self.store.reading() as conn:
-            answer: Extract = extract(conn, found, self._serving.embedder, self.settings.answer)
+            answer: Extract = extract(conn, found, self._quick or self.embedder, self.settings.answer)
         yield answer.step
         for piece in answer.pieces:
             yield piece if not isinstance(piece, str) else Token(piece)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -335,3 +336,25 @@ def test_the_snapshot_grown_by_writes_is_the_one_loaded(static: Embedder, change
         memory._serving = memory._loaded(static, memory._serving.embedder_id)
         assert sorted(grown) == sorted((hit.episode.text, round(hit.score, 4)) for hit in memory.recall(question).hits)
         assert memory.check().ok
+
+
+def test_a_slow_embedder_reads_no_sentences(static: Embedder) -> None:
+    class Slow:
+        name, dimension, batch, query_prefix, document_prefix = "slow", static.dimension, 8, "", ""
+
+        def __init__(self) -> None:
+            self.texts: list[str] = []
+
+        def embed_documents(self, texts: list[str]) -> Any:
+            self.texts += texts
+            return static.embed_documents(texts)
+
+        def embed_query(self, text: str) -> Any:
+            return static.embed_query(text)
+
+    slow = Slow()
+    with Memory.open(":memory:", embedder=slow, quick=static) as memory:
+        memory.remember(LIGHT, title="Gannet Light", source="/notes/light.md")
+        slow.texts.clear()
+        assert "Nuria Solano" in asked(memory, "Who keeps the key of the lamp?").text
+    assert slow.texts == []
