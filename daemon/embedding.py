@@ -72,7 +72,7 @@ class Embedding:
         self._keep = settings.keep_old
         self._publish = publish
         self._wanted = settings.name
-        self._progress: _Progress | None = None
+        self._progress = None if self._whole(memory.embedder) else _Progress()
         self._problem = ""
         self._boot = uuid.uuid4().hex
 
@@ -84,7 +84,8 @@ class Embedding:
         """Another one is wanted from now on. When this returns its model is loaded; NotFoundError, NotAvailableError
         and InvalidInputError if that cannot be, and then all stays as it was."""
         self._plugins.embedder(name).embed_query("ready")
-        self._begin(name)
+        if name != self._wanted or self._problem:
+            self._begin(name)
         return self.state()
 
     def state(self) -> wire.EmbedderReply:
@@ -100,7 +101,7 @@ class Embedding:
         )
 
     def _begin(self, name: str) -> None:
-        self._wanted, self._progress, self._problem = name, None, ""
+        self._wanted, self._progress, self._problem = name, _Progress(), ""
         task = Task(f"Embedding with {name}", Tally(), iter(()), partial(self._ended, name))
         task.steps = self._steps(name, task)
         self._tasks.submit(EMBED, task)
@@ -109,9 +110,9 @@ class Embedding:
         """Embeds one batch at each `next`; gives up when another embedder is wanted."""
         embedder = self._plugins.embedder(name)
         if self._whole(embedder):
+            self._progress = None
             return
         job = self._write(lambda: self._enqueued(name))
-        self._progress = _Progress()
         yield
         told = 0.0
         for done, total in self._memory.switching(embedder, keep=self._keep, write=self._write):
