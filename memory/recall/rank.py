@@ -11,7 +11,6 @@ from memory.graph import Bools, Floats, Ints
 from memory.recall.text import TextScores
 from memory.recall.traversers import Walk
 
-
 MASS_POWER = 0.8  # below 1: what lies further off loses less, so that the second of two things asked about is not lost
 
 
