@@ -24,7 +24,7 @@ from memory.protocols import Embedder, Vectors
 from memory.recall import pipeline, scope
 from memory.recall.analyse import analyse
 from memory.recall.person import mailbox_owner
-from memory.recall.snapshot import Snapshot, load
+from memory.recall.snapshot import Snapshot, embedded, load
 from memory.settings import MemorySettings
 from memory.store import backup, check, facts, mails, sources, stats, traces, vectors
 from memory.store import forget as forgetting
@@ -305,7 +305,12 @@ class Memory:
             with self.store.writing() as conn:
                 embed.put(conn, embedder_id, passages, matrix)
                 vectors.activate(conn, embedder_id)
-            self._serving = self._loaded(embedder, embedder_id)
+            graph, limit = self._serving.snapshot.graph, self._serving.snapshot.limit
+            with self.store.reading() as conn:
+                snapshot = embedded(conn, graph, embedder_id, embedder.dimension, limit)
+            self._serving = replace(
+                self._serving, embedder=embedder, embedder_id=embedder_id, snapshot=snapshot, usable=True
+            )
             return True
 
     def _drop(self, embedder_id: int) -> bool:

@@ -73,13 +73,17 @@ def cosines(vectors: Vectors, query: Floats) -> Floats:
 
 def load(conn: Connection, embedder_id: int, dimension: int, limit: int) -> Snapshot:
     """The snapshot of what is stored; without vectors if there are more than `limit` episodes."""
-    graph = load_graph(conn)
+    return embedded(conn, load_graph(conn), embedder_id, dimension, limit)
+
+
+def embedded(conn: Connection, graph: Graph, embedder_id: int, dimension: int, limit: int) -> Snapshot:
+    """The graph with the vectors of this embedder, unless it has more than `limit` episodes."""
     if len(graph.episode_ids) > limit:
         return Snapshot(graph, None, limit)
     ids, matrix = vectors.all_of(conn, embedder_id, "episode")
-    known = np.isin(ids, graph.episode_ids)
+    rows = np.array([graph.row_of.get(id, -1) for id in ids.tolist()], np.int64)
     aligned = np.zeros((len(graph.episode_ids), dimension), np.float32)
-    aligned[np.searchsorted(graph.episode_ids, ids[known])] = matrix[known]
+    aligned[rows[rows >= 0]] = matrix[rows >= 0]
     return Snapshot(graph, aligned, limit)
 
 

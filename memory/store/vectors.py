@@ -84,7 +84,7 @@ def others(conn: Connection, embedder_id: int) -> list[int]:
     return [id for (id,) in conn.execute("SELECT id FROM embedder WHERE id <> ? ORDER BY id", (embedder_id,))]
 
 
-def drop(conn: Connection, embedder_id: int, limit: int = 2000) -> bool:
+def drop(conn: Connection, embedder_id: int, limit: int = 1000) -> bool:
     """Removes up to `limit` of an embedder's vectors, and with the last ones the embedder; True when it is gone.
 
     In several units, so that writers need not wait for all. InvalidInputError for the active embedder.
