@@ -69,6 +69,16 @@ class RecallSettings:
     path_length: int = setting(6, "Edges of such a path.")
     path_pops: int = setting(400, "Vertices that one search may open.")
     path_count: int = setting(20, "Shortest paths kept of one search.")
+    synergy_weight: float = setting(
+        0.0, "Share of synergy, in which text and graph confirm each other; 0: it is left out."
+    )
+    synergy_votes: bool = setting(True, "Whether what a walk saw votes for the episodes that mention it.")
+    synergy_confirm: bool = setting(True, "Whether objects of the best episodes confirm the paths through them.")
+    synergy_bridge: bool = setting(True, "Whether ways to those objects that no path reaches are looked for.")
+    synergy_prune: bool = setting(True, "Whether paths that lie within a better one are left out.")
+    synergy_formula: Literal["product", "paper"] = setting(
+        "product", "How votes and confirmation count: weighted and with limits, or as TGS-RAG prints it."
+    )
     neighbour_weight: float = setting(0.4, "What a short turn of a chat gains from its neighbours' scores.")
     time_cues: bool = setting(True, "A time in the question limits the search: in March 2024, last week, as of 3 May.")
 

@@ -27,7 +27,7 @@ BeamOrder = Literal["mixed", "ended_first", "continuous_first"]
 def beam(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings) -> Walk:
     """Paths from the seeds, and a score for all they saw: exp(-cost) of the cheapest path, of a start its weight."""
     walk = walkable(graph, seeds, allowed, settings)
-    begin = starts(walk, seeds, allowed, settings)
+    begin = starts(walk, seeds, settings)
     paths, visit = search(walk, begin, relevance_of(walk, seeds), settings, seeds.memory)
     worth = {vertex: begin.get(vertex, float(np.exp(-seen.path.cost))) for vertex, seen in visit.items()}
     episodes, objects = scored(walk, visit, worth)

@@ -45,7 +45,7 @@ def circles(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings
     """Edges where circles meet, and the episodes and theses next to most starts. An episode scores by how many starts
     stand next to it, then by its relevance."""
     walk = walkable(graph, seeds, allowed, settings)
-    begin = starts(walk, seeds, allowed, settings)
+    begin = starts(walk, seeds, settings)
     relevance = relevance_of(walk, seeds)
     rings = draw(walk, begin, relevance, settings.circles_depth, settings.circles_edges)
     primary, secondary = meetings(rings, relevance, len(begin))

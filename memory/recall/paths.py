@@ -42,7 +42,7 @@ def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings) 
     """The paths between the surest pairs of starts, cheapest first; all on them scores exp(-cost) of the best path
     through it. With less than two starts there is nothing to connect, and it walks as `beam` does."""
     walk = walkable(graph, seeds, allowed, settings)
-    begin = starts(walk, seeds, allowed, settings)
+    begin = starts(walk, seeds, settings)
     if len(begin) < 2:
         return beam(graph, seeds, allowed, settings)
     surest = sorted(begin, key=lambda vertex: (-begin[vertex], vertex))

@@ -26,6 +26,7 @@ from memory.recall.relevance import Meaning, Relevance
 from memory.recall.scope import View, allowed, view
 from memory.recall.seed import seed
 from memory.recall.snapshot import Snapshot, cosines
+from memory.recall.synergy import Synergy, synergy
 from memory.recall.text import TextScores, fuse
 from memory.recall.traversers import Seeds, Walk
 from memory.recall.when import When
@@ -121,8 +122,16 @@ def recall(
             start = _start(conn, snapshot, embedder, settings, question, scores, seeds, mask)
             walk = traversers.by_name(settings.strategy)(graph, start, mask, settings)
             detail["strategy"] = settings.strategy
+    agreed: Synergy | None = None
+    if walk is not None and walk.visit and settings.synergy_weight:
+        with recorder.step("synergy") as detail:
+            agreed = synergy(graph, walk, start, mask, settings)
+            detail["paths"] = len(agreed.paths)
     with recorder.step("context"):
-        ranking = smoothed(graph, final_scores(scores, walk, settings.graph_weight), settings.neighbour_weight)
+        ranking = final_scores(scores, walk, settings.graph_weight)
+        if agreed is not None:
+            ranking = (1 - settings.synergy_weight) * ranking + settings.synergy_weight * agreed.episodes
+        ranking = smoothed(graph, ranking, settings.neighbour_weight)
         if looks_at.weight is not None:
             ranking = ranking * looks_at.weight
     with recorder.step("rank") as detail:

@@ -14,7 +14,7 @@ from memory.recall.traversers import Relevance, Seeds, Seen
 from memory.settings import RecallSettings
 
 LEAST = 0.02  # relevance below which it makes no difference any more: a cost of 3.9
-OWN_OBJECTS = 12  # of the best episodes, where a question names nothing and no episode may be entered
+OWN_OBJECTS, OWN_EPISODES = 12, 8  # so many of so many, where a question names nothing and no episode is a start
 
 
 def walkable(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings) -> Walkable:
@@ -22,16 +22,16 @@ def walkable(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSetting
     return Walkable(graph, allowed, settings.walk_vertices, seeds.when, settings.hub_penalty)
 
 
-def starts(walk: Walkable, seeds: Seeds, allowed: Bools, settings: RecallSettings) -> dict[int, float]:
+def starts(walk: Walkable, seeds: Seeds, settings: RecallSettings) -> dict[int, float]:
     """Node id -> weight in (0, 1]: the objects that the question names and the best episodes of the text, as far as
-    they may be seen. Without either, the rarest objects of those episodes (SPEC 7.4 S1)."""
+    they may be seen. Without either, the rarest objects of the best episodes (SPEC 7.4 S1)."""
     graph = walk.graph
     found = {int(graph.object_ids[column]): weight for column, weight in seeds.objects.items()}
-    rows = best(seeds.episode_scores, allowed & graph.alive, settings.walk_episodes)
-    if VERTEX_KINDS[0] in settings.walk_vertices:
+    if VERTEX_KINDS[0] in settings.walk_vertices and settings.walk_episodes:
+        rows = best(seeds.episode_scores, walk.allowed, settings.walk_episodes)
         found |= {int(graph.episode_ids[row]): float(seeds.episode_scores[row]) for row in rows}
-    elif not found:
-        columns = np.unique(graph.counts[rows].indices)
+    if not found:
+        columns = np.unique(graph.counts[best(seeds.episode_scores, walk.allowed, OWN_EPISODES)].indices)
         rarest = columns[np.lexsort((graph.object_ids[columns], -graph.idf[columns]))][:OWN_OBJECTS]
         found = dict.fromkeys(graph.object_ids[rarest].tolist(), 1.0)
     return {node: found[node] for node in sorted(found) if walk.visible(node)}

@@ -16,9 +16,14 @@ from memory.settings import RecallSettings
 SETTINGS = RecallSettings()
 
 
-def graph_of(*episodes: tuple[dict[int, int], set[int]], dates: frozenset[int] = frozenset()) -> Graph:
+def graph_of(
+    *episodes: tuple[dict[int, int], set[int]], dates: frozenset[int] = frozenset(), edges: bool = False
+) -> Graph:
     nodes = sorted({node for mentions, _ in episodes for node in mentions})
-    rows = [EpisodeRow(100 + i, 1, i, None, False, 50, m, frozenset(t)) for i, (m, t) in enumerate(episodes)]
+    rows = [
+        EpisodeRow(100 + i, 1, i, None, False, 50, m, frozenset(t), {o: 1000 * i + o for o in m} if edges else {})
+        for i, (m, t) in enumerate(episodes)
+    ]
     return Graph.empty().added(rows, [(node, node in dates) for node in nodes])
 
 
