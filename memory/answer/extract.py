@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter
 
-from memory.answer.lines import Line, Place, Scorer, same_statement, stem
+from memory.answer.lines import Line, Place, Scorer, same_statement
+from memory.languages import stem
 from memory.nouns import Answer, Citation, Step
 from memory.protocols import Embedder
 from memory.recall.pipeline import Found
@@ -125,5 +126,5 @@ def _refusal(found: Found, lines: Sequence[Line]) -> tuple[Answer, tuple[str | C
     if not found.n_allowed:
         return Answer(NOTHING_READ, no_answer=True), (NOTHING_READ,)
     held = lines[0].covered if lines else frozenset()
-    missing = tuple(term for term in found.question.terms if stem(term) not in held)
+    missing = tuple(term for term in found.question.terms if stem(term, found.question.language) not in held)
     return Answer(NOT_FOUND, no_answer=True, missing=missing), (NOT_FOUND,)

@@ -11,14 +11,13 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
-import snowballstemmer
-
+from memory.languages import ENGLISH, STOP, stem
 from memory.nouns import Episode
-from memory.recall.analyse import STOP, Question
+from memory.recall.analyse import Question
 from memory.store.episodes import Thesis
 from memory.times import to_ms
+from memory.words import words
 from memory.write.mentions import mentions
 
 COVERAGE = 3.4  # share of the question's weight that the sentence itself holds
@@ -37,7 +36,6 @@ ASKS = -4.0  # a sentence that itself asks answers nothing; what follows it may
 MANY_NEW, MANY_WORDS, FEW_WORDS = 8, 30, 3
 SAME_STATEMENT = 0.5  # share of words, values apart, from which two sentences say the same
 
-_WORD = re.compile(r"\w+")
 _HEADER = re.compile(r"(from|to|cc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d.,:/-]*\w*")
 _ASKS_DATE = re.compile(r"\b(when|what (date|day|year|month|time)|which (date|day|year|month)|since when|how long)\b")
@@ -45,21 +43,10 @@ _ASKS_NUMBER = re.compile(r"\b(how (many|much|old|far|big|tall|long)|what (numbe
 _ASKS_NAME = re.compile(r"\b(who|whom|whose|where|which (city|town|street|country|person))\b")
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> snowballstemmer.stemmer:
-    return snowballstemmer.stemmer("english")
-
-
-@lru_cache(maxsize=65536)
-def stem(word: str) -> str:
-    """The stem of a lower-case word."""
-    stemmed: str = _stemmer().stemWord(word)
-    return stemmed
-
-
-def stems(text: str) -> list[str]:
+def stems(text: str, language: str = ENGLISH) -> list[str]:
     """Stems of a text's content words, in order."""
-    return [stem(word) for word in _WORD.findall(text.lower()) if word not in STOP]
+    little = STOP.get(language, frozenset[str]())
+    return [stem(word, language) for word in words(text) if word not in little]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +92,12 @@ class Scorer:
 
     def __init__(self, question: Question, frequencies: Mapping[str, int], total: int) -> None:
         lowered = question.text.lower()
+        self._language = question.language
         self._weights: dict[str, float] = {}
         for term in question.topic or question.terms:
             weight = math.log(1 + total / (1 + frequencies.get(term, 0)))
-            self._weights[stem(term)] = max(weight, self._weights.get(stem(term), 0.0))
+            key = stem(term, question.language)
+            self._weights[key] = max(weight, self._weights.get(key, 0.0))
         self._total = sum(self._weights.values()) or 1.0
         self._asks_date = bool(_ASKS_DATE.search(lowered))
         self._asks_number = bool(_ASKS_NUMBER.search(lowered))
@@ -119,13 +108,13 @@ class Scorer:
         """The sentence with its score. `before` is the sentence before it in the same passage: if that one asks, this
         one speaks of what it asked."""
         shown = " ".join(thesis.text.split())
-        words = stems(shown)
+        said = self._stems(shown)
         title, passage = self._passage(episode)
-        own = self._covered(words)
+        own = self._covered(said)
         if before.endswith("?"):
-            own |= self._covered(stems(before))
+            own |= self._covered(self._stems(before))
         values, has_date = self._values(shown)
-        new_words = len({word for word in words if word not in self._weights} - title)
+        new_words = len({word for word in said if word not in self._weights} - title)
         score = (
             COVERAGE * self._share(own)
             + TITLE * self._share((title & self._weights.keys()) - own)
@@ -134,26 +123,29 @@ class Scorer:
             + RANK * place.rank
             + self._kind(values, has_date)
             + NOVELTY * min(new_words, MANY_NEW) / MANY_NEW
-            + LENGTH * min(len(words), MANY_WORDS) / MANY_WORDS
+            + LENGTH * min(len(said), MANY_WORDS) / MANY_WORDS
             + NEWNESS * place.newness
-            + SHORT * (len(words) < FEW_WORDS)
-            + HEADING * title.issuperset(words)
+            + SHORT * (len(said) < FEW_WORDS)
+            + HEADING * title.issuperset(said)
             + HEADER * bool(_HEADER.match(shown))
             + ASKS * shown.endswith("?")
         )
         covered = own | passage
         at = to_ms(episode.at) if episode.at else 0
         return Line(
-            episode, thesis.id, thesis.span_from or 0, thesis.text, shown, frozenset(words), values, covered,
+            episode, thesis.id, thesis.span_from or 0, thesis.text, shown, frozenset(said), values, covered,
             self._share(covered), place.cosine_titled, score, at,
         )  # fmt: skip
 
     def _passage(self, episode: Episode) -> tuple[frozenset[str], frozenset[str]]:
         """Stems of the title and speaker, and the question's stems that stand anywhere in the passage."""
         if episode.id not in self._passages:
-            title = frozenset(stems(f"{episode.title} {episode.speaker or ''}"))
-            self._passages[episode.id] = (title, self._covered([*title, *stems(episode.text)]))
+            title = frozenset(self._stems(f"{episode.title} {episode.speaker or ''}"))
+            self._passages[episode.id] = (title, self._covered([*title, *self._stems(episode.text)]))
         return self._passages[episode.id]
+
+    def _stems(self, text: str) -> list[str]:
+        return stems(text, self._language)
 
     def _covered(self, words: Iterable[str]) -> frozenset[str]:
         return frozenset(word for word in words if word in self._weights)
@@ -164,8 +156,8 @@ class Scorer:
     def _values(self, shown: str) -> tuple[frozenset[str], bool]:
         """Names, dates and numbers the question does not hold; and whether there is a date at all."""
         found = mentions(shown)
-        names = {m.norm for m in found if not set(stems(m.surface)) & self._weights.keys()}
-        numbers = {word for word in _NUMBER.findall(shown) if stem(word) not in self._weights}
+        names = {m.norm for m in found if not set(self._stems(m.surface)) & self._weights.keys()}
+        numbers = {word for word in _NUMBER.findall(shown) if stem(word, self._language) not in self._weights}
         return frozenset(names | numbers), any(m.kind == "date" for m in found)
 
     def _kind(self, values: frozenset[str], has_date: bool) -> float:

@@ -8,26 +8,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memory.errors import InvalidInputError
+from memory.languages import ENGLISH, STOP, content_words, guess, stem
 from memory.recall.person import in_first_person
 from memory.recall.when import When, moment
 from memory.unicode import well_formed
+from memory.words import UNSPACED, WORD, Term, words
 from memory.write.mentions import mentions, norm
 
 MAX_QUESTION = 4_000  # characters; more is a document, not a question
 MAX_TERMS = 48
 LONGEST_NAME = 6  # words
+_SELF = frozenset(("i", "my"))  # in any language: what `in_first_person` writes
 
-# Words that carry no content of a question; kept short, since a name may be made of common words.
-STOP = frozenset(
-    """a about after all also am an and any are as at be been before being between both but by can could did do
-    does during each for from had has have he her hers him his how i if in into is it its just me mine more most
-    much my no not now of on once only or other our ours out over own same shall she should so some such than
-    that the their them then there these they this those through to too under until up us very was we were what
-    when where which while who whom whose why will with would you your yours s t d ll m re ve tell say said
-    please""".split()
-)
+LONGEST_UNSPACED = 8  # characters of a name in a script without spaces
+LEAST_STEM = 3  # letters with which other forms of a word are looked up; 4 in Latin letters
 
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_WORD = re.compile(rf"{WORD.pattern}(?:['’]{WORD.pattern})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +32,7 @@ class Question:
 
     `terms`: the words to search for, lower case, each once; `topic`: those of them that do not say when, possibly none.
     `names`: norms that may be objects -> how sure the form alone makes us (1 for a name written as one, less for a word
-    that merely could be). The asker's own names are in none of them. `when`: the time it speaks of.
+    that merely could be). The asker's own names are in none of them. `when`: the time it speaks of, `language` a guess.
     """
 
     text: str
@@ -44,6 +40,7 @@ class Question:
     topic: tuple[str, ...]
     names: dict[str, float]
     when: When | None = None
+    language: str = ENGLISH
 
 
 def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -> Question:
@@ -62,26 +59,39 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
         )
     when = moment(stripped, now or datetime.now(UTC))
     asked = in_first_person(stripped, names)
-    if asked != stripped and not _content(asked):  # "Who is Ana?" is about nobody else
+    language = guess(stripped)
+    if asked != stripped and not _content(asked, language):  # "Who is Ana?" is about nobody else
         asked = stripped
-    terms = _content(asked) or tuple(re.findall(r"\w+", asked.lower()))
-    topic = _content(asked.replace(when.words, " ")) if when else terms
-    words = [match.group() for match in _WORD.finditer(asked)]
-    return Question(stripped, terms[:MAX_TERMS], topic[:MAX_TERMS], _names(asked, words), when)
+    terms = _content(asked, language) or tuple(dict.fromkeys(words(asked)))
+    topic = _content(asked.replace(when.words, " "), language) if when else terms
+    return Question(stripped, terms[:MAX_TERMS], topic[:MAX_TERMS], _names(asked, language), when, language)
 
 
-def _content(text: str) -> tuple[str, ...]:
-    """The words that say what is asked, lower case, each once."""
-    return tuple(dict.fromkeys(word for word in re.findall(r"\w+", text.lower()) if word not in STOP))
+def _content(text: str, language: str) -> tuple[str, ...]:
+    """The words that say what is asked. Full text stems English; in other languages a word stands for its stem's."""
+    found = [word for word in content_words(text, language) if word not in _SELF]
+    return tuple(found) if language == ENGLISH else tuple(_inflected(word, language) for word in found)
 
 
-def _names(text: str, words: list[str]) -> dict[str, float]:
+def _inflected(word: str, language: str) -> str:
+    base = stem(word, language)
+    if isinstance(word, Term) or UNSPACED.match(word) or len(base) < LEAST_STEM + base[:1].isascii():
+        return word
+    return Term(word, (f"{base}*",))
+
+
+def _names(text: str, language: str) -> dict[str, float]:
     """Every run of words that could name an object; the graph decides which ones do."""
     names: dict[str, float] = {}
+    for run in UNSPACED.findall(text):  # longest first, as below
+        for size in range(min(LONGEST_UNSPACED, len(run)), 1, -1):
+            names.update((norm(run[i : i + size]), 1.0) for i in range(len(run) - size + 1))
+    little = STOP.get(language, frozenset[str]())
+    words = [match.group() for match in _WORD.finditer(text)]
     for size in range(min(LONGEST_NAME, len(words)), 0, -1):
         for start in range(len(words) - size + 1):
             run = words[start : start + size]
-            if run[0].lower() in STOP or run[-1].lower() in STOP:
+            if run[0].lower() in little or run[-1].lower() in little:
                 continue
             key = norm(" ".join(run))
             sure = 1.0 if size > 1 or run[0][:1].isupper() or any(c.isdigit() for c in run[0]) else 0.5

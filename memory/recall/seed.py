@@ -10,6 +10,7 @@ from memory.recall import adjacency
 from memory.recall.analyse import Question
 from memory.store import graph as stored
 from memory.store.connect import Connection
+from memory.words import UNSPACED
 
 MAX_SEEDS = 10
 
@@ -25,8 +26,8 @@ def seed(conn: Connection, graph: Graph, question: Question, allowed: Bools) -> 
     nodes = stored.objects_by_norm(conn, list(question.names))
     seeds: dict[int, float] = {}
     covered: list[str] = []
-    for name in sorted(nodes, key=lambda name: (-len(name.split()), name)):
-        if any(f" {name} " in f" {longer} " for longer in covered):
+    for name in sorted(nodes, key=lambda name: (-len(name.split()), -len(name), name)):
+        if any(f" {name} " in f" {longer} " or (UNSPACED.match(name) and name in longer) for longer in covered):
             continue
         columns = [graph.column_of[node] for node in nodes[name] if node in graph.column_of]
         columns = [column for column in columns if _is_seen(graph, column, allowed)]

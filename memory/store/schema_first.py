@@ -4,7 +4,8 @@ Where it departs from what one might expect, for a measured reason:
 * `vec` has a rowid. Without one, a 256-dimensional row does not fit an index page and takes a page of its own:
   4,682 instead of 1,391 bytes a vector at 4 kB pages (1,195 at the 8 kB pages used here).
 * The full-text tables take their content from views instead of being contentless: a contentless-delete table leaves
-  deleted words in the file until a merge, whatever `secure-delete` says.
+  deleted words in the file until a merge, whatever `secure-delete` says. Where full text reads something else than is
+  written (`memory.words.reading`: scripts without spaces, mostly), that stands in `reading`; elsewhere there is no row.
 * `edge` has no foreign keys: each would want a full index of its own. `check()` looks for what they would have caught.
 * Edge ids start at 2^30, node ids at 1, so that the id of a fact tells a relation from a thesis.
 """
@@ -13,7 +14,8 @@ from __future__ import annotations
 
 FIRST_EDGE = 1 << 30
 
-TOKENIZER = "porter unicode61 remove_diacritics 2"
+# Mn and Mc are the vowel signs of Hindi and Thai, without which their words fall apart; quoted for an SQL string.
+TOKENIZER = "porter unicode61 remove_diacritics 2 categories ''L* N* Co Mn Mc''"
 
 FIRST = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
@@ -52,6 +54,8 @@ CREATE TABLE thesis(
   CHECK(text IS NOT NULL OR (span_from IS NOT NULL AND span_to IS NOT NULL))) STRICT;
 CREATE INDEX thesis_episode ON thesis(episode_id);
 CREATE INDEX thesis_superseded ON thesis(superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE TABLE reading(
+  node_id INTEGER PRIMARY KEY REFERENCES node(id) ON DELETE CASCADE, title TEXT NOT NULL, body TEXT NOT NULL) STRICT;
 CREATE TABLE object(node_id INTEGER PRIMARY KEY REFERENCES node(id), type TEXT, description TEXT) STRICT;
 CREATE TABLE alias(
   norm TEXT NOT NULL, surface TEXT NOT NULL, node_id INTEGER NOT NULL REFERENCES node(id), origin TEXT NOT NULL,
@@ -169,10 +173,15 @@ CREATE VIEW episode_content(id, title, body) AS
 CREATE VIEW thesis_content(id, body) AS
   SELECT n.id, ifnull(t.text, substr(e.text, t.span_from + 1, t.span_to - t.span_from))
   FROM thesis t JOIN node n ON n.id = t.node_id JOIN episode e ON e.node_id = t.episode_id WHERE n.t_expired IS NULL;
+CREATE VIEW episode_reading(id, title, body) AS
+  SELECT c.id, ifnull(r.title, c.title), ifnull(r.body, c.body)
+  FROM episode_content c LEFT JOIN reading r ON r.node_id = c.id;
+CREATE VIEW thesis_reading(id, body) AS
+  SELECT c.id, ifnull(r.body, c.body) FROM thesis_content c LEFT JOIN reading r ON r.node_id = c.id;
 CREATE VIRTUAL TABLE episode_text USING fts5(
-  title, body, content='episode_content', content_rowid='id', tokenize='{TOKENIZER}');
+  title, body, content='episode_reading', content_rowid='id', tokenize='{TOKENIZER}');
 CREATE VIRTUAL TABLE thesis_text USING fts5(
-  body, content='thesis_content', content_rowid='id', tokenize='{TOKENIZER}');
+  body, content='thesis_reading', content_rowid='id', tokenize='{TOKENIZER}');
 INSERT INTO episode_text(episode_text, rank) VALUES ('secure-delete', 1);
 INSERT INTO thesis_text(thesis_text, rank) VALUES ('secure-delete', 1);
 """

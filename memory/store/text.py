@@ -1,8 +1,9 @@
 """Full text over episodes (title and body) and theses: BM25 with Porter stemming, accents ignored.
 
-The index is a view of the store: its words come from the views episode_content and thesis_content, which show what is
-live. So text is added after its rows and removed *before* its nodes expire or go. FTS5 takes it on trust that a row it
-is to remove was added, and breaks if not; its own `_docsize` table says which were.
+The index is a view of the store: its words come from the views episode_reading and thesis_reading, which show what is
+live, in scripts without spaces cut into pieces. So text is added after its rows and removed *before* its nodes expire
+or go. FTS5 takes it on trust that a row it is to remove was added, and breaks if not; its own `_docsize` table says
+which were.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from memory.store.codec import id_list
 from memory.store.connect import Connection
+from memory.words import Term, reading
 
 Kind = Literal["episode", "thesis"]
 COLUMNS: dict[Kind, str] = {"episode": "title, body", "thesis": "body"}
@@ -32,10 +34,26 @@ def add_theses(conn: Connection, ids: Sequence[SupportsInt]) -> None:
 
 def _add(conn: Connection, kind: Kind, ids: Sequence[SupportsInt]) -> None:
     columns = COLUMNS[kind]
+    new = f"id IN (SELECT value FROM json_each(?)) AND id NOT IN (SELECT id FROM {kind}_text_docsize)"
+    _read(conn, kind, new, (id_list(ids),))
     conn.execute(
-        f"INSERT INTO {kind}_text(rowid, {columns}) SELECT id, {columns} FROM {kind}_content"
-        f" WHERE id IN (SELECT value FROM json_each(?)) AND id NOT IN (SELECT id FROM {kind}_text_docsize) ORDER BY id",
+        f"INSERT INTO {kind}_text(rowid, {columns}) SELECT id, {columns} FROM {kind}_reading WHERE {new} ORDER BY id",
         (id_list(ids),),
+    )
+
+
+def _read(conn: Connection, kind: Kind, which: str, values: tuple[str, ...] = ()) -> None:
+    """Writes down how texts are read that are not read as they are written; plain ASCII always is."""
+    title = "title" if kind == "episode" else "''"
+    rows = conn.execute(
+        f"SELECT id, {title}, body FROM {kind}_content WHERE {which}"
+        f" AND length(CAST({title} || body AS BLOB)) > length({title} || body)",
+        values,
+    )
+    read = [(id, title, body, reading(title), reading(body)) for id, title, body in rows]
+    conn.executemany(
+        "INSERT INTO reading(node_id, title, body) VALUES (?, ?, ?)",
+        [(id, a, b) for id, title, body, a, b in read if a is not title or b is not body],
     )
 
 
@@ -47,6 +65,7 @@ def remove(conn: Connection, episode_ids: Sequence[SupportsInt], thesis_ids: Seq
             f" JOIN {kind}_content c ON c.id = j.value JOIN {kind}_text_docsize d ON d.id = j.value)",
             (id_list(ids),),
         )
+        conn.execute("DELETE FROM reading WHERE node_id IN (SELECT value FROM json_each(?))", (id_list(ids),))
 
 
 def search(
@@ -60,7 +79,8 @@ def search(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The `k` best for any of `terms`, of those in `within` if it is given -> (ids, scores), larger is better.
 
-    A term of several words is a phrase. Nothing in a term is syntax. `title_weight` counts for episodes.
+    A term of several words is a phrase; a Term is looked up in all its forms. Nothing in a term is syntax.
+    `title_weight` counts for episodes.
     """
     weights = "?, 1.0" if kind == "episode" else "?"
     # the + keeps SQLite from asking the index once for each id of `within`
@@ -86,10 +106,23 @@ def document_frequencies(conn: Connection, terms: Sequence[str], kind: Kind = "e
 
 def rebuild(conn: Connection) -> None:
     """Makes both indexes anew from what is live."""
-    for table in ("episode_text", "thesis_text"):
-        conn.execute(f"INSERT INTO {table}({table}) VALUES ('rebuild')")
+    conn.execute("DELETE FROM reading")
+    for kind in COLUMNS:
+        _read(conn, kind, "id IS NOT NULL")
+        conn.execute(f"INSERT INTO {kind}_text({kind}_text) VALUES ('rebuild')")
 
 
 def _any_of(terms: Sequence[str]) -> str:
-    sayable = (term.encode("utf-8", "replace").decode().replace("\0", " ") for term in terms)
-    return " OR ".join('"' + term.replace('"', '""') + '"' for term in sayable) or '""'
+    phrases = [_phrase(term) for term in terms]
+    phrases += [
+        f"{_phrase(form.removesuffix('*'))}{'*' * form.endswith('*')}"
+        for term in terms
+        if isinstance(term, Term)
+        for form in term.forms
+    ]
+    return " OR ".join(phrases) or '""'
+
+
+def _phrase(term: str) -> str:
+    sayable = term.encode("utf-8", "replace").decode().replace("\0", " ").replace('"', '""')
+    return f'"{sayable}"'

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+_INDIC = "\u0900"  # from here on marks make another word: vowel signs of India and Thailand, ゛ of Japan
 MAX_SURFACE = 80  # characters; a longer "name" is a sentence in capitals
 
 # Words that begin sentences in capitals without being names, and words that never are one.
@@ -107,7 +108,8 @@ class Mention:
 def norm(surface: str) -> str:
     """The form under which a surface is looked up: case, accents, articles and possessives folded away."""
     folded = unicodedata.normalize("NFKD", surface).casefold()
-    folded = "".join(c for c in folded if not unicodedata.combining(c)).replace("’", "'")
+    folded = "".join(c for c in folded if not (unicodedata.combining(c) and c < _INDIC)).replace("’", "'")
+    folded = unicodedata.normalize("NFC", folded)
     folded = _SPACES.sub(" ", folded.replace("_", " ")).strip(" .,;:!?\"'-–—()[]")
     if folded.endswith("'s"):
         folded = folded[:-2]
