@@ -167,6 +167,9 @@ class SentenceEmbedder:
         modules = self._json("modules.json")
         for module in reversed(modules if isinstance(modules, list) else []):
             config = self._json(f"{module['path']}/config.json".lstrip("/"))
+            kinds = [name for name, value in config.items() if name.startswith("pooling_mode_") and value is True]
+            if len(kinds) > 1 or isinstance(config.get("pooling_mode"), list):
+                return None  # side by side: only the library knows how many numbers that makes
             for key in ("out_features", "embedding_dimension", "word_embedding_dimension", "hidden_size"):
                 if isinstance(config.get(key), int):
                     return int(config[key])
@@ -213,7 +216,7 @@ def _folder(model: str) -> Path | None:
 def _fingerprint(folder: Path) -> str:
     """Tells a folder's model from another one in the same place, without reading all of it."""
     digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*.safetensors")) + sorted(folder.rglob("*.json")):
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in (".json", ".safetensors", ".bin")):
         with path.open("rb") as file:
             digest.update(path.relative_to(folder).as_posix().encode() + file.read(_END))
             file.seek(max(0, path.stat().st_size - _END))

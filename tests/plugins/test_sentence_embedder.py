@@ -105,6 +105,13 @@ def test_truncation_keeps_the_first_dimensions(model: SentenceEmbedder, folder: 
         named(f"{folder}@385").name  # noqa: B018
 
 
+def test_a_model_that_pools_twice_has_twice_the_dimensions(copied: Path) -> None:
+    config = copied / "1_Pooling" / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_bytes()) | {"pooling_mode_max_tokens": True}), "utf-8")
+    twice = named(str(copied))
+    assert (twice.dimension, twice.embed_query("hello").shape) == (768, (768,))
+
+
 @pytest.mark.parametrize(
     ("name", "query", "document"),
     [
