@@ -238,6 +238,8 @@ class Walkable:
         return parts
 
     def _linked(self, vertex: int, kind: int) -> list[Neighbours]:
+        if not len(self._index.link_ends):
+            return []
         first, last = np.searchsorted(self._index.link_ends, [vertex, vertex + 1])
         if first == last:
             return []

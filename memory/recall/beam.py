@@ -95,16 +95,22 @@ class _Ahead:
         cost = costs(relevance, self._walk.penalties(ends))
         for vertex, near in around.items():
             place = np.searchsorted(ends, near.vertices)
-            order = np.lexsort((near.edges, -relevance[place], ~np.isin(near.edges, self._fires)))
+            fires = np.isin(near.edges, self._fires) if len(self._fires) else np.zeros(len(place), np.bool_)
+            order = np.lexsort((near.edges, -relevance[place], ~fires))
             self._known[vertex] = (near.edges[order], near.vertices[order], cost[place[order]])
 
     def grown(self, path: Path) -> list[Path]:
         """The path with each of its tip's best neighbours, as far as it has not been there."""
         edges, vertices, cost = self._known[path.vertices[-1]]
-        new = ~(np.isin(vertices, path.vertices) | np.isin(edges, path.edges))
-        best = np.flatnonzero(new)[: self._most]
-        steps = zip(edges[best].tolist(), vertices[best].tolist(), cost[best].tolist(), strict=True)
-        return [path.onward(edge, vertex, cost) for edge, vertex, cost in steps]
+        found: list[Path] = []
+        for start in range(0, len(edges), 2 * self._most):  # a hub has thousands, of which few are looked at
+            piece = slice(start, start + 2 * self._most)
+            for step in zip(edges[piece].tolist(), vertices[piece].tolist(), cost[piece].tolist(), strict=True):
+                if step[1] not in path.vertices and step[0] not in path.edges:
+                    found.append(path.onward(*step))
+                    if len(found) == self._most:
+                        return found
+        return found
 
 
 def _remember(visit: dict[int, Seen], path: Path, depth: int, rank: BeamRank) -> None:

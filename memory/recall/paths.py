@@ -123,6 +123,7 @@ def _all_shortest(
                   if of_a.get(near, length) == of_a[vertex] - 1}  # fmt: skip
         left.update({vertex: length - of_a[vertex] for vertex in before})
         layer = before
+    onward: dict[int, list[tuple[int, int]]] = {}  # the steps of a vertex that come nearer to b, the last edge first
     found: list[Steps] = []
     stack = [Steps((), (a,))]
     while stack and len(found) < most:
@@ -131,10 +132,12 @@ def _all_shortest(
         if here == b:
             found.append(so_far)
             continue
-        near = walk.neighbours(here)
-        for edge, vertex in reversed(list(zip(near.edges.tolist(), near.vertices.tolist(), strict=True))):
-            if left.get(vertex, length) == length - len(so_far.edges) - 1:
-                stack.append(Steps((*so_far.edges, edge), (*so_far.vertices, vertex)))
+        if here not in onward:
+            near = walk.neighbours(here)
+            steps = zip(near.edges.tolist(), near.vertices.tolist(), strict=True)
+            to_go = length - len(so_far.edges) - 1
+            onward[here] = [step for step in steps if left.get(step[1], length) == to_go][::-1]
+        stack += [Steps((*so_far.edges, edge), (*so_far.vertices, vertex)) for edge, vertex in onward[here]]
     return found
 
 

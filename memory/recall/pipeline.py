@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.graph import Bools, Floats, Graph, Ints
+from memory.graph import NO_END, Bools, Floats, Graph, Ints
 from memory.nouns import Episode, Hit, Recall, Scope, Step, Trace, Visit
 from memory.protocols import Embedder
 from memory.recall import traversers
+from memory.recall.adjacency import Moment
 from memory.recall.analyse import Question, analyse
 from memory.recall.context import smoothed
 from memory.recall.rank import best, final_scores
@@ -35,6 +36,7 @@ from memory.store import episodes, vectors
 from memory.store import graph as stored
 from memory.store import text as full_text
 from memory.store.connect import Connection
+from memory.times import to_ms
 from memory.unicode import well_formed
 
 NO_STRATEGY = "none"
@@ -119,7 +121,8 @@ def recall(
     walk: Walk | None = None
     if settings.strategy != NO_STRATEGY:
         with recorder.step("graph") as detail:
-            start = _start(conn, snapshot, embedder, settings, question, scores, seeds, mask)
+            holds = _moment(as_of, when, now or datetime.now(UTC))
+            start = _start(conn, snapshot, embedder, settings, question, scores, seeds, mask, holds)
             walk = traversers.by_name(settings.strategy)(graph, start, mask, settings)
             detail["strategy"] = settings.strategy
     agreed: Synergy | None = None
@@ -137,7 +140,7 @@ def recall(
     with recorder.step("rank") as detail:
         rows = best(ranking, mask, k)
         found = episodes.by_ids(conn, [int(node) for node in graph.episode_ids[rows]])
-        hits = _hits(graph, rows, found, ranking, scores, walk)
+        hits = _hits(graph, rows, found, ranking, scores, walk, agreed)
         detail["episodes"] = len(hits)
     _record_visits(recorder, conn, graph, seeds, walk, hits)
     return Found(Recall(hits, recorder.trace()), question, tuple(labels.values()), int(may_see.sum()))
@@ -187,10 +190,11 @@ def _start(
     scores: TextScores,
     objects: dict[int, float],
     mask: Bools,
+    holds: Moment,
 ) -> Seeds:
     """Where a walk starts, and what leads it; without vectors the text scores alone."""
     if not scores.best_cosine:
-        return Seeds(scores.fused, objects)
+        return Seeds(scores.fused, objects, when=holds)
 
     def texts(nodes: Sequence[int]) -> dict[int, str]:
         return stored.object_labels(conn, nodes) | stored.thesis_texts(conn, nodes)
@@ -200,7 +204,13 @@ def _start(
     relevance = Relevance(
         snapshot.graph, scores.fused, scores.vector, mask, lambda: embedder.embed_query(question.text), meaning
     )
-    return Seeds(scores.fused, objects, relevance, meaning)
+    return Seeds(scores.fused, objects, relevance, meaning, when=holds)
+
+
+def _moment(as_of: datetime | None, when: When | None, now: datetime) -> Moment:
+    """When facts must hold: then, or by default now. What is yet to begin is told of already."""
+    then = as_of or (when.until if when is not None and when.kind == "as_of" else None)
+    return Moment(NO_END, to_ms(now)) if then is None else Moment(to_ms(then), to_ms(then))
 
 
 def _scatter(target: Floats, graph: Graph, ids: Ints, values: NDArray[np.floating]) -> None:
@@ -212,7 +222,13 @@ def _scatter(target: Floats, graph: Graph, ids: Ints, values: NDArray[np.floatin
 
 
 def _hits(
-    graph: Graph, rows: Ints, found: list[Episode], ranking: Floats, scores: TextScores, walk: Walk | None
+    graph: Graph,
+    rows: Ints,
+    found: list[Episode],
+    ranking: Floats,
+    scores: TextScores,
+    walk: Walk | None,
+    agreed: Synergy | None,
 ) -> tuple[Hit, ...]:
     row_of = {int(graph.episode_ids[row]): int(row) for row in rows}
     hits = []
@@ -222,6 +238,8 @@ def _hits(
         channels["text"] = float(scores.fused[row])
         if walk is not None:
             channels["graph"] = float(walk.episodes[row])
+        if agreed is not None:
+            channels["synergy"] = float(agreed.episodes[row])
         hits.append(Hit(episode, float(ranking[row]), channels))
     return tuple(hits)
 
@@ -244,8 +262,11 @@ def _record_visits(
         if node in labels:
             score = float(walk.objects[column]) if walk is not None else seeds[column]
             is_seed = column in seeds
+            seen = walk.visit.get(node) if walk is not None else None
+            status = "seed" if is_seed else seen.status if seen else "selected"
+            way = seen.path.edges if seen else ()
             recorder.visits.append(
-                Visit(node, "object", labels[node], score, "seed" if is_seed else "graph",
-                      "seed" if is_seed else "selected")
+                Visit(node, "object", labels[node], score, "seed" if is_seed else "graph", status,
+                      way[-1] if way else None, len(way))
             )  # fmt: skip
     recorder.visits.extend(Visit(hit.episode.id, "episode", hit.episode.title, hit.score, "rank") for hit in hits)

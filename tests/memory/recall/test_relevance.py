@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -13,6 +15,9 @@ from memory.nouns import Document
 from memory.recall.papers import PAPERS
 from memory.recall.relevance import Guess, Meaning, Relevance
 from memory.settings import MemorySettings, RecallSettings
+from memory.store import graph as stored
+from memory.store.graph import EdgeRow
+from memory.times import to_ms
 
 ROWS = [
     EpisodeRow(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 1000, 2: 1001}),
@@ -82,6 +87,29 @@ def test_a_passage_is_found_over_another_one(fresh: Memory, strategy: str, budge
     found = fresh.recall("Where does Ana Silva work?", k=2)
     assert {hit.episode.source.uri for hit in found.hits} == {"a", "b"}
     assert {"graph", "synergy"} <= {step.stage for step in found.trace.steps}
+    assert found.hits[0].channels["synergy"] > 0
+
+
+def test_a_relation_leads_on_while_it_holds(fresh: Memory) -> None:
+    fresh.remember_many([replace(NOTES[0], text="Ana Silva has moved."), *NOTES[1:]])
+    with fresh.store.writing() as conn:
+        found = stored.objects_by_norm(conn, ["ana silva", "lumen institute"])
+        (ana,), (lumen,) = found["ana silva"], found["lumen institute"]
+        start, end = to_ms(datetime(2020, 1, 1, tzinfo=UTC)), to_ms(datetime(2024, 1, 1, tzinfo=UTC))
+        row = EdgeRow(stored.allocate(conn, "edge", 1), "rel", ana, lumen, valid_from=start, valid_to=end)
+        stored.insert_edges(conn, [row], start)
+    settings = MemorySettings(recall=RecallSettings(strategy="beam", walk_vertices="eO", graph_weight=1.0))
+    path = fresh.store.path
+    fresh.close()
+
+    def graph_score(memory: Memory, year: int | None) -> float:
+        as_of = datetime(year, 1, 1, tzinfo=UTC) if year else None
+        hits = memory.recall("Where does Ana Silva work?", k=40, as_of=as_of).hits
+        return max((hit.channels["graph"] for hit in hits if hit.episode.source.uri == "b"), default=0.0)
+
+    with Memory.open(path, embedder=fresh.embedder, settings=settings) as memory:
+        assert graph_score(memory, 2022) > 0
+        assert graph_score(memory, 2019) == graph_score(memory, 2025) == graph_score(memory, None) == 0
 
 
 @pytest.mark.parametrize("paper", PAPERS)
