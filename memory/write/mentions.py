@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from memory.languages import STOP
+from memory.write import caseless
+
 _INDIC = "\u0900"  # from here on marks make another word: vowel signs of India and Thailand, ゛ of Japan
 MAX_SURFACE = 80  # characters; a longer "name" is a sentence in capitals
 
@@ -48,8 +51,9 @@ _COMMON = frozenset(
     went won worked wrote monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sun
     january february march april june july august september october november december jan feb mar apr jun jul
     aug sep sept oct nov dec pm mr mrs ms dr prof sir de het een en van der die das und ein eine ist ich wir sie
-    er es le la les un une des du et il elle""".split()
-)
+    er es le la les un une des du et il elle
+    вчера сегодня завтра потом затем тогда теперь здесь χθες σήμερα αύριο μετά εδώ εκεί""".split()
+).union(STOP["ru"], STOP["el"])
 _MONTHS = {
     name: number
     for number, names in enumerate(
@@ -62,7 +66,10 @@ _MONTHS = {
     for name in names.split()
 }  # fmt: skip
 
-_UPPER = r"A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽА-ЯЁЄІЇΑ-Ω"
+# All capitals of the Latin, Greek, Cyrillic and Armenian scripts.
+_UPPER = "".join(
+    chr(c) for c in (*range(0x590), *range(0x1E00, 0x2000)) if unicodedata.category(chr(c)) in ("Lu", "Lt")
+)
 _WORD = rf"[{_UPPER}][\w’'\-]*(?:\.(?=[{_UPPER}]\.))?|[{_UPPER}]\.(?=[\s{_UPPER}])"
 # "and", "in", "for" are left out: they join names more often than they belong to one, and on three question sets
 # recall gained from it (mean R@5 82.4 -> 83.2).
@@ -124,7 +131,7 @@ def mentions(text: str, title: str = "") -> list[Mention]:
     """
     found = list(_of_title(title)) if title else []
     taken: list[tuple[int, int]] = []
-    for mention in (*_marked(text), *_dates(text)):
+    for mention in (*_marked(text), *_dates(text), *_caseless(text)):
         if not any(start < mention.end and mention.start < end for start, end in taken):
             taken.append((mention.start, mention.end))
             found.append(mention)
@@ -180,6 +187,13 @@ def _marked(text: str) -> Iterator[Mention]:
         words = surface.split()
         if 1 <= len(words) <= 10 and (surface[:1].isupper() or surface[:1].isdigit()) and norm(surface):
             yield Mention(surface, norm(surface), "title", match.start(), match.end())
+
+
+def _caseless(text: str) -> Iterator[Mention]:
+    for found in caseless.names(text):
+        key = found.named if found.kind == "date" else norm(found.surface)
+        if key:
+            yield Mention(found.surface, key, found.kind, found.start, found.end)
 
 
 def _dates(text: str) -> Iterator[Mention]:
