@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -23,6 +23,7 @@ from benchmarks import command, data, metrics
 from memory import Memory
 from memory.nouns import Document, Scope
 from memory.protocols import Embedder
+from memory.recall.papers import PAPERS
 from memory.settings import MemorySettings, RecallSettings
 from plugins import manager
 
@@ -31,6 +32,26 @@ CONFIGURATIONS: dict[str, RecallSettings] = {
     "bm25": RecallSettings(strategy="none", lexical_weight=1, neighbour_weight=0),
     "vector": RecallSettings(strategy="none", lexical_weight=0, neighbour_weight=0),
     "fused": RecallSettings(strategy="none", neighbour_weight=0),
+}
+_SYNERGY = RecallSettings(strategy="spread+beam", mixed_weight=0, synergy_weight=0.1)  # beam is seen by synergy alone
+ABLATIONS: dict[str, RecallSettings] = {
+    "beam": RecallSettings(strategy="beam"),
+    "beam, E and O": RecallSettings(strategy="beam", walk_vertices="EO"),
+    "beam, T and O": RecallSettings(strategy="beam", walk_vertices="eTO"),
+    "beam, 100 sentences": RecallSettings(strategy="beam", walk_embedded=100),
+    "circles": RecallSettings(strategy="circles"),
+    "paths": RecallSettings(strategy="paths"),
+    "spread+beam": RecallSettings(strategy="spread+beam"),
+    "spread+circles": RecallSettings(strategy="spread+circles"),
+    "spread+paths": RecallSettings(strategy="spread+paths"),
+    "spread+beam+circles+paths": RecallSettings(strategy="spread+beam+circles+paths"),
+    "beam with synergy": RecallSettings(strategy="beam", synergy_weight=0.1),
+    "spread with synergy": _SYNERGY,
+    "the same, votes alone": replace(_SYNERGY, synergy_confirm=False),
+    "the same, confirmation alone": replace(_SYNERGY, synergy_votes=False),
+    "the same, no bridges": replace(_SYNERGY, synergy_bridge=False),
+    "the same, no pruning": replace(_SYNERGY, synergy_prune=False),
+    **{f"paper: {name}": settings for name, settings in PAPERS.items()},
 }
 BATCH = 256  # documents per transaction
 WARM_UP = 5  # questions asked before the clock counts
@@ -150,12 +171,14 @@ def budgets(asked: Sequence[Asked], texts: Mapping[str, str], sizes: Mapping[int
     }
 
 
-def measure(questions: data.QuestionSet, embedder: Embedder, path: Path, single_turns: bool = False) -> dict[str, Any]:
+def measure(
+    questions: data.QuestionSet, embedder: Embedder, path: Path, single_turns: bool = False, ablate: bool = False
+) -> dict[str, Any]:
     """One set's figures, as the JSON object of the README. The memory stays at `path`."""
     at = TURN_RANKS if questions.turns else RANKS
     built = build(path, questions.documents, embedder, questions.name)
     runs: dict[str, list[Asked]] = {}
-    for name, settings in CONFIGURATIONS.items():
+    for name, settings in (CONFIGURATIONS | ABLATIONS if ablate else CONFIGURATIONS).items():
         label = f"{questions.name}, {name}"
         runs[name] = ask_all(path, questions.questions, embedder, settings, max(at), label)
     baselines = {
@@ -283,6 +306,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--limit", type=command.positive, metavar="N", help="ask the first N questions only")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the memories there, as SET.db")
     parser.add_argument("--turns", action="store_true", help="chats: also with each turn as a document of its own")
+    parser.add_argument(
+        "--ablate", action="store_true", help="also with other ways to walk the graph, and with parts off"
+    )
     options = parser.parse_args(arguments)
     return command.run(lambda: _run(options))
 
@@ -295,7 +321,7 @@ def _run(options: argparse.Namespace) -> None:
         kept = command.new_file(options.keep, f"{questions.name}.db") if options.keep else None
         with tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary:
             path = Path(temporary) / f"{questions.name}.db"
-            result = measure(questions, embedder, path, options.turns)
+            result = measure(questions, embedder, path, options.turns, options.ablate)
             if kept:
                 shutil.move(path, kept)
         results.append(result)

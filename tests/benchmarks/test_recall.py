@@ -36,6 +36,13 @@ def test_one_set_gives_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert result["mb_per_1000"] > 0
 
 
+def test_the_other_ways_to_walk_are_measured_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert recall.main(["--data", str(sets.river(tmp_path / "river")), "--json", "--ablate"]) == 0
+    (result,) = objects(capsys.readouterr().out)
+    assert set(result["baselines"]) == {"bm25", "vector", "fused", *recall.ABLATIONS}
+    assert all(result["baselines"][name]["recall"]["5"] > 50 for name in recall.ABLATIONS)
+
+
 def test_the_baselines_switch_stages_off(tmp_path: Path) -> None:
     embedder = manager.load().embedder("static")
     questions = data.load(sets.river(tmp_path / "river"))
