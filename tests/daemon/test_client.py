@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import subprocess
 import sys
 import threading
@@ -24,31 +23,27 @@ HEAVY = (
 )  # fmt: skip
 
 
-def imported_by(code: str, environment: dict[str, str] | None = None) -> tuple[set[str], float]:
-    """The modules that are loaded after `code`, and the CPU milliseconds it took beyond a bare Python's start."""
-    probe = f"import sys, time; t = time.process_time(); {code}; print((time.process_time() - t) * 1000, *sys.modules)"
+def imported_by(code: str) -> set[str]:
+    """The modules that are loaded after `code`."""
     out = subprocess.run(
-        [sys.executable, "-P", "-c", probe],
+        [sys.executable, "-P", "-c", f"import sys; {code}; print(*sys.modules)"],
         capture_output=True,
         text=True,
         check=True,
-        env=os.environ | (environment or {}),
     )
-    milliseconds, *modules = out.stdout.split()
-    return set(modules), float(milliseconds)
+    return set(out.stdout.split())
 
 
 def test_the_client_imports_nothing_heavy() -> None:
-    modules, _ = imported_by("import daemon.client, daemon.paths, daemon.settings, daemon.wire")
+    modules = imported_by("import daemon.client, daemon.paths, daemon.settings, daemon.wire")
     assert "daemon.client" in modules
     assert not modules.intersection(HEAVY)
     assert not {name for name in modules if name.startswith(("plugins", "tui"))}
 
 
-def test_importing_the_client_is_cheap(tmp_path: Path) -> None:
-    """Under 80 ms of CPU, with bytecode as an installed program has it; the best of some tries on a busy machine."""
-    bytecode = {"PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
-    assert min(imported_by("import daemon.client", bytecode)[1] for _ in range(8)) < 80
+def test_the_client_imports_little() -> None:
+    """What its import costs is measured in benchmarks/; how much it brings along can be counted."""
+    assert len(imported_by("import daemon.client") - imported_by("pass")) < 80
 
 
 def test_no_module_needs_posix_to_be_imported() -> None:
