@@ -22,9 +22,10 @@ from daemon.tasks import Tally
 from daemon.views import moment, now
 from daemon.writer import Writer
 from memory import Memory
-from memory.errors import PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
+from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
 from memory.nouns import Document, Receipt, Source
 from memory.store import skips, sources
+from memory.write.prepare import Prepared
 from plugins.manager import Plugins
 from plugins.readers import Unreadable, documents, reader_of
 
@@ -36,7 +37,7 @@ BATCH_SECONDS = 1.0
 WALK_STEP = 1000  # files looked at between two looks for something more urgent
 
 FORGOTTEN = "forgotten on request; `pal add` reads it again"  # the skip of a file that is still on the disk
-STORE_TROUBLE = (StoreFullError, StoreBusyError, StoreDamagedError)  # no document's fault
+STORE_TROUBLE = (StoreFullError, StoreBusyError, StoreDamagedError, NotAvailableError)  # no document's fault
 
 
 @dataclass(frozen=True)
@@ -270,7 +271,8 @@ class Ingest:
         self, batch: _Batch, known: Mapping[str, list[Source]], skipped: Mapping[str, str], tally: Tally
     ) -> None:
         """Writes a batch, and then tells of it."""
-        written = self._writer.submit(lambda: self._unit(batch, skipped)).result()
+        prepared = self._prepared(batch)
+        written = self._writer.submit(lambda: self._unit(batch, prepared, skipped)).result()
         before = {source.uri for there in known.values() for source in there} if batch.documents else set()
         for document, receipt in written:
             if receipt.added or receipt.removed:
@@ -298,11 +300,22 @@ class Ingest:
             tally.tell(progress)
             self.publish(progress)
 
-    def _unit(self, batch: _Batch, skipped: Mapping[str, str]) -> list[tuple[Document, Receipt]]:
+    def _prepared(self, batch: _Batch) -> Prepared | None:
+        """The documents read and embedded, in this thread: a model may take seconds, and others want to write."""
+        try:
+            return self._memory.prepare(batch.documents)
+        except STORE_TROUBLE:
+            raise
+        except Exception:  # which document it is turns out when they are written
+            return None
+
+    def _unit(
+        self, batch: _Batch, prepared: Prepared | None, skipped: Mapping[str, str]
+    ) -> list[tuple[Document, Receipt]]:
         """What the writer thread does for a batch. Documents that cannot be kept become its `unread`."""
         written: list[tuple[Document, Receipt]] = []
         try:
-            written = list(zip(batch.documents, self._memory.remember_many(batch.documents), strict=True))
+            written = list(zip(batch.documents, self._memory.remember_many(prepared or batch.documents), strict=True))
         except STORE_TROUBLE:
             raise
         except Exception as error:

@@ -32,6 +32,7 @@ from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.write import embed, ingest
 from memory.write.mentions import norm
+from memory.write.prepare import Prepared, prepare
 
 CHECKPOINT_WAIT = 10.0  # seconds that forgetting waits for questions that are being answered
 ENOUGH = 0.9  # the share of episodes that must have a vector before questions use vectors at all
@@ -127,21 +128,27 @@ class Memory:
         )
         return self.remember_many([Document(uri, text, title=title, at=at, speaker=speaker, ref=ref)])[0]
 
-    def remember_many(self, documents: Iterable[Document]) -> list[Receipt]:
+    def prepare(self, documents: Iterable[Document]) -> Prepared:
+        """Reads and embeds documents, which takes the time; nothing is written, and nobody waits.
+
+        Raises InvalidInputError for a document without words, NotAvailableError from the embedder.
+        """
+        return prepare(self.store, list(documents), self.settings.chunk, self.embedder)
+
+    def remember_many(self, documents: Iterable[Document] | Prepared) -> list[Receipt]:
         """Remembers documents in one transaction: all of them, or on any error none. A receipt for each, in order.
 
         Of two documents with one uri the later is the newer version and the only one kept.
         """
-        given = list(documents)
-        newest = {document.uri: document for document in given}
-        batch = [ingest.read(document, self.settings.chunk) for document in newest.values()]
+        ready = documents if isinstance(documents, Prepared) else self.prepare(documents)
+        given, batch = ready.given, ready.batch
         if not batch:
             return []
         with self._write_lock:
             serving = self._serving
             with self.store.reading() as conn:
                 plans = ingest.plan(conn, batch)
-            matrix = serving.embedder.embed_documents(ingest.new_texts(batch, plans))
+            matrix = ready.matrix(ingest.new_texts(batch, plans), serving.embedder)
             with self.store.writing() as conn:
                 writer = ingest.Writer(conn, serving.embedder_id, _now())
                 receipts = writer.write(batch, plans, matrix)
@@ -150,7 +157,7 @@ class Memory:
             has_mails = any(document.reader == mails.READER for document in given)
             owner = self._owner() if has_mails else serving.owner
             self._serving = replace(serving, snapshot=serving.snapshot.after(writer.change, matrix), owner=owner)
-        of_uri = dict(zip(newest, receipts, strict=True))
+        of_uri = dict(zip(ready.newest, receipts, strict=True))
         return [of_uri[document.uri] for document in given]
 
     def move(self, old_uri: str, new_uri: str) -> None:

@@ -16,6 +16,7 @@ from memory import Memory
 from memory.errors import StoreFullError
 from memory.nouns import Document, Receipt
 from memory.store import skips, sources
+from memory.write.prepare import Prepared
 from plugins import manager
 
 
@@ -24,13 +25,13 @@ class Failing(Memory):
 
     full = False
 
-    def remember_many(self, documents: Iterable[Document]) -> list[Receipt]:
-        documents = list(documents)
+    def remember_many(self, documents: Iterable[Document] | Prepared) -> list[Receipt]:
+        ready = documents if isinstance(documents, Prepared) else self.prepare(documents)
         if self.full:
             raise StoreFullError("The disk is full. Make room.")
-        if any("poison" in document.text for document in documents):
+        if any("poison" in document.text for document in ready.given):
             raise ZeroDivisionError("poison")
-        return super().remember_many(documents)
+        return super().remember_many(ready)
 
 
 @pytest.fixture

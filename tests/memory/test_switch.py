@@ -168,6 +168,23 @@ def test_a_set_that_was_kept_serves_at_once(filled: Memory) -> None:
         assert first.texts == []
 
 
+def test_what_was_prepared_is_written_without_the_embedder(tmp_path: Path, static: Embedder) -> None:
+    first = Counting()
+    with Memory.open(tmp_path / "memory.db", embedder=first) as memory:
+        memory.remember_many(notes(0, 3))
+        ready = memory.prepare(notes(0, 6))
+        assert len(first.texts) == 6, "only what is new"
+        assert memory.stats().episodes == 3, "nothing is written"
+        memory.retire("note 1")
+        assert [one.added for one in memory.remember_many(ready)] == [0, 1, 0, 1, 1, 1]
+        assert len(first.texts) == 7, "and what has gone meanwhile"
+        ready = memory.prepare(notes(6, 9))
+        memory.switch_embedder(static)
+        memory.remember_many(ready)
+        assert stored(memory) == {static.name: (True, 9, 9)}
+        assert memory.check().problems == ()
+
+
 def test_the_set_that_questions_use_cannot_be_dropped(filled: Memory) -> None:
     with filled.store.writing() as conn, pytest.raises(InvalidInputError, match=r"hash.*Activate another"):
         vectors.drop(conn, 1)
