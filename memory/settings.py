@@ -28,7 +28,9 @@ class RecallSettings:
     """How episodes are found."""
 
     k: int = setting(10, "Episodes returned.")
-    strategy: str = setting("spread", "The traverser that walks the graph, or 'none' for text alone.")
+    strategy: str = setting(
+        "spread", "What walks the graph: spread, beam, circles, paths, or several joined by +; none: text alone."
+    )
     candidates: int = setting(1000, "Episodes that full text may propose.")
     lexical_weight: float = setting(0.7, "Share of full text in the fused text score; the rest is vectors.")
     vectors_in_memory: int = setting(300_000, "Up to so many vectors are searched in memory, more on disk.")

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 
+from memory.errors import InvalidInputError
 from memory.graph import LINK_KINDS, NO_END, NO_TIME, Bools, Codes, Floats, Graph, Ids, Ints
 
 EPISODE, THESIS, OBJECT = 0, 1, 2
@@ -121,7 +122,7 @@ class Walkable:
 
     `allowed` (n,) are the episodes that may be seen. `enter` names the kinds of vertex that may be entered, "E", "T"
     and "O"; a small letter: only as the end of a path. Where a walk starts is up to the walk. `hub_penalty` false makes
-    all vertices ordinary.
+    all vertices ordinary. Raises InvalidInputError for other letters.
     """
 
     def __init__(
@@ -132,6 +133,8 @@ class Walkable:
         when: Moment = ANY_TIME,
         hub_penalty: bool = True,
     ) -> None:
+        if not set(enter.upper()) <= set(VERTEX_KINDS):
+            raise InvalidInputError(f"{enter!r} names no kinds of vertex. Use the letters E, T and O, or e, t and o.")
         self.graph = graph
         self._index = index(graph)
         self.allowed = allowed & graph.alive

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory.errors import InvalidInputError
 from memory.graph import EpisodeRow, Graph, Link, ThesisRow
 from memory.recall.adjacency import EDGE_KINDS, Moment, Walkable
 from tests.memory.recall.walking import kinds_of, rng_graph
@@ -39,6 +40,8 @@ def test_kinds_that_may_not_be_entered_are_not() -> None:
     assert near(100, enter="ET") == [(20, "asserts", 200), (30, "next", 101)]
     assert near(1, enter="eTO")[0] == (11, "mention", 100)
     assert near(100, enter="eTO") == [], "only an end"
+    with pytest.raises(InvalidInputError, match="E, T and O"):
+        near(1, enter="EX")
 
 
 def test_what_is_not_allowed_is_not_there() -> None:
