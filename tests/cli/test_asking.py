@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-
 import pytest
 
 from tests.cli.test_pal import HEAVY
@@ -110,18 +108,11 @@ def test_a_question_of_a_hundred_thousand_characters(vault: Shell) -> None:
     assert said.out or said.err
 
 
-def test_a_warm_question_is_quick_and_imports_nothing_heavy(vault: Shell) -> None:
+def test_a_question_imports_nothing_heavy(vault: Shell) -> None:
     code = (
         "import sys, atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
         "from daemon.cli import main; main(prog_name='pal')"
     )
-    seconds = []
-    for _ in range(4):  # the quickest counts: what else the machine does is not ours
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        process = vault.process("ask", "who is the vet for Bosun?", code=code)
-        out, err = process.communicate(timeout=60)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-        assert "Mrs Tregear" in out
+    out, err = vault.process("ask", "who is the vet for Bosun?", code=code).communicate(timeout=60)
+    assert "Mrs Tregear" in out
     assert {name.partition(".")[0] for name in err.splitlines()[-1].split()} & HEAVY == set()
-    assert min(seconds) <= 0.25

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path as File
 
@@ -96,9 +95,7 @@ def test_budgets_hold_on_a_hub_and_on_a_clique(name: str, graph: Graph) -> None:
     scores[:: max(1, len(scores) // 7)] = 0.5
     seeds = Seeds(scores, {0: 1.0, 5: 1.0, len(graph.object_ids) - 2: 1.0})
     index(graph)
-    begun = time.thread_time()
     walk = by_name(name)(graph, seeds, graph.alive, SETTINGS)
-    assert time.thread_time() - begun < 2
     beams = 11 + SETTINGS.beam_width * SETTINGS.beam_neighbours * SETTINGS.beam_depth
     ways = SETTINGS.path_pairs * SETTINGS.path_count
     assert len(walk.visit) <= beams + SETTINGS.circles_edges + 11 + ways * SETTINGS.path_length
