@@ -10,6 +10,14 @@
   + NotFoundError         nothing has that id or name
   + InvalidInputError     an argument that cannot be meant (empty text, a naive datetime, a vector with NaN)
   + NotAvailableError     this build or this configuration cannot do that; the reason is in the message
+  + ModelError            a language model did not do what was asked of it
+    - ModelUnavailableError   nobody answers, or not now; `retry_after` and `lasting` say whether to try again
+    - ModelTimeoutError       it took too long
+    - ModelRefusedError       it will not answer that
+    - MalformedOutputError    what it said is not what was asked for; `text` is what it said
+    - OverBudgetError         no room in the model's context, or in the day's tokens
+    - ModelCancelledError     whoever asked has given up
+    - LocalOnlyError          the text may not leave this machine, and the model is elsewhere
 """
 
 
@@ -51,3 +59,51 @@ class InvalidInputError(PalimpsestError, ValueError):
 
 class NotAvailableError(PalimpsestError):
     """This build or configuration cannot do that; the message gives the reason."""
+
+
+class ModelError(PalimpsestError):
+    """A language model did not do what was asked of it."""
+
+
+class ModelUnavailableError(ModelError):
+    """The model cannot be reached, is not there, or takes no requests now; the message has the remedy.
+
+    `retry_after` are the seconds after which its server wants to be asked again, if it said so. `lasting` means that
+    trying again changes nothing: somebody has to do something first.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None, lasting: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.lasting = lasting
+
+
+class ModelTimeoutError(ModelError):
+    """The model took too long."""
+
+
+class ModelRefusedError(ModelError):
+    """The model will not answer that."""
+
+
+class MalformedOutputError(ModelError):
+    """What the model said is not what was asked for. `text` is what it said, for a repair or for the record.
+
+    The message never quotes it: it may be private, and messages are logged.
+    """
+
+    def __init__(self, message: str, text: str = "") -> None:
+        super().__init__(message)
+        self.text = text
+
+
+class OverBudgetError(ModelError):
+    """There is no room for the request: in the model's context, or in what may be spent today."""
+
+
+class ModelCancelledError(ModelError):
+    """Whoever asked has given up."""
+
+
+class LocalOnlyError(ModelError):
+    """The text may not leave this machine, and the model is elsewhere. Nothing was sent."""

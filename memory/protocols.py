@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from memory.llm import LlmRequest, Reply
 
 Vectors = NDArray[np.float32]
 
@@ -35,4 +37,38 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str) -> Vectors:
         """text -> (dimension,) float32 of norm 1, or zeros if no word of it is known."""
+        ...
+
+
+@runtime_checkable
+class LLM(Protocol):
+    """A language model. Any number of threads may use it.
+
+    Both methods raise errors.ModelError: ModelUnavailableError, ModelTimeoutError, ModelRefusedError,
+    MalformedOutputError, OverBudgetError, ModelCancelledError, and LocalOnlyError where text that may not leave this
+    machine is meant for a model that is elsewhere.
+    """
+
+    @property
+    def name(self) -> str:
+        """As a person writes it: "ollama:qwen3:4b"."""
+        ...
+
+    @property
+    def context_tokens(self) -> int:
+        """Tokens that prompt and reply may have together."""
+        ...
+
+    @property
+    def is_local(self) -> bool:
+        """Whether nothing that it is told leaves this machine."""
+        ...
+
+    def complete(self, request: LlmRequest) -> Reply:
+        """The whole answer. With a schema `data` follows it; with tools every call is of one of them, as its schema
+        wants it; what is neither is a MalformedOutputError."""
+        ...
+
+    def stream(self, request: LlmRequest) -> Iterator[str | Reply]:
+        """The text as it comes, then the whole Reply. Closing the iterator ends the call."""
         ...

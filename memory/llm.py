@@ -1,0 +1,172 @@
+"""What is said to a language model and what it says back: plain values, no vendor's types, standard library only.
+
+Three kinds of requests are made, all with the same `LlmRequest`:
+
+* extraction: `schema` is set, the reply's `data` follows it
+* an answer:  neither; the text comes in pieces, with its citations in it
+* an agent:   `tools` is set; the reply has `calls`. The next request repeats the messages, with `reply.message()` and
+              one `call.answered(text)` for every call behind them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["extract", "answer", "agent"]
+ROLES: tuple[Role, ...] = ("extract", "answer", "agent")
+
+GOOD = 0.75  # a grade from which a model can be relied on
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn. An assistant's turn may have `calls`; a tool's turn is the result of the call `call_id`.
+
+    `native` is the model's own form of its turn, which only its plugin reads: it is to be handed back untouched.
+    """
+
+    role: Literal["user", "assistant", "tool"]
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+    tool: str = ""
+    failed: bool = False
+    native: Any = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """What a model may call. `parameters` is the JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that a model wants made: of a tool of the request, with arguments that follow its schema."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+    def answered(self, text: str, *, failed: bool = False) -> Message:
+        """The turn that tells the model what came of its call."""
+        return Message("tool", text, call_id=self.id, tool=self.name, failed=failed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmRequest:
+    """One call of a model.
+
+    `system` is the fixed part: the same for every request of a kind, so that a vendor can keep it ready. `local_only`
+    says that some of the text may not leave this machine; it is the default, and whoever clears it has looked at the
+    policy of every source in the request. `cancelled` is asked a few times a second, from another thread.
+    """
+
+    messages: tuple[Message, ...]
+    system: str = ""
+    schema: Mapping[str, Any] | None = None
+    tools: tuple[Tool, ...] = ()
+    max_tokens: int = 2048
+    temperature: float = 0.0
+    seed: int = 42
+    think: bool = False
+    local_only: bool = True
+    purpose: str = ""  # what the tokens are booked under: extract, answer, agent, probe
+    cancelled: Callable[[], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of a call. `read` are all of the prompt; `cached` of them were kept ready by the vendor."""
+
+    read: int = 0
+    written: int = 0
+    cached: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(self.read + other.read, self.written + other.written, self.cached + other.cached)
+
+    @property
+    def total(self) -> int:
+        return self.read + self.written
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """All of an answer. `stop` is "length" where it was cut at `max_tokens`.
+
+    `first_s` are the seconds until the model began to write, `ms` all of the time.
+    """
+
+    text: str
+    usage: Usage = Usage()
+    data: Any = None
+    calls: tuple[ToolCall, ...] = ()
+    stop: Literal["end", "length", "tools"] = "end"
+    first_s: float = 0.0
+    ms: float = 0.0
+    native: Any = field(default=None, compare=False, repr=False)
+
+    def message(self) -> Message:
+        """This reply as a turn of the next request."""
+        return Message("assistant", self.text, self.calls, native=self.native)
+
+
+@dataclass(frozen=True, slots=True)
+class Grades:
+    """What a probe found of a model. The first four are shares of the tasks it got right, in [0, 1].
+
+    `version` tells the probed model from a later one of the same name; `context` is the longest prompt, in tokens, of
+    which it still used the middle; `at` is milliseconds UTC.
+    """
+
+    name: str
+    version: str
+    at: int
+    schema: float
+    tools: float
+    cite: float
+    refuse: float
+    tokens_per_s: float
+    first_s: float
+    context: int
+    usage: Usage = Usage()
+    notes: tuple[str, ...] = ()
+
+    def fits(self, role: Role) -> bool:
+        """Whether the model can be used for that."""
+        match role:
+            case "extract":
+                return self.schema >= GOOD
+            case "answer":
+                return self.cite >= GOOD and self.refuse >= GOOD
+            case "agent":
+                return self.tools >= GOOD and self.cite >= GOOD
+
+    @property
+    def score(self) -> float:
+        """Of several models that fit, the one with the most is the best."""
+        return self.schema + self.tools + self.cite + self.refuse
+
+    @property
+    def batch(self) -> int:
+        """Episodes of one extraction call: an episode takes about 400 tokens, and what is found in it 1,000."""
+        return max(1, min(3, (self.context - 1500) // 1400)) if self.schema >= 0.9 else 1
+
+
+def about_tokens(text: str) -> int:
+    """About how many tokens a text has, rather too many than too few, in any script."""
+    return len(text.encode("utf-8", "replace")) // 3 + 1
+
+
+def length(request: LlmRequest) -> int:
+    """About how many tokens the prompt of a request has."""
+    parts = [request.system, *(message.text for message in request.messages)]
+    parts += [str(call.arguments) for message in request.messages for call in message.calls]
+    parts += [f"{tool.name} {tool.description} {tool.parameters}" for tool in request.tools]
+    return sum(map(about_tokens, filter(None, [*parts, str(request.schema) if request.schema else ""])))
