@@ -6,10 +6,12 @@ stdout carries the figures, stderr the narration. Exit codes: 0 it ran, 2 the ca
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
@@ -83,6 +85,22 @@ def new_file(folder: Path, name: str) -> Path:
     except OSError as error:
         raise DataError(f"{folder} cannot be made: {error.strerror}. Give another folder.") from error
     return path
+
+
+@contextmanager
+def output(path: Path | None) -> Iterator[TextIO]:
+    """A file to write lines to, empty at first; without a path what is written goes nowhere. Raises DataError."""
+    try:
+        file = (path or Path(os.devnull)).open("w", encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror}. Give another file.") from error
+    with file:
+        yield file
+
+
+def folder_bytes(folder: Path) -> int:
+    """The size of all files below `folder`."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def file_bytes(path: Path) -> int:

@@ -3,7 +3,7 @@
 A set is a folder with two files of JSON lines:
 
 * `corpus.jsonl`   passages `{"id","title","text"}`, one document each,
-                   or turns `{"id","conversation","session","time","speaker","text"}`, one document per session
+                   or turns `{"id","conversation","session","time","speaker","text"}`, one chat per session
 * `queries.jsonl`  `{"id","question","gold":[ids of the corpus]}`, for turns also `"conversation"` and `"category"`
 
 Other keys are ignored.
@@ -12,14 +12,16 @@ Other keys are ignored.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from benchmarks.command import DataError
 from memory.nouns import Document, Turn
+from plugins import manager
+from plugins.readers import documents
 
 CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
 PASSAGE: dict[str, type] = {"id": str, "title": str, "text": str}
@@ -46,27 +48,27 @@ class QuestionSet:
     texts: dict[str, str]
     turns: bool
 
-    def turn_documents(self) -> Iterator[Document]:
-        """The same turns, each as a document of its own; one without words ("...") cannot be remembered alone."""
-        for document in self.documents:
-            for turn in filter(_has_words, document.turns):
-                yield Document(
-                    uri=f"{self.name}/{turn.ref}",
-                    turns=(turn,),
-                    kind=document.kind,
-                    reader=document.reader,
-                    at=turn.at,
-                    conversation=document.conversation,
-                )
+    def paused_documents(self) -> list[Document]:
+        """The same chats with a second between two turns: where no pause is too short, each turn is an episode."""
+        return [
+            replace(document, turns=tuple(_later(turn, second) for second, turn in enumerate(document.turns)))
+            for document in self.documents
+        ]
 
 
-def find_sets(data: Path) -> list[Path]:
-    """`data` itself if it is a set, else the sets right below it, by name. Raises DataError if there are none."""
+def find_sets(data: Path, names: Sequence[str] | None = None) -> list[Path]:
+    """`data` itself if it is a set, else the sets right below it, by name; of those only `names`, if given.
+
+    Raises DataError if there are none.
+    """
     if not data.is_dir():
         raise DataError(f"{data} is not a folder. Give --data a folder with {CORPUS} and {QUERIES}.")
     if _is_set(data):
         return [data]
-    found = sorted(folder for folder in data.iterdir() if folder.is_dir() and _is_set(folder))
+    for name in names or ():
+        if not _is_set(data / name):
+            raise DataError(f"There is no set {name} in {data}: a folder with {CORPUS} and {QUERIES}.")
+    found = sorted(folder for folder in data.iterdir() if _is_set(folder) and (not names or folder.name in names))
     if not found:
         raise DataError(f"Neither {data} nor a folder in it holds both {CORPUS} and {QUERIES}.")
     return found
@@ -88,11 +90,11 @@ def load(folder: Path, limit: int | None = None) -> QuestionSet:
     texts = {row["id"]: row["text"] for row in rows}
     if len(texts) < len(rows):
         raise DataError(f"{path}: an id occurs twice; ids must be unique.")
-    documents = _sessions(name, rows, path) if turns else _passages(name, rows)
+    made = _sessions(name, rows, path) if turns else _passages(name, rows)
     questions = _questions(folder / QUERIES, turns)
     if not questions:
         raise DataError(f"{folder / QUERIES} is empty.")
-    return QuestionSet(name, documents, tuple(questions[:limit]), texts, turns)
+    return QuestionSet(name, made, tuple(questions[:limit]), texts, turns)
 
 
 def read_rows(path: Path, needed: dict[str, type]) -> Iterator[dict[str, Any]]:
@@ -133,27 +135,25 @@ def _passages(name: str, rows: list[dict[str, Any]]) -> tuple[Document, ...]:
     )
 
 
-def _has_words(turn: Turn) -> bool:
-    return any(map(str.isalnum, turn.text))
+def _later(turn: Turn, seconds: int) -> Turn:
+    return replace(turn, at=turn.at + timedelta(seconds=seconds)) if turn.at else turn
 
 
 def _sessions(name: str, rows: list[dict[str, Any]], path: Path) -> tuple[Document, ...]:
-    """One document per session, in the order of the file."""
-    sessions: dict[tuple[str, int], list[Turn]] = {}
+    """One document per session, in the order of the file: as if each lay in a folder of its conversation as a chat
+    in JSON, called by its number, and was read from there. The reader knows no conversations; those are added."""
+    sessions: dict[tuple[str, int], list[dict[str, str]]] = {}
     for row in rows:
-        turn = Turn(row["speaker"], row["text"], parse_time(row["time"], path), row["id"])
-        sessions.setdefault((row["conversation"], row["session"]), []).append(turn)
-    return tuple(
-        Document(
-            uri=f"{name}/{conversation}/{session}",
-            turns=tuple(turns),
-            kind="chat",
-            reader="benchmark",
-            at=turns[0].at,
-            conversation=conversation,
-        )
-        for (conversation, session), turns in sessions.items()
-    )
+        at = parse_time(row["time"], path).isoformat()
+        message = {"id": row["id"], "role": row["speaker"], "content": row["text"], "time": at}
+        sessions.setdefault((row["conversation"], row["session"]), []).append(message)
+    plugins = manager.load()
+    read = []
+    for (conversation, session), messages in sessions.items():
+        file = Path(conversation, f"{session}.json")
+        (document,) = documents(plugins, file, json.dumps({"messages": messages}).encode(), path.stat())
+        read.append(replace(document, uri=f"{name}/{conversation}/{session}", conversation=conversation))
+    return tuple(read)
 
 
 def parse_time(text: str, path: Path) -> datetime:

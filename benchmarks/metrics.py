@@ -72,3 +72,9 @@ def margin(shares: Sequence[float]) -> float:
 def percentile(values: Sequence[float], q: float) -> float:
     """The `q`-th percentile (0 to 100, linear between neighbours), three decimals; 0 for no values."""
     return round(float(np.percentile(values, q)), 3) if len(values) else 0.0
+
+
+def ratio(values: Sequence[float], of: Sequence[float]) -> float:
+    """The median of `values` over the median of `of`, two decimals; 0 where that is not defined."""
+    below = float(np.median(of)) if len(of) else 0.0
+    return round(float(np.median(values)) / below, 2) if len(values) and below else 0.0

@@ -7,6 +7,8 @@ import pytest
 
 from benchmarks import data
 from benchmarks.command import DataError
+from memory.settings import ChunkSettings
+from memory.write.chunk import episodes_of
 from tests.benchmarks.sets import write_set
 
 PASSAGES = [
@@ -56,20 +58,23 @@ def test_turns_become_a_document_per_session(tmp_path: Path) -> None:
     assert questions.questions[0] == data.Question("q", "Who?", ("ca:1:0",), "a", "2")
 
 
-def test_each_turn_can_be_a_document_of_its_own(tmp_path: Path) -> None:
+def test_chats_are_read_as_a_file_of_them_would_be(tmp_path: Path) -> None:
+    rows = [TURNS[0], TURNS[1] | {"text": "  \n"}, TURNS[1] | {"id": "ca:1:2", "text": " Bye "}]
     query = {"id": "q", "question": "Who?", "gold": [], "conversation": "a"}
-    questions = data.load(write_set(tmp_path / "talk", TURNS, [query]))
-    singles = list(questions.turn_documents())
-    assert [d.turns[0].ref for d in singles] == [turn["id"] for turn in TURNS]
-    assert all(len(d.turns) == 1 and d.conversation in ("a", "b") for d in singles)
-    assert len({d.uri for d in singles}) == len(TURNS)
+    (chat,) = data.load(write_set(tmp_path / "talk", rows, [query])).documents
+    assert (chat.kind, chat.reader, chat.title, chat.text) == ("chat", "chat", "1", "")
+    assert [(turn.text, turn.ref) for turn in chat.turns] == [("Hello", "ca:1:0"), ("Bye", "ca:1:2")]
 
 
-def test_a_turn_without_words_is_no_document(tmp_path: Path) -> None:
+def test_with_pauses_each_turn_becomes_an_episode(tmp_path: Path) -> None:
     query = {"id": "q", "question": "Who?", "gold": [], "conversation": "a"}
-    questions = data.load(write_set(tmp_path / "talk", [TURNS[0], TURNS[1] | {"text": "..."}], [query]))
-    assert [turn.text for turn in questions.documents[0].turns] == ["Hello", "..."]
-    assert [document.turns[0].text for document in questions.turn_documents()] == ["Hello"]
+    rows = [*TURNS, TURNS[0] | {"id": "dots", "text": "..."}]
+    questions = data.load(write_set(tmp_path / "talk", rows, [query]))
+    alone = ChunkSettings(turn_gap_minutes=0)
+    drafts = [draft for chat in questions.paused_documents() for draft in episodes_of(chat, alone)]
+    assert [draft.refs for draft in drafts] == [(turn["id"],) for turn in TURNS]  # without words there is no episode
+    whole = [draft for chat in questions.paused_documents() for draft in episodes_of(chat, ChunkSettings())]
+    assert [len(draft.refs) for draft in whole] == [3, 2, 2, 2]
 
 
 def test_limit_keeps_the_first_questions_and_the_whole_corpus(tmp_path: Path) -> None:
@@ -97,6 +102,9 @@ def test_a_folder_of_sets_is_each_of_them_by_name(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     assert [folder.name for folder in data.find_sets(tmp_path)] == ["mill", "tide"]
     assert data.find_sets(tmp_path / "tide") == [tmp_path / "tide"]
+    assert data.find_sets(tmp_path, ["tide"]) == [tmp_path / "tide"]
+    with pytest.raises(DataError, match="no set moon"):
+        data.find_sets(tmp_path, ["tide", "moon"])
 
 
 @pytest.mark.parametrize("name", ["missing", "empty"])

@@ -83,6 +83,8 @@ def test_summaries() -> None:
     assert metrics.margin([1]) == 0
     assert metrics.percentile([1, 2, 3, 4, 5], 50) == 3
     assert metrics.percentile([], 95) == 0
+    assert metrics.ratio([2, 3, 9], [1, 2, 3]) == 1.5
+    assert metrics.ratio([1], []) == metrics.ratio([], [1]) == metrics.ratio([1], [0]) == 0
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1))

@@ -1,5 +1,6 @@
 """The recall benchmark as it is called, over real memories of a few invented passages."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -10,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks import data, recall
+from benchmarks import ablations, data, recall
 from memory import Memory
+from memory.recall.traversers import TRAVERSERS
 from memory.settings import MemorySettings
 from plugins import manager
 from tests.benchmarks import sets
@@ -36,11 +38,45 @@ def test_one_set_gives_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert result["mb_per_1000"] > 0
 
 
-def test_the_other_ways_to_walk_are_measured_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert recall.main(["--data", str(sets.river(tmp_path / "river")), "--json", "--ablate"]) == 0
+def test_all_ablations_are_measured_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert recall.main(["--data", str(sets.river(tmp_path / "river")), "--json", "--ablations"]) == 0
     (result,) = objects(capsys.readouterr().out)
-    assert set(result["baselines"]) == {"bm25", "vector", "fused", *recall.ABLATIONS}
-    assert all(result["baselines"][name]["recall"]["5"] > 50 for name in recall.ABLATIONS)
+    assert set(result["ablations"]) == set(ablations.ABLATIONS)
+    assert {"no-graph", "no-synergy", "no-neighbours", "no-seeds", "no-titles", "mixed"} <= set(result["ablations"])
+    assert set(TRAVERSERS) <= set(result["ablations"])
+    assert all(one["recall"]["5"] > 50 for one in result["ablations"].values())
+
+
+def test_ablations_are_chosen_by_name_and_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ablations.ABLATIONS, "spread-same", ablations.DEFAULT)
+    each = tmp_path / "each.jsonl"
+    arguments = ["--data", str(sets.river(tmp_path / "river")), "--json", "--questions", str(each)]
+    assert recall.main([*arguments, "--ablations", "no-graph", "spread*"]) == 0
+    (result,) = objects(capsys.readouterr().out)
+    assert set(result["ablations"]) == {"no-graph", *(name for name in ablations.ABLATIONS if "spread" in name)}
+    same = result["ablations"]["spread-same"]  # the default's own settings: not asked again
+    assert (same["gain"], same["gain_margin"], same["times_ms"], same["times_cpu_ms"]) == (0, 0, 1, 1)
+    for one in [*result["ablations"].values(), *result["baselines"].values()]:
+        assert one["gain"] == pytest.approx(one["recall"]["5"] - result["recall"]["5"], abs=0.02)
+        assert one["times_ms"] == pytest.approx(one["p50_ms"] / result["p50_ms"], abs=0.02)
+    rows = objects(each.read_text("utf-8"))
+    assert [row["id"] for row in rows if row["configuration"] == "no-graph"] == ["q0", "q1", "q2", "q3"]
+    assert {row["configuration"] for row in rows} == {"memory", *result["baselines"], *result["ablations"]}
+    for row in rows:
+        found = {ref for refs in row["returned"][:2] for ref in refs}
+        assert row["recall"]["2"] == len(found & set(row["gold"])) / len(row["gold"])
+
+
+def test_what_synergy_does_is_left_out_part_by_part() -> None:
+    whole = ablations.ABLATIONS["synergy"]
+    assert whole.synergy_weight > 0 == ablations.ABLATIONS["no-synergy"].synergy_weight
+    parts = [name for name in ablations.ABLATIONS if name.startswith("synergy-no-")]
+    assert len(parts) == 4
+    for name in parts:
+        off = [field for field in dataclasses.fields(whole) if getattr(ablations.ABLATIONS[name], field.name) is False]
+        assert len([field for field in off if field.name.startswith("synergy_")]) == 1
 
 
 def test_the_baselines_switch_stages_off(tmp_path: Path) -> None:
@@ -70,11 +106,19 @@ def test_turns_are_asked_within_their_conversation(tmp_path: Path, capsys: pytes
     assert result["recall"]["2"] == result["categories"]["5"]["recall"]["2"] == 100
     assert result["turns_per_episode"] == 3
     assert (result["documents"], result["episodes"]) == (4, 4)
-    assert set(result["budget_recall"]) == {"memory", "bm25", "vector", "fused"}
-    assert set(result["baselines"]) == {"bm25", "vector", "fused", "turns"}
-    assert result["baselines"]["turns"]["recall"]["5"] == 100
-    assert result["budget_recall"]["memory"]["20"] == result["baselines"]["turns"]["budget_recall"]["20"] == 100
-    assert result["budget_characters"]["20"] == pytest.approx(4 * result["budget_characters"]["5"], abs=2)
+    assert set(result["baselines"]) == {"bm25", "vector", "fused"}
+    for one in [result, *result["baselines"].values()]:
+        assert list(one["budget_recall"]) == ["1000", "2000", "4000", "8000"]
+    assert result["budget_recall"]["1000"] == 100  # a conversation is shorter
+
+
+def test_single_turns_are_measured_beside_the_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert recall.main(["--data", str(sets.talks(tmp_path / "talks")), "--json", "--turns"]) == 0
+    (result,) = objects(capsys.readouterr().out)
+    assert result["single_turns"]["episodes"] == 11  # of 12 turns one has no words
+    found = result["single_turns"]["configurations"]
+    assert set(found) == {"memory", "bm25", "vector", "fused", "no-graph", "no-neighbours"}
+    assert found["memory"]["recall"]["5"] == found["memory"]["budget_recall"]["8000"] == 100
 
 
 def test_a_folder_of_sets_is_a_row_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,6 +130,12 @@ def test_a_folder_of_sets_is_a_row_each(tmp_path: Path, capsys: pytest.CaptureFi
     assert [line.split()[0] for line in first.splitlines()[2:4]] == ["[bold]talks", "river"]
     assert "5 (apart)" not in table  # the limit left it out
     assert "within a text budget" in table
+    assert (
+        recall.main(["--data", str(tmp_path / "data"), "--limit", "2", "--sets", "river", "--ablations", "beam"]) == 0
+    )
+    table = capsys.readouterr().out
+    assert "talks" not in table
+    assert "river, beam " in table
 
 
 def test_the_memory_can_be_kept_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,6 +152,8 @@ def test_the_memory_can_be_kept_once(tmp_path: Path, capsys: pytest.CaptureFixtu
     [
         (["--data", "nowhere"], "not a folder"),
         (["--data", ".", "--embedder", "crystal"], "no embedder called 'crystal'"),
+        (["--data", ".", "--ablations", "gravity"], 'no ablation "gravity". There are: no-graph, '),
+        (["--data", ".", "--questions", "no/such/file"], "cannot be written"),
     ],
 )
 def test_a_wrong_call_is_told(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

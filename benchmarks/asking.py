@@ -1,0 +1,144 @@
+"""A memory is built from a question set and asked: what that found, and what it cost."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import command, data, metrics
+from memory import Memory
+from memory.nouns import Document, Scope
+from memory.protocols import Embedder
+from memory.settings import ChunkSettings, MemorySettings, RecallSettings
+
+BATCH = 256  # documents per transaction
+WARM_UP = 5  # questions asked before the clock counts
+APART = "5"  # the category of questions that cannot be answered as asked
+COMPARED = 5  # the rank at which two configurations are compared
+
+Returned = tuple[tuple[tuple[str, ...], str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question and what came back, best first: the refs and the text of each episode. Times in ms."""
+
+    question: data.Question
+    returned: Returned
+    ms: float
+    cpu_ms: float
+    stages: Mapping[str, float]
+
+    def recall(self, k: int) -> float:
+        """Recall@k, 0 to 1; of a question that has gold."""
+        return metrics.recall_at(self.question.gold, [refs for refs, _ in self.returned], k)
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What writing a set cost."""
+
+    documents: int
+    episodes: int
+    seconds: float
+    cpu_seconds: float
+    bytes: int
+
+
+def build(
+    path: Path, documents: Sequence[Document], embedder: Embedder, label: str, chunk: ChunkSettings | None = None
+) -> Built:
+    """Remember the documents in a new file at `path`: vectors and commits are in `seconds`, reading the set is not."""
+    embedder.embed_query("warm")  # load the embedder before the clock runs
+    settings = MemorySettings(chunk=chunk or ChunkSettings())
+    with Memory.open(path, embedder=embedder, settings=settings) as memory:
+        command.note(f"{label}: remember {len(documents)} documents")
+        with command.progress() as bar:
+            task = bar.add_task("", total=len(documents))
+            started, cpu_started = time.perf_counter(), time.process_time()
+            for start in range(0, len(documents), BATCH):
+                batch = documents[start : start + BATCH]
+                memory.remember_many(batch)
+                bar.advance(task, len(batch))
+            seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
+        episodes = memory.stats().episodes
+    return Built(len(documents), episodes, seconds, cpu_seconds, command.file_bytes(path))  # closing was the checkpoint
+
+
+def ask_all(
+    path: Path,
+    questions: Sequence[data.Question],
+    embedder: Embedder,
+    settings: RecallSettings,
+    depth: int,
+    label: str,
+) -> list[Asked]:
+    """Ask every question of the memory at `path`, `depth` episodes each, after a warm-up."""
+    with Memory.open(path, embedder=embedder, settings=MemorySettings(recall=settings)) as memory:
+        command.note(f"{label}: ask {len(questions)} questions")
+        for question in questions[:WARM_UP]:
+            _ask(memory, question, depth)
+        with command.progress() as bar:
+            return [_ask(memory, question, depth) for question in bar.track(questions, description="")]
+
+
+def _ask(memory: Memory, question: data.Question, depth: int) -> Asked:
+    within = Scope(conversation=question.conversation) if question.conversation else None
+    started, cpu_started = time.perf_counter(), time.thread_time()
+    found = memory.recall(question.text, k=depth, within=within)
+    ms, cpu_ms = 1000 * (time.perf_counter() - started), 1000 * (time.thread_time() - cpu_started)
+    returned = tuple((hit.episode.refs, sys.intern(hit.episode.text)) for hit in found.hits)  # many return the same
+    return Asked(question, returned, ms, cpu_ms, {step.stage: step.ms for step in found.trace.steps})
+
+
+def answerable(asked: Sequence[Asked]) -> list[Asked]:
+    """All but the questions that stand apart."""
+    return [one for one in asked if one.question.category != APART]
+
+
+def ranks(asked: Sequence[Asked], at: Sequence[int]) -> dict[str, Any]:
+    """Recall@k and All@k in percent over the questions that have gold, with the 95 % margin of Recall@k."""
+    judged = [one for one in asked if one.question.gold]
+    recall = {k: [one.recall(k) for one in judged] for k in at}
+    return {
+        "questions": len(judged),
+        "recall": {str(k): metrics.percent(shares) for k, shares in recall.items()},
+        "all": {str(k): metrics.percent([float(share == 1) for share in shares]) for k, shares in recall.items()},
+        "margin": {str(k): metrics.margin(shares) for k, shares in recall.items()},
+    }
+
+
+def latency(asked: Sequence[Asked]) -> dict[str, float]:
+    """Milliseconds per question, and of those the thread's processor time."""
+    times = [one.ms for one in asked]
+    return {
+        "p50_ms": metrics.percentile(times, 50),
+        "p95_ms": metrics.percentile(times, 95),
+        "p50_cpu_ms": metrics.percentile([one.cpu_ms for one in asked], 50),
+    }
+
+
+def stages(asked: Sequence[Asked]) -> dict[str, float]:
+    """Median milliseconds of each stage, by the trace."""
+    names = dict.fromkeys(name for one in asked for name in one.stages)
+    return {name: metrics.percentile([one.stages[name] for one in asked if name in one.stages], 50) for name in names}
+
+
+def against(asked: Sequence[Asked], default: Sequence[Asked]) -> dict[str, float]:
+    """The same questions asked in two ways: percent points of Recall@5 that the first gains over `default`, the 95 %
+    margin of that, and how many times as long it takes."""
+    gains = [
+        one.recall(COMPARED) - other.recall(COMPARED)
+        for one, other in zip(answerable(asked), answerable(default), strict=True)
+        if one.question.gold
+    ]
+    return {
+        "gain": metrics.percent(gains),
+        "gain_margin": metrics.margin(gains),
+        "times_ms": metrics.ratio([one.ms for one in asked], [one.ms for one in default]),
+        "times_cpu_ms": metrics.ratio([one.cpu_ms for one in asked], [one.cpu_ms for one in default]),
+    }
