@@ -17,7 +17,6 @@ from memory.settings import ChunkSettings, MemorySettings, RecallSettings
 
 BATCH = 256  # documents per transaction
 WARM_UP = 5  # questions asked before the clock counts
-APART = "5"  # the category of questions that cannot be answered as asked
 COMPARED = 5  # the rank at which two configurations are compared
 
 Returned = tuple[tuple[tuple[str, ...], str], ...]
@@ -97,7 +96,7 @@ def _ask(memory: Memory, question: data.Question, depth: int) -> Asked:
 
 def answerable(asked: Sequence[Asked]) -> list[Asked]:
     """All but the questions that stand apart."""
-    return [one for one in asked if one.question.category != APART]
+    return [one for one in asked if not one.question.apart]
 
 
 def ranks(asked: Sequence[Asked], at: Sequence[int]) -> dict[str, Any]:

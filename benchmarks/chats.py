@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks import command, data, metrics
 from benchmarks.ablations import ABLATIONS, CONFIGURATIONS
-from benchmarks.asking import APART, Asked, answerable, ask_all, build, latency, ranks
+from benchmarks.asking import Asked, answerable, ask_all, build, latency, ranks
 from memory.protocols import Embedder
 from memory.settings import ChunkSettings
 
@@ -65,7 +65,7 @@ def show(result: Mapping[str, Any]) -> None:
         f"{result['set']}: recall of turns by category; {result['turns_per_episode']} turns per episode",
         [
             *[
-                {"category": f"{category} (apart)" if category == APART else category, **one}
+                {"category": f"{category} (apart)" if category == data.APART else category, **one}
                 for category, one in result["categories"].items()
             ],
             {"category": "together", **result},

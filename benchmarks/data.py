@@ -26,6 +26,7 @@ from plugins.readers import documents
 CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
 PASSAGE: dict[str, type] = {"id": str, "title": str, "text": str}
 TURN: dict[str, type] = {"id": str, "conversation": str, "session": int, "time": str, "speaker": str, "text": str}
+APART = "5"  # the category of questions that cannot be answered as asked
 SPOKEN_TIME = "%I:%M %p on %d %B, %Y"  # 1:56 pm on 8 May, 2023
 
 
@@ -36,6 +37,11 @@ class Question:
     gold: tuple[str, ...]
     conversation: str | None = None
     category: str | None = None
+
+    @property
+    def apart(self) -> bool:
+        """Whether it cannot be answered as asked: such questions are in no figure but their own."""
+        return self.category == APART
 
 
 @dataclass(frozen=True, slots=True)
