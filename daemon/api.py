@@ -35,6 +35,7 @@ from daemon.watch import Watcher
 from daemon.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
+from memory.learn.diagnose import TRACES
 from memory.nouns import Stats
 from memory.store import conversations, episodes, skips, sources
 
@@ -135,6 +136,12 @@ def _state_routes(app: FastAPI, services: Services) -> None:
     async def check() -> Response:
         result = await services.work(memory.check)
         return reply(wire.CheckReply(result.problems, result.checked))
+
+    @app.get("/diagnosis", response_model=wire.Diagnosis)
+    async def diagnosis(limit: int = TRACES) -> Response:
+        if not 1 <= limit <= MOST_ROWS:
+            raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_ROWS} questions.")
+        return reply(views.diagnosis(await services.work(lambda: memory.diagnose(limit))))
 
     @app.post("/backup", response_model=wire.BackedUp)
     async def backup(request: wire.BackupRequest) -> Response:

@@ -101,6 +101,10 @@ class Client:
     def check(self) -> wire.CheckReply:
         return self._call("GET", "/check", wire.CheckReply, timeout=SLOW)
 
+    def diagnosis(self, limit: int | None = None) -> wire.Diagnosis:
+        """How well the graph served the newest questions (default: 200)."""
+        return self._call("GET", _with("/diagnosis", limit=limit), wire.Diagnosis, timeout=SLOW)
+
     def embedder(self) -> wire.EmbedderReply:
         return self._call("GET", "/embedder", wire.EmbedderReply)
 

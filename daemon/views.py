@@ -9,7 +9,21 @@ from typing import Any
 
 from daemon import wire
 from memory.errors import InvalidInputError
-from memory.nouns import Answer, AskEvent, Citation, Episode, Fact, Hit, Recall, Receipt, Scope, Step, Token, Visit
+from memory.nouns import (
+    Answer,
+    AskEvent,
+    Citation,
+    Diagnosis,
+    Episode,
+    Fact,
+    Hit,
+    Recall,
+    Receipt,
+    Scope,
+    Step,
+    Token,
+    Visit,
+)
 from memory.store import conversations, sources
 from memory.store.forget import Forgotten
 from memory.times import from_ms
@@ -120,6 +134,11 @@ def message(row: conversations.Message) -> wire.Message:
 
 def forgotten(gone: Forgotten) -> wire.Forgotten:
     return wire.Forgotten(gone.sources, gone.episodes, gone.objects, gone.facts)
+
+
+def diagnosis(found: Diagnosis) -> wire.Diagnosis:
+    """Field for field the same."""
+    return wire.decode(wire.Diagnosis, wire.encode(found))
 
 
 def cited(citation: Citation) -> wire.Cited:

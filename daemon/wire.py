@@ -17,6 +17,7 @@ Requests without a body:
     GET    /facts?about=NAME&as_of=&history=          -> FactsReply
     GET    /episodes/{id}                             -> Passage
     GET    /check                                     -> CheckReply
+    GET    /diagnosis?limit=                          -> Diagnosis
     GET    /embedder                                  -> EmbedderReply
     GET    /conversations, /conversations/{id}        -> ConversationsReply, MessagesReply
     DELETE /conversations/{id}                        -> Done
@@ -282,6 +283,57 @@ class BackedUp:
 class CheckReply:
     problems: tuple[str, ...]
     checked: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FailureClass:
+    """Questions that failed for one reason, and what mends it. `name`: coverage | connectivity | provenance |
+    queryability; `example` is one of them, `trace_id` its trace; `unanswered` counts those without an answer."""
+
+    name: str
+    questions: int
+    unanswered: int
+    example: str
+    trace_id: int
+    repair: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    label: str
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class AliasSuspect:
+    """Two names that may be one; `similarity` in [0, 1]."""
+
+    one: str
+    other: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """How well the graph served the newest `questions`. `memory.learn.diagnose` defines the figures. None, and an empty
+    `reachability` (within 1, 2, 3 hops), stand where no question says anything about it."""
+
+    questions: int
+    no_answer_rate: float | None
+    seed_hit_rate: float | None
+    reachability: tuple[float, ...]
+    cited_per_call: float | None
+    cited_per_1k_tokens: float | None
+    neighbourhood_noise: float | None
+    backfill_reliance: float | None
+    evidence_redundancy: float | None
+    episodes: int
+    orphans: int
+    stale_memory: int
+    dead_jobs: int
+    hubs: tuple[Hub, ...] = ()
+    alias_suspects: tuple[AliasSuspect, ...] = ()
+    failures: tuple[FailureClass, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from typing import Any
 
 from memory.answer.extract import Extract, extract
 from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, StoreBusyError
-from memory.nouns import AskEvent, Check, Document, Fact, Recall, Receipt, Scope, Stats, Token
+from memory.learn import diagnose
+from memory.nouns import AskEvent, Check, Diagnosis, Document, Fact, Recall, Receipt, Scope, Stats, Token
 from memory.protocols import Embedder, Vectors
 from memory.recall import pipeline, scope
 from memory.recall.analyse import analyse
@@ -435,6 +436,11 @@ class Memory:
     def check(self) -> Check:
         """Looks for damage: the file, the full text, the vectors, and what must belong together."""
         return check.check(self.store)
+
+    def diagnose(self, limit: int = diagnose.TRACES) -> Diagnosis:
+        """How well the graph served the newest `limit` questions that were asked, and what mends what failed."""
+        with self._asking() as (conn, serving):
+            return diagnose.of(conn, serving.snapshot.graph, limit)
 
     def backup(self, to: Path | str) -> int:
         """Copies the memory to a new file, verified; returns its size in bytes. InvalidInputError if it exists."""

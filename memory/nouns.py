@@ -293,3 +293,66 @@ class Check:
     @property
     def ok(self) -> bool:
         return not self.problems
+
+
+# What is learnt from answering ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FailureClass:
+    """Questions that failed for one reason, and what mends it.
+
+    `name`: coverage (the question named no object that is known), connectivity (it did, but something that was cited is
+    not within three hops of one), provenance (five or more passages were shown and none was cited), queryability (it
+    took more than a question may). `example` is one of the questions, `trace_id` its trace; `unanswered` counts those
+    that got no answer either.
+    """
+
+    name: Literal["coverage", "connectivity", "provenance", "queryability"]
+    questions: int
+    unanswered: int
+    example: str
+    trace_id: int
+    repair: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """An object that very many passages mention."""
+
+    label: str
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class AliasSuspect:
+    """Two objects that may be one; `similarity` of their names in [0, 1]."""
+
+    one: str
+    other: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """How well the graph serves the questions that were asked; `memory.learn.diagnose` defines every figure.
+
+    Rates lie in [0, 1]. None, and an empty `reachability`, stand where no question says anything about it.
+    """
+
+    questions: int
+    no_answer_rate: float | None
+    seed_hit_rate: float | None
+    reachability: tuple[float, ...]  # within 1, 2, 3 hops
+    cited_per_call: float | None
+    cited_per_1k_tokens: float | None
+    neighbourhood_noise: float | None
+    backfill_reliance: float | None
+    evidence_redundancy: float | None
+    episodes: int
+    orphans: int
+    stale_memory: int
+    dead_jobs: int
+    hubs: tuple[Hub, ...] = ()
+    alias_suspects: tuple[AliasSuspect, ...] = ()
+    failures: tuple[FailureClass, ...] = ()

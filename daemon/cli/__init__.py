@@ -31,6 +31,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "status": ("upkeep", "Show what the memory holds and what it is doing."),
         "backup": ("upkeep", "Copy the memory while it runs."),
         "check": ("upkeep", "Check the memory file from end to end."),
+        "doctor": ("doctor", "Tell what is wrong, and the command that mends it."),
     },
     "Set up": {
         "init": ("folders", "Write config.toml and choose the folders to watch."),

@@ -142,6 +142,7 @@ def recall(
         found = episodes.by_ids(conn, [int(node) for node in graph.episode_ids[rows]])
         hits = _hits(graph, rows, found, ranking, scores, walk, agreed)
         detail["episodes"] = len(hits)
+        detail["text_only"] = [int(node) for node in graph.episode_ids[_text_only(rows, walk, k)]]
     _record_visits(recorder, conn, graph, seeds, walk, hits)
     return Found(Recall(hits, recorder.trace()), question, tuple(labels.values()), int(may_see.sum()))
 
@@ -242,6 +243,16 @@ def _hits(
             channels["synergy"] = float(agreed.episodes[row])
         hits.append(Hit(episode, float(ranking[row]), channels))
     return tuple(hits)
+
+
+def _text_only(rows: Ints, walk: Walk | None, k: int) -> Ints:
+    """Of the found rows those that are not among the `k` which the walk alone scores best."""
+    if walk is None:
+        return rows
+    mass, n = walk.episodes, len(walk.episodes)
+    floor = np.partition(mass, n - k)[n - k] if n > k else 0
+    only: Ints = rows[(mass[rows] < floor) | (mass[rows] == 0)]
+    return only
 
 
 def _record_visits(

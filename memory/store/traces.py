@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from memory.errors import NotFoundError
 from memory.nouns import Answer, Step, Trace, Visit
-from memory.store.codec import citations_from_json, citations_to_json, to_json
+from memory.store.codec import citations_from_json, citations_to_json, id_list, to_json
 from memory.store.connect import Connection
 from memory.times import to_ms
 
@@ -21,6 +22,25 @@ class Asked(NamedTuple):
     question: str
     no_answer: bool | None
     ms: float
+
+
+class Outcome(NamedTuple):
+    """What a question came to, in node ids: the objects it named, the episodes shown and those cited, each once.
+
+    `text_only` are the shown episodes that the graph alone would not have shown, None where the trace does not tell:
+    it is of a version that did not note it, or broke off before. `tokens` of all model calls.
+    """
+
+    id: int
+    question: str
+    no_answer: bool
+    ms: float
+    llm_calls: int = 0
+    tokens: int = 0
+    seeds: tuple[int, ...] = ()
+    shown: tuple[int, ...] = ()
+    cited: tuple[int, ...] = ()
+    text_only: tuple[int, ...] | None = None
 
 
 def store(conn: Connection, trace: Trace, answer: Answer | None, now: int, as_of: datetime | None = None) -> int:
@@ -78,6 +98,44 @@ def listing(conn: Connection, limit: int = 50, offset: int = 0) -> list[Asked]:
         "SELECT id, t, question, no_answer, ms FROM trace ORDER BY id DESC LIMIT ? OFFSET ?", (limit, offset)
     )
     return [Asked(id, t, text, None if none is None else bool(none), ms) for id, t, text, none, ms in rows]
+
+
+def outcomes(conn: Connection, limit: int) -> list[Outcome]:
+    """What the newest `limit` questions that were answered or refused came to, the newest first."""
+    rows = conn.execute(
+        "SELECT id, question, no_answer, ms, llm_calls, tok_in + tok_out,"
+        " (SELECT json_group_array(value ->> 'episode_id') FROM json_each(citations))"
+        " FROM trace WHERE no_answer IS NOT NULL ORDER BY id DESC LIMIT ?",
+        (limit,),
+    ).fetchall()
+    listed = id_list(row[0] for row in rows)
+    seeds: dict[int, list[int]] = {}
+    shown: dict[int, list[int]] = {}
+    for id, node, stage in conn.execute(
+        "SELECT trace_id, node_id, stage FROM trace_visit WHERE trace_id IN (SELECT value FROM json_each(?))"
+        " AND (stage = 'rank' OR stage = 'seed' AND status = 'seed') ORDER BY trace_id, visit",
+        (listed,),
+    ):
+        (seeds if stage == "seed" else shown).setdefault(id, []).append(node)
+    text_only = dict(
+        conn.execute(
+            "SELECT trace_id, detail -> 'text_only' FROM trace_step"
+            " WHERE stage = 'rank' AND trace_id IN (SELECT value FROM json_each(?))",
+            (listed,),
+        ).fetchall()
+    )
+    return [
+        Outcome(
+            id, question, bool(no_answer), ms, calls, tokens,
+            _each_once(seeds.get(id, [])), _each_once(shown.get(id, [])), _each_once(json.loads(cited)),
+            _each_once(json.loads(text_only[id])) if text_only.get(id) else None,
+        )
+        for id, question, no_answer, ms, calls, tokens, cited in rows
+    ]  # fmt: skip
+
+
+def _each_once(ids: Sequence[int]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(ids))
 
 
 def _steps(conn: Connection, id: int) -> tuple[Step, ...]:

@@ -1,0 +1,117 @@
+"""pal doctor: what is wrong, and the command that mends it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from textwrap import indent, wrap
+from typing import TYPE_CHECKING
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.options import json_option
+from daemon.cli.session import Session, pass_session
+from daemon.terminal import count
+
+if TYPE_CHECKING:
+    from daemon.client import Client
+
+WIDTH = 100
+NOTHING_ASKED = 'No question has been asked yet, so there is little to tell. Ask some: pal ask "where is my passport"'
+
+
+@click.command()
+@click.option("--memory", is_flag=True, help="Tell how well the memory served the questions that were asked.")
+@click.option(
+    "--last", type=click.IntRange(1, 1000), default=200, show_default=True, help="With --memory: questions looked at."
+)
+@json_option
+@pass_session
+def doctor(session: Session, memory: bool, last: int, as_json: bool) -> None:
+    """Tell what is wrong, and the command that mends it.
+
+    Exits with 1 if something is wrong. With --memory: how well the graph of names served
+    the questions that were asked, and what mends those that failed; exits with 0.
+    """
+    if memory:
+        diagnosis = session.client.diagnosis(last)
+        if as_json:
+            output.print_json(diagnosis)
+        else:
+            _print_diagnosis(diagnosis)
+        return
+    problems = list(_problems(session.client))
+    if as_json:
+        output.print_json({"problems": problems})
+    else:
+        for problem in problems:
+            output.print_text(f"Problem: {problem}")
+        if not problems:
+            output.print_text("All is well. How well questions are served: pal doctor --memory")
+    if problems:
+        sys.exit(1)
+
+
+def _problems(client: Client) -> Iterator[str]:
+    """Of the file, the watched folders and the embedder."""
+    yield from client.check().problems
+    for folder in client.folders():
+        if folder.state == "missing":
+            why = folder.detail or "it is not there"
+            yield f'{folder.path} is watched, but {why}. To let it go: pal watch rm "{folder.path}"'
+    embedder = client.embedder()
+    if embedder.problem:
+        yield f"{embedder.problem} Then try again: pal embedder {embedder.name}"
+
+
+def _print_diagnosis(found: wire.Diagnosis) -> None:
+    if found.questions:
+        click.echo(f"From the last {count(found.questions, 'question')}, by what their answers cite\n")
+    else:
+        output.say(f"{NOTHING_ASKED}\n")
+    output.print_table([("Figure", "Value", "What it means"), *_figures(found)], right=[1])
+    if found.hubs:
+        click.echo("\nHubs, the names that most passages mention")
+        output.print_table([(f"  {hub.label}", count(hub.passages, "passage")) for hub in found.hubs])
+    if found.alias_suspects:
+        click.echo("\nNames that may be one; if they are, write one as `aliases: [NAME]` into the note about the other")
+        output.print_table(
+            [(f"  {pair.one}", pair.other, f"{pair.similarity:.0%} alike") for pair in found.alias_suspects]
+        )
+    for failure in found.failures:
+        _print_failure(failure)
+
+
+def _figures(found: wire.Diagnosis) -> Iterator[tuple[str, str, str]]:
+    if found.questions:
+        within = [*found.reachability, None, None, None]
+        yield "No answer", _percent(found.no_answer_rate), "questions that were refused"
+        yield "Seed hit rate", _percent(found.seed_hit_rate), "answers that mention a name of the question"
+        for hops in range(3):
+            meaning = f"cited passages within {count(hops + 1, 'hop')} of a name of the question"
+            yield f"Reachability@{hops + 1}", _percent(within[hops]), meaning
+        yield "Hop efficiency", _number(found.cited_per_call), "passages cited for a call of a model"
+        yield "  by tokens", _number(found.cited_per_1k_tokens), "passages cited for 1,000 tokens"
+        yield "Neighbourhood noise", _number(found.neighbourhood_noise), "passages shown for one that is cited, median"
+        yield "Backfill reliance", _percent(found.backfill_reliance), "cited passages that only the text found"
+        yield "Evidence redundancy", _percent(found.evidence_redundancy), "names that two cited passages share, mean"
+    yield "Orphans", f"{found.orphans:,}", f"of {count(found.episodes, 'passage')} without any name"
+    yield "Stale memory", f"{found.stale_memory:,}", "rows of edge memory that should be gone; must be 0"
+    yield "Given up", f"{found.dead_jobs:,}", "jobs that failed too often"
+
+
+def _print_failure(failure: wire.FailureClass) -> None:
+    unanswered = f"{failure.unanswered:,} of them without an answer" if failure.unanswered else "answered all the same"
+    click.echo(f"\n{failure.name.capitalize()}: {count(failure.questions, 'question')}, {unanswered}")
+    output.print_text(f"  for example: {' '.join(failure.example.split())}")
+    output.print_text(indent("\n".join(wrap(failure.repair, WIDTH, break_long_words=False)), "  "))
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.0f} %"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"

@@ -1,0 +1,207 @@
+"""Diagnosis: how well the graph serves the questions that were asked, computed from their traces (SPEC 7.7).
+
+Nobody labels anything: what an answer cited counts as what the question needed. A figure looks at the newest traces
+that were answered or refused, and at the graph as it is now; what was cited and has been retired since is left out
+where the graph is asked. What was forgotten has no traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from math import fsum
+from statistics import median
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from memory.graph import Graph
+from memory.learn.names import alike
+from memory.learn.reach import HOPS, Reach, Reached
+from memory.nouns import Diagnosis, FailureClass, Hub
+from memory.store import graph as stored
+from memory.store import health, traces
+from memory.store.connect import Connection
+from memory.store.traces import Outcome
+
+TRACES = 200  # looked at, if nobody says how many
+MANY_SHOWN = 5  # passages, of which one should have been worth citing
+MOST_MS = 1000.0  # that a question without a model may take
+MOST_CALLS = 12  # of a model, that a question may take
+HUBS = 5  # told
+SUSPECTS = 10  # told
+COMPARED = 10_000  # objects whose names are compared, those that most passages mention
+
+FailureName = Literal["coverage", "connectivity", "provenance", "queryability"]
+
+REPAIRS: dict[FailureName, str] = {
+    "coverage": (
+        "The memory knows no name in the question. If something was read about it, write the name as you ask for it:"
+        " [[NAME]] in the text, or `aliases: [NAME]` at the head of the note about it. If not, read it: `pal add PATH`."
+        " What could not be read: `pal status --skipped`."
+    ),
+    "connectivity": (
+        "Nothing leads from what the question named to what answered it. Name both in one passage, or link them with"
+        " [[NAME]]. `pal facts NAME` shows what leads away from a name."
+    ),
+    "provenance": (
+        "Passages were shown, but none held an answer that was sure enough. `pal recall QUESTION` shows them. If the"
+        " answer is among them, be content with less: `pal config set memory.answer.threshold 0.25`, then"
+        " `pal daemon restart`."
+    ),
+    "queryability": (
+        "The question took longer than it may. Hubs make many ways: name something rarer beside them, or leave the"
+        " slower traversers out: `pal config set memory.recall.strategy spread`, then `pal daemon restart`."
+    ),
+}
+
+Names = Callable[[Sequence[int]], Mapping[int, str]]
+
+
+class _Case(NamedTuple):
+    """A question with its evidence that is still there, and how its seeds reach that."""
+
+    outcome: Outcome
+    cited: tuple[int, ...]
+    reached: Reached
+
+
+def of(conn: Connection, graph: Graph, limit: int = TRACES) -> Diagnosis:
+    """The diagnosis from the newest `limit` traces. `graph` is what the memory answers from now."""
+    return diagnose(
+        traces.outcomes(conn, limit),
+        graph,
+        partial(stored.object_labels, conn),
+        health.stale_memory(conn),
+        health.dead_jobs(conn),
+    )
+
+
+def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memory: int, dead_jobs: int) -> Diagnosis:
+    """The diagnosis of what questions came to, in any order; `names` gives the labels of objects.
+
+    The figures, each over all questions that say something about it:
+
+    no_answer_rate        refused / all questions
+    seed_hit_rate         questions some of whose seeds the cited evidence mentions, or speaks of in a thesis that it
+                          asserts / questions with evidence that is still there
+    reachability[h - 1]   cited episodes within h edges of a seed / cited episodes, both of questions with seeds. Edges
+                          of every kind count; `Reach.of` has the exact rule
+    cited_per_call        hop efficiency: cited episodes / model calls, of questions that called a model
+    cited_per_1k_tokens   the same for 1,000 tokens, read and written
+    neighbourhood_noise   median of episodes shown / episodes cited, of questions that cited any; 1 is the least
+    backfill_reliance     cited episodes that only the text brought / cited episodes, where the trace tells: those that
+                          are not among the k that the walk scores best, k being how many are shown
+    evidence_redundancy   mean over questions of the mean Jaccard index of the objects that two cited episodes mention;
+                          of questions with two or more. Two episodes without objects share nothing
+    orphans               live episodes that neither mention an object nor assert a thesis that speaks of one
+    hubs                  the objects that most live episodes mention; dates are none
+    alias_suspects        pairs of objects whose names are at least 90 % alike; `names.alike` has the exact rule
+    stale_memory          rows of edge memory on edges that no longer hold; anything but 0 is a fault
+    dead_jobs             jobs that were given up (extraction loss)
+
+    A question is of the first class that fits: coverage (no seeds), connectivity (seeds, and cited evidence out of
+    reach of them), provenance (MANY_SHOWN or more shown, none cited). Besides that it may be of the class queryability
+    (over MOST_CALLS, or without a model over MOST_MS). The example is the newest question of a class, one without an
+    answer if there is any.
+    """
+    reach = Reach(graph)
+    cases = [_case(outcome, graph, reach) for outcome in outcomes]
+    with_evidence = [case for case in cases if case.cited]
+    with_calls = [outcome for outcome in outcomes if outcome.llm_calls]
+    with_tokens = [outcome for outcome in outcomes if outcome.tokens]
+    telling = [outcome for outcome in outcomes if outcome.text_only is not None]
+    frequency = np.where(graph.is_date, 0, graph.document_frequency)
+    order = np.lexsort((graph.object_ids, -frequency))
+    common = [int(column) for column in order[:COMPARED] if frequency[column]]
+    labels = names([int(graph.object_ids[column]) for column in common])
+    named = [(labels[id], int(frequency[c])) for c in common if (id := int(graph.object_ids[c])) in labels]
+    return Diagnosis(
+        questions=len(outcomes),
+        no_answer_rate=_share(sum(outcome.no_answer for outcome in outcomes), len(outcomes)),
+        seed_hit_rate=_share(sum(case.reached.is_hit for case in with_evidence), len(with_evidence)),
+        reachability=_reachability([case for case in with_evidence if case.outcome.seeds]),
+        cited_per_call=_share(_cited(with_calls), sum(outcome.llm_calls for outcome in with_calls)),
+        cited_per_1k_tokens=_share(1000 * _cited(with_tokens), sum(outcome.tokens for outcome in with_tokens)),
+        neighbourhood_noise=_noise(outcomes),
+        backfill_reliance=_share(
+            sum(len(set(outcome.cited) & set(outcome.text_only or ())) for outcome in telling), _cited(telling)
+        ),
+        evidence_redundancy=_redundancy(with_evidence, graph),
+        episodes=graph.n_alive,
+        orphans=_orphans(graph),
+        stale_memory=stale_memory,
+        dead_jobs=dead_jobs,
+        hubs=tuple(Hub(label, passages) for label, passages in named[:HUBS] if passages > 1),
+        alias_suspects=alike([label for label, _ in named], SUSPECTS),
+        failures=_failures(cases),
+    )
+
+
+def _case(outcome: Outcome, graph: Graph, reach: Reach) -> _Case:
+    cited = tuple(episode for episode in outcome.cited if episode in graph.row_of)
+    return _Case(outcome, cited, reach.of(outcome.seeds, cited))
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def _cited(outcomes: Sequence[Outcome]) -> int:
+    return sum(len(outcome.cited) for outcome in outcomes)
+
+
+def _reachability(cases: Sequence[_Case]) -> tuple[float, ...]:
+    total = sum(len(case.cited) for case in cases)
+    hops = [hops for case in cases for hops in case.reached.hops.values()]
+    return tuple(sum(n <= most for n in hops) / total for most in range(1, HOPS + 1)) if total else ()
+
+
+def _noise(outcomes: Sequence[Outcome]) -> float | None:
+    ratios = [len(outcome.shown) / len(outcome.cited) for outcome in outcomes if outcome.cited and outcome.shown]
+    return median(ratios) if ratios else None
+
+
+def _redundancy(cases: Sequence[_Case], graph: Graph) -> float | None:
+    def objects(episode: int) -> set[int]:
+        row = graph.row_of[episode]
+        return set(graph.counts.indices[slice(*graph.counts.indptr[row : row + 2])].tolist())
+
+    means = []
+    for case in cases:
+        pairs = [_jaccard(one, other) for one, other in combinations(map(objects, case.cited), 2)]
+        if pairs:
+            means.append(fsum(pairs) / len(pairs))
+    return _share(fsum(means), len(means))
+
+
+def _jaccard(one: set[int], other: set[int]) -> float:
+    return len(one & other) / len(one | other) if one | other else 0.0
+
+
+def _orphans(graph: Graph) -> int:
+    has_objects = np.diff(graph.counts.indptr) > 0
+    has_objects[graph.theses.rows[np.diff(graph.theses.members.indptr) > 0]] = True
+    return int((graph.alive & ~has_objects).sum())
+
+
+def _failures(cases: Sequence[_Case]) -> tuple[FailureClass, ...]:
+    of_class: dict[FailureName, list[Outcome]] = {name: [] for name in REPAIRS}
+    for case in cases:
+        outcome = case.outcome
+        if not outcome.seeds:
+            of_class["coverage"].append(outcome)
+        elif len(case.reached.hops) < len(case.cited):
+            of_class["connectivity"].append(outcome)
+        elif len(outcome.shown) >= MANY_SHOWN and not outcome.cited:
+            of_class["provenance"].append(outcome)
+        if outcome.llm_calls > MOST_CALLS or (not outcome.llm_calls and outcome.ms > MOST_MS):
+            of_class["queryability"].append(outcome)
+    return tuple(_failure(name, failed) for name, failed in of_class.items() if failed)
+
+
+def _failure(name: FailureName, failed: Sequence[Outcome]) -> FailureClass:
+    example = max(failed, key=lambda outcome: (outcome.no_answer, outcome.id))
+    unanswered = sum(outcome.no_answer for outcome in failed)
+    return FailureClass(name, len(failed), unanswered, example.question, example.id, REPAIRS[name])

@@ -1,0 +1,61 @@
+"""doctor: what is wrong, and how well the questions that were asked were served."""
+
+from __future__ import annotations
+
+import shutil
+import time
+
+from tests.cli.vault import NOTES, Shell
+
+
+def test_before_any_question_it_says_so(shell: Shell) -> None:
+    said = shell.pal("doctor", "--memory")
+    assert said.code == 0
+    assert said.err.startswith("No question has been asked yet")
+    assert "Seed hit rate" not in said.out
+    assert [line.split()[:2] for line in said.out.splitlines()[1:]] == [
+        ["Orphans", "0"], ["Stale", "memory"], ["Given", "up"]
+    ]  # fmt: skip
+
+
+def test_figures_failures_and_repairs_of_what_was_asked(shell: Shell) -> None:
+    shell.pal("add", str(NOTES))
+    shell.pal("ask", "Where does Ozzie Penhale work?")
+    shell.pal("ask", "Who painted\x1b[31m the ceiling of the chapel?")
+    shell.pal("ask", "How deep is the trench off Kamchatka?")
+    said = shell.pal("doctor", "--memory")
+    assert (said.code, said.err) == (0, "")
+    lines = said.out.splitlines()
+    assert lines[0] == "From the last 3 questions, by what their answers cite"
+    assert lines[2].split() == ["Figure", "Value", "What", "it", "means"]
+    rows = {line.split("  ")[0]: line for line in lines}
+    assert rows["No answer"].split()[2:4] == ["67", "%"]
+    assert rows["Seed hit rate"].split()[3:5] == ["100", "%"]
+    assert rows["Hop efficiency"].split()[2] == "-"
+    assert "Hubs, the names that most passages mention" in lines
+    at = lines.index("Coverage: 2 questions, 2 of them without an answer")
+    assert lines[at + 1] == "  for example: How deep is the trench off Kamchatka?"
+    assert "`pal add PATH`" in " ".join(" ".join(lines[at + 2 :]).split())
+    assert "\x1b" not in said.out
+    reply = shell.pal("doctor", "--memory", "--json", "--last", "1").json
+    assert (reply["questions"], reply["no_answer_rate"], reply["failures"][0]["name"]) == (1, 1, "coverage")
+
+
+def test_all_is_well_or_it_is_told_what_is_not(shell: Shell) -> None:
+    folder = shell.folder / "notes"
+    shutil.copytree(NOTES, folder)
+    shell.pal("watch", "add", "notes")
+    said = shell.pal("doctor")
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith("All is well.")
+    shell.pal("daemon", "stop")
+    shutil.rmtree(folder)
+    deadline = time.monotonic() + 60
+    while shell.pal("watch", "list", "--json").json["folders"][0]["state"] != "missing":
+        assert time.monotonic() < deadline
+    said = shell.pal("doctor")
+    assert said.code == 1
+    assert 'To let it go: pal watch rm "./notes"' in said.out
+    assert len(shell.pal("doctor", "--json").json["problems"]) == 1
+    shell.pal("watch", "rm", "notes")
+    assert shell.pal("doctor").code == 0

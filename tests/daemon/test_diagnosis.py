@@ -1,0 +1,41 @@
+"""The diagnosis over the socket."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from daemon import wire
+from daemon.client import Client, DaemonError
+from memory.nouns import Diagnosis
+from tests.daemon.conftest import answer
+
+
+def test_it_is_computed_from_what_was_asked(client: Client) -> None:
+    assert client.diagnosis().questions == 0
+    client.remember(wire.RememberRequest("Marta Ferraz moved to Porto in March. She keeps a bakery.", title="Marta"))
+    assert not answer(client, "Where did Marta Ferraz move to in March?").no_answer
+    assert answer(client, "What is the boiling point of tungsten hexafluoride?").no_answer
+    found = client.diagnosis()
+    assert (found.questions, found.no_answer_rate, found.seed_hit_rate) == (2, 0.5, 1)
+    assert found.reachability == (1, 1, 1)
+    coverage = next(failure for failure in found.failures if failure.name == "coverage")
+    assert (coverage.questions, coverage.unanswered) == (1, 1)
+    assert coverage.example == "What is the boiling point of tungsten hexafluoride?"
+    assert "pal add PATH" in coverage.repair
+    assert client.diagnosis(limit=1).no_answer_rate == 1
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1001])
+def test_a_limit_that_cannot_be_meant(client: Client, limit: int) -> None:
+    with pytest.raises(DaemonError) as caught:
+        client.diagnosis(limit)
+    assert caught.value.failed.code == "bad_input"
+
+
+def test_the_wire_has_every_field_of_the_noun() -> None:
+    def names(kind: type) -> list[str]:
+        return [field.name for field in dataclasses.fields(kind)]
+
+    assert names(wire.Diagnosis) == names(Diagnosis)
