@@ -7,7 +7,9 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import fields
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +20,10 @@ from memory import Memory
 from memory.graph import EpisodeRow, Graph, Link, ThesisRow
 from memory.learn.diagnose import MANY_SHOWN, MOST_CALLS, MOST_MS, REPAIRS, diagnose
 from memory.nouns import Diagnosis, Document, Hub
+from memory.protocols import Embedder
+from memory.recall.pipeline import _text_only
+from memory.recall.traversers import Walk
+from memory.settings import MemorySettings, RecallSettings
 from memory.store import jobs
 from memory.store.traces import Outcome
 from tests.memory.recall.walking import rng_graph
@@ -191,12 +197,23 @@ def test_a_memory_diagnoses_itself(fresh: Memory) -> None:
     assert fresh.diagnose(1).no_answer_rate == 1
 
 
-def test_what_only_the_text_found_is_noted_with_the_question(fresh: Memory) -> None:
-    fresh.remember("Nuria Solano keeps the key.", source="/light.md")
-    asked(fresh, "Who keeps the key?")
-    assert fresh.diagnose().backfill_reliance == 0
-    found = fresh.recall("Who keeps the key?").trace
-    assert [step.detail["text_only"] for step in found.steps if step.stage == "rank"] == [[]]
+@pytest.mark.parametrize(("strategy", "reliance"), [("spread", 0), ("none", 1)])
+def test_what_only_the_text_found_is_noted_with_the_question(
+    tmp_path: Path, static: Embedder, strategy: str, reliance: float
+) -> None:
+    chosen = MemorySettings(recall=RecallSettings(strategy=strategy))
+    with Memory.open(tmp_path / "memory.db", embedder=static, settings=chosen) as memory:
+        memory.remember("Nuria Solano keeps the key.", source="/light.md")
+        asked(memory, "Who keeps the key?")
+        assert memory.diagnose().backfill_reliance == reliance
+
+
+def test_the_graph_alone_would_have_shown_as_many_as_were_shown() -> None:
+    mass = np.array([0.4, 0.0, 0.1, 0.3, 0.2], np.float32)
+    walk, rows = Walk(mass, np.empty(0, np.float32)), np.array([1, 2, 3])
+    assert _text_only(rows, walk, 3).tolist() == [1, 2]
+    assert _text_only(rows, walk, 9).tolist() == [1], "where it never came"
+    assert _text_only(rows, None, 3).tolist() == [1, 2, 3]
 
 
 def test_the_diagnosis_does_not_tell_of_what_was_forgotten(fresh: Memory) -> None:
