@@ -40,7 +40,6 @@ class Embedder(Protocol):
         ...
 
 
-@runtime_checkable
 class LLM(Protocol):
     """A language model. Any number of threads may use it.
 

@@ -9,6 +9,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from memory.protocols import Embedder
+    from plugins.llms.contract import Family
     from plugins.readers.contract import Reader
 
 PROJECT = "palimpsest"
@@ -27,3 +28,8 @@ def register_embedders(register: Callable[[str, Callable[..., Embedder]], None])
 
     A name that ends with a colon is a family: `make(rest)` gets what a person wrote behind the colon.
     """
+
+
+@hookspec
+def register_llms(register: Callable[[Family], None]) -> None:
+    """Call `register(family)` for each kind of language models; the name of one is `prefix:model`."""

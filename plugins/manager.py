@@ -19,6 +19,7 @@ import pluggy
 
 from memory.errors import NotFoundError
 from plugins import hookspecs
+from plugins.llms.contract import Family
 from plugins.readers.contract import Reader
 
 if TYPE_CHECKING:
@@ -35,17 +36,20 @@ BUILT_IN = (
     "plugins.readers.org",
     "plugins.readers.text",
     "plugins.embedders",
+    "plugins.llms",
 )
 
 
 class Plugins:
-    """What is registered. `readers` and `embedders` are names; `problems` says which plugins were left out and why."""
+    """What is registered. `readers` and `embedders` are names, `families` are kinds of language models; `problems` says
+    which plugins were left out and why."""
 
     def __init__(
         self,
         readers: Iterable[Reader],
         embedders: Mapping[str, Callable[..., Embedder]],
         problems: Iterable[str] = (),
+        families: Iterable[Family] = (),
     ) -> None:
         """A later reader takes over the suffixes it shares with an earlier one."""
         by_name = {reader.name: reader for reader in readers}
@@ -56,6 +60,7 @@ class Plugins:
         self.readers = tuple(sorted(by_name))
         self.embedders = tuple(sorted(self._make))
         self.problems = tuple(problems)
+        self.families = {family.prefix: family for family in families}
 
     def reader_for(self, path: Path) -> Reader | None:
         """The reader for a file of this name, or None. Hidden files have none unless their suffix has one."""
@@ -99,11 +104,13 @@ def load() -> Plugins:
         manager.add_hookcall_monitoring(_before, _after)
     readers: list[Reader] = []
     embedders: dict[str, Callable[..., Embedder]] = {}
+    families: list[Family] = []
     problems: list[str] = []
     for name in BUILT_IN:
         ours = _register(manager, importlib.import_module(name), name)
         readers += ours[0]
         embedders |= ours[1]
+        families += ours[2]
     for entry in entry_points(group=hookspecs.PROJECT):
         try:
             theirs = _register(manager, entry.load(), entry.name)
@@ -112,15 +119,17 @@ def load() -> Plugins:
             continue
         readers += theirs[0]
         embedders |= theirs[1]
-    return Plugins(readers, embedders, problems)
+        families += theirs[2]
+    return Plugins(readers, embedders, problems, families)
 
 
 def _register(
     manager: pluggy.PluginManager, plugin: object, name: str
-) -> tuple[list[Reader], dict[str, Callable[..., Embedder]]]:
+) -> tuple[list[Reader], dict[str, Callable[..., Embedder]], list[Family]]:
     """What one plugin registers; anything it raises passes through, and then nothing of it is kept."""
     readers: list[Reader] = []
     embedders: dict[str, Callable[..., Embedder]] = {}
+    families: list[Family] = []
 
     def add_reader(reader: Reader) -> None:
         if not isinstance(reader, Reader):
@@ -132,11 +141,17 @@ def _register(
             raise TypeError(f"register_embedders takes a name and a function that makes it, not {name!r}, {make!r}")
         embedders[name] = make
 
+    def add_family(family: Family) -> None:
+        if not isinstance(family, Family) or not family.prefix.isidentifier():
+            raise TypeError(f"register_llms takes a plugins.llms.contract.Family with a plain prefix, not {family!r}")
+        families.append(family)
+
     others = manager.get_plugins()
     manager.register(plugin, name)
     manager.subset_hook_caller("register_readers", others)(register=add_reader)
     manager.subset_hook_caller("register_embedders", others)(register=add_embedder)
-    return readers, embedders
+    manager.subset_hook_caller("register_llms", others)(register=add_family)
+    return readers, embedders, families
 
 
 def _before(hook: str, implementations: Iterable[Any], arguments: Mapping[str, Any]) -> None:

@@ -1,0 +1,366 @@
+"""Models of Anthropic, through its official client, which takes two seconds to import: only talking needs it.
+
+What is fixed in a request (tools, system) is marked for the vendor's prompt cache; in a conversation with tools all
+that was said before is. Retries are not left to the client: it would sleep for as long as a server tells it to, and
+nobody could wake it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from memory.errors import MalformedOutputError, ModelError, ModelRefusedError, ModelUnavailableError, OverBudgetError
+from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
+from plugins.llms.call import Call, watched
+from plugins.llms.contract import Facts, Found, Limits, Look
+from plugins.llms.settings import AnthropicSettings
+
+if TYPE_CHECKING:
+    import anthropic
+
+URL = "https://api.anthropic.com"
+API_VERSION = "2026-10-21"  # of the protocol, as the client speaks it
+CONNECT_SECONDS = 5.0
+ASK_SECONDS = 8.0
+CONTEXT = 200_000  # where the server does not say
+OUTPUT = 8_192
+THOUGHT_TOKENS = 4096  # on top of what may be said
+CACHED = {"type": "ephemeral"}
+JSON_TOOL = "answer"
+NO_KEY = "Set ANTHROPIC_API_KEY where the daemon starts, or name a file: pal config set anthropic.key_file FILE"
+
+
+class AnthropicModel:
+    """One model of the API."""
+
+    def __init__(self, model: str, settings: AnthropicSettings | None = None) -> None:
+        self._settings = settings or AnthropicSettings()
+        self._model = model
+        self._lock = threading.Lock()
+        self._client: anthropic.Anthropic | None = None
+        self._about: dict[str, Any] | None = None
+        self.limits = Limits(self._settings.first_token_s, self._settings.next_token_s, self._settings.total_s)
+
+    def is_local(self) -> bool:
+        """Never, wherever its server seems to be."""
+        return False
+
+    def facts(self) -> Facts:
+        """As the API says. ModelUnavailableError."""
+        return Facts(_number(self._said().get("max_input_tokens")) or CONTEXT, self._model)
+
+    def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
+        """See `plugins.llms.contract.Backend`."""
+        import anthropic
+
+        arguments = self._arguments(request)
+        events = call.on(_opened(self._opened(), arguments))
+        try:
+            yield from _heard(events, as_json="tool_choice" in arguments)
+        except anthropic.APIError as error:
+            raise self._understood(error) from error
+
+    def close(self) -> None:
+        """See `plugins.llms.contract.Backend`."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+
+    def _arguments(self, request: LlmRequest) -> dict[str, Any]:
+        """The request as the API takes it. It knows no temperature and no seed."""
+        from anthropic import transform_schema
+
+        able = self._said().get("capabilities") or {}
+        most = _number(self._said().get("max_tokens")) or OUTPUT
+        arguments: dict[str, Any] = {
+            "model": self._model,
+            "max_tokens": min(request.max_tokens + (THOUGHT_TOKENS if request.think else 0), most),
+            "messages": _messages(request),
+        }
+        if request.system:
+            arguments["system"] = [{"type": "text", "text": request.system, "cache_control": CACHED}]
+        if request.tools:
+            arguments["tools"] = [
+                {"name": tool.name, "description": tool.description, "input_schema": dict(tool.parameters)}
+                for tool in request.tools
+            ]
+            arguments["cache_control"] = CACHED
+        if request.schema is not None:
+            schema = dict(request.schema)
+            if _able(able, "structured_outputs", otherwise=True):
+                arguments["output_config"] = {"format": {"type": "json_schema", "schema": transform_schema(schema)}}
+            else:
+                arguments["tools"] = [{"name": JSON_TOOL, "description": "Your answer.", "input_schema": schema}]
+                arguments["tool_choice"] = {"type": "tool", "name": JSON_TOOL}
+        kind = "adaptive" if request.think else "disabled"
+        if _able(able, "thinking", "types", kind, otherwise=False):
+            arguments["thinking"] = {"type": kind}
+        return arguments
+
+    def _said(self) -> dict[str, Any]:
+        """What the API says of the model; empty where something else answers that only knows how to talk."""
+        if self._about is None:
+            self._about = _ask(self._settings, f"/v1/models/{quote(self._model, safe='')}")
+        return self._about
+
+    def _opened(self) -> anthropic.Anthropic:
+        import anthropic
+        import httpx2
+
+        with self._lock:
+            if self._client is None:
+                most = max(self.limits.first_s, self.limits.next_s) + 1  # the call itself ends it before that
+                timeout = httpx2.Timeout(most, connect=CONNECT_SECONDS)
+                self._client = anthropic.Anthropic(
+                    api_key=_key(self._settings),
+                    base_url=_url(self._settings),
+                    max_retries=0,
+                    timeout=timeout,
+                    http_client=anthropic.DefaultHttpxClient(
+                        timeout=timeout,
+                        follow_redirects=False,
+                        limits=httpx2.Limits(max_keepalive_connections=0),  # a call must know its own socket
+                        **watched(httpx2.SyncByteStream),
+                    ),
+                )
+            return self._client
+
+    def _understood(self, error: anthropic.APIError) -> ModelError:
+        import anthropic
+
+        if not isinstance(error, anthropic.APIStatusError):
+            return _gone(_url(self._settings))
+        return _refused(
+            error.status_code, str(error.type or ""), error.api_message or "", error.response.headers, self._model
+        )
+
+
+def look(settings: AnthropicSettings | None) -> Look:
+    """The models that the key can use."""
+    settings = settings or AnthropicSettings()
+    if not settings.key_file and not os.environ.get("ANTHROPIC_API_KEY"):
+        return Look(problem=f"For models of Anthropic: {NO_KEY}", absent=True)
+    try:
+        rows = _ask(settings, "/v1/models?limit=100").get("data")
+    except ModelError as error:
+        return Look(problem=str(error))
+    found = [
+        Found(row["id"], False, _number(row.get("max_input_tokens")), version=row["id"])
+        for row in (rows if isinstance(rows, list) else ())
+        if isinstance(row, dict) and isinstance(row.get("id"), str) and row.get("lifecycle") != "retired"
+    ]
+    return Look(tuple(found)) if found else Look(problem="The key for Anthropic can use no models. See its console.")
+
+
+def _opened(client: anthropic.Anthropic, arguments: dict[str, Any]) -> Iterator[Any]:
+    """The events of one message. The connection is closed when nobody reads on."""
+    with client.messages.create(**arguments, stream=True) as events:
+        yield from events
+
+
+def _heard(events: Iterator[Any], as_json: bool) -> Iterator[str | Reply]:
+    """The events of a message -> its text, and the reply. With `as_json` the text is what the one tool was called with.
+
+    A reply that broke off has no message_stop, and then nothing is returned at the end.
+    """
+    blocks: dict[int, dict[str, Any]] = {}
+    counts: dict[str, int] = {}
+    stop = details = None
+    for event in events:
+        match event.type:
+            case "message_start":
+                counts |= _counts(event.message.usage)
+            case "content_block_start":
+                blocks[event.index] = {"json": "", **event.content_block.model_dump(exclude_none=True)}
+            case "content_block_delta":
+                block, delta = blocks[event.index], event.delta
+                match delta.type:
+                    case "text_delta":
+                        block["text"] += delta.text
+                        if not as_json:
+                            yield delta.text
+                    case "input_json_delta":
+                        block["json"] += delta.partial_json
+                        if as_json:
+                            yield delta.partial_json
+                    case "thinking_delta":
+                        block["thinking"] += delta.thinking
+                    case "signature_delta":
+                        block["signature"] = delta.signature
+            case "message_delta":
+                counts |= _counts(event.usage)
+                stop, details = event.delta.stop_reason, event.delta.stop_details
+            case "message_stop":
+                break
+    else:
+        return
+    if stop == "refusal":
+        why = f" ({details.category})" if details is not None and details.category else ""
+        raise ModelRefusedError(f"The model will not answer that{why}. Ask another one, or ask otherwise.")
+    cut = stop in ("max_tokens", "model_context_window_exceeded")
+    said = [block for _, block in sorted(blocks.items())]
+    read = counts.get("input_tokens", 0)
+    cached = counts.get("cache_read_input_tokens", 0)
+    usage = Usage(read + cached + counts.get("cache_creation_input_tokens", 0), counts.get("output_tokens", 0), cached)
+    if as_json:
+        yield Reply("".join(block["json"] for block in said), usage, stop="length" if cut else "end")
+        return
+    calls, native = _calls(said, cut)
+    text = "".join(block.get("text", "") for block in said)
+    yield Reply(text, usage, calls=calls, stop="length" if cut else "tools" if calls else "end", native=native)
+
+
+def _calls(blocks: list[dict[str, Any]], cut: bool) -> tuple[tuple[ToolCall, ...], tuple[dict[str, Any], ...]]:
+    """The calls that the blocks of a message make, and the blocks as they are sent back with the next request."""
+    calls: list[ToolCall] = []
+    native = []
+    for block in blocks:
+        arguments = block.pop("json")
+        if block["type"] == "tool_use":
+            try:
+                block["input"] = json.loads(arguments) if arguments else block.get("input") or {}
+            except ValueError as error:
+                if cut:
+                    continue
+                raise MalformedOutputError("The model called a tool with what is not JSON.", arguments) from error
+            if not isinstance(block["input"], dict):
+                raise MalformedOutputError("The model called a tool with what is no object.", arguments)
+            calls.append(ToolCall(block["id"], block["name"], block["input"]))
+        if block["type"] != "text" or block["text"]:  # the API does not take back an empty one
+            native.append(block)
+    return tuple(calls), tuple(native)
+
+
+def _messages(request: LlmRequest) -> list[dict[str, Any]]:
+    """Results of tools stand together in one turn of the user's."""
+    turns: list[dict[str, Any]] = []
+    for message in request.messages:
+        role = "assistant" if message.role == "assistant" else "user"
+        if message.role == "tool" and turns and turns[-1]["role"] == "user":
+            turns[-1]["content"] += _blocks(message)
+        else:
+            turns.append({"role": role, "content": _blocks(message)})
+    return turns
+
+
+def _blocks(message: Message) -> list[dict[str, Any]]:
+    if message.role == "tool":
+        result = {"type": "tool_result", "tool_use_id": message.call_id, "content": message.text}
+        return [result | ({"is_error": True} if message.failed else {})]
+    if isinstance(message.native, tuple) and message.native:
+        return [dict(block) for block in message.native]
+    said: list[dict[str, Any]] = [{"type": "text", "text": message.text}] if message.text else []
+    calls = message.calls
+    return said + [{"type": "tool_use", "id": one.id, "name": one.name, "input": dict(one.arguments)} for one in calls]
+
+
+def _ask(settings: AnthropicSettings, path: str) -> dict[str, Any]:
+    """A JSON object of the API, without its client; empty if there is nothing under that path. ModelError."""
+    url = _url(settings)
+    headers = {"Authorization": f"Bearer {_key(settings)}", "anthropic-version": API_VERSION}  # as the client does
+    try:
+        with httpx.Client(headers=headers, timeout=httpx.Timeout(ASK_SECONDS, connect=CONNECT_SECONDS)) as client:
+            response = client.get(url + path)
+        said = response.json()
+    except (httpx.HTTPError, ValueError) as error:
+        raise _gone(url) from error
+    if response.status_code == 404:
+        return {}
+    told = said.get("error") if isinstance(said, dict) else None
+    if response.is_error or not isinstance(said, dict):
+        about: dict[str, Any] = told if isinstance(told, dict) else {}
+        kind, why = str(about.get("type", "")), str(about.get("message", ""))
+        raise _refused(response.status_code, kind, why, response.headers, path)
+    return said
+
+
+def _refused(status: int, kind: str, why: str, headers: Any, model: str) -> ModelError:
+    """What the API's word for an error means. In the middle of a stream the status is 200, and only `kind` tells."""
+    why = (why.strip().splitlines() or ["no reason given"])[0][:200]
+    if status == 401 or kind == "authentication_error":
+        return ModelUnavailableError(f"Anthropic does not accept the API key. {NO_KEY}", lasting=True)
+    if status == 402 or kind == "billing_error":
+        return ModelUnavailableError(
+            "Anthropic wants to be paid first. See the billing page of its console.", lasting=True
+        )
+    if status == 403 or kind == "permission_error":
+        return ModelUnavailableError(f"The API key may not use {model}. See Anthropic's console.", lasting=True)
+    if status == 404 or kind == "not_found_error":
+        return ModelUnavailableError(f"Anthropic has no model {model!r}. See those it has: pal models", lasting=True)
+    if status == 413 or kind == "request_too_large" or (status == 400 and "too long" in why):
+        return OverBudgetError(f"The question to {model} is too long. Ask about less.")
+    if status in (400, 422) or kind == "invalid_request_error":
+        return ModelUnavailableError(
+            f"Anthropic refuses the request to {model} ({why}). Try another model.", lasting=True
+        )
+    if status == 429 or kind == "rate_limit_error":
+        return ModelUnavailableError("Anthropic takes no more requests for now.", retry_after=_seconds(headers))
+    return ModelUnavailableError(
+        f"Anthropic is overloaded or has a fault ({kind or status}).", retry_after=_seconds(headers)
+    )
+
+
+def _gone(url: str) -> ModelUnavailableError:
+    return ModelUnavailableError(f"{url} cannot be reached, or broke off. Check the network.")
+
+
+def _key(settings: AnthropicSettings) -> str:
+    """The API key, read anew each time it is needed. It gets into no message and no log. ModelUnavailableError."""
+    if not settings.key_file:
+        if key := os.environ.get("ANTHROPIC_API_KEY", "").strip():
+            return key
+        raise ModelUnavailableError(f"There is no API key for Anthropic. {NO_KEY}", lasting=True)
+    path = Path(settings.key_file).expanduser()
+    try:
+        mode, key = path.stat().st_mode, path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelUnavailableError(
+            f"The API key in {path} cannot be read ({type(error).__name__}). Correct anthropic.key_file.", lasting=True
+        ) from None
+    if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ModelUnavailableError(f"Others can read the API key. Mend that: chmod 600 {path}", lasting=True)
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise ModelUnavailableError(f"What is in {path} is no API key: it must be one line.", lasting=True)
+    return key
+
+
+def _url(settings: AnthropicSettings) -> str:
+    """Where the API is. ModelUnavailableError if the key would go there in the clear."""
+    url = (settings.url or os.environ.get("ANTHROPIC_BASE_URL") or URL).rstrip("/")
+    parts = urlsplit(url)
+    if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
+        raise ModelUnavailableError(f"{url} is no https:// address. Correct anthropic.url.", lasting=True)
+    return url
+
+
+def _able(able: Any, *path: str, otherwise: bool) -> bool:
+    """Whether the model is able to do that, by the API's word for it."""
+    for name in path:
+        able = able.get(name) if isinstance(able, dict) else None
+    supported = able.get("supported") if isinstance(able, dict) else None
+    return supported if isinstance(supported, bool) else otherwise
+
+
+def _counts(usage: Any) -> dict[str, int]:
+    return {name: value for name, value in usage.model_dump().items() if isinstance(value, int)}
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _seconds(headers: Any) -> float | None:
+    """Retry-After, where it is a number of seconds."""
+    try:
+        return max(0.0, float(headers.get("retry-after", "")))
+    except ValueError:
+        return None

@@ -1,0 +1,334 @@
+"""Models on this machine, through Ollama's official client.
+
+What is asked of the server beside talking (which models, how long a context) is read without the client, because the
+client leaves out `remote_host`: by that a model that only looks local, and runs in Ollama's cloud, is told from one
+that runs here. Nothing of the environment sends a request elsewhere: no proxy, no redirect.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from memory.errors import MalformedOutputError, ModelUnavailableError
+from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
+from plugins.llms.call import Call, watched
+from plugins.llms.contract import Facts, Found, Limits, Look
+from plugins.llms.settings import OllamaSettings
+from plugins.llms.structured import Thoughts
+
+if TYPE_CHECKING:
+    import ollama
+
+PORT = 11434
+CONNECT_SECONDS = 2.0
+ASK_SECONDS = 5.0  # for what a server knows without a model
+FRESH_SECONDS = 60.0  # for which its word about a model is believed
+SHORT_CONTEXT = 4096  # of a model that does not say
+THOUGHT_TOKENS = 2048  # on top of what may be said
+OLDEST = (0, 17, 1)  # before it, a stranger's file or page could read the server's memory
+INSTALL = "Install it from https://ollama.com, then: ollama pull qwen3:4b"
+
+
+class OllamaModel:
+    """One model of a server, which need not be there yet."""
+
+    def __init__(self, model: str, settings: OllamaSettings | None = None) -> None:
+        self._settings = settings or OllamaSettings()
+        self._model = model
+        self._server = Server(self._settings)
+        self._lock = threading.Lock()
+        self._client: ollama.Client | None = None
+        self._known: tuple[float, Facts, frozenset[str], bool] | None = None
+        self.limits = Limits(self._settings.first_token_s, self._settings.next_token_s, self._settings.total_s)
+
+    def is_local(self) -> bool:
+        """See `plugins.llms.contract.Backend`. A server that is elsewhere is not asked."""
+        return self._server.is_local and self._said()[2]
+
+    def facts(self) -> Facts:
+        """As its server said within the last minute. ModelUnavailableError."""
+        return self._said()[0]
+
+    def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
+        """See `plugins.llms.contract.Backend`."""
+        import ollama
+        import pydantic
+
+        facts, abilities, _ = self._said()
+        think = self._thinking(request, abilities)
+        parts = self._opened().chat(
+            model=self._model,
+            messages=_messages(request),
+            tools=_tools(request),
+            stream=True,
+            format=dict(request.schema) if request.schema else None,
+            think=think,
+            keep_alive=self._settings.keep_alive,
+            options={
+                "num_ctx": facts.context_tokens,
+                "num_predict": request.max_tokens + (THOUGHT_TOKENS if think else 0),
+                "temperature": request.temperature,
+                "seed": request.seed,
+            },
+        )
+        try:
+            yield from _heard(call.on(iter(parts)))
+        except ollama.ResponseError as error:
+            raise self._understood(error) from error
+        except pydantic.ValidationError as error:  # of a call whose arguments are no object, for example
+            raise MalformedOutputError("What the model said is not what Ollama promises.") from error
+        except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise self._server.gone() from error
+
+    def close(self) -> None:
+        """See `plugins.llms.contract.Backend`."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()  # type: ignore[no-untyped-call]
+
+    def _said(self) -> tuple[Facts, frozenset[str], bool]:
+        """The facts, what the model is able to do, and whether it runs on its server."""
+        known = self._known
+        if known is None or time.monotonic() - known[0] > FRESH_SECONDS:
+            listed = {row["name"]: row for row in self._server.models()}
+            row = listed.get(self._model) or listed.get(f"{self._model}:latest")
+            if row is None:
+                raise self._missing()
+            shown = self._server.show(self._model)
+            context = min(_context(shown) or SHORT_CONTEXT, self._settings.context)
+            facts = Facts(context, _version(row))
+            known = self._known = (time.monotonic(), facts, _abilities(shown), not _elsewhere(row, shown))
+        return known[1:]
+
+    def _opened(self) -> ollama.Client:
+        import ollama
+
+        with self._lock:
+            if self._client is None:
+                most = max(self.limits.first_s, self.limits.next_s) + 1  # the call itself ends it before that
+                self._client = ollama.Client(
+                    self._server.url,
+                    timeout=httpx.Timeout(most, connect=CONNECT_SECONDS),
+                    follow_redirects=False,
+                    trust_env=False,
+                    verify=self._server.encrypted,
+                    limits=httpx.Limits(max_keepalive_connections=0),  # a call must know its own socket
+                    **watched(httpx.SyncByteStream),
+                )
+            return self._client
+
+    def _thinking(self, request: LlmRequest, abilities: frozenset[str]) -> Any:
+        """What to say about thinking: nothing to a model that knows nothing of it."""
+        if "thinking" not in abilities:
+            return None
+        if self._model.startswith("gpt-oss"):  # it always thinks; only how much can be said
+            return "medium" if request.think else "low"
+        return request.think
+
+    def _missing(self) -> ModelUnavailableError:
+        return ModelUnavailableError(
+            f"Ollama has no model {self._model!r}. Fetch it: ollama pull {self._model}", lasting=True
+        )
+
+    def _understood(self, error: ollama.ResponseError) -> ModelUnavailableError:
+        status, why = error.status_code, _line(error.error)
+        if status == 404:
+            return self._missing()
+        if 300 <= status < 500 and status != 429:
+            return ModelUnavailableError(
+                f"Ollama refuses the request to {self._model} ({status}: {why}). Try another model.", lasting=True
+            )
+        return ModelUnavailableError(f"Ollama could not answer with {self._model} ({why}). See its log: ollama serve")
+
+
+class Server:
+    """An Ollama server: where it is, and what it says of its models."""
+
+    def __init__(self, settings: OllamaSettings) -> None:
+        self.url, self.is_local = _place(settings.host or os.environ.get("OLLAMA_HOST", ""))
+        self.encrypted = self.url.startswith("https:")  # reading the certificates takes 50 ms, for those who need them
+
+    def gone(self) -> ModelUnavailableError:
+        """It does not answer."""
+        return ModelUnavailableError(f"Ollama does not answer at {self.url}. Start it: ollama serve")
+
+    def models(self) -> list[dict[str, Any]]:
+        """The rows of /api/tags. ModelUnavailableError."""
+        return _rows(self.ask("GET", "/api/tags"))
+
+    def show(self, model: str) -> dict[str, Any]:
+        """/api/show. ModelUnavailableError."""
+        return self.ask("POST", "/api/show", {"model": model})
+
+    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """A JSON object that the server knows at once. ModelUnavailableError."""
+        try:
+            timeout = httpx.Timeout(ASK_SECONDS, connect=CONNECT_SECONDS)
+            with httpx.Client(trust_env=False, timeout=timeout, verify=self.encrypted) as client:
+                said = client.request(method, self.url + path, json=body).raise_for_status().json()
+        except httpx.ConnectError as error:
+            raise self.gone() from error
+        except (httpx.HTTPError, ValueError) as error:
+            raise ModelUnavailableError(
+                f"What answers at {self.url} is no Ollama, or is broken ({type(error).__name__}). Restart it."
+            ) from error
+        if not isinstance(said, dict):
+            raise ModelUnavailableError(f"What answers at {self.url} is no Ollama. Correct [ollama] host.")
+        return said
+
+
+def look(settings: OllamaSettings | None) -> Look:
+    """The models of the server that can talk."""
+    settings = settings or OllamaSettings()
+    named = settings.host or os.environ.get("OLLAMA_HOST", "")
+    try:
+        server = Server(settings)
+        rows = server.models()
+        version = str(server.ask("GET", "/api/version").get("version", ""))
+        loaded = {row["name"] for row in _rows(server.ask("GET", "/api/ps"))}
+        models = []
+        for row in rows:
+            name = row["name"]
+            shown = server.show(name)
+            if {"completion", ""} & (_abilities(shown) or {""}):  # not those that only embed
+                here = server.is_local and not _elsewhere(row, shown)
+                size = row.get("size") if isinstance(row.get("size"), int) else 0
+                models.append(Found(name, here, _context(shown), size or 0, _version(row), name in loaded))
+    except ModelUnavailableError as error:
+        return Look(problem=str(error) if named else INSTALL, absent=not named)
+    if not models:
+        return Look(problem="Ollama has no model yet. Fetch one: ollama pull qwen3:4b")
+    return Look(tuple(models), note=_dated(version))
+
+
+def _place(named: str) -> tuple[str, bool]:
+    """Where a server is, by the setting or by OLLAMA_HOST, and whether that is this machine."""
+    text = named.strip().rstrip("/")
+    scheme, colons, rest = text.partition("://")
+    if not colons:
+        scheme, rest = "http", text
+    try:
+        parts = urlsplit(f"{scheme}://{rest}")
+        host = parts.hostname or "127.0.0.1"
+        port = parts.port or ({"http": 80, "https": 443}[scheme] if colons else PORT)
+    except (ValueError, KeyError) as error:
+        raise ModelUnavailableError(
+            f"{named!r} is no address of an Ollama. Correct [ollama] host, or OLLAMA_HOST.", lasting=True
+        ) from error
+    if host in ("0.0.0.0", "::"):  # where a server listens; a client has to say which of them
+        host = "127.0.0.1"
+    local = host == "localhost"
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        pass
+    else:
+        local = address.is_loopback
+        host = f"[{host}]" if address.version == 6 else host
+    return f"{scheme}://{host}:{port}{parts.path}", local
+
+
+def _heard(parts: Iterator[Any]) -> Iterator[str | Reply]:
+    """The pieces of a chat -> its text, and the reply."""
+    thoughts, text, thought = Thoughts(), [], []
+    calls: list[ToolCall] = []
+    for part in parts:
+        if part.message.thinking:
+            thought.append(part.message.thinking)
+        for wanted in part.message.tool_calls or ():
+            function = wanted.function
+            calls.append(ToolCall(f"call_{len(calls) + 1}", function.name, dict(function.arguments)))
+        if said := thoughts.feed(part.message.content or ""):
+            text.append(said)
+            yield said
+        if part.done:
+            break
+    else:
+        return  # it broke off
+    if rest := thoughts.rest():
+        text.append(rest)
+        yield rest
+    yield Reply(
+        "".join(text),
+        Usage(part.prompt_eval_count or 0, part.eval_count or 0),
+        calls=tuple(calls),
+        stop="length" if part.done_reason == "length" else "tools" if calls else "end",
+        native="".join(thought) or None,
+    )
+
+
+def _messages(request: LlmRequest) -> list[dict[str, Any]]:
+    system = [{"role": "system", "content": request.system}] if request.system else []
+    return [*system, *map(_message, request.messages)]
+
+
+def _message(message: Message) -> dict[str, Any]:
+    if message.role == "tool":
+        text = f"Error: {message.text}" if message.failed else message.text
+        return {"role": "tool", "content": text, "tool_name": message.tool}
+    said: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.calls:
+        said["tool_calls"] = [
+            {"function": {"name": call.name, "arguments": dict(call.arguments)}} for call in message.calls
+        ]
+        if isinstance(message.native, str):
+            said["thinking"] = message.native
+    return said
+
+
+def _tools(request: LlmRequest) -> list[dict[str, Any]]:
+    """The client keeps of a parameter its type, items, description and enum."""
+    return [
+        {
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
+        }
+        for tool in request.tools
+    ]
+
+
+def _rows(said: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows = said.get("models")
+    named = rows if isinstance(rows, list) else []
+    return [row for row in named if isinstance(row, dict) and isinstance(row.get("name"), str)]
+
+
+def _context(shown: Mapping[str, Any]) -> int:
+    """The model's own limit; 0 if it does not say."""
+    info = shown.get("model_info")
+    numbers = info.items() if isinstance(info, dict) else ()
+    return next((n for key, n in numbers if str(key).endswith(".context_length") and isinstance(n, int)), 0)
+
+
+def _abilities(shown: Mapping[str, Any]) -> frozenset[str]:
+    said = shown.get("capabilities")
+    return frozenset(map(str, said)) if isinstance(said, list) else frozenset()
+
+
+def _elsewhere(row: dict[str, Any], shown: Mapping[str, Any]) -> bool:
+    """Whether the server only passes on what the model is told. In doubt it does."""
+    said = any(place.get(key) for place in (row, shown) for key in ("remote_host", "remote_model"))
+    return said or row["name"].endswith(("-cloud", ":cloud"))
+
+
+def _version(row: Mapping[str, Any]) -> str:
+    return str(row.get("digest", "")).removeprefix("sha256:")[:12]
+
+
+def _dated(version: str) -> str:
+    numbers = tuple(int(part) for part in version.split("-")[0].split(".") if part.isdigit())
+    if not numbers or numbers >= OLDEST:
+        return ""
+    return f"Ollama {version} has known holes; update it to {'.'.join(map(str, OLDEST))} or later."
+
+
+def _line(text: str) -> str:
+    return (text.strip().splitlines() or ["no reason given"])[0][:200]

@@ -1,0 +1,60 @@
+"""All language models by their names, `prefix:model`: the only way to get at one, and always behind its guard."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from memory.errors import NotFoundError
+from plugins.llms.contract import Family, Look
+from plugins.llms.guard import Guarded, Meter
+
+
+class Models:
+    """The models of these families. `settings` are their sections of config.toml, by prefix."""
+
+    def __init__(
+        self, families: Mapping[str, Family], settings: Mapping[str, Any] | None = None, meter: Meter | None = None
+    ) -> None:
+        self._families = dict(families)
+        self._settings = dict(settings or {})
+        self._meter = meter
+        self._opened: dict[str, Guarded] = {}
+        self._lock = threading.Lock()
+
+    def open(self, name: str) -> Guarded:
+        """The model of that name, one and the same each time; nobody is asked whether it is there.
+
+        NotFoundError lists the known prefixes.
+        """
+        prefix, _, model = name.partition(":")
+        family = self._families.get(prefix)
+        if family is None or not model.strip():
+            known = ", ".join(f"{one}:MODEL" for one in sorted(self._families))
+            raise NotFoundError(f"There is no model called {name!r}. A name is like {known}; see: pal models")
+        with self._lock:
+            if name not in self._opened:
+                backend = family.open(model, self._settings.get(prefix))
+                self._opened[name] = Guarded(name, backend, self._meter)
+            return self._opened[name]
+
+    def look(self) -> dict[str, Look]:
+        """What each family finds now, by prefix. They look at the same time; it takes seconds at most."""
+
+        def one(family: Family) -> Look:
+            try:
+                return family.look(self._settings.get(family.prefix))
+            except Exception as error:  # somebody else's plugin
+                return Look(problem=f"The plugin for {family.prefix}: models is broken ({type(error).__name__}).")
+
+        with ThreadPoolExecutor(max(1, len(self._families))) as pool:
+            return dict(zip(self._families, pool.map(one, self._families.values()), strict=True))
+
+    def close(self) -> None:
+        """Breaks off whatever is being asked."""
+        with self._lock:
+            opened = list(self._opened.values())
+        for model in opened:
+            model.close()

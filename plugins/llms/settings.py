@@ -1,0 +1,30 @@
+"""The settings of the built-in models. Standard library only: every client process reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memory.settings import setting
+
+
+@dataclass(frozen=True, slots=True)
+class OllamaSettings:
+    """Models on this machine, through Ollama."""
+
+    host: str = setting("", "Where Ollama listens; without it OLLAMA_HOST, else 127.0.0.1:11434.")
+    context: int = setting(16384, "Tokens of context asked for, or fewer if the model has fewer; more takes memory.")
+    keep_alive: str = setting("10m", "How long a model stays loaded after its last use.")
+    first_token_s: float = setting(300.0, "Seconds until a model must begin to write; loading it is part of them.")
+    next_token_s: float = setting(120.0, "Seconds that may pass between two words.")
+    total_s: float = setting(600.0, "Seconds that an answer may take in all.")
+
+
+@dataclass(frozen=True, slots=True)
+class AnthropicSettings:
+    """Models of Anthropic, over the network; used only where a role names one."""
+
+    key_file: str = setting("", "A file with the API key that only you can read; without it ANTHROPIC_API_KEY.")
+    url: str = setting("", "Where the API is; without it ANTHROPIC_BASE_URL, else Anthropic's own.")
+    first_token_s: float = setting(60.0, "Seconds until a model must begin to write.")
+    next_token_s: float = setting(60.0, "Seconds that may pass between two words.")
+    total_s: float = setting(120.0, "Seconds that an answer may take in all.")

@@ -1,0 +1,187 @@
+"""Ollama's HTTP API: /api/tags, /api/show, /api/ps, /api/version and /api/chat with newline-delimited JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.fakes.server import Answer, Breaks, Exchange, Fails, FakeServer, Hangs, Reply, Says, Sends
+
+AT = "2026-11-20T10:00:00.000000Z"
+REASONS = {"end": "stop"}  # where Ollama's word for a stop is another one
+
+
+@dataclass(frozen=True)
+class OllamaModel:
+    """A model as Ollama lists it. With `remote_host` it runs there, in the cloud."""
+
+    name: str
+    context: int = 40960
+    capabilities: tuple[str, ...] = ("completion", "tools")
+    remote_host: str = ""
+    loaded: bool = False
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.name.encode()).hexdigest()
+
+    def row(self) -> dict[str, Any]:
+        row = {
+            "name": self.name,
+            "model": self.name,
+            "modified_at": AT,
+            "size": 2_620_788_019,
+            "digest": self.digest,
+            "details": {"format": "gguf", "family": "qwen3", "parameter_size": "4.0B", "quantization_level": "Q4_K_M"},
+        }
+        return row | self._remote()
+
+    def shown(self) -> dict[str, Any]:
+        shown = {
+            "modelfile": f"FROM {self.name}",
+            "template": "{{ .Prompt }}",
+            "details": self.row()["details"],
+            "model_info": {"general.architecture": "qwen3", "qwen3.context_length": self.context},
+            "capabilities": list(self.capabilities),
+            "modified_at": AT,
+        }
+        return shown | self._remote()
+
+    def _remote(self) -> dict[str, str]:
+        return {"remote_model": self.name, "remote_host": self.remote_host} if self.remote_host else {}
+
+
+class FakeOllama(FakeServer):
+    """An Ollama that has these models."""
+
+    def __init__(self, *models: OllamaModel, answer: Answer | None = None, version: str = "0.19.2") -> None:
+        super().__init__(answer)
+        self.models = {model.name: model for model in models}
+        self.version = version
+
+    @property
+    def chats(self) -> list[dict[str, Any]]:
+        """The bodies of the chats that came."""
+        return [seen.body for seen in self.seen if seen.path == "/api/chat"]
+
+    def route(self, exchange: Exchange) -> None:
+        match exchange.seen.method, exchange.seen.path:
+            case "GET", "/api/version":
+                exchange.reply({"version": self.version})
+            case "GET", "/api/tags":
+                exchange.reply({"models": [model.row() for model in self.models.values()]})
+            case "GET", "/api/ps":
+                loaded = [model for model in self.models.values() if model.loaded]
+                exchange.reply({"models": [one.row() | {"expires_at": AT, "size_vram": 0} for one in loaded]})
+            case "POST", "/api/show":
+                model = self._model(exchange)
+                if model is not None:
+                    exchange.reply(model.shown())
+            case "POST", "/api/chat":
+                self._chat(exchange)
+            case _:
+                exchange.send(Sends(b"404 page not found", 404, "text/plain"))
+
+    def _model(self, exchange: Exchange) -> OllamaModel | None:
+        body = exchange.seen.body
+        name = body.get("model") if isinstance(body, dict) else None
+        if not isinstance(name, str) or not name:
+            exchange.reply({"error": "model is required"}, 400)
+            return None
+        model = self.models.get(name) or self.models.get(f"{name}:latest")
+        if model is None:
+            exchange.reply({"error": f"model '{name}' not found"}, 404)
+        return model
+
+    def _chat(self, exchange: Exchange) -> None:
+        model = self._model(exchange)
+        if model is None:
+            return
+        if wrong := _wrong(exchange.seen.body, model):
+            exchange.reply({"error": wrong}, 400)
+            return
+        reply: Reply = self.next_reply(exchange.seen.body)
+        match reply:
+            case Hangs():
+                exchange.hang()
+            case Sends():
+                exchange.send(reply)
+            case Fails(says=None):
+                exchange.reply({"error": reply.message}, reply.status, reply.headers)
+            case Fails(says=Says() as says):
+                lines = [*list(self._lines(exchange, says))[: reply.after], _line({"error": reply.message})]
+                exchange.stream(iter(lines), "application/x-ndjson")
+            case Breaks():
+                lines = list(self._lines(exchange, reply.says))[: reply.after]
+                exchange.stream(iter(lines), "application/x-ndjson", tidily=reply.tidily)
+            case Says() if exchange.seen.body.get("stream") is False:
+                exchange.reply(self._whole(exchange.seen.body, reply))
+            case Says():
+                exchange.stream(self._lines(exchange, reply), "application/x-ndjson")
+
+    def _lines(self, exchange: Exchange, says: Says) -> Iterator[bytes]:
+        name = exchange.seen.body["model"]
+        if says.thinking:
+            yield _part(name, {"role": "assistant", "content": "", "thinking": says.thinking})
+        for number, piece in enumerate(says.split()):
+            if says.go is not None and number == says.pause_at:
+                exchange.wait(says.go)
+            yield _part(name, {"role": "assistant", "content": piece})
+        for call in _calls(says):
+            yield _part(name, {"role": "assistant", "content": "", "tool_calls": [call]})
+        yield _line(self._last(exchange.seen.body, says, {"role": "assistant", "content": ""}))
+
+    def _whole(self, body: Mapping[str, Any], says: Says) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": "".join(says.split())}
+        if says.calls:
+            message["tool_calls"] = _calls(says)
+        return self._last(body, says, message)
+
+    def _last(self, body: Mapping[str, Any], says: Says, message: dict[str, Any]) -> dict[str, Any]:
+        prompt = " ".join(str(message.get("content", "")) for message in body["messages"])
+        return {
+            "model": body["model"],
+            "created_at": AT,
+            "message": message,
+            "done": True,
+            "done_reason": REASONS.get(says.stop, says.stop),
+            "total_duration": 2_000_000_000,
+            "load_duration": 500_000_000,
+            "prompt_eval_count": len(prompt.split()) if says.read is None else says.read,
+            "prompt_eval_duration": 500_000_000,
+            "eval_count": len("".join(says.split()).split()) if says.written is None else says.written,
+            "eval_duration": 1_000_000_000,
+        }
+
+
+def _wrong(body: Mapping[str, Any], model: OllamaModel) -> str:
+    """What a server would complain of in the body of a chat."""
+    if "completion" not in model.capabilities:
+        return f'"{model.name}" does not support chat'
+    if body.get("tools") and "tools" not in model.capabilities:
+        return f"registry.ollama.ai/library/{model.name} does not support tools"
+    if body.get("think") and "thinking" not in model.capabilities:
+        return f'"{model.name}" does not support thinking'
+    if any(message.get("role") not in ("system", "user", "assistant", "tool") for message in body.get("messages", ())):
+        return "invalid role"
+    if not isinstance(body.get("format", ""), dict) and body.get("format", "") not in ("", "json"):
+        return "invalid format: expected 'json' or a JSON schema"
+    return ""
+
+
+def _calls(says: Says) -> list[dict[str, Any]]:
+    return [
+        {"id": f"call_{number}", "function": {"index": number, "name": call.name, "arguments": call.arguments}}
+        for number, call in enumerate(says.calls)
+    ]
+
+
+def _part(name: str, message: dict[str, Any]) -> bytes:
+    return _line({"model": name, "created_at": AT, "message": message, "done": False})
+
+
+def _line(value: Any) -> bytes:
+    return json.dumps(value).encode() + b"\n"

@@ -1,0 +1,359 @@
+"""Ollama's own client against a server that speaks its protocol, well and badly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from memory.errors import (
+    LocalOnlyError,
+    MalformedOutputError,
+    ModelCancelledError,
+    ModelError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+    OverBudgetError,
+)
+from memory.llm import LlmRequest, Message, Reply, Usage
+from plugins.llms import call, ollama
+from plugins.llms.guard import Guarded
+from plugins.llms.ollama import OllamaModel as Model
+from plugins.llms.ollama import look
+from plugins.llms.settings import OllamaSettings
+from tests.fakes import Breaks, Calls, Fails, FakeOllama, Hangs, OllamaModel, Says, Sends
+from tests.plugins.models import FIND, LONG, PERSON, ask, streamed
+
+QWEN = OllamaModel("qwen3:4b", capabilities=("completion", "tools", "thinking"), loaded=True)
+LLAMA = OllamaModel("llama3:latest", context=8192, capabilities=("completion",))
+CLOUD = OllamaModel("gpt-oss:120b-cloud", remote_host="https://ollama.com:443")
+RENAMED = OllamaModel("mine:latest", remote_host="https://ollama.com:443")
+EMBEDS = OllamaModel("nomic-embed-text:latest", context=2048, capabilities=("embedding",))
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOllama]:
+    monkeypatch.delenv("OLLAMA_HOST", raising=False)
+    with FakeOllama(QWEN, LLAMA, CLOUD, RENAMED, EMBEDS) as server:
+        yield server
+
+
+def opened(server: FakeOllama, name: str = "qwen3:4b", **settings: object) -> Guarded:
+    return Guarded(f"ollama:{name}", Model(name, OllamaSettings(host=server.url, **settings)), pause=0.001)  # type: ignore[arg-type]
+
+
+def test_the_text_comes_in_pieces(server: FakeOllama) -> None:
+    server.enqueue(Says(LONG, read=31, written=17))
+    pieces, reply = streamed(opened(server), ask(system="Be brief.", max_tokens=99))
+    assert "".join(pieces) == LONG == reply.text
+    assert len(pieces) > 5
+    assert (reply.usage, reply.stop) == (Usage(31, 17), "end")
+    (chat,) = server.chats
+    assert chat["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Where does Ana live?"},
+    ]
+    assert chat["options"] == {"num_ctx": 16384, "num_predict": 99, "temperature": 0.0, "seed": 42}
+    assert (chat["keep_alive"], chat["think"]) == ("10m", False)
+
+
+def test_the_context_is_the_models_own_up_to_what_is_wanted(server: FakeOllama) -> None:
+    assert opened(server).context_tokens == 16384
+    assert opened(server, context=100_000).context_tokens == QWEN.context
+    assert opened(server, "llama3").context_tokens == 8192
+
+
+def test_json_by_the_servers_own_means(server: FakeOllama) -> None:
+    server.enqueue(Says('{"name": "Ana", "year": 2024}'), Says('{"name": "Ana", "year": 0}'))
+    model = opened(server)
+    assert model.complete(ask(schema=PERSON)).data == {"name": "Ana", "year": 2024}
+    assert server.chats[0]["format"] == PERSON
+    with pytest.raises(MalformedOutputError, match="minimum"):
+        model.complete(ask(schema=PERSON))
+
+
+def test_a_conversation_with_tools(server: FakeOllama) -> None:
+    server.enqueue(Says("", [Calls("find", {"name": "Ana"}), Calls("find", {"name": "Rui"})], thinking="Who?"))
+    server.enqueue(Says("In Porto."))
+    model, first = opened(server), ask(tools=(FIND,))
+    reply = model.complete(first)
+    assert reply.stop == "tools"
+    assert [(call.name, call.arguments) for call in reply.calls] == [
+        ("find", {"name": "Ana"}),
+        ("find", {"name": "Rui"}),
+    ]
+    results = (reply.calls[0].answered("Ana: Porto"), reply.calls[1].answered("nobody", failed=True))
+    again = LlmRequest(messages=(*first.messages, reply.message(), *results), tools=(FIND,))
+    assert model.complete(again).text == "In Porto."
+    sent = server.chats[1]["messages"]
+    assert [message["role"] for message in sent] == ["user", "assistant", "tool", "tool"]
+    assert sent[1]["thinking"] == "Who?"
+    assert sent[1]["tool_calls"][1] == {"function": {"name": "find", "arguments": {"name": "Rui"}}}
+    assert sent[2] == {"role": "tool", "content": "Ana: Porto", "tool_name": "find"}
+    assert sent[3]["content"] == "Error: nobody"
+    assert server.chats[0]["tools"][0]["function"]["parameters"]["required"] == ["name"]
+
+
+@pytest.mark.parametrize("text", ["<think>Hm, Porto?</think>\n\nIn Porto.", "In Porto."])
+def test_thoughts_are_no_part_of_the_answer(server: FakeOllama, text: str) -> None:
+    server.enqueue(Says(text, thinking="Let me see."))
+    pieces, reply = streamed(opened(server), ask())
+    assert "".join(pieces) == reply.text == "In Porto."
+
+
+def test_a_model_is_told_to_think_only_if_it_can(server: FakeOllama) -> None:
+    opened(server).complete(ask(think=True, max_tokens=100))
+    opened(server, "llama3").complete(ask(think=True))
+    thinks, plain = server.chats
+    assert (thinks["think"], thinks["options"]["num_predict"]) == (True, 100 + ollama.THOUGHT_TOKENS)
+    assert "think" not in plain
+
+
+def test_an_answer_that_was_cut(server: FakeOllama) -> None:
+    server.enqueue(Says(LONG, stop="length"), Says('{"name": "An', stop="length"))
+    model = opened(server)
+    assert model.complete(ask()).stop == "length"
+    with pytest.raises(MalformedOutputError, match="cut off"):
+        model.complete(ask(schema=PERSON))
+
+
+@pytest.mark.parametrize(
+    "reply, error, says, tries",
+    [
+        (Breaks(Says(LONG), 3), ModelUnavailableError, "RemoteProtocolError", 3),
+        (Breaks(Says(LONG), 3, tidily=True), ModelUnavailableError, "broke off", 3),
+        (Breaks(Says(LONG), 0, tidily=True), ModelUnavailableError, "broke off", 3),
+        (Fails(500, "model requires more system memory"), ModelUnavailableError, "more system memory", 3),
+        (Fails(503, "server busy, please try again"), ModelUnavailableError, "busy", 3),
+        (Fails(429, "too many requests"), ModelUnavailableError, "too many", 3),
+        (Fails(200, "an error was encountered", says=Says(LONG), after=2), ModelUnavailableError, "encountered", 3),
+        (Fails(400, "invalid options"), ModelUnavailableError, "invalid options", 1),
+        (Fails(401, "unauthorized"), ModelUnavailableError, "401", 1),
+        (Sends(b"<html>hello</html>", content_type="text/html"), ModelUnavailableError, "JSONDecodeError", 3),
+        (Sends(b'{"done": tr'), ModelUnavailableError, "JSONDecodeError", 3),
+        (Sends(b"[1, 2, 3]\n"), ModelUnavailableError, "AttributeError", 3),
+        (Sends(b"", 302), ModelUnavailableError, "302", 1),
+        (Sends(b'{"message": "hello"}\n'), MalformedOutputError, "not what Ollama promises", 1),
+        (Says("", [Calls("find", "name=Ana")]), MalformedOutputError, "not what Ollama promises", 1),
+        (Says("", [Calls("find", {"who": "Ana"})]), MalformedOutputError, "wrong arguments", 1),
+        (Says("", [Calls("remove", {})]), MalformedOutputError, "a tool that there is not", 1),
+        (Says(""), MalformedOutputError, "said nothing", 1),
+        (Says("<think>and so on"), MalformedOutputError, "said nothing", 1),
+    ],
+)
+def test_what_a_bad_server_says(
+    server: FakeOllama, reply: Says, error: type[ModelError], says: str, tries: int
+) -> None:
+    server.answer = lambda body: reply
+    with pytest.raises(error, match=says):
+        opened(server).complete(ask(tools=(FIND,)))
+    assert len(server.chats) == tries
+
+
+def test_after_a_fault_it_answers_again(server: FakeOllama) -> None:
+    server.enqueue(Breaks(Says(LONG), 2), Fails(500), Says(LONG))
+    assert opened(server).complete(ask()).text == LONG
+
+
+def test_a_server_that_sends_without_end(server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call, "MOST_BYTES", 1 << 20)
+    server.answer = lambda body: Sends(b"a" * (1 << 16), times=64)
+    with pytest.raises(ModelUnavailableError, match="did not answer as it should"):
+        opened(server).complete(ask())
+
+
+def test_whoever_asked_can_leave_while_nothing_comes(server: FakeOllama) -> None:
+    server.enqueue(Hangs())
+    leaves = threading.Event()
+    threading.Thread(target=lambda: (server.until(lambda seen: bool(seen.chats)), leaves.set())).start()
+    with pytest.raises(ModelCancelledError):
+        opened(server).complete(ask(cancelled=leaves.is_set))
+    server.until(lambda server: server.left == 1)
+
+
+def test_closing_the_stream_ends_the_call(server: FakeOllama) -> None:
+    server.enqueue(Says(LONG, pause_at=3, go=threading.Event()))
+    stream = opened(server).stream(ask())
+    assert next(stream) == LONG[:7]
+    stream.close()  # type: ignore[attr-defined]
+    server.until(lambda server: server.left == 1)
+
+
+@pytest.mark.parametrize("reply", [Hangs(), Says(LONG, pause_at=2, go=threading.Event())])
+def test_a_model_that_is_slow_is_given_up(server: FakeOllama, reply: Says) -> None:
+    server.enqueue(reply)
+    with pytest.raises(ModelTimeoutError):
+        opened(server, first_token_s=0.2, next_token_s=0.2).complete(ask())
+    server.until(lambda server: server.left == 1)
+
+
+def test_slow_but_steady_is_fine_until_all_of_the_time_is_over(server: FakeOllama) -> None:
+    go = threading.Event()
+    server.enqueue(Says(LONG, pause_at=9, go=go))
+    pieces = opened(server).stream(ask())
+    first = [next(pieces) for _ in range(9)]
+    go.set()
+    assert "".join(map(str, [*first, *pieces][:-1])) == LONG
+    server.enqueue(Hangs())
+    with pytest.raises(ModelTimeoutError):
+        opened(server, total_s=0.2).complete(ask())
+
+
+def test_a_model_that_is_not_there(server: FakeOllama) -> None:
+    with pytest.raises(ModelUnavailableError, match="ollama pull mistral") as caught:
+        opened(server, "mistral").complete(ask())
+    assert caught.value.lasting
+    assert server.chats == []
+
+
+def test_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeOllama(QWEN) as gone:
+        pass
+    with pytest.raises(ModelUnavailableError, match=r"Start it: ollama serve"):
+        opened(gone).complete(ask())
+    found = look(OllamaSettings(host=gone.host))
+    assert (found.models, found.absent) == ((), False)
+    assert "ollama serve" in found.problem
+    monkeypatch.setattr(ollama, "PORT", int(gone.host.rpartition(":")[2]))
+    monkeypatch.delenv("OLLAMA_HOST", raising=False)
+    found = look(None)
+    assert found.absent, "who has no Ollama has no problem"
+    assert "ollama pull" in found.problem
+
+
+def test_a_server_that_went_away_in_between(server: FakeOllama) -> None:
+    model = opened(server)
+    model.complete(ask())
+    server.__exit__(None, None, None)
+    with pytest.raises(ModelUnavailableError, match="Start it"):
+        model.complete(ask())
+
+
+def test_what_runs_in_the_cloud_is_not_local(server: FakeOllama) -> None:
+    assert opened(server).is_local and opened(server, "llama3").is_local
+    for name in ("gpt-oss:120b-cloud", "mine"):
+        model = opened(server, name)
+        assert not model.is_local
+        with pytest.raises(LocalOnlyError):
+            model.complete(ask())
+        assert model.complete(ask(local_only=False)).text == "Yes."
+    assert len(server.chats) == 2
+
+
+def test_a_server_elsewhere_gets_no_byte_of_what_must_stay(server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(ollama.Server, "ask", lambda self, method, path, body=None: asked.append(path) or {})
+    model = Guarded("ollama:qwen3:4b", Model("qwen3:4b", OllamaSettings(host="http://192.0.2.7:11434")))
+    with pytest.raises(LocalOnlyError):
+        model.complete(ask())
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    "named, url, local",
+    [
+        ("", "http://127.0.0.1:11434", True),
+        ("0.0.0.0", "http://127.0.0.1:11434", True),
+        ("0.0.0.0:8080", "http://127.0.0.1:8080", True),
+        (":8080", "http://127.0.0.1:8080", True),
+        ("localhost", "http://localhost:11434", True),
+        ("127.0.0.2:9", "http://127.0.0.2:9", True),
+        ("[::1]", "http://[::1]:11434", True),
+        ("http://127.0.0.1/", "http://127.0.0.1:80", True),
+        ("https://ai.example/v1", "https://ai.example:443/v1", False),
+        ("192.168.1.5", "http://192.168.1.5:11434", False),
+        ("127.0.0.1.example.com", "http://127.0.0.1.example.com:11434", False),
+        ("http://127.0.0.1@evil.example", "http://evil.example:80", False),
+        ("localhost.evil.example", "http://localhost.evil.example:11434", False),
+    ],
+)
+def test_where_a_server_is(named: str, url: str, local: bool) -> None:
+    server = ollama.Server(OllamaSettings(host=named))
+    assert (server.url, server.is_local) == (url, local)
+
+
+@pytest.mark.parametrize("named", ["http://[", "ftp://127.0.0.1", "127.0.0.1:port"])
+def test_what_is_no_address(named: str) -> None:
+    with pytest.raises(ModelUnavailableError, match="no address"):
+        Model("m", OllamaSettings(host=named))
+    assert "no address" in look(OllamaSettings(host=named)).problem
+
+
+def test_neither_a_proxy_nor_a_redirect_takes_the_text_elsewhere(
+    server: FakeOllama, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://192.0.2.7:3128")
+    assert opened(server).complete(ask()).text == "Yes."
+    with FakeOllama(QWEN) as other:
+        server.answer = lambda body: Fails(307, "moved", headers={"Location": f"{other.url}/api/chat"})
+        with pytest.raises(ModelUnavailableError, match="307"):
+            opened(server).complete(ask("a secret"))
+        assert other.seen == []
+
+
+def test_a_question_that_does_not_fit_is_not_cut_by_the_server(server: FakeOllama) -> None:
+    with pytest.raises(OverBudgetError):
+        opened(server, "llama3").complete(ask("word " * 8000))
+    assert server.chats == []
+
+
+def test_what_there_is(server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", server.host)
+    found = look(None)
+    assert [(one.model, one.is_local, one.context_tokens, one.loaded) for one in found.models] == [
+        ("qwen3:4b", True, 40960, True),
+        ("llama3:latest", True, 8192, False),
+        ("gpt-oss:120b-cloud", False, 40960, False),
+        ("mine:latest", False, 40960, False),
+    ]
+    assert found.models[0].version == QWEN.digest[:12]
+    assert (found.problem, found.note) == ("", "")
+    server.version = "0.12.3"
+    assert "update it to 0.17.1" in look(None).note
+    server.models.clear()
+    assert "ollama pull" in look(None).problem
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"models": 3}', b'{"models": [1, {"name": null}]}'])
+def test_something_else_listens_there(server: FakeOllama, body: bytes) -> None:
+    server.route = lambda exchange: exchange.send(Sends(body))  # type: ignore[method-assign]
+    assert look(OllamaSettings(host=server.url)).problem
+    with pytest.raises(ModelUnavailableError):
+        opened(server).complete(ask())
+
+
+def test_the_client_is_imported_when_a_model_is_asked(server: FakeOllama) -> None:
+    code = (
+        "import sys\n"
+        "from plugins.llms.settings import OllamaSettings\n"
+        "from plugins.llms.registry import Models\n"
+        "from plugins.manager import load\n"
+        "families = load().families\n"
+        "assert not {'httpx', 'ollama', 'anthropic', 'jsonschema'} & {*sys.modules}\n"
+        f"models = Models(families, {{'ollama': OllamaSettings(host={server.url!r})}})\n"
+        "models.open('ollama:qwen3:4b').context_tokens\n"
+        "assert models.look()['ollama'].models\n"
+        "assert not {'ollama', 'anthropic', 'pydantic'} & {*sys.modules}\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_many_threads_may_ask_the_same_model(server: FakeOllama) -> None:
+    server.answer = lambda body: Says(body["messages"][-1]["content"])
+    model, said = opened(server), dict[str, Reply]()
+
+    def one(text: str) -> None:
+        said[text] = model.complete(ask(text))
+
+    threads = [threading.Thread(target=one, args=[f"number {n}"]) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {text: reply.text for text, reply in said.items()} == {f"number {n}": f"number {n}" for n in range(8)}
+    assert Message("assistant", "number 1") == said["number 1"].message()
