@@ -119,14 +119,16 @@ class AnthropicModel:
         with self._lock:
             if self._client is None:
                 most = max(self.limits.first_s, self.limits.next_s) + 1  # the call itself ends it before that
+                url = _url(self._settings)
                 timeout = httpx2.Timeout(most, connect=CONNECT_SECONDS)
                 self._client = anthropic.Anthropic(
                     api_key=_key(self._settings),
-                    base_url=_url(self._settings),
+                    base_url=url,
                     max_retries=0,
                     timeout=timeout,
                     http_client=anthropic.DefaultHttpxClient(
                         timeout=timeout,
+                        verify=url.startswith("https:"),
                         follow_redirects=False,
                         limits=httpx2.Limits(max_keepalive_connections=0),  # a call must know its own socket
                         **watched(httpx2.SyncByteStream),

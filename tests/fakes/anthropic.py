@@ -123,7 +123,7 @@ class FakeAnthropic(FakeServer):
 
     def _events(self, exchange: Exchange, says: Says) -> Iterator[bytes]:
         body = exchange.seen.body
-        start = self._whole(body, Says(written=1)) | {"content": [], "stop_reason": None}
+        start = self._whole(body, Says(read=says.read, written=1)) | {"content": [], "stop_reason": None}
         yield _event("message_start", {"type": "message_start", "message": start})
         yield _event("ping", {"type": "ping"})
         for index, block in enumerate(_blocks(body, says)):

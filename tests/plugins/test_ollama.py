@@ -186,7 +186,7 @@ def test_closing_the_stream_ends_the_call(server: FakeOllama) -> None:
 def test_a_model_that_is_slow_is_given_up(server: FakeOllama, reply: Says) -> None:
     server.enqueue(reply)
     with pytest.raises(ModelTimeoutError):
-        opened(server, first_token_s=0.2, next_token_s=0.2).complete(ask())
+        opened(server, first_token_s=1.0, next_token_s=1.0).complete(ask())
     server.until(lambda server: server.left == 1)
 
 
@@ -199,7 +199,7 @@ def test_slow_but_steady_is_fine_until_all_of_the_time_is_over(server: FakeOllam
     assert "".join(map(str, [*first, *pieces][:-1])) == LONG
     server.enqueue(Hangs())
     with pytest.raises(ModelTimeoutError):
-        opened(server, total_s=0.2).complete(ask())
+        opened(server, total_s=1.0).complete(ask())
 
 
 def test_a_model_that_is_not_there(server: FakeOllama) -> None:
