@@ -26,7 +26,7 @@ def test_two_spellings_of_one(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [("Bosun", "Beatrice"), ("Room 1120 of the west wing", "Room 1121 of the west wing"), ("Ana", "Anna"),
-     ("Ferelith Oakes", "Ferelith")],
+     ("Ferelith Oakes", "Ferelith"), ("James II of Cyprus", "James III of Cyprus")],
 )  # fmt: skip
 def test_two_names(one: str, other: str) -> None:
     assert alike([one, other], 5) == ()
