@@ -8,7 +8,7 @@ with FakeOllama(OllamaModel("qwen3:4b")) as server:
 
 from tests.fakes.anthropic import ClaudeModel, FakeAnthropic
 from tests.fakes.ollama import FakeOllama, OllamaModel
-from tests.fakes.server import Breaks, Calls, Fails, Hangs, Says, Sends
+from tests.fakes.server import Breaks, Calls, Fails, Hangs, Reply, Says, Sends
 
 __all__ = [
     "Breaks",
@@ -19,6 +19,7 @@ __all__ = [
     "FakeOllama",
     "Hangs",
     "OllamaModel",
+    "Reply",
     "Says",
     "Sends",
 ]
