@@ -23,6 +23,7 @@ from memory.store import episodes, text
 from memory.store.connect import Connection
 
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
+NOTHING_THERE = "Nothing that was read lies in that time and place, so there is nothing to answer from."
 NOT_FOUND = "There is nothing in your memory about this."
 
 
@@ -47,9 +48,9 @@ def extract(conn: Connection, found: Found, embedder: Embedder, settings: Answer
 
 
 def _lines(conn: Connection, found: Found, embedder: Embedder) -> list[Line]:
-    """Every sentence of the recalled episodes, best first."""
+    """Every sentence of the recalled episodes that holds at the time asked of, best first."""
     hits = {hit.episode.id: hit for hit in found.recall.hits}
-    theses = episodes.theses_of(conn, list(hits))
+    theses = [t for t in episodes.theses_of(conn, list(hits)) if found.holds.within(t.valid_from, t.valid_to)]
     if not theses:
         return []
     scorer = Scorer(found.question, text.document_frequencies(conn, found.question.terms), found.n_allowed)
@@ -124,7 +125,8 @@ def _citation(n: int, line: Line) -> Citation:
 
 def _refusal(found: Found, lines: Sequence[Line]) -> tuple[Answer, tuple[str | Citation, ...]]:
     if not found.n_allowed:
-        return Answer(NOTHING_READ, no_answer=True), (NOTHING_READ,)
+        why = NOTHING_THERE if found.n_alive else NOTHING_READ
+        return Answer(why, no_answer=True), (why,)
     held = lines[0].covered if lines else frozenset()
     missing = tuple(term for term in found.question.terms if stem(term, found.question.language) not in held)
     return Answer(NOT_FOUND, no_answer=True, missing=missing), (NOT_FOUND,)

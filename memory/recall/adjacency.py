@@ -41,6 +41,10 @@ class Moment(NamedTuple):
     begun_by: int
     ends_after: int
 
+    def within(self, start: int | None, end: int | None) -> bool:
+        """Whether what holds from `start` on and before `end` holds then; None is open."""
+        return (start is None or start <= self.begun_by) and (end is None or end > self.ends_after)
+
 
 ANY_TIME = Moment(NO_END, NO_TIME)
 
@@ -282,7 +286,7 @@ class Walkable:
         told = self.graph.links.told
         first, last = np.searchsorted(told[:, 0], [link, link + 1])
         episodes = told[first:last, 1]
-        return first == last or bool(self.allowed[self.rows(episodes)].any())
+        return first == last or any(map(self.visible, episodes.tolist()))  # a retired one may not even have a row
 
 
 def _part(edges: Ids, kind: EdgeKind, vertices: Ids | Ints) -> Neighbours:

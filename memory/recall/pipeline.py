@@ -66,13 +66,15 @@ class Recorder:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A recall with what later stages need of it: the analysed question, the names of the objects it seeded, and
-    how many episodes it was allowed to see."""
+    """A recall with what later stages need of it: the analysed question, the names of the objects it seeded, how many
+    episodes it was allowed to see and how many there are, and when facts must hold to be shown."""
 
     recall: Recall
     question: Question
     seeds: tuple[str, ...]
     n_allowed: int
+    n_alive: int
+    holds: Moment
 
 
 def recall(
@@ -118,10 +120,10 @@ def recall(
         seeds = seed(conn, graph, question, mask)
         labels = stored.object_labels(conn, [int(graph.object_ids[column]) for column in seeds])
         detail["objects"] = list(labels.values())
+    holds = _moment(as_of, when, now or datetime.now(UTC))
     walk: Walk | None = None
     if settings.strategy != NO_STRATEGY:
         with recorder.step("graph") as detail:
-            holds = _moment(as_of, when, now or datetime.now(UTC))
             start = _start(conn, snapshot, embedder, settings, question, scores, seeds, mask, holds)
             walk = traversers.by_name(settings.strategy)(graph, start, mask, settings)
             detail["strategy"] = settings.strategy
@@ -144,7 +146,10 @@ def recall(
         detail["episodes"] = len(hits)
         detail["text_only"] = [int(node) for node in graph.episode_ids[_text_only(rows, walk, k)]]
     _record_visits(recorder, conn, graph, seeds, walk, hits)
-    return Found(Recall(hits, recorder.trace()), question, tuple(labels.values()), int(may_see.sum()))
+    if as_of is None:  # a later note may tell of the time asked of
+        holds = holds._replace(begun_by=NO_END)
+    n_allowed = int(may_see.sum())
+    return Found(Recall(hits, recorder.trace()), question, tuple(labels.values()), n_allowed, graph.n_alive, holds)
 
 
 def _told(when: When) -> dict[str, str | None]:
@@ -210,8 +215,13 @@ def _start(
 
 def _moment(as_of: datetime | None, when: When | None, now: datetime) -> Moment:
     """When facts must hold: then, or by default now. What is yet to begin is told of already."""
-    then = as_of or (when.until if when is not None and when.kind == "as_of" else None)
-    return Moment(NO_END, to_ms(now)) if then is None else Moment(to_ms(then), to_ms(then))
+    if as_of is not None:
+        then = to_ms(as_of)
+    elif when is not None and when.kind == "as_of" and when.until is not None:
+        then = to_ms(when.until) - 1
+    else:
+        return Moment(NO_END, to_ms(now))
+    return Moment(then, then)
 
 
 def _scatter(target: Floats, graph: Graph, ids: Ints, values: NDArray[np.floating]) -> None:

@@ -203,7 +203,9 @@ class Writer:
         aliases: dict[str, list[str]] = {}
         for document in batch:
             for mention in document.all_mentions():
-                surfaces.setdefault(mention.norm, mention)
+                met = surfaces.setdefault(mention.norm, mention)
+                if mention_rules.norm(met.surface) != met.norm == mention_rules.norm(mention.surface):
+                    surfaces[mention.norm] = mention  # it is called by its whole name
             for alias in document.document.aliases:
                 if mention_rules.norm(alias):
                     aliases.setdefault(mention_rules.norm(document.title), []).append(alias)
@@ -212,9 +214,10 @@ class Writer:
         new = [name for name in surfaces if name not in self._objects]
         first = graph.allocate(self._conn, "node", len(new))
         self._objects.update({name: first + i for i, name in enumerate(new)})
+        kinds = {name: "date" if mention_rules.is_date(name) else surfaces[name].kind for name in new}
         graph.insert_objects(
             self._conn,
-            [graph.ObjectRow(self._objects[name], surfaces[name].surface, surfaces[name].kind) for name in new],
+            [graph.ObjectRow(self._objects[name], surfaces[name].surface, kinds[name]) for name in new],
             self._now,
         )
         rows = [graph.AliasRow(name, surfaces[name].surface, self._objects[name], "mention") for name in new]
@@ -224,7 +227,7 @@ class Writer:
                 # Surer than a mention, so that the short name finds the one it was declared for.
                 rows += [graph.AliasRow(mention_rules.norm(a), a, node, "frontmatter", 2.0) for a in given]
         graph.insert_aliases(self._conn, rows)
-        self.change.objects.extend((self._objects[name], surfaces[name].kind == "date") for name in new)
+        self.change.objects.extend((self._objects[name], kinds[name] == "date") for name in new)
 
     def _source(self, read_document: ReadDocument, plan: Plan) -> Receipt:
         document = read_document.document

@@ -92,6 +92,7 @@ _YEAR = re.compile(r"(?<![\w.,:/\-])(1[0-9]{3}|20[0-9]{2})(?![\w:/]|[.,]\d)")
 _DIGIT = re.compile(r"\d")
 _POSSESSIVE = re.compile(r"[’']s?$")
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
+_ISO_DATE = re.compile(r"(?:1\d|20)\d\d(?:-\d\d(?:-\d\d)?)?|-\d\d-\d\d")
 _SPACES = re.compile(r"\s+")
 
 
@@ -121,6 +122,11 @@ def norm(surface: str) -> str:
     if folded.endswith("'s"):
         folded = folded[:-2]
     return folded.removeprefix("the ")
+
+
+def is_date(name: str) -> bool:
+    """Whether a norm is a date's, whatever mentioned it: the title of a diary page is one as well."""
+    return _ISO_DATE.fullmatch(name) is not None
 
 
 def mentions(text: str, title: str = "") -> list[Mention]:
