@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.errors import NewerStoreError, StoreDamagedError
+from memory.store import models
 from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, driver, driver_errors
 from memory.store.schema_first import FIRST
@@ -31,7 +32,14 @@ def first(conn: Connection) -> None:
     conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
-STEPS: tuple[Step, ...] = (first,)
+def language_models(conn: Connection) -> None:
+    """What is known of them, and what they were used for."""
+    for statement in models.TABLES.split(";\n"):
+        if statement.strip():
+            conn.execute(statement)
+
+
+STEPS: tuple[Step, ...] = (first, language_models)
 
 
 def version_of(path: Path, newest: int) -> int:

@@ -42,11 +42,13 @@ FAILURES, WITHIN, LEFT_ALONE = 5, 60.0, 300.0  # so many failures within so many
 class Meter(Protocol):
     """Hears of every call before and after it."""
 
-    def before(self, name: str, request: LlmRequest) -> None:
+    def before(self, name: str, is_local: bool, request: LlmRequest) -> None:
         """OverBudgetError if it must not be made."""
         ...
 
-    def after(self, name: str, request: LlmRequest, usage: Usage, ms: float, error: ModelError | None) -> None:
+    def after(
+        self, name: str, is_local: bool, request: LlmRequest, usage: Usage, ms: float, error: ModelError | None
+    ) -> None:
         """It was made. Where it failed the tokens are an estimate."""
         ...
 
@@ -105,7 +107,7 @@ class Guarded:
         began = time.monotonic()
         heard = _Heard()
         failure: ModelError | None = ModelCancelledError("Nobody waited for the end of the answer.")
-        self._admitted(request)
+        is_local = self._admitted(request)
         try:
             with Call(self._backend.limits, lambda: self._cancelled(request)) as call:
                 yield from self._asked(request, call, heard, deliver)
@@ -123,10 +125,10 @@ class Guarded:
         finally:
             if self._meter:
                 ms = round((time.monotonic() - began) * 1000, 1)
-                self._meter.after(self.name, request, heard.usage(request), ms, failure)
+                self._meter.after(self.name, is_local, request, heard.usage(request), ms, failure)
 
-    def _admitted(self, request: LlmRequest) -> None:
-        """Whether the request may be made at all; nothing of it has been sent."""
+    def _admitted(self, request: LlmRequest) -> bool:
+        """Raises if the request must not be made; nothing of it has been sent. Returns whether it stays here."""
         if self._cancelled(request):
             raise ModelCancelledError("The question to the model was cancelled.")
         with self._lock:
@@ -137,7 +139,8 @@ class Guarded:
                         f"{self.name} failed {FAILURES} times in a row and is left alone for {left:.0f} s.",
                         retry_after=left,
                     )
-        if request.local_only and not self._backend.is_local():
+        is_local = self._backend.is_local()
+        if request.local_only and not is_local:
             raise LocalOnlyError(
                 f"{self.name} is not on this machine, and the text must stay here. Use a local model, or allow the"
                 " folder to be read by others."
@@ -149,7 +152,8 @@ class Guarded:
                 f"The question to {self.name} is too long: about {needed:,} tokens of {facts.context_tokens:,}."
             )
         if self._meter:
-            self._meter.before(self.name, request)
+            self._meter.before(self.name, is_local, request)
+        return is_local
 
     def _asked(self, request: LlmRequest, call: Call, heard: _Heard, deliver: bool) -> Iterator[str]:
         """Asks until there is a reply in `heard`."""

@@ -69,11 +69,13 @@ class Book:
         self.calls: list[tuple[str, Usage, str]] = []
         self.full = False
 
-    def before(self, name: str, request: LlmRequest) -> None:
+    def before(self, name: str, is_local: bool, request: LlmRequest) -> None:
         if self.full:
             raise OverBudgetError("The tokens of today are spent.")
 
-    def after(self, name: str, request: LlmRequest, usage: Usage, ms: float, error: ModelError | None) -> None:
+    def after(
+        self, name: str, is_local: bool, request: LlmRequest, usage: Usage, ms: float, error: ModelError | None
+    ) -> None:
         self.calls.append((name, usage, type(error).__name__))
 
 

@@ -1,0 +1,69 @@
+"""What is kept of language models: grades and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memory.llm import Grades, Usage, about_tokens
+from memory.store import models, schema
+from memory.store.connect import Connection
+from memory.store.models import Use
+from memory.store.store import Store
+
+GOOD = Grades("ollama:qwen3:4b", "c351ea7c6d3f", 1000, 1.0, 0.67, 1.0, 1.0, 31.5, 0.4, 8000, Usage(900, 80), ("Odd.",))
+
+
+@pytest.fixture
+def conn(store: Store) -> Iterator[Connection]:
+    with store.writing() as conn:
+        yield conn
+
+
+def test_grades_come_back_as_they_were_and_a_later_probe_replaces_them(conn: Connection) -> None:
+    models.keep(conn, GOOD)
+    models.keep(conn, replace(GOOD, name="anthropic:x", notes=()))
+    assert models.grades(conn) == {"anthropic:x": replace(GOOD, name="anthropic:x", notes=()), GOOD.name: GOOD}
+    models.keep(conn, replace(GOOD, at=2000, schema=0.5))
+    assert models.grades(conn)[GOOD.name].schema == 0.5
+
+
+def test_uses_of_a_day_are_added_up(conn: Connection) -> None:
+    one = Use("2026-11-21", "ollama:a", "extract", True, 1, 0, Usage(100, 10, 5), 20.0)
+    for use in (one, one._replace(failed=1), one._replace(purpose="answer"), one._replace(day="2026-11-20")):
+        models.count(conn, use)
+    assert models.uses(conn, "2026-11-21") == [
+        one._replace(purpose="answer"),
+        one._replace(calls=2, failed=1, usage=Usage(200, 20, 10), ms=40.0),
+    ]
+    assert [use.day for use in models.uses(conn, "2026-01-01")] == ["2026-11-21", "2026-11-21", "2026-11-20"]
+
+
+def test_an_older_memory_gets_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "memory.db"
+    with monkeypatch.context() as earlier:
+        earlier.setattr(schema, "STEPS", (schema.first,))
+        Store.open(path).close()
+    with Store.open(path) as store, store.reading() as conn:
+        assert models.grades(conn) == {}
+    assert path.with_name("memory.db.before-v2.bak").exists()
+
+
+@pytest.mark.parametrize("role, lacks", [("extract", "schema"), ("answer", "refuse"), ("agent", "tools")])
+def test_what_a_model_can_be_used_for(role: str, lacks: str) -> None:
+    able = replace(GOOD, tools=1.0)
+    assert able.fits(role)  # type: ignore[arg-type]
+    assert not replace(able, **{lacks: 0.5}).fits(role)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("context, schema_, batch", [(8000, 1.0, 3), (4000, 1.0, 1), (8000, 0.8, 1), (0, 1.0, 1)])
+def test_how_much_it_gets_at_once(context: int, schema_: float, batch: int) -> None:
+    assert replace(GOOD, context=context, schema=schema_).batch == batch
+
+
+@pytest.mark.parametrize("text", ["word " * 50, "記憶は消えない。" * 20, "Ærøskøbing " * 30, ""])
+def test_tokens_are_estimated_on_the_high_side(text: str) -> None:
+    assert about_tokens(text) >= len(text) / 4
