@@ -59,29 +59,35 @@ def single_turns(questions: data.QuestionSet, embedder: Embedder, path: Path) ->
     return {"episodes": built.episodes, "configurations": found}
 
 
+CATEGORY_COLUMNS = {"category": "category", "questions": "questions"} | {f"R@{k}": f"recall.{k}" for k in RANKS}
+BUDGET_COLUMNS = (
+    {"episodes": "name"}
+    | {f"R@{k}": f"recall.{k}" for k in RANKS}
+    | {f"{budget:,} characters": f"budget_recall.{budget}" for budget in BUDGETS}
+)
+
+
+def by_category(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of a table: each category, and all that do not stand apart."""
+    rows = [
+        {"category": f"{name} (apart)" if name == data.APART else name, **one}
+        for name, one in result["categories"].items()
+    ]
+    return [*rows, {"category": "together", **result}]
+
+
+def by_budget(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of a table: the ways to ask, of the chats as they are read and of single turns."""
+    rows = [{"name": "memory", **result}]
+    rows += [{"name": name, **one} for kind in ("baselines", "ablations") for name, one in result.get(kind, {}).items()]
+    alone = result.get("single_turns", {"configurations": {}})["configurations"]
+    shown = [row for row in rows if not alone or row["name"] in alone]  # what can be compared
+    return shown + [{"name": f"single turns, {name}", **one} for name, one in alone.items()]
+
+
 def show(result: Mapping[str, Any]) -> None:
     """Print the tables of one set."""
-    command.show_table(
-        f"{result['set']}: recall of turns by category; {result['turns_per_episode']} turns per episode",
-        [
-            *[
-                {"category": f"{category} (apart)" if category == data.APART else category, **one}
-                for category, one in result["categories"].items()
-            ],
-            {"category": "together", **result},
-        ],
-        {"category": "category", "questions": "questions"} | {f"R@{k}": f"recall.{k}" for k in RANKS},
-    )
-    compared = [("memory", result), *result["baselines"].items(), *result.get("ablations", {}).items()]
-    rows = [{"name": name, **one} for name, one in compared]
-    if "single_turns" in result:
-        rows += [
-            {"name": f"single turns, {name}", **one} for name, one in result["single_turns"]["configurations"].items()
-        ]
-    command.show_table(
-        f"{result['set']}: recall of turns at rank k, and within a text budget",
-        rows,
-        {"stages": "name"}
-        | {f"R@{k}": f"recall.{k}" for k in RANKS}
-        | {f"{budget} ch": f"budget_recall.{budget}" for budget in BUDGETS},
-    )
+    title = f"{result['set']}: recall of turns by category; {result['turns_per_episode']} turns per episode"
+    command.show_table(title, by_category(result), CATEGORY_COLUMNS)
+    title = f"{result['set']}: recall of turns at rank k, and within a text budget"
+    command.show_table(title, by_budget(result), BUDGET_COLUMNS)

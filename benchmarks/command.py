@@ -58,13 +58,21 @@ def show_table(title: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[s
     Console(width=max(Console().width, WIDTH)).print(Text(title, style="bold"), table, Text())
 
 
+def markdown(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
+    """The same as a table in Markdown."""
+    lines = [[*columns], ["---"] * len(columns), *([_cell(row, key) for key in columns.values()] for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
 def _cell(row: Mapping[str, Any], key: str) -> str:
     value: Any = row
     for part in key.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     if value is None:
         return "-"
-    return f"{value:.1f}" if isinstance(value, float) else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.1f}" if isinstance(value, float) else str(value)
 
 
 def positive(text: str) -> int:
@@ -117,6 +125,15 @@ def peak_mb() -> float | None:
         return None
     unit = 1 if sys.platform == "darwin" else 1024  # bytes on macOS, KiB elsewhere
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6, 1)
+
+
+def resident_mb() -> float | None:
+    """The size of this process in memory now, in MB; None where the system does not tell."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return None
+    kib = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS")).split()[1]
+    return round(int(kib) * 1024 / 1e6, 1)
 
 
 def run(work: Callable[[], None]) -> int:

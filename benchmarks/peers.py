@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -285,28 +285,33 @@ def _asked(systems: dict[str, System], questions: Sequence[data.Question]) -> di
     }
 
 
-def show(results: Sequence[dict[str, Any]]) -> None:
+COLUMNS = {
+    "system": "name",
+    "version": "version",
+    "questions": "questions",
+    "R@5": "recall.5",
+    "±": "margin.5",
+    "R@10": "recall.10",
+    "All@5": "all.5",
+    "p50 ms": "p50_ms",
+    "p95 ms": "p95_ms",
+    "× p50": "times_ms",
+    "passages/s": "passages_per_s",
+    "MB": "mb",
+    "MB/1,000": "mb_per_1000",
+}
+
+
+def rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of a table: the systems that are installed."""
+    return [{"name": name, **one} for name, one in result["systems"].items() if one["installed"]]
+
+
+def show(results: Sequence[Mapping[str, Any]]) -> None:
     """Print a table for each set, and what to install for the peers that are not there."""
     for result in results:
-        command.show_table(
-            f"{result['set']}: {result['passages']} passages, embedder {result['embedder']}",
-            [{"name": name, **one} for name, one in result["systems"].items() if one["installed"]],
-            {
-                "system": "name",
-                "version": "version",
-                "questions": "questions",
-                "R@5": "recall.5",
-                "±": "margin.5",
-                "R@10": "recall.10",
-                "All@5": "all.5",
-                "p50 ms": "p50_ms",
-                "p95 ms": "p95_ms",
-                "x ms": "times_ms",
-                "passages/s": "passages_per_s",
-                "MB": "mb",
-                "MB/1000": "mb_per_1000",
-            },
-        )
+        title = f"{result['set']}: {result['passages']:,} passages, embedder {result['embedder']}"
+        command.show_table(title, rows(result), COLUMNS)
     missing = {name: one for result in results for name, one in result["systems"].items() if not one["installed"]}
     for name, one in missing.items():
         print(f"{name} is not installed: {one['install']}")
