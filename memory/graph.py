@@ -13,11 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
+
+from memory.growing import Places, longer, stacked
+from memory.postings import Postings, slices
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
@@ -25,11 +28,11 @@ Codes = NDArray[np.int8]
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
-Scalar = TypeVar("Scalar", bound=np.generic)
-
 TITLE_BONUS = 2  # a mention in a title counts as so many more (SPEC 7.4 S3f)
 NO_TIME = np.iinfo(np.int64).min
 NO_END = np.iinfo(np.int64).max
+
+_OF_MENTIONS = ("row_of", "column_of", "mentioned", "titles", "degrees", "n_alive", "idf")  # made when first asked for
 
 LinkKind = Literal["next", "rel", "syn"]
 LINK_KINDS: tuple[LinkKind, ...] = ("next", "rel", "syn")
@@ -78,6 +81,26 @@ class Link:
     told: tuple[int, ...] = ()
 
 
+class Degrees(NamedTuple):
+    """How much the living episodes mention each object (m,): in how many; the sum of 1 + ln(count); how many of them it
+    gives the title."""
+
+    mentions: Ids
+    weights: NDArray[np.float64]
+    titles: Ids
+
+    def plus(self, more: Degrees) -> Degrees:
+        """The sum of both; `more` may be of more objects."""
+        more.mentions[: len(self.mentions)] += self.mentions
+        more.weights[: len(self.weights)] += self.weights
+        more.titles[: len(self.titles)] += self.titles
+        return more
+
+    def minus(self, less: Degrees) -> Degrees:
+        """What is left."""
+        return Degrees(self.mentions - less.mentions, self.weights - less.weights, self.titles - less.titles)
+
+
 @dataclass(frozen=True)
 class Theses:
     """t theses. `ids` (t,) node ids, `rows` (t,) their episodes' rows, `asserts` (t,) edge ids; `valid_from` and
@@ -106,12 +129,12 @@ class Theses:
         starts = [NO_TIME if thesis.valid_from is None else thesis.valid_from for thesis in theses]
         stops = [NO_END if thesis.valid_to is None else thesis.valid_to for thesis in theses]
         return Theses(
-            _longer(self.ids, [thesis.node_id for thesis in theses]),
-            _longer(self.rows, rows),
-            _longer(self.asserts, [thesis.asserts for thesis in theses]),
-            _longer(self.valid_from, starts),
-            _longer(self.valid_to, stops),
-            _stacked(self.members, members, width),
+            longer(self.ids, [thesis.node_id for thesis in theses]),
+            longer(self.rows, rows),
+            longer(self.asserts, [thesis.asserts for thesis in theses]),
+            longer(self.valid_from, starts),
+            longer(self.valid_to, stops),
+            stacked(self.members, members, width),
         )
 
 
@@ -140,13 +163,13 @@ class Links:
         stops = [NO_END if link.valid_to is None else link.valid_to for link in links]
         told = [(link.id, episode) for link in links for episode in link.told]
         return Links(
-            _longer(self.ids, [link.id for link in links]),
-            _longer(self.kinds, [LINK_KINDS.index(link.kind) for link in links]),
-            _longer(self.src, [link.src for link in links]),
-            _longer(self.dst, [link.dst for link in links]),
-            _longer(self.valid_from, starts),
-            _longer(self.valid_to, stops),
-            _longer(self.told, np.array(told, np.int32).reshape(-1, 2)),
+            longer(self.ids, [link.id for link in links]),
+            longer(self.kinds, [LINK_KINDS.index(link.kind) for link in links]),
+            longer(self.src, [link.src for link in links]),
+            longer(self.dst, [link.dst for link in links]),
+            longer(self.valid_from, starts),
+            longer(self.valid_to, stops),
+            longer(self.told, np.array(told, np.int32).reshape(-1, 2)),
         )
 
     def without(self, ids: Sequence[int]) -> Links:
@@ -199,34 +222,52 @@ class Graph:
             Theses.empty(), Links.empty(),
         )  # fmt: skip
 
-    @property
+    @cached_property
     def n_alive(self) -> int:
         """How many episodes can be found."""
-        return int(self.alive.sum())
+        return int(np.count_nonzero(self.alive))
 
     @cached_property
-    def row_of(self) -> dict[int, int]:
+    def row_of(self) -> Places:
         """Episode node id -> row, of the living."""
-        return {int(node): row for row, node in enumerate(self.episode_ids) if self.alive[row]}
+        return Places.of(self.episode_ids, self.alive)
 
     @cached_property
-    def column_of(self) -> dict[int, int]:
+    def column_of(self) -> Places:
         """Object node id -> column."""
-        return {int(node): column for column, node in enumerate(self.object_ids)}
+        return Places.of(self.object_ids)
 
     @cached_property
-    def document_frequency(self) -> Ints:
+    def mentioned(self) -> Postings:
+        """`counts` by column."""
+        return Postings(self.counts)
+
+    @cached_property
+    def titles(self) -> Postings:
+        """`titled` by column."""
+        return Postings(self.titled)
+
+    @cached_property
+    def degrees(self) -> Degrees:
+        """What the living episodes mention."""
+        return _degrees(self, np.flatnonzero(self.alive), len(self.object_ids))
+
+    @property
+    def document_frequency(self) -> Ids:
         """(m,) in how many living episodes an object is mentioned."""
-        weights = self.alive[np.repeat(np.arange(len(self.alive)), np.diff(self.counts.indptr))]
-        return np.bincount(self.counts.indices, weights=weights, minlength=len(self.object_ids)).astype(np.int64)
+        return self.degrees.mentions
 
     @cached_property
     def idf(self) -> Floats:
         """(m,) ln(N/df), 0 for an object that nothing mentions."""
-        frequency = self.document_frequency
-        with np.errstate(divide="ignore"):
-            value = np.log(max(1, self.n_alive) / frequency, where=frequency > 0, out=np.zeros(len(frequency)))
-        return value.astype(np.float32)
+        return self.rarity(slice(None))
+
+    def rarity(self, columns: NDArray[np.integer[Any]] | slice) -> Floats:
+        """`idf` of these columns (c,), which costs as much as there are columns."""
+        frequency = self.degrees.mentions[columns]
+        value: Floats = np.log(max(1, self.n_alive) / np.maximum(frequency, 1)).astype(np.float32)
+        value[frequency == 0] = 0
+        return value
 
     def added(
         self,
@@ -237,41 +278,56 @@ class Graph:
     ) -> Graph:
         """This graph and some more episodes, the objects `(node id, is a date)` that they bring, theses of these or of
         older episodes, and links."""
-        object_ids = np.concatenate([self.object_ids, np.array([o for o, _ in new_objects], np.int64)])
-        is_date = np.concatenate([self.is_date, np.array([d for _, d in new_objects], np.bool_)])
-        known = self.column_of
-        first = len(self.object_ids)
-        columns = {**known, **{node: first + i for i, (node, _) in enumerate(new_objects)}} if new_objects else known
-        counts, titled, mention_ids = _rows(episodes, columns)
-        rows = {episode.node_id: len(self.alive) + i for i, episode in enumerate(episodes)}
-        of_theses = [rows[t.episode_id] if t.episode_id in rows else self.row_of[t.episode_id] for t in theses]
+        object_ids = longer(self.object_ids, [node for node, _ in new_objects])
+        column_of = self.column_of.grown(object_ids)
+        counts, titled, mention_ids = _rows(episodes, column_of, len(object_ids))
+        episode_ids = longer(self.episode_ids, [e.node_id for e in episodes])
+        alive = longer(self.alive, np.ones(len(episodes), np.bool_))
+        row_of = self.row_of.grown(episode_ids, alive)
         grown = replace(
             self,
-            episode_ids=_longer(self.episode_ids, [e.node_id for e in episodes]),
-            source_ids=_longer(self.source_ids, [e.source_id for e in episodes]),
-            seqs=_longer(self.seqs, [e.seq for e in episodes]),
-            event_from=_longer(self.event_from, [NO_TIME if e.event_from is None else e.event_from for e in episodes]),
-            is_chat=_longer(self.is_chat, [e.is_chat for e in episodes]),
-            words=_longer(self.words, [e.words for e in episodes]),
-            alive=np.concatenate([self.alive, np.ones(len(episodes), np.bool_)]),
+            episode_ids=episode_ids,
+            source_ids=longer(self.source_ids, [e.source_id for e in episodes]),
+            seqs=longer(self.seqs, [e.seq for e in episodes]),
+            event_from=longer(self.event_from, [NO_TIME if e.event_from is None else e.event_from for e in episodes]),
+            is_chat=longer(self.is_chat, [e.is_chat for e in episodes]),
+            words=longer(self.words, [e.words for e in episodes]),
+            alive=alive,
             object_ids=object_ids,
-            is_date=is_date,
-            counts=_stacked(self.counts, counts, len(object_ids)),
-            titled=_stacked(self.titled, titled, len(object_ids)),
-            mention_ids=_longer(self.mention_ids, mention_ids),
-            theses=self.theses.added(theses, np.array(of_theses, np.int32), columns, len(object_ids)),
+            is_date=longer(self.is_date, [is_date for _, is_date in new_objects]),
+            counts=stacked(self.counts, counts, len(object_ids)),
+            titled=stacked(self.titled, titled, len(object_ids)),
+            mention_ids=longer(self.mention_ids, mention_ids),
+            theses=self.theses.added(
+                theses, row_of.find(np.array([t.episode_id for t in theses], np.int64)), column_of, len(object_ids)
+            ),
             links=self.links.added(links) if links else self.links,
         )
-        if new_objects:
-            grown.__dict__["column_of"] = columns
+        known = grown.__dict__  # what follows from this graph follows from it and what was added
+        known |= {"column_of": column_of, "row_of": row_of}
+        if "mentioned" in self.__dict__:
+            known["mentioned"] = Postings(grown.counts, self.mentioned)
+        if "titles" in self.__dict__:
+            known["titles"] = Postings(grown.titled, self.titles)
+        if "degrees" in self.__dict__:
+            known["degrees"] = self.degrees.plus(
+                _degrees(grown, np.arange(len(self.alive), len(alive)), len(object_ids))
+            )
         return grown
 
     def retired(self, episode_ids: Sequence[int]) -> Graph:
         """This graph without those episodes and what they assert."""
-        rows = [self.row_of[node] for node in episode_ids if node in self.row_of]
+        rows = self.row_of.find(np.array(episode_ids, np.int64))
+        rows = np.unique(rows[rows >= 0])
         alive = self.alive.copy()
         alive[rows] = False
-        return replace(self, alive=alive)
+        left = replace(self, alive=alive)
+        known = left.__dict__
+        known |= {name: self.__dict__[name] for name in ("column_of", "mentioned", "titles") if name in self.__dict__}
+        known["row_of"] = self.row_of.grown(self.episode_ids, alive)
+        if "degrees" in self.__dict__:
+            known["degrees"] = self.degrees.minus(_degrees(self, rows, len(self.object_ids)))
+        return left
 
     def remade(self, episodes: Sequence[EpisodeRow]) -> Graph:
         """This graph with new mentions for some of its episodes. A row is never written again: each gets a new one,
@@ -280,7 +336,7 @@ class Graph:
         place = np.arange(len(self.alive) + len(nodes), dtype=np.int32)
         place[[self.row_of[node] for node in nodes]] = place[len(self.alive) :]
         grown = self.retired(nodes).added(episodes, [])
-        return replace(grown, theses=replace(grown.theses, rows=place[grown.theses.rows]))
+        return grown._same_mentions(replace(grown, theses=replace(grown.theses, rows=place[grown.theses.rows])))
 
     def moved(self, seqs: dict[int, int]) -> Graph:
         """This graph with new positions in their source for some episodes (node id -> seq)."""
@@ -288,14 +344,35 @@ class Graph:
         for node, seq in seqs.items():
             if node in self.row_of:
                 changed[self.row_of[node]] = seq
-        return replace(self, seqs=changed)
+        return self._same_mentions(replace(self, seqs=changed))
 
     def unlinked(self, edge_ids: Sequence[int]) -> Graph:
         """This graph without those links; ids of other edges among them are passed over."""
-        return replace(self, links=self.links.without(edge_ids))
+        return self._same_mentions(replace(self, links=self.links.without(edge_ids)))
+
+    def _same_mentions(self, other: Graph) -> Graph:
+        """`other`, which differs in nothing that mentions have to do with, and what is known of these."""
+        other.__dict__.update({name: self.__dict__[name] for name in _OF_MENTIONS if name in self.__dict__})
+        return other
 
 
-def _rows(episodes: Sequence[EpisodeRow], columns: dict[int, int]) -> tuple[sparse.csr_matrix, sparse.csr_matrix, Ids]:
+def _degrees(graph: Graph, rows: NDArray[np.integer[Any]], width: int) -> Degrees:
+    """Of these rows alone, for `width` objects."""
+
+    def entries_of(matrix: sparse.csr_matrix) -> Ints:
+        return slices(matrix.indptr[rows], matrix.indptr[rows + 1] - matrix.indptr[rows])[1]
+
+    entries = entries_of(graph.counts)
+    columns = graph.counts.indices[entries]
+    titles = np.bincount(graph.titled.indices[entries_of(graph.titled)], minlength=width)
+    told = 1 + np.log(graph.counts.data[entries])
+    weights: NDArray[np.float64] = np.bincount(columns, weights=told, minlength=width).astype(np.float64)
+    return Degrees(np.bincount(columns, minlength=width).astype(np.int32), weights, titles.astype(np.int32))
+
+
+def _rows(
+    episodes: Sequence[EpisodeRow], columns: Mapping[int, int], width: int
+) -> tuple[sparse.csr_matrix, sparse.csr_matrix, Ids]:
     count_values: list[float] = []
     count_columns: list[int] = []
     count_ends = [0]
@@ -311,23 +388,7 @@ def _rows(episodes: Sequence[EpisodeRow], columns: dict[int, int]) -> tuple[spar
         count_ends.append(len(count_columns))
         title_columns.extend(columns[node] for node in sorted(episode.titles))
         title_ends.append(len(title_columns))
-    shape = (len(episodes), len(columns))
+    shape = (len(episodes), width)
     counts = sparse.csr_matrix((np.array(count_values, np.float32), count_columns, count_ends), shape=shape)
     titled = sparse.csr_matrix((np.ones(len(title_columns), np.float32), title_columns, title_ends), shape=shape)
     return counts, titled, np.array(edge_ids, np.int32)
-
-
-def _longer(old: NDArray[Scalar], values: Sequence[int] | NDArray[Any]) -> NDArray[Scalar]:
-    return np.concatenate([old, np.asarray(values, old.dtype)]) if len(values) else old
-
-
-def _stacked(top: sparse.csr_matrix, bottom: sparse.csr_matrix, width: int) -> sparse.csr_matrix:
-    """Rows of `bottom` under those of `top`, `width` columns; cheaper than scipy's general vstack."""
-    return sparse.csr_matrix(
-        (
-            np.concatenate([top.data, bottom.data]),
-            np.concatenate([top.indices, bottom.indices]),
-            np.concatenate([top.indptr, bottom.indptr[1:] + top.indptr[-1]]),
-        ),
-        shape=(top.shape[0] + bottom.shape[0], width),
-    )

@@ -3,108 +3,141 @@
 A question's best passages and the objects it names hold all mass at the start. In every round an episode
 passes its mass to the objects it mentions (rare ones get more), an object to the episodes that mention it, most
 of it to those it titles; a share always returns to the start. What has mass at the end is near to the question.
+
+Mass that would arrive in portions too small to matter is not passed on, so that a question costs what lies around it
+and not what the memory holds: at most 1 / LEAST portions of a layer can be larger.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sparse
+from numpy.typing import NDArray
 
-from memory.graph import Bools, Floats, Graph
+from memory.graph import Bools, Floats, Graph, Ids
+from memory.postings import slices
 from memory.recall.rank import best
 from memory.recall.traversers import Seeds, Walk, traverser
 from memory.settings import RecallSettings
 
 TEMPERATURE = 1 / 25  # of the softmax over the best text scores, in [0, 1] units
 NEVER_COMMON = 20  # in a small memory every object is in a large share of the episodes
+LEAST = 1e-5  # of all mass: a smaller portion is not passed on
+
+Doubles = NDArray[np.float64]
+
+
+class Mass(NamedTuple):
+    """Where mass lies: rows or columns (p,), and how much (p,)."""
+
+    places: NDArray[np.integer[Any]]
+    values: Doubles
+
+    def times(self, factor: float) -> Mass:
+        """A part of it."""
+        return Mass(self.places, self.values * factor)
+
+
+def together(*parts: Mass) -> Mass:
+    """All mass, each place once."""
+    places = np.concatenate([part.places for part in parts])
+    values = np.concatenate([part.values for part in parts])
+    order = np.argsort(places, kind="stable")
+    places = places[order]
+    first = np.flatnonzero(np.diff(places, prepend=-1))
+    return Mass(places[first], np.add.reduceat(values[order], first) if len(first) else values)
 
 
 @dataclass(frozen=True, slots=True)
-class Transitions:
-    """The matrices of one Graph that spread multiplies with; made once for each Graph.
+class Around:
+    """One question's steps through a graph. Objects that are dates, or mentioned in more than `common` of the
+    episodes, pass nothing on and get nothing."""
 
-    `weights` (n, m) = (1 + ln count) * idf, common objects and dates left out; `per_episode` (n,) and
-    `per_object` (m,) the inverse sums over its rows and columns; `titles` (n, m) columns summing to 1;
-    `has_title` (m,) 1 where an object titles an episode.
-    """
+    graph: Graph
+    allowed: Bools
+    common: float
+    title_weight: float
+    least: float
 
-    weights: sparse.csr_matrix
-    per_episode: Floats
-    per_object: Floats
-    titles: sparse.csr_matrix
-    has_title: Floats
-    idf: Floats
+    def rarity(self, columns: NDArray[np.integer[Any]]) -> Floats:
+        """(c,) ln(N/df) of objects, 0 for those that do not spread."""
+        graph = self.graph
+        value = graph.rarity(columns)
+        value[(graph.degrees.mentions[columns] > self.common) | graph.is_date[columns]] = 0
+        return value
+
+    def to_objects(self, mass: Mass) -> Mass:
+        """An episode's mass goes to what it mentions, by (1 + ln count) * rarity."""
+        counts = self.graph.counts
+        size = counts.indptr[mass.places + 1] - counts.indptr[mass.places]
+        large = mass.values >= self.least * size
+        of, entries = slices(counts.indptr[mass.places[large]], size[large])
+        columns = counts.indices[entries]
+        weights = (1 + np.log(counts.data[entries])) * self.rarity(columns).astype(np.float64)
+        share = mass.values[large] * _inverse(np.bincount(of, weights, int(large.sum())))
+        some = weights > 0
+        return Mass(columns[some], (share[of] * weights)[some])
+
+    def to_episodes(self, mass: Mass) -> tuple[Mass, Mass]:
+        """An object's mass goes to what mentions it, by 1 + ln count, and most of it to what it titles, in equal
+        parts."""
+        graph, degrees = self.graph, self.graph.degrees
+        titles = degrees.titles[mass.places]
+        to_titles = mass.values * self.title_weight * (titles > 0)
+        to_mentions = mass.values - to_titles
+        large = to_mentions >= self.least * degrees.mentions[mass.places]
+        columns = mass.places[large]
+        of, rows, entries = graph.mentioned.find(columns)
+        each = to_mentions[large] * _inverse(degrees.weights[columns])
+        mentioning = self._seen(rows, each[of] * (1 + np.log(graph.counts.data[entries])))
+        large = (to_titles > 0) & (to_titles >= self.least * titles)
+        of, rows, _ = graph.titles.find(mass.places[large])
+        return mentioning, self._seen(rows, (to_titles[large] / titles[large])[of])
+
+    def _seen(self, rows: Ids, values: Doubles) -> Mass:
+        seen = self.allowed[rows]
+        return Mass(rows[seen], values[seen])
 
 
-def transitions(graph: Graph, settings: RecallSettings) -> Transitions:
-    """The transition matrices of a graph; cached on it, since they follow from it and the settings."""
-    cache = graph.__dict__.setdefault("_transitions", {})
-    key = settings.common_share
-    if key not in cache:
-        cache[key] = _transitions(graph, settings)
-    made: Transitions = cache[key]
-    return made
-
-
-def _transitions(graph: Graph, settings: RecallSettings) -> Transitions:
-    idf = graph.idf.copy()
-    idf[(graph.document_frequency > max(NEVER_COMMON, settings.common_share * graph.n_alive)) | graph.is_date] = 0
-    rows = np.repeat(np.arange(len(graph.alive)), np.diff(graph.counts.indptr))
-    weights = graph.counts.copy()
-    weights.data = (1 + np.log(weights.data)) * idf[weights.indices] * graph.alive[rows]
-    titles = graph.titled.copy()
-    rows = np.repeat(np.arange(len(graph.alive)), np.diff(titles.indptr))
-    titles.data = titles.data * graph.alive[rows]
-    per_title = np.bincount(titles.indices, weights=titles.data, minlength=titles.shape[1])
-    titles.data = (titles.data / np.maximum(per_title, 1)[titles.indices]).astype(np.float32)
-    return Transitions(
-        weights=weights,
-        per_episode=_inverse(np.asarray(weights.sum(axis=1)).ravel()),
-        per_object=_inverse(np.asarray(weights.sum(axis=0)).ravel()),
-        titles=titles,
-        has_title=(per_title > 0).astype(np.float32),
-        idf=idf,
-    )
-
-
-def _inverse(sums: Floats) -> Floats:
-    return np.divide(1, sums, out=np.zeros_like(sums, dtype=np.float32), where=sums > 0).astype(np.float32)
+def _inverse(sums: NDArray[Any]) -> Doubles:
+    inverse: Doubles = np.divide(1, sums, out=np.zeros(len(sums)), where=sums > 0)
+    return inverse
 
 
 @traverser("spread")
-def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings) -> Walk:
+def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Walk:
     """Mass of every episode (n,) and object (m,) after `settings.iterations` rounds; sums to at most 1.
 
-    `allowed` (n,) are the episodes that are visible and in scope: no mass ever enters another one.
+    `allowed` (n,) are the episodes that are visible and in scope: no mass ever enters another one. Portions under
+    `least` are not passed on.
     """
-    step = transitions(graph, settings)
-    start_episodes = _start(seeds.episode_scores, allowed, settings.reset_episodes)
-    start_objects = np.zeros(len(graph.object_ids), np.float32)
-    for column, weight in seeds.objects.items():
-        start_objects[column] = weight * (step.idf[column] > 0)
-    total = start_objects.sum()
+    common = max(NEVER_COMMON, settings.common_share * graph.n_alive)
+    around = Around(graph, allowed & graph.alive, common, settings.title_weight, least)
+    columns = np.array(sorted(seeds.objects), np.int64)
+    weights = np.array([seeds.objects[column] for column in columns.tolist()]) * (around.rarity(columns) > 0)
+    total = weights.sum()
     share = settings.seed_weight if total > 0 else 0.0
-    start_episodes *= 1 - share
-    start_objects *= share / total if total > 0 else 0
-    to_titles = settings.title_weight * step.has_title
-    to_mentions = (1 - to_titles) * step.per_object
-    backwards = step.weights.T  # a view
-    episodes, objects = start_episodes, start_objects
+    text = _start(seeds.episode_scores, around.allowed, settings.reset_episodes)
+    episodes, objects = text.times(1 - share), Mass(columns, weights).times(share / total if total > 0 else 0)
+    start = episodes.times(1 - settings.damping), objects.times(1 - settings.damping)
     for _ in range(settings.iterations):
-        arriving = backwards @ (episodes * step.per_episode)
-        leaving = step.weights @ (objects * to_mentions) + step.titles @ (objects * to_titles)
-        episodes = (1 - settings.damping) * start_episodes + settings.damping * leaving * allowed
-        objects = (1 - settings.damping) * start_objects + settings.damping * arriving
-    return Walk(episodes=episodes.astype(np.float32), objects=objects.astype(np.float32))
+        arriving = around.to_objects(episodes.times(settings.damping))
+        leaving = around.to_episodes(objects.times(settings.damping))
+        episodes, objects = together(start[0], *leaving), together(start[1], arriving)
+    return Walk(_dense(episodes, len(graph.alive)), _dense(objects, len(graph.object_ids)))
 
 
-def _start(scores: Floats, allowed: Bools, top: int) -> Floats:
+def _dense(mass: Mass, size: int) -> Floats:
+    values = np.zeros(size, np.float32)
+    values[mass.places] = mass.values
+    return values
+
+
+def _start(scores: Floats, allowed: Bools, top: int) -> Mass:
     """Softmax over the `top` best allowed episodes that scored at all."""
-    start = np.zeros(len(scores), np.float32)
     rows = best(scores, allowed, top)
-    if len(rows):
-        weight = np.exp((scores[rows] - scores[rows[0]]) / TEMPERATURE)
-        start[rows] = weight / weight.sum()
-    return start
+    weight = np.exp((scores[rows] - scores[rows].max(initial=0)) / TEMPERATURE).astype(np.float64)
+    order = np.argsort(rows)
+    return Mass(rows[order], (weight / max(weight.sum(), 1e-300))[order])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memory.errors import InvalidInputError
 from memory.graph import EpisodeRow, Graph
-from memory.recall.spread import spread
+from memory.recall.spread import LEAST, spread
 from memory.recall.traversers import Seeds, by_name
 from memory.settings import RecallSettings
 
@@ -48,6 +48,14 @@ def test_an_object_gives_more_to_the_passage_it_titles() -> None:
     assert mass[0] > mass[1] > 0
 
 
+def test_what_would_get_next_to_nothing_gets_nothing() -> None:
+    everybody = [({1: 1, 10 + i: 1}, set()) for i in range(30)]  # 1 is too common, so mass goes on by 2 alone
+    graph = graph_of(({2: 1, 3: 1}, {2}), ({2: 1}, set()), *everybody)
+    seeds, mask = Seeds(np.array([1.0] + [0.0] * 31, np.float32), {}), np.ones(32, np.bool_)
+    assert spread(graph, seeds, mask, SETTINGS).episodes[1] > 0
+    assert spread(graph, seeds, mask, SETTINGS, least=0.5).episodes[1] == 0
+
+
 def test_dates_do_not_spread() -> None:
     graph = graph_of(({1: 1, 9: 1}, set()), ({2: 1, 9: 1}, set()), ({3: 1}, set()), dates=frozenset({9}))
     assert walked(graph, [1.0, 0.0, 0.0]).episodes[1] == 0
@@ -77,6 +85,34 @@ def test_an_unknown_strategy_names_the_known_ones() -> None:
         by_name("levitate")
 
 
+def everywhere(graph: Graph, seeds: Seeds, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same walk over all episodes and objects, as SPEC 7.4 S3f writes it."""
+    counts, titled = graph.counts.toarray(), graph.titled.toarray()
+    idf = np.where((graph.document_frequency > 20) | graph.is_date, 0, graph.idf)
+    weights = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf * graph.alive[:, None]
+    titles = titled * graph.alive[:, None]
+    titles = titles / np.maximum(titles.sum(axis=0), 1)
+    start = np.zeros(len(allowed))
+    rows = [row for row in np.lexsort((np.arange(len(allowed)), -seeds.episode_scores)) if allowed[row]]
+    rows = [row for row in rows if seeds.episode_scores[row] > 0][: SETTINGS.reset_episodes]
+    start[rows] = np.exp((seeds.episode_scores[rows] - seeds.episode_scores[rows].max(initial=0)) * 25)
+    start /= max(start.sum(), 1e-9)
+    begin = np.zeros(len(idf))
+    for column, weight in seeds.objects.items():
+        begin[column] = weight * (idf[column] > 0)
+    share = SETTINGS.seed_weight if begin.sum() else 0
+    start, begin = start * (1 - share), begin * share / max(begin.sum(), 1e-9)
+    by_row = weights / np.where(weights.sum(axis=1) > 0, weights.sum(axis=1), 1)[:, None]
+    by_column = weights / np.where(weights.sum(axis=0) > 0, weights.sum(axis=0), 1)
+    to_titles = SETTINGS.title_weight * (titles.sum(axis=0) > 0)
+    episodes, objects, d = start, begin, SETTINGS.damping
+    for _ in range(SETTINGS.iterations):
+        arriving = episodes @ by_row
+        leaving = by_column @ (objects * (1 - to_titles)) + titles @ (objects * to_titles)
+        episodes, objects = (1 - d) * start + d * leaving * allowed, (1 - d) * begin + d * arriving
+    return episodes, objects
+
+
 mentions = st.dictionaries(st.integers(0, 10), st.integers(1, 4), max_size=6)
 
 
@@ -91,5 +127,14 @@ def test_mass_is_never_made(episodes: list[tuple[dict[int, int], set[int]]], dat
     assert (walk.episodes >= 0).all()
     assert (walk.objects >= 0).all()
     assert walk.episodes.sum() + walk.objects.sum() <= 2 + 1e-3  # the two layers pass the same mass to and fro
+    start = Seeds(
+        np.array(scores, np.float32), {graph.column_of[o]: w for o, w in seeds.items() if o in graph.column_of}
+    )
+    exact = everywhere(graph, start, graph.alive)
+    assert np.allclose(walk.episodes, exact[0], atol=SETTINGS.iterations * 12 * LEAST)
+    assert np.allclose(walk.objects, exact[1], atol=SETTINGS.iterations * 12 * LEAST)
+    whole = spread(graph, start, graph.alive, SETTINGS, least=0)
+    assert np.allclose(whole.episodes, exact[0], atol=1e-6)
+    assert np.allclose(whole.objects, exact[1], atol=1e-6)
     again = walked(graph, scores, seeds if graph.column_of else {})
     assert np.array_equal(walk.episodes, again.episodes)
