@@ -29,6 +29,7 @@ from daemon.adds import Adds
 from daemon.embedding import Embedding
 from daemon.failures import failed
 from daemon.gate import TOO_LARGE, fail, reply
+from daemon.models import Models
 from daemon.settings import Settings
 from daemon.tasks import Tasks
 from daemon.watch import Watcher
@@ -59,6 +60,7 @@ class Services:
     adds: Adds
     watcher: Watcher
     embedding: Embedding
+    models: Models
     activity: Activity
     backups: Path
     stop: Callable[[], None]
@@ -109,6 +111,7 @@ def build(services: Services) -> FastAPI:
     _writing_routes(app, services)
     _folder_routes(app, services)
     _conversation_routes(app, services)
+    _model_routes(app, services)
     return app
 
 
@@ -248,6 +251,24 @@ def _folder_routes(app: FastAPI, services: Services) -> None:
             return keeping.forget_folder(services.memory, services.writer, folder)
 
         return reply(await services.work(call))
+
+
+def _model_routes(app: FastAPI, services: Services) -> None:
+    models = services.models
+
+    @app.get("/models", response_model=wire.ModelsReply)
+    async def listed() -> Response:
+        return reply(await services.work(models.reply))
+
+    @app.post("/models/use", response_model=wire.ModelsReply)
+    async def use(request: wire.RoleRequest) -> Response:
+        return reply(await services.work(partial(models.use, request)))
+
+    @app.post("/models/probe", response_class=StreamingResponse)
+    async def probe(request: wire.ProbeRequest) -> Response:
+        channel = Channel()
+        await services.work(partial(models.begin_probe, request.name, channel))
+        return _stream(channel.events())
 
 
 def _conversation_routes(app: FastAPI, services: Services) -> None:

@@ -112,6 +112,18 @@ class Client:
         """Changes the embedder; the episodes get their new vectors in the background."""
         return self._call("POST", "/embedder", wire.EmbedderReply, wire.EmbedderRequest(name), SLOW)
 
+    def models(self) -> wire.ModelsReply:
+        """The language models there are; looking for them takes some seconds at most."""
+        return self._call("GET", "/models", wire.ModelsReply)
+
+    def probe_model(self, name: str) -> Stream:
+        """The events of grading a model; the last one is a Graded. Closing the stream ends it."""
+        return self._stream("POST", "/models/probe", wire.ProbeRequest(name), ends=wire.Graded)
+
+    def use_models(self, role: str, names: tuple[str, ...]) -> wire.ModelsReply:
+        """Changes which models do what, until the daemon ends; config.toml says it for the next one."""
+        return self._call("POST", "/models/use", wire.ModelsReply, wire.RoleRequest(role, names))
+
     def conversations(self) -> tuple[wire.Conversation, ...]:
         return self._call("GET", "/conversations", wire.ConversationsReply).conversations
 

@@ -7,6 +7,7 @@ from concurrent.futures import CancelledError
 from daemon import wire
 from memory.errors import (
     InvalidInputError,
+    ModelError,
     NotAvailableError,
     NotFoundError,
     PalimpsestError,
@@ -44,7 +45,7 @@ def failed(error: BaseException) -> wire.Failed:
             return wire.Failed("bad_input", _text(error))
         case OverflowError():
             return wire.Failed("bad_input", "A number in the request is too large.")
-        case NotAvailableError():
+        case NotAvailableError() | ModelError():
             return wire.Failed("not_available", _text(error))
         case ConflictError():
             return wire.Failed("conflict", _text(error))

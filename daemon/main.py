@@ -82,6 +82,7 @@ class Daemon:
         from daemon.api import Services
         from daemon.embedding import Embedding, first
         from daemon.ingest import Ingest
+        from daemon.models import Models
         from daemon.tasks import Tasks
         from daemon.watch import Watcher
         from daemon.writer import Writer
@@ -107,6 +108,7 @@ class Daemon:
         self.embedding = Embedding(
             self.memory, plugins, self.writer, self.tasks, self.settings.embedder, self.activity.publish
         )
+        self.models = Models(self.memory, plugins, self.writer, self.settings)
         self.services = Services(
             settings=self.settings,
             memory=self.memory,
@@ -115,6 +117,7 @@ class Daemon:
             adds=self.adds,
             watcher=self.watcher,
             embedding=self.embedding,
+            models=self.models,
             activity=self.activity,
             backups=self.paths.backups,
             stop=self.stop_soon,
@@ -178,6 +181,7 @@ class Daemon:
         self.gate.stopping = True
         self._beginning.join(DRAIN_SECONDS)
         self.watcher.close()
+        self.models.close()
         self.tasks.close(DRAIN_SECONDS)
         self.activity.close()
         self.writer.close(DRAIN_SECONDS)

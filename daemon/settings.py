@@ -14,6 +14,7 @@ from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 from memory.errors import PalimpsestError
 from memory.settings import MemorySettings, setting
+from plugins.llms.settings import AnthropicSettings, OllamaSettings
 
 IGNORE = (
     # version control, packages, caches
@@ -75,12 +76,29 @@ class EmbedderSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelsSettings:
+    """Which language models are used for what: `pal models` lists them. The first that can be reached is taken."""
+
+    extract: tuple[str, ...] = setting(
+        ("auto",), "For facts out of notes. auto: the best one on this machine that passed `pal models probe`."
+    )
+    answer: tuple[str, ...] = setting(("auto",), "For answers.")
+    agent: tuple[str, ...] = setting(("auto",), "For questions that take many steps.")
+    daily_tokens: int = setting(
+        1_000_000, "Tokens a day that models elsewhere may take, questions and answers together; 0: any number."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of it. A section of config.toml is a path in here: [memory.recall] is `settings.memory.recall`."""
 
     daemon: DaemonSettings = field(default_factory=DaemonSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    models: ModelsSettings = field(default_factory=ModelsSettings)
+    ollama: OllamaSettings = field(default_factory=OllamaSettings)
+    anthropic: AnthropicSettings = field(default_factory=AnthropicSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
 
 

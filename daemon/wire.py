@@ -6,6 +6,7 @@ Times are ISO 8601 strings with an offset.
 
 A question's stream:  Stage*  Visited*  (Chunk | Cited)*  then one Answered or one Failed.
 An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
+A probe's stream:  Progress*  then one Graded or one Failed.
 The activity stream:  Progress, SourceChanged, Skipped, Embedding, Notice, for as long as the client listens.
 
 Requests without a body:
@@ -19,6 +20,7 @@ Requests without a body:
     GET    /check                                     -> CheckReply
     GET    /diagnosis?limit=                          -> Diagnosis
     GET    /embedder                                  -> EmbedderReply
+    GET    /models                                    -> ModelsReply
     GET    /conversations, /conversations/{id}        -> ConversationsReply, MessagesReply
     DELETE /conversations/{id}                        -> Done
     GET    /activity                                  -> activity stream
@@ -128,6 +130,21 @@ class EmbedderRequest:
     """POST /embedder -> EmbedderReply, as soon as its model is loaded; the rest is done in the background."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRequest:
+    """POST /models/probe -> probe stream. Closing the stream ends the probe."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRequest:
+    """POST /models/use -> ModelsReply. `names` in the order of preference; without any, no model does that."""
+
+    role: str  # "extract" | "answer" | "agent"
+    names: tuple[str, ...]
 
 
 # Replies --------------------------------------------------------------------------------------
@@ -351,6 +368,43 @@ class EmbedderReply:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelRow:
+    """A language model that can be reached. `outdated`: the grades are of an earlier model of that name.
+
+    `tokens` were read and written today, `roles` is what it is used for now.
+    """
+
+    name: str
+    is_local: bool
+    context: int = 0
+    bytes: int = 0
+    loaded: bool = False
+    tokens: int = 0
+    roles: tuple[str, ...] = ()
+    outdated: bool = False
+    grades: Graded | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRole:
+    """What models are wanted for something, and the one that does it now; "" if none of them can."""
+
+    role: str
+    names: tuple[str, ...]
+    used: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsReply:
+    """The models that can be reached now. `problems` says why others cannot, `hints` how there could be more."""
+
+    models: tuple[ModelRow, ...]
+    roles: tuple[ModelRole, ...]
+    problems: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Conversation:
     """A chat session. GET /conversations lists the newest first."""
 
@@ -508,6 +562,24 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
+class Graded:
+    """The end of a probe. The first four grades are shares in [0, 1]; `context` is in tokens; `good_for` are roles."""
+
+    name: str
+    at: str
+    schema: float
+    tools: float
+    cite: float
+    refuse: float
+    tokens_per_s: float
+    first_s: float
+    context: int
+    good_for: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """A request that could not be answered; also the body of every HTTP error reply.
 
@@ -533,6 +605,7 @@ Event = (
     | Embedding
     | Notice
     | Added
+    | Graded
     | Failed
 )
 

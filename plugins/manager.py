@@ -36,7 +36,7 @@ BUILT_IN = (
     "plugins.readers.org",
     "plugins.readers.text",
     "plugins.embedders",
-    "plugins.llms",
+    "plugins.llms.families",
 )
 
 

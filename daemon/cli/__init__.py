@@ -37,6 +37,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "init": ("folders", "Write config.toml and choose the folders to watch."),
         "config": ("config", "Show and change the settings."),
         "embedder": ("embedder", "Show or change what turns text into vectors."),
+        "models": ("models", "Show the language models there are, and what each is used for."),
         "daemon": ("process", "The process in the background."),
         "completion": ("config", "Print the completion script of SHELL."),
     },

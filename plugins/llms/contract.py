@@ -91,9 +91,11 @@ class Family:
 
     `open(model, settings)` gives the model that is called `prefix:model`, without asking anybody;
     `look(settings)` finds what there is, within a few seconds, and never raises. `settings` is the section of
-    config.toml that is called like the prefix, as an object; None if there is no such section.
+    config.toml that is called like the prefix, as an object; None if there is no such section. `local` is False where
+    all models are elsewhere: then nobody looks for them unasked.
     """
 
     prefix: str
     open: Callable[[str, Any], Backend]
     look: Callable[[Any], Look]
+    local: bool = True

@@ -34,7 +34,7 @@ FRESH_SECONDS = 60.0  # for which its word about a model is believed
 SHORT_CONTEXT = 4096  # of a model that does not say
 THOUGHT_TOKENS = 2048  # on top of what may be said
 OLDEST = (0, 17, 1)  # before it, a stranger's file or page could read the server's memory
-INSTALL = "Install it from https://ollama.com, then: ollama pull qwen3:4b"
+INSTALL = "For models on this machine, install Ollama (https://ollama.com), then: ollama pull qwen3:4b"
 
 
 class OllamaModel:
@@ -103,8 +103,7 @@ class OllamaModel:
             if row is None:
                 raise self._missing()
             shown = self._server.show(self._model)
-            context = min(_context(shown) or SHORT_CONTEXT, self._settings.context)
-            facts = Facts(context, _version(row))
+            facts = Facts(_context(shown, self._settings), _version(row))
             known = self._known = (time.monotonic(), facts, _abilities(shown), not _elsewhere(row, shown))
         return known[1:]
 
@@ -201,7 +200,7 @@ def look(settings: OllamaSettings | None) -> Look:
             if {"completion", ""} & (_abilities(shown) or {""}):  # not those that only embed
                 here = server.is_local and not _elsewhere(row, shown)
                 size = row.get("size") if isinstance(row.get("size"), int) else 0
-                models.append(Found(name, here, _context(shown), size or 0, _version(row), name in loaded))
+                models.append(Found(name, here, _context(shown, settings), size or 0, _version(row), name in loaded))
     except ModelUnavailableError as error:
         return Look(problem=str(error) if named else INSTALL, absent=not named)
     if not models:
@@ -301,11 +300,12 @@ def _rows(said: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [row for row in named if isinstance(row, dict) and isinstance(row.get("name"), str)]
 
 
-def _context(shown: Mapping[str, Any]) -> int:
-    """The model's own limit; 0 if it does not say."""
+def _context(shown: Mapping[str, Any], settings: OllamaSettings) -> int:
+    """The tokens that are asked for: the model's own limit, or fewer."""
     info = shown.get("model_info")
     numbers = info.items() if isinstance(info, dict) else ()
-    return next((n for key, n in numbers if str(key).endswith(".context_length") and isinstance(n, int)), 0)
+    own = next((n for key, n in numbers if str(key).endswith(".context_length") and isinstance(n, int)), SHORT_CONTEXT)
+    return min(own, settings.context)
 
 
 def _abilities(shown: Mapping[str, Any]) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -40,8 +40,9 @@ class Models:
                 self._opened[name] = Guarded(name, backend, self._meter)
             return self._opened[name]
 
-    def look(self) -> dict[str, Look]:
-        """What each family finds now, by prefix. They look at the same time; it takes seconds at most."""
+    def look(self, prefixes: Iterable[str] | None = None) -> dict[str, Look]:
+        """What families find now, by prefix; all of them, or these. They look at the same time, for seconds at most."""
+        wanted = [self._families[prefix] for prefix in (self._families if prefixes is None else prefixes)]
 
         def one(family: Family) -> Look:
             try:
@@ -49,8 +50,8 @@ class Models:
             except Exception as error:  # somebody else's plugin
                 return Look(problem=f"The plugin for {family.prefix}: models is broken ({type(error).__name__}).")
 
-        with ThreadPoolExecutor(max(1, len(self._families))) as pool:
-            return dict(zip(self._families, pool.map(one, self._families.values()), strict=True))
+        with ThreadPoolExecutor(max(1, len(wanted))) as pool:
+            return dict(zip((family.prefix for family in wanted), pool.map(one, wanted), strict=True))
 
     def close(self) -> None:
         """Breaks off whatever is being asked."""

@@ -305,10 +305,10 @@ def test_what_there_is(server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("OLLAMA_HOST", server.host)
     found = look(None)
     assert [(one.model, one.is_local, one.context_tokens, one.loaded) for one in found.models] == [
-        ("qwen3:4b", True, 40960, True),
+        ("qwen3:4b", True, 16384, True),
         ("llama3:latest", True, 8192, False),
-        ("gpt-oss:120b-cloud", False, 40960, False),
-        ("mine:latest", False, 40960, False),
+        ("gpt-oss:120b-cloud", False, 16384, False),
+        ("mine:latest", False, 16384, False),
     ]
     assert found.models[0].version == QWEN.digest[:12]
     assert (found.problem, found.note) == ("", "")

@@ -1,0 +1,178 @@
+"""pal models: which language models there are, how good they are, and what each is used for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.errors import NothingFound
+from daemon.cli.options import json_option
+from daemon.cli.session import Session, pass_session
+from daemon.terminal import display_safe, size
+
+ROLES = ("extract", "answer", "agent")
+NONE = "none"
+WITHOUT = (
+    "No language model can be reached. That is no fault: everything works without one.\n"
+    "With one, answers are written out, and facts are found that no rule finds."
+)
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def models(ctx: click.Context, as_json: bool) -> None:
+    """Show the language models there are, and what each is used for.
+
+    Models of Ollama on this machine are found by themselves. A model elsewhere is used only if you
+    name it (pal models use), and gets no text of folders that are marked local.
+    """
+    if ctx.invoked_subcommand is None:
+        session = ctx.ensure_object(Session)
+        _print(session.client.models(), as_json)
+
+
+@models.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@json_option
+@pass_session
+def probe(session: Session, names: tuple[str, ...], as_json: bool) -> None:
+    """Grade a model: does it follow a schema, call tools, cite, admit what it does not know; how fast is it.
+
+    Takes a minute with a small model on this machine, longer with a large one; about 15,000 tokens
+    of one elsewhere. Without NAME, every model on this machine that has no grades yet.
+    """
+    if not names:
+        rows = session.client.models().models
+        names = tuple(row.name for row in rows if row.is_local and (row.grades is None or row.outdated))
+        if not names:
+            here = any(row.is_local for row in rows)
+            raise NothingFound(
+                "Every model on this machine has its grades: pal models" if here else f"{WITHOUT}\nSee: pal models"
+            )
+    for number, name in enumerate(names):
+        graded = _probe(session, name, as_json)
+        if number and not as_json:
+            click.echo("")
+        _report(graded, as_json)
+
+
+@models.command()
+@click.argument("role", type=click.Choice(ROLES))
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@json_option
+@pass_session
+def use(session: Session, role: str, names: tuple[str, ...], as_json: bool) -> None:
+    """Say which model does what: ROLE is extract, answer or agent.
+
+    With several names the first is taken that can be reached. "auto" stands for the best one on this
+    machine that passed `pal models probe`, "none" for no model.
+    """
+    if NONE in names and len(names) > 1:
+        raise click.BadParameter("Say none alone.", param_hint="NAME")
+    wanted = () if names == (NONE,) else tuple(dict.fromkeys(names))
+    from daemon.cli.config import write_setting
+
+    reply = session.client.use_models(role, wanted)
+    write_setting(session.paths.config, f"models.{role}", ",".join(wanted))
+    if as_json:
+        output.print_json(reply)
+        return
+    used = next(one.used for one in reply.roles if one.role == role)
+    output.print_text(f"{role}: {', '.join(wanted) or NONE}")
+    if wanted and not used:
+        output.say("None of them can be used now; see: pal models")
+    elif any(row.name == used and not row.is_local for row in reply.models):
+        output.say(f"{used} is not on this machine. It gets no text of folders that are marked local.")
+
+
+def _probe(session: Session, name: str, as_json: bool) -> wire.Graded:
+    """Grades a model, telling how far it is. Ctrl-C ends it."""
+    with (
+        session.client.probe_model(name) as events,
+        click.progressbar(
+            length=1,
+            label=f"Grading {display_safe(name, line=True)}",
+            file=sys.stderr,
+            hidden=as_json or not sys.stderr.isatty(),
+            item_show_func=lambda item: item,
+        ) as bar,
+    ):
+        for event in events:
+            match event:
+                case wire.Progress():
+                    if as_json:
+                        output.print_json(event)
+                    bar.length = event.total
+                    bar.update(event.done - bar.pos, display_safe(event.label, line=True))
+                case wire.Graded():
+                    return event
+    raise click.ClickException("The grading broke off. Do it again.")  # the client raises before that
+
+
+def _report(graded: wire.Graded, as_json: bool) -> None:
+    if as_json:
+        output.print_json(graded)
+        return
+    rows = [
+        ("Model", graded.name),
+        ("Follows a schema", _share(graded.schema)),
+        ("Calls tools", _share(graded.tools)),
+        ("Cites", _share(graded.cite)),
+        ("Admits not to know", _share(graded.refuse)),
+        ("Speed", f"{graded.tokens_per_s:,.0f} tokens/s, the first after {graded.first_s:.1f} s"),
+        ("Reads", f"{graded.context:,} tokens at least" if graded.context else "no long text"),
+        ("Good for", ", ".join(graded.good_for) or "nothing; try a larger one"),
+    ]
+    output.print_table([*rows, *(("Note", note) for note in graded.notes)])
+
+
+def _print(reply: wire.ModelsReply, as_json: bool) -> None:
+    if as_json:
+        output.print_json(reply)
+        return
+    if reply.models:
+        output.print_table([HEAD, *map(_row, reply.models)], right=range(2, 10))
+        click.echo("")
+        output.print_table((role.role, role.used or NONE, _wanted(role)) for role in reply.roles)
+    else:
+        output.say(WITHOUT)
+    if any(row.is_local and (row.grades is None or row.outdated) for row in reply.models):
+        output.say("A model is used by itself when it has been graded: pal models probe")
+    _say(reply.problems)
+    if not reply.models:
+        _say(reply.hints)
+
+
+HEAD = ("Model", "Runs", "Context", "Schema", "Tools", "Cites", "Admits", "Tokens/s", "Tokens today", "Size")
+
+
+def _row(row: wire.ModelRow) -> tuple[str, ...]:
+    known = row.grades if not row.outdated else None
+    shares = (known.schema, known.tools, known.cite, known.refuse) if known else (None,) * 4
+    return (
+        row.name,
+        "here" if row.is_local else "elsewhere",
+        f"{row.context:,}" if row.context else "-",
+        *("-" if share is None else _share(share) for share in shares),
+        f"{known.tokens_per_s:,.0f}" if known else "-",
+        f"{row.tokens:,}" if row.tokens else "-",
+        size(row.bytes) if row.bytes else "-",
+    )
+
+
+def _wanted(role: wire.ModelRole) -> str:
+    return f"wanted: {', '.join(role.names) or NONE}"
+
+
+def _share(share: float) -> str:
+    return f"{share:.0%}"
+
+
+def _say(sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        output.say(sentence)

@@ -1,0 +1,274 @@
+"""The language models of this daemon: which there are, what each is used for, how good it is, what it has cost.
+
+Nobody is asked before somebody wants to know: a daemon without a model never looks for one. That none can be reached
+is a normal state; `for_role` is None then, and everything works as it does without.
+"""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError
+from datetime import date
+from functools import partial
+
+from daemon import wire
+from daemon.activity import Channel
+from daemon.failures import ConflictError, failed
+from daemon.settings import Settings
+from daemon.views import moment
+from daemon.writer import Writer
+from memory import Memory
+from memory.errors import InvalidInputError, ModelError, NotFoundError, OverBudgetError
+from memory.llm import ROLES, Grades, LlmRequest, Role, Usage
+from memory.store import models as store
+from memory.store.models import Use
+from plugins.llms.contract import Found, Look
+from plugins.llms.guard import Guarded
+from plugins.llms.probe import Step, probe
+from plugins.llms.registry import Models as Registry
+from plugins.manager import Plugins
+
+log = logging.getLogger(__name__)
+
+AUTO = "auto"
+FRESH_SECONDS = 30.0  # for which it is believed which models there are
+
+There = dict[str, Found]  # by the whole name of the model
+
+
+class Models:
+    """Hears of every call of a model (it is a `plugins.llms.guard.Meter`) and keeps account of it."""
+
+    def __init__(self, memory: Memory, plugins: Plugins, writer: Writer, settings: Settings) -> None:
+        self._memory = memory
+        self._writer = writer
+        self._wanted: dict[Role, tuple[str, ...]] = {role: getattr(settings.models, role) for role in ROLES}
+        self._daily_tokens = settings.models.daily_tokens
+        self._families = plugins.families
+        sections = {prefix: getattr(settings, prefix, None) for prefix in plugins.families}
+        self._registry = Registry(plugins.families, sections, self)
+        self._looked: dict[str, tuple[float, Look]] = {}
+        self._looking = threading.Lock()
+        self._probing = threading.Lock()
+        self._spent: tuple[str, int] | None = None  # the day, and the tokens that models elsewhere took on it
+        self._counting = threading.Lock()
+
+    def for_role(self, role: Role, *, local_only: bool) -> Guarded | None:
+        """The model that does this now; with `local_only` the first that runs on this machine. None if there is none.
+
+        Families that can only be elsewhere are not asked what they have unless a role names one of their models.
+        """
+        named = {name.partition(":")[0] for name in self._wanted[role]}
+        there = self._there(
+            prefix for prefix, family in self._families.items() if prefix in named or (AUTO in named and family.local)
+        )
+        for name in self._candidates(role, there, self._grades()):
+            if there[name].is_local or not local_only:
+                return self._registry.open(name)
+        return None
+
+    def reply(self) -> wire.ModelsReply:
+        """What there is; looks for it, which takes some seconds at most."""
+        looks = self._look(self._families, anew=True)
+        there, grades, tokens = self._there(self._families), self._grades(), self._tokens()
+        used = {role: next(self._candidates(role, there, grades), "") for role in ROLES}
+        rows = (
+            _row(
+                name, found, grades.get(name), tokens.get(name, 0), tuple(role for role in ROLES if used[role] == name)
+            )
+            for name, found in there.items()
+        )
+        problems = [text for look in looks.values() for text in (look.problem, look.note) if text and not look.absent]
+        wanted = dict.fromkeys(name for names in self._wanted.values() for name in names)
+        missing = [name for name in wanted if name != AUTO and _resolved(name, there) is None]
+        return wire.ModelsReply(
+            models=tuple(rows),
+            roles=tuple(wire.ModelRole(role, self._wanted[role], used[role]) for role in ROLES),
+            problems=(*problems, *(f"{name} is wanted and cannot be reached." for name in missing)),
+            hints=tuple(look.problem for look in looks.values() if look.absent),
+        )
+
+    def use(self, request: wire.RoleRequest) -> wire.ModelsReply:
+        """Other models do that from now on. InvalidInputError, NotFoundError."""
+        role = next((role for role in ROLES if role == request.role), None)
+        if role is None:
+            raise InvalidInputError(f"Models are not used for {request.role!r}. Say one of: {', '.join(ROLES)}.")
+        for name in request.names:
+            if name != AUTO:
+                self._known(name)
+        self._wanted[role] = request.names
+        log.info("models for %s: %s", role, ", ".join(request.names) or "none")
+        return self.reply()
+
+    def begin_probe(self, name: str, channel: Channel) -> None:
+        """Grades a model in a thread of its own; the channel gets the events. NotFoundError, ConflictError."""
+        model = self._known(name)
+        if not self._probing.acquire(blocking=False):
+            raise ConflictError("Another model is being graded. Wait until that is done.")
+
+        def work() -> None:
+            try:
+                self._probe(model, channel)
+            finally:
+                self._probing.release()
+                channel.end()
+
+        threading.Thread(target=work, name="probe", daemon=True).start()
+
+    def close(self) -> None:
+        """Breaks off whatever is being asked."""
+        self._registry.close()
+
+    # How good they are, and what they cost ----------------------------------------------------------------
+
+    def before(self, name: str, is_local: bool, request: LlmRequest) -> None:
+        """OverBudgetError when models elsewhere have taken the tokens of the day."""
+        if is_local or not self._daily_tokens:
+            return
+        with self._counting:
+            spent = self._spent_today()
+        if spent >= self._daily_tokens:
+            raise OverBudgetError(
+                f"{name} is not asked: {spent:,} tokens went to models elsewhere today, of {self._daily_tokens:,}."
+                " Raise models.daily_tokens, or wait until tomorrow."
+            )
+
+    def after(
+        self, name: str, is_local: bool, request: LlmRequest, usage: Usage, ms: float, error: ModelError | None
+    ) -> None:
+        """Counts a call that was made."""
+        with self._counting:
+            day, spent = _today(), self._spent_today()
+            self._spent = (day, spent + (0 if is_local else usage.total))
+        use = Use(day, name, request.purpose, is_local, 1, int(error is not None), usage, ms)
+        self._writer.submit(partial(self._count, use))
+        outcome = type(error).__name__ if error else "done"
+        log.info("%s: %s, %d tokens, %.0f ms, %s", name, request.purpose, usage.total, ms, outcome)
+
+    def _probe(self, model: Guarded, channel: Channel) -> None:
+        try:
+            for item in probe(model, lambda: channel.abandoned):
+                if isinstance(item, Step):
+                    channel.put(wire.Progress(item.done, item.total, item.label))
+                else:
+                    self._writer.write(partial(self._keep, item))
+                    channel.put(_graded(item))
+        except Exception as error:
+            if not isinstance(error, ModelError | CancelledError):
+                log.exception("grading %s: %s", model.name, type(error).__name__)
+            channel.put(failed(error))
+
+    def _keep(self, grades: Grades) -> None:
+        with self._memory.store.writing() as conn:
+            store.keep(conn, grades)
+
+    def _count(self, use: Use) -> None:
+        with self._memory.store.writing() as conn:
+            store.count(conn, use)
+
+    def _grades(self) -> dict[str, Grades]:
+        with self._memory.store.reading() as conn:
+            return store.grades(conn)
+
+    def _tokens(self) -> dict[str, int]:
+        """What each model has read and written today."""
+        tokens: dict[str, int] = {}
+        for use in self._uses():
+            tokens[use.model] = tokens.get(use.model, 0) + use.usage.total
+        return tokens
+
+    def _spent_today(self) -> int:
+        if self._spent is None or self._spent[0] != _today():
+            self._spent = (_today(), sum(use.usage.total for use in self._uses() if not use.is_local))
+        return self._spent[1]
+
+    def _uses(self) -> list[Use]:
+        with self._memory.store.reading() as conn:
+            return store.uses(conn, _today())
+
+    # What is wanted, and what there is --------------------------------------------------------------------
+
+    def _candidates(self, role: Role, there: There, grades: dict[str, Grades]) -> Iterator[str]:
+        """The names of the models that can do that now, the preferred one first."""
+        for wanted in self._wanted[role]:
+            if wanted != AUTO:
+                if name := _resolved(wanted, there):
+                    yield name
+                continue
+            able = [
+                known
+                for name, known in grades.items()
+                if name in there and there[name].is_local and not _outdated(known, there[name]) and known.fits(role)
+            ]
+            yield from (one.name for one in sorted(able, key=lambda one: (-one.score, -one.tokens_per_s, one.name)))
+
+    def _known(self, name: str) -> Guarded:
+        """The model of that name. NotFoundError, also if its family can be reached and does not have it."""
+        model = self._registry.open(name)
+        if not (there := self._there([name.partition(":")[0]])):
+            return model  # its server does not answer, or does not say
+        if whole := _resolved(name, there):
+            return self._registry.open(whole)
+        close = difflib.get_close_matches(name, there, 1)
+        hint = f"Did you mean {close[0]}?" if close else "See what there is: pal models"
+        raise NotFoundError(f"There is no model {name!r}. {hint}")
+
+    def _there(self, prefixes: Iterable[str]) -> There:
+        """The models of these families that can be reached."""
+        looks = self._look(prefixes)
+        return {f"{prefix}:{found.model}": found for prefix, look in looks.items() for found in look.models}
+
+    def _look(self, prefixes: Iterable[str], *, anew: bool = False) -> dict[str, Look]:
+        with self._looking:
+            wanted, now = list(prefixes), time.monotonic()
+            old = [one for one in wanted if anew or now - self._looked.get(one, (-1e9, None))[0] > FRESH_SECONDS]
+            self._looked |= {one: (now, look) for one, look in self._registry.look(old).items()}
+            return {one: self._looked[one][1] for one in wanted}
+
+
+def _resolved(name: str, there: There) -> str | None:
+    """The whole name of a model that can be reached; Ollama's tag `latest` need not be said."""
+    return next((one for one in (name, f"{name}:latest") if one in there), None)
+
+
+def _outdated(grades: Grades, found: Found) -> bool:
+    return grades.version != found.version
+
+
+def _row(name: str, found: Found, grades: Grades | None, tokens: int, roles: tuple[str, ...]) -> wire.ModelRow:
+    return wire.ModelRow(
+        name,
+        found.is_local,
+        found.context_tokens,
+        found.size,
+        found.loaded,
+        tokens,
+        roles,
+        outdated=grades is not None and _outdated(grades, found),
+        grades=_graded(grades) if grades else None,
+    )
+
+
+def _graded(grades: Grades) -> wire.Graded:
+    return wire.Graded(
+        name=grades.name,
+        at=moment(grades.at),
+        schema=grades.schema,
+        tools=grades.tools,
+        cite=grades.cite,
+        refuse=grades.refuse,
+        tokens_per_s=grades.tokens_per_s,
+        first_s=grades.first_s,
+        context=grades.context,
+        good_for=tuple(role for role in ROLES if grades.fits(role)),
+        notes=grades.notes,
+        tokens=grades.usage.total,
+    )
+
+
+def _today() -> str:
+    return date.today().isoformat()

@@ -1,0 +1,105 @@
+"""pal models: seen, graded, chosen. The daemon is a process of its own, and finds Ollama where OLLAMA_HOST says."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cli.vault import Shell
+from tests.fakes import FakeOllama, Hangs, OllamaModel
+from tests.fakes.talents import diligent, sloppy
+
+QWEN = "ollama:qwen3:4b"
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOllama]:
+    """An Ollama that every daemon finds which starts from here on."""
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    models = OllamaModel("qwen3:4b"), OllamaModel("gpt-oss:120b-cloud", remote_host="https://ollama.com")
+    with FakeOllama(*models, answer=diligent) as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.host)
+        yield server
+
+
+def test_none_is_told_plainly_with_how_to_add_one(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with FakeOllama() as gone:
+        monkeypatch.setenv("OLLAMA_HOST", gone.host)
+    said = shell.pal("models")
+    assert (said.code, said.out) == (0, "")
+    assert said.err.startswith("No language model can be reached. That is no fault")
+    assert "Start it: ollama serve" in said.err
+    assert "ANTHROPIC_API_KEY" in said.err
+    assert shell.pal("models", "probe").code == 4
+
+
+def test_what_there_is(shell: Shell, ollama: FakeOllama) -> None:
+    said = shell.pal("models")
+    assert said.code == 0
+    head, qwen, cloud, _, *roles = said.out.splitlines()
+    assert head.split() == "Model Runs Context Schema Tools Cites Admits Tokens/s Tokens today Size".split()
+    assert qwen.split() == [QWEN, "here", "16,384", *"------", "2.6", "GB"]
+    assert cloud.split()[:3] == ["ollama:gpt-oss:120b-cloud", "elsewhere", "16,384"]
+    assert [line.split()[:2] for line in roles] == [["extract", "none"], ["answer", "none"], ["agent", "none"]]
+    assert "pal models probe" in said.err
+    reply = shell.pal("models", "--json").json
+    assert [row["name"] for row in reply["models"]] == [QWEN, "ollama:gpt-oss:120b-cloud"]
+
+
+def test_grading(shell: Shell, ollama: FakeOllama) -> None:
+    said = shell.pal("models", "probe")
+    assert (said.code, said.err) == (0, "")
+    rows = dict(line.split("  ", 1) for line in said.out.splitlines())
+    assert rows["Model"].strip() == QWEN
+    assert rows["Calls tools"].strip() == "100%"
+    assert rows["Good for"].strip() == "extract, answer, agent"
+    said = shell.pal("models")
+    assert said.err == ""
+    assert "100%" in said.out.splitlines()[1]
+    assert [line.split()[:2] for line in said.out.splitlines()[-3:]] == [
+        [role, QWEN] for role in ("extract", "answer", "agent")
+    ]
+    assert shell.pal("models", "probe").code == 4, "all have their grades"
+    ollama.answer = sloppy
+    events = shell.pal("models", "probe", QWEN, "--json").lines
+    assert {event["type"] for event in events[:-1]} == {"Progress"}
+    assert (events[-1]["type"], events[-1]["good_for"]) == ("Graded", [])
+
+
+def test_ctrl_c_ends_the_grading(shell: Shell, ollama: FakeOllama) -> None:
+    assert shell.pal("models").code == 0
+    ollama.enqueue(Hangs())
+    process = shell.process("models", "probe", QWEN, "--json")
+    assert json.loads(process.stdout.readline())["label"] == "loading it"
+    ollama.until(lambda server: bool(server.chats))
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 130
+    process.communicate()
+    ollama.until(lambda server: server.left == 1)
+    assert shell.pal("models", "probe", QWEN).code == 0, "the next one can begin"
+
+
+def test_choosing_is_kept_in_the_settings(shell: Shell, ollama: FakeOllama) -> None:
+    said = shell.pal("models", "use", "answer", "ollama:gpt-oss:120b-cloud", QWEN)
+    assert (said.code, said.out) == (0, f"answer: ollama:gpt-oss:120b-cloud, {QWEN}\n")
+    assert "is not on this machine" in said.err
+    assert shell.pal("config", "get", "models.answer").out == f"ollama:gpt-oss:120b-cloud\n{QWEN}\n"
+    shell.pal("daemon", "stop")
+    used = {role["role"]: role["used"] for role in shell.pal("models", "--json").json["roles"]}
+    assert used == {"extract": "", "answer": "ollama:gpt-oss:120b-cloud", "agent": ""}
+    assert shell.pal("models", "use", "answer", "none").out == "answer: none\n"
+    assert shell.pal("config", "get", "models.answer").out.strip() == ""
+    assert "pal models" in shell.pal("models", "use", "agent", "auto").err
+
+
+def test_what_cannot_be_chosen_is_not_kept(shell: Shell, ollama: FakeOllama) -> None:
+    assert shell.pal("models", "use", "cook", QWEN).code == 2
+    assert shell.pal("models", "use", "answer", QWEN, "none").code == 2
+    said = shell.pal("models", "use", "answer", "ollama:qwen3:4c")
+    assert said.code == 4
+    assert f"Did you mean {QWEN}?" in said.err
+    assert not (shell.home / "config.toml").exists()
