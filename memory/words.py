@@ -2,8 +2,9 @@
 
 Full text splits at spaces and ignores the accents of Latin letters only. So what is written without spaces (Chinese,
 Japanese, Thai ...) and Korean, whose particles cling to their words, is read as short overlapping pieces; Greek and
-Semitic vowel marks, which writers leave out at will, are dropped; and so is what Arabic puts before a noun. Text and
-question are read alike. Latin, Cyrillic and Indic texts are read as they are.
+Semitic vowel marks, which writers leave out at will, are dropped; and so is what Arabic and Hebrew put before a noun.
+Text and question are read alike. Latin, Cyrillic and Indic texts are read as they are, but for the letters that SQLite
+does not know to be accented ones.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+
+from memory.unicode import LETTERS, composed
 
 _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HIRAGANA, _KATAKANA, _HANGUL = "\u3041-\u3096\u309d-\u309f", "\u30a1-\u30fa\u30fc-\u30ff", "\uac00-\ud7a3"
@@ -25,6 +28,7 @@ _SIGNS = (
     "\u17b4-\u17d3\u200c\u200d\u3099\u309a"
 )
 WORD = re.compile(rf"[\w{_SIGNS}]+")
+LETTER = rf"(?:[^\W\d_]|[{_SIGNS}])"
 
 UNSPACED = re.compile(f"[{''.join(_PIECED)}]+")
 _RUN = re.compile("|".join(f"[{script}]+" for script in _PIECED))
@@ -32,8 +36,11 @@ _SEMITIC = "\u0590-\u05ff\u0610-\u061a\u0620-\u065f\u066e-\u06d3"
 _GREEK = "\u0370-\u03ff\u1f00-\u1fff"
 _OTHER = re.compile(rf"[{_GREEK}{_SEMITIC}{''.join(_PIECED)}\u1100-\u11ff\u0401\u0451\uff01-\uffdc]")
 _MARKED = re.compile(rf"[{_GREEK}{_SEMITIC}\u0401\u0451\u0300-\u036f]+")
-_ARABIC = str.maketrans("أإآٱىة", "اااايه", "ـ")
+_SEMITIC_LETTERS = str.maketrans("أإآٱىةםןץףך", "اااايهמנצפכ", "ـ")
 _ARTICLE = re.compile(r"\b(?:[وف]?[بك]?ال|[وف]?لل)(?=[\u0620-\u064a]{3})")
+# Article and prepositions, and with them any letters like them, so that a word is the same with and without.
+_HEBREW = re.compile(r"\b[והבלכמש]+(?=[\u05d0-\u05ea]{3})")
+_LETTERS = re.compile(f"[{''.join(map(chr, LETTERS))}]")
 
 
 class Term(str):
@@ -52,7 +59,12 @@ class Term(str):
 
 def reading(text: str) -> str:
     """`text` as full text reads it; the same object if that is the text itself."""
-    if text.isascii() or not _OTHER.search(text):
+    if text.isascii():
+        return text
+    text = composed(text)
+    if _LETTERS.search(text):
+        text = text.translate(LETTERS)
+    if not _OTHER.search(text):
         return text
     return _RUN.sub(lambda run: f" {' '.join(_pieces(run[0], rest=True))} ", _plain(text))
 
@@ -62,7 +74,7 @@ def words(text: str) -> Iterator[str]:
 
     A piece that is too short to be one, as a lone Chinese character, is a Term that stands for all that begin with it.
     """
-    if text.isascii() or not _OTHER.search(text):
+    if text.isascii() or not _OTHER.search(text := composed(text)):
         yield from WORD.findall(text.lower())
         return
     for word in WORD.findall(_plain(text).lower()):
@@ -80,7 +92,7 @@ def words(text: str) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     """`text` without what is dropped, uncut."""
-    return _ARTICLE.sub("", _MARKED.sub(_unmarked, unicodedata.normalize("NFKC", text)))
+    return _HEBREW.sub("", _ARTICLE.sub("", _MARKED.sub(_unmarked, unicodedata.normalize("NFKC", text))))
 
 
 def _size(run: str) -> int:
@@ -98,4 +110,4 @@ def _pieces(run: str, rest: bool = False) -> Iterator[str]:
 
 def _unmarked(match: re.Match[str]) -> str:
     bare = "".join(c for c in unicodedata.normalize("NFD", match[0]) if not unicodedata.combining(c))
-    return bare.translate(_ARABIC)
+    return bare.translate(_SEMITIC_LETTERS)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from statistics import median
 from time import perf_counter
 
 from memory.answer.lines import Line, Place, Scorer, same_statement
@@ -25,6 +26,7 @@ from memory.store.connect import Connection
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
 NOTHING_THERE = "Nothing that was read lies in that time and place, so there is nothing to answer from."
 NOT_FOUND = "There is nothing in your memory about this."
+SHARED = 0.1  # of a question's weight; a passage that holds less shares no word with it worth the name
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,17 @@ def _lines(conn: Connection, found: Found, embedder: Embedder) -> list[Line]:
 def _confidence(lines: Sequence[Line]) -> float:
     """In [0, 1]: whether anything here is about the question at all, whichever line is best.
 
-    Half is the best cosine, half the largest share of the question's weight that one passage holds.
+    Half is the best cosine, half the largest share of the question's weight that one passage holds. If that is next to
+    nothing, the cosine counts as far as it is above the usual one: in a script that the embedder hardly knows, all
+    sentences look alike.
     """
     if not lines:
         return 0.0
-    cosine = max(line.cosine for line in lines)
-    return 0.5 * min(1.0, max(0.0, cosine)) + 0.5 * max(line.coverage for line in lines)
+    cosine, coverage = max(line.cosine for line in lines), max(line.coverage for line in lines)
+    if coverage < SHARED:
+        usual = max(0.0, median(line.cosine for line in lines))
+        cosine = (cosine - usual) / (1 - usual) if usual < 1 else 0.0
+    return 0.5 * min(1.0, max(0.0, cosine)) + 0.5 * coverage
 
 
 def _chosen(lines: Sequence[Line], settings: AnswerSettings) -> list[Line]:

@@ -12,12 +12,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from memory.languages import ENGLISH, STOP, stem
+from memory.answer.asked import asked_for
+from memory.languages import ENGLISH, little_words, stem
 from memory.nouns import Episode
 from memory.recall.analyse import Question
 from memory.store.episodes import Thesis
 from memory.times import to_ms
-from memory.words import words
+from memory.unicode import bare
+from memory.words import WORD, Term, reading, words
 from memory.write.mentions import mentions
 
 COVERAGE = 3.4  # share of the question's weight that the sentence itself holds
@@ -38,14 +40,12 @@ SAME_STATEMENT = 0.5  # share of words, values apart, from which two sentences s
 
 _HEADER = re.compile(r"(from|to|cc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d.,:/-]*\w*")
-_ASKS_DATE = re.compile(r"\b(when|what (date|day|year|month|time)|which (date|day|year|month)|since when|how long)\b")
-_ASKS_NUMBER = re.compile(r"\b(how (many|much|old|far|big|tall|long)|what (number|price|rate|amount)|cost|price)\b")
-_ASKS_NAME = re.compile(r"\b(who|whom|whose|where|which (city|town|street|country|person))\b")
+_ASKING = re.compile(r"[?？؟\u037e]$|[すた]か。?$")  # the last is Japanese
 
 
 def stems(text: str, language: str = ENGLISH) -> list[str]:
     """Stems of a text's content words, in order."""
-    little = STOP.get(language, frozenset[str]())
+    little = little_words(language)
     return [stem(word, language) for word in words(text) if word not in little]
 
 
@@ -91,17 +91,18 @@ class Scorer:
     """
 
     def __init__(self, question: Question, frequencies: Mapping[str, int], total: int) -> None:
-        lowered = question.text.lower()
         self._language = question.language
         self._weights: dict[str, float] = {}
+        self._begun: list[tuple[str, str]] = []  # how a word begins that full text takes for one of the question's
         for term in question.topic or question.terms:
             weight = math.log(1 + total / (1 + frequencies.get(term, 0)))
             key = stem(term, question.language)
             self._weights[key] = max(weight, self._weights.get(key, 0.0))
+            if isinstance(term, Term):
+                self._begun += [(bare(form.removesuffix("*")), key) for form in term.forms]
+        self._stem_of: dict[str, str] = {}
         self._total = sum(self._weights.values()) or 1.0
-        self._asks_date = bool(_ASKS_DATE.search(lowered))
-        self._asks_number = bool(_ASKS_NUMBER.search(lowered))
-        self._asks_name = bool(_ASKS_NAME.search(lowered))
+        self._asks = asked_for(question.text, question.language)
         self._passages: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
 
     def line(self, episode: Episode, thesis: Thesis, place: Place, before: str = "") -> Line:
@@ -111,7 +112,7 @@ class Scorer:
         said = self._stems(shown)
         title, passage = self._passage(episode)
         own = self._covered(said)
-        if before.endswith("?"):
+        if _ASKING.search(before):
             own |= self._covered(self._stems(before))
         values, has_date = self._values(shown)
         new_words = len({word for word in said if word not in self._weights} - title)
@@ -128,7 +129,7 @@ class Scorer:
             + SHORT * (len(said) < FEW_WORDS)
             + HEADING * title.issuperset(said)
             + HEADER * bool(_HEADER.match(shown))
-            + ASKS * shown.endswith("?")
+            + ASKS * bool(_ASKING.search(shown))
         )
         covered = own | passage
         at = to_ms(episode.at) if episode.at else 0
@@ -145,7 +146,18 @@ class Scorer:
         return self._passages[episode.id]
 
     def _stems(self, text: str) -> list[str]:
-        return stems(text, self._language)
+        if not self._begun:
+            return stems(text, self._language)
+        little = little_words(self._language)
+        return [self._stem(word) for word in WORD.findall(reading(text).lower()) if word not in little]
+
+    def _stem(self, word: str) -> str:
+        """The stem of a word; the question's, if full text would find the word by it."""
+        if word not in self._stem_of:
+            plain = bare(word)
+            begun = (key for begin, key in self._begun if plain.startswith(begin))
+            self._stem_of[word] = next(begun, None) or stem(word, self._language)
+        return self._stem_of[word]
 
     def _covered(self, words: Iterable[str]) -> frozenset[str]:
         return frozenset(word for word in words if word in self._weights)
@@ -157,14 +169,14 @@ class Scorer:
         """Names, dates and numbers the question does not hold; and whether there is a date at all."""
         found = mentions(shown)
         names = {m.norm for m in found if not set(self._stems(m.surface)) & self._weights.keys()}
-        numbers = {word for word in _NUMBER.findall(shown) if stem(word, self._language) not in self._weights}
+        numbers = {word for word in _NUMBER.findall(shown) if self._stem(word) not in self._weights}
         return frozenset(names | numbers), any(m.kind == "date" for m in found)
 
     def _kind(self, values: frozenset[str], has_date: bool) -> float:
         """The bonus for holding what was asked for."""
-        bonus = DATE_ASKED * (self._asks_date and has_date)
-        bonus += NUMBER_ASKED * (self._asks_number and any(value[0].isdigit() for value in values))
-        return bonus + NAME_ASKED * (self._asks_name and any(not value[0].isdigit() for value in values))
+        bonus = DATE_ASKED * ("date" in self._asks and has_date)
+        bonus += NUMBER_ASKED * ("number" in self._asks and any(value[0].isdigit() for value in values))
+        return bonus + NAME_ASKED * ("name" in self._asks and any(not value[0].isdigit() for value in values))
 
 
 def same_statement(a: Line, b: Line) -> bool:

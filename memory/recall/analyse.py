@@ -8,16 +8,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memory.errors import InvalidInputError
-from memory.languages import ENGLISH, STOP, content_words, guess, stem
+from memory.languages import ENGLISH, content_words, guess, little_words, stem
 from memory.recall.person import in_first_person
+from memory.recall.time_words import WHATEVER
 from memory.recall.when import When, moment
-from memory.unicode import well_formed
+from memory.unicode import composed, well_formed
 from memory.words import UNSPACED, WORD, Term, words
 from memory.write.mentions import mentions, norm
 
 MAX_QUESTION = 4_000  # characters; more is a document, not a question
 MAX_TERMS = 48
 LONGEST_NAME = 6  # words
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _SELF = frozenset(("i", "my"))  # in any language: what `in_first_person` writes
 
 LONGEST_UNSPACED = 8  # characters of a name in a script without spaces
@@ -49,7 +51,7 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
 
     Raises InvalidInputError for an empty question or one over MAX_QUESTION characters.
     """
-    stripped = well_formed(text).strip()
+    stripped = composed(well_formed(text).strip())
     if not stripped:
         raise InvalidInputError("The question is empty. Ask something in words.")
     if len(stripped) > MAX_QUESTION:
@@ -64,6 +66,8 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
         asked = stripped
     terms = _content(asked, language) or tuple(dict.fromkeys(words(asked)))
     topic = _content(asked.replace(when.words, " "), language) if when else terms
+    if when and WHATEVER.issuperset(topic):  # "What happened on 5 March?" has no topic
+        topic = ()
     return Question(stripped, terms[:MAX_TERMS], topic[:MAX_TERMS], _names(asked, language), when, language)
 
 
@@ -77,7 +81,10 @@ def _inflected(word: str, language: str) -> str:
     base = stem(word, language)
     if isinstance(word, Term) or UNSPACED.match(word) or len(base) < LEAST_STEM + base[:1].isascii():
         return word
-    return Term(word, (f"{base}*",))
+    forms = {base: None}
+    if language == "de":  # Straße is also written Strasse, and Müller Mueller
+        forms |= {base.replace("ss", "ß"): None, word[: len(base)].translate(_UMLAUTS): None}
+    return Term(word, tuple(f"{form}*" for form in forms))
 
 
 def _names(text: str, language: str) -> dict[str, float]:
@@ -86,7 +93,7 @@ def _names(text: str, language: str) -> dict[str, float]:
     for run in UNSPACED.findall(text):  # longest first, as below
         for size in range(min(LONGEST_UNSPACED, len(run)), 1, -1):
             names.update((norm(run[i : i + size]), 1.0) for i in range(len(run) - size + 1))
-    little = STOP.get(language, frozenset[str]())
+    little = little_words(language)
     words = [match.group() for match in _WORD.finditer(text)]
     for size in range(min(LONGEST_NAME, len(words)), 0, -1):
         for start in range(len(words) - size + 1):

@@ -16,6 +16,8 @@ from typing import Literal
 from memory.months import MONTHS
 from memory.recall import time_words as words
 from memory.recall.spans import Span, around, day, months, part, shifted, years_on
+from memory.unicode import plain_digits
+from memory.words import LETTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +56,11 @@ def moment(question: str, now: datetime, zone: tzinfo | None = None) -> When | N
     Days are those of `zone`, by default of this machine. A question that asks for a time ("When did ...") has one only
     if it says "as of".
     """
-    text = question.lower()
+    text = plain_digits(question).lower()
     if text.isascii() and not _DIGIT.search(text) and words.CUES.isdisjoint(_WORD.findall(text)):  # as most questions
         return None
     if len(text) != len(question):  # a few letters are longer in lower case
-        text = question
+        text = plain_digits(question)
     try:
         found = _Reader(text, question, now.astimezone(zone).replace(tzinfo=None)).read()
         return found and replace(found, since=_aware(found.since, zone), until=_aware(found.until, zone))
@@ -332,11 +334,11 @@ _MONTHS, _UNITS = frozenset(LONG_MONTHS), frozenset(words.UNITS)
 _SEASONS, _WEEKDAYS = frozenset(words.SEASONS), frozenset(words.WEEKDAYS)
 
 # Words that are looked up in the tables: patterns that hold all of them would take 0.1 s to compile.
-_MON = r"(?P<mon>[^\W\d_]{3,12})\b\.?"
-_LONG_MON = r"(?P<mon>[^\W\d_]{3,12})\b"
+_LONG_MON = rf"(?P<mon>{LETTER}{{3,12}})(?!\w)"
+_MON = rf"{_LONG_MON}\.?"
 _Y = r"(?P<y>(?:19|20)\d\d)"
 _YEAR = _Y + r"(?![\d%/]|[.,]\d|-\d)"
-_DAY = r"(?<![\d.:/-])(?P<d>\d{1,2})(?:st|nd|rd|th|er|\.|º|ª)?"
+_DAY = r"(?<![\d.:/])(?<!\d-)(?P<d>\d{1,2})(?:st|nd|rd|th|er|\.|º|ª)?"
 _OF = r"(?:,?\s+(?:of |in |de |del |van |im jahr )?)"
 _N = r"(?P<n>\d{1,3}|[^\W\d_]{1,7})"
 _UNIT = r"(?P<unit>[^\W\d_]{2,12})(?!\w)"

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from memory.store.codec import id_list
 from memory.store.connect import Connection
+from memory.unicode import LETTERS
 from memory.words import Term, reading
 
 Kind = Literal["episode", "thesis"]
@@ -124,5 +125,5 @@ def _any_of(terms: Sequence[str]) -> str:
 
 
 def _phrase(term: str) -> str:
-    sayable = term.encode("utf-8", "replace").decode().replace("\0", " ").replace('"', '""')
+    sayable = term.translate(LETTERS).encode("utf-8", "replace").decode().replace("\0", " ").replace('"', '""')
     return f'"{sayable}"'

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from memory.unicode import plain_digits
 from memory.words import UNSPACED
 
 
@@ -45,10 +46,8 @@ _NO_KOREAN_NAMES = frozenset(
 )
 
 _SPOKEN = re.compile("[\u3041-\u3096\u30fc]+")  # 「はい」 is no title
-_DATE = re.compile(
-    r"(?<!\d)((?:1[0-9]|20)\d\d)\s?[年년]"
-    r"(?:\s?(1[0-2]|0?[1-9])\s?[月월](?:\s?([12]\d|3[01]|0?[1-9])\s?[日号號일])?)?"
-)
+_DAY = r"(1[0-2]|0?[1-9])\s?[月월]\s?([12]\d|3[01]|0?[1-9])\s?[日號号일]"
+_DATE = re.compile(rf"(?<!\d)((?:1[0-9]|20)\d\d)\s?[年년](?:\s?{_DAY}|\s?(1[0-2]|0?[1-9])\s?[月월])?|(?<!\d){_DAY}")
 
 
 def names(text: str) -> Iterator[Found]:
@@ -60,10 +59,10 @@ def names(text: str) -> Iterator[Found]:
         if _SPOKEN.fullmatch(surface):
             continue
         yield Found(surface, "title", *match.span(), surface)
-    for match in _DATE.finditer(text):
-        year, month, day = match.groups()
-        iso = "-".join([year, *(f"{int(part):02}" for part in (month, day) if part)])
-        yield Found(match[0], "date", *match.span(), iso)
+    for match in _DATE.finditer(plain_digits(text)):
+        year, *parts = match.groups()
+        iso = "-".join([year or "", *(f"{int(part):02}" for part in parts if part)])
+        yield Found(text[match.start() : match.end()], "date", *match.span(), iso)
     for match in _KOREAN.finditer(text):
         if match[1] not in _NO_KOREAN_NAMES:
             yield Found(match[1], "name", *match.span(1), match[1])

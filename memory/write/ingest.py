@@ -22,7 +22,7 @@ from memory.settings import ChunkSettings
 from memory.store import episodes, graph, sources, text, vectors
 from memory.store.connect import Connection
 from memory.times import to_ms
-from memory.unicode import well_formed
+from memory.unicode import composed, well_formed
 from memory.write import mentions as mention_rules
 from memory.write.chunk import Draft, episodes_of, title_of
 from memory.write.embed import embedded_text
@@ -108,20 +108,25 @@ def read(document: Document, settings: ChunkSettings) -> ReadDocument:
 
 
 def _clean(document: Document) -> Document:
-    """The document without what a database cannot hold."""
-    given = (document.uri, document.text, document.title or "", document.speaker or "", document.ref or "")
+    """The document without what a database cannot hold, its accents on their letters."""
+    given = (document.text, document.title or "", document.speaker or "")
+    named = (document.uri, document.ref or "")
     spoken = [part for turn in document.turns for part in (turn.speaker, turn.text)]
-    if all(well_formed(part) is part for part in (*given, *spoken)):
+    if all(_tidy(part) is part for part in (*given, *spoken)) and all(well_formed(part) is part for part in named):
         return document
     return replace(
         document,
         uri=well_formed(document.uri),
-        text=well_formed(document.text),
-        title=document.title and well_formed(document.title),
-        speaker=document.speaker and well_formed(document.speaker),
+        text=_tidy(document.text),
+        title=document.title and _tidy(document.title),
+        speaker=document.speaker and _tidy(document.speaker),
         ref=document.ref and well_formed(document.ref),
-        turns=tuple(replace(t, speaker=well_formed(t.speaker), text=well_formed(t.text)) for t in document.turns),
+        turns=tuple(replace(t, speaker=_tidy(t.speaker), text=_tidy(t.text)) for t in document.turns),
     )
+
+
+def _tidy(text: str) -> str:
+    return composed(well_formed(text))
 
 
 def plan(conn: Connection, batch: Sequence[ReadDocument]) -> list[Plan]:

@@ -10,10 +10,13 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
-from memory.languages import STOP
+from memory.languages import ENGLISH, STOP, guess, little_words
+from memory.months import MONTHS
+from memory.unicode import plain_digits
+from memory.words import LETTER
 from memory.write import caseless
 
 _INDIC = "\u0900"  # from here on marks make another word: vowel signs of India and Thailand, ゛ of Japan
@@ -54,17 +57,13 @@ _COMMON = frozenset(
     er es le la les un une des du et il elle
     вчера сегодня завтра потом затем тогда теперь здесь χθες σήμερα αύριο μετά εδώ εκεί""".split()
 ).union(STOP["ru"], STOP["el"])
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
-            "august aug", "september sept sep", "october oct", "november nov", "december dec",
-        ),
-        1,
-    )
-    for name in names.split()
-}  # fmt: skip
+_MONTHS = (
+    "january jan february feb march mar april apr may june jun july jul august aug september sept sep october oct"
+    " november nov december dec".split()
+)
+_PLANET = "Mars"  # is a month only in "5 Mars 2024"
+SURE = 4  # little words of a language that a passage has, before they are no names in it
+_LOOK_BACK = 24  # characters
 
 # All capitals of the Latin, Greek, Cyrillic and Armenian scripts.
 _UPPER = "".join(
@@ -88,6 +87,15 @@ _DATE = re.compile(
     r"(?:\s+(?P<d3>[0-3]?[0-9])(?:st|nd|rd|th)?(?!\d))?(?:,?\s+(?P<y2>1[0-9]{3}|20[0-9]{2}))?\b",
     re.IGNORECASE,
 )
+# The same in other languages, whose months are looked up. Their short names are too often something else.
+_OTHER_MONTHS = {name: n for name, n in MONTHS.items() if name not in _MONTHS and (len(name) > 3 or not name.isascii())}
+_OTHER_DATE = re.compile(
+    r"(?<![\w.])(?P<d>[0-3]?[0-9])\.\s?(?P<m>1[0-2]|0?[1-9])\.\s?(?P<y>1[0-9]{3}|20[0-9]{2})(?![\w.]*\d)|"
+    r"(?<![\w.,:/])(?P<d2>[0-3]?[0-9])(?:\.|er|º|ª|e|-?го|η)?\s?(?:de\s+|di\s+)?"
+    rf"(?<!\w)(?P<m2>{LETTER}{{3,14}})(?!{LETTER})\.?"
+    r"(?:,?\s*(?:(?:de|del|di|do)\s+)?(?P<y2>1[0-9]{3}|20[0-9]{2})(?!\d))?"
+)
+_MONTH_BEFORE = re.compile(rf"(?<!\w)(?P<m2>{LETTER}{{3,14}})\.?,?\s{{1,3}}(?:(?:de|del|di|do)\s+)?\Z")
 _YEAR = re.compile(r"(?<![\w.,:/\-])(1[0-9]{3}|20[0-9]{2})(?![\w:/]|[.,]\d)")
 _DIGIT = re.compile(r"\d")
 _POSSESSIVE = re.compile(r"[’']s?$")
@@ -206,25 +214,44 @@ def _dates(text: str) -> Iterator[Mention]:
     """Dates as objects under their ISO form, as precise as they are written."""
     if not _DIGIT.search(text):
         return
-    for match in _DATE.finditer(text):
+    plain = plain_digits(text)
+    for match in _DATE.finditer(plain):
         part = match.groupdict()
         year = part["y"] or part["y2"]
-        month = part["m"] or (part["m2"] and f"{_MONTHS[part['m2'].lower()]:02}")
+        month = part["m"] or (part["m2"] and MONTHS.get(part["m2"].lower()))
         day = part["d"] or part["d2"] or part["d3"]
-        if not year and not day:
-            continue  # a bare "May" is too often no month
-        iso = "-".join([year or "", month or "", *([f"{int(day):02}"] if day else [])])
-        yield Mention(match.group(), iso, "date", match.start(), match.end())
-    for match in _YEAR.finditer(text):
-        yield Mention(match.group(), match.group(), "date", match.start(), match.end())
+        if month and (year or day):  # a bare "May" is too often no month
+            yield _date(text, match.span(), year, month, day)
+    for match in _OTHER_DATE.finditer(plain):
+        part = match.groupdict()
+        month = part["m"] or _OTHER_MONTHS.get(part["m2"].lower())
+        if month and (part["y2"] or part["m2"] != _PLANET):
+            yield _date(text, match.span(), part["y"] or part["y2"], month, part["d"] or part["d2"])
+    for match in _YEAR.finditer(plain):
+        before = _MONTH_BEFORE.search(plain, max(0, match.start() - _LOOK_BACK), match.start())
+        month = before and before["m2"] != _PLANET and _OTHER_MONTHS.get(before["m2"].lower())
+        if before and month:
+            yield _date(text, (before.start(), match.end()), match[0], month, None)
+        yield Mention(text[match.start() : match.end()], match[0], "date", *match.span())
+
+
+def _date(text: str, span: tuple[int, int], year: str | None, month: str | int, day: str | None) -> Mention:
+    iso = "-".join([year or "", f"{int(month):02}", *([f"{int(day):02}"] if day else [])])
+    return Mention(text[slice(*span)], iso, "date", *span)
+
+
+@cache
+def _common(language: str) -> frozenset[str]:
+    return _COMMON | little_words(language) if language != ENGLISH else _COMMON
 
 
 def _names(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:
+    common = _common(guess(text, SURE))
     for match in _NAME.finditer(text):
         surface, start = match.group(), match.start()
         while True:  # words that merely begin a sentence
             first, _, rest = surface.partition(" ")
-            if _POSSESSIVE.sub("", first).casefold().strip(".,") not in _COMMON:
+            if _POSSESSIVE.sub("", first).casefold().strip(".,") not in common:
                 break
             start += len(first) + 1
             surface = rest
@@ -237,7 +264,7 @@ def _names(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:
         if any(a < end and start < b for a, b in taken):
             continue
         key = norm(surface)
-        if len(key) > 1 and key not in _COMMON:
+        if len(key) > 1 and key not in common:
             yield Mention(surface, key, "name", start, end)
 
 

@@ -39,10 +39,13 @@ _FULL_LINES = 0.8  # share of a paragraph's lines that must be full for its newl
 
 # Sentence ends --------------------------------------------------------------------------------
 
+_THAI = "\u0e01-\u0e4e"
 # Starting only where a run of marks starts keeps a text of full stops linear.
 _END = re.compile(
-    r"(?<![.!?…؟।።])(?P<mark>[.!?…؟।።]++)(?P<closers>[\"'”’»›)\]}*_]*+(?:\[\^?\w{1,3}\])*+)(?=\s)"
-    r"|[。！？｡．]++(?P<cjk_closers>[」』）”’》】\"')]*+)"
+    r"(?<![.!?…؟।።۔॥։\u037e])(?P<mark>[.!?…؟।።۔॥։\u037e]++)(?P<closers>[\"'”’»›)\]}*_]*+(?:\[\^?\w{1,3}\])*+)(?=\s)"
+    r"|[。！？｡．။។]++(?P<cjk_closers>[」』）”’》】\"')]*+)"
+    r"|(?<=[\u0370-\u03ff\u1f00-\u1fff]);(?=\s)"  # asks, in Greek
+    rf"|(?<=[{_THAI}]{{20}})(?<!ๆ)[^\S\n]++(?=[{_THAI}]{{20}})"  # Thai has no mark; so long a clause says something
 )
 _NEXT = re.compile(r"[\s\"'“‘„«‹(\[*_¿¡]*+([#+@](?=\w))?+(\w*+)(\.?)")
 _OPENING = "([{\"'“‘„«‹*_"

@@ -57,6 +57,31 @@ def test_dates_get_their_iso_form(text: str, expected: str) -> None:
     assert norms(text, kind="date") == [expected]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("am 5. März", "-03-05"),
+        ("3月5日", "-03-05"),
+        ("en mars 2024", "2024-03"),
+        ("05.03.2024", "2024-03-05"),
+        ("1er mars 2024", "2024-03-01"),
+        ("v březnu, 5. března 2024", "2024-03-05"),
+    ],
+)
+def test_dates_of_other_languages(text: str, expected: str) -> None:
+    assert norms(text, kind="date") == [expected]
+
+
+def test_the_planet_is_no_month() -> None:
+    assert norms("Mars 2020 landed; 5 Mars bars", kind="date") == ["2020"]
+    assert norms("le 5 Mars 2024", kind="date") == ["2024-03-05"]
+
+
+def test_what_begins_a_sentence_is_a_name_in_one_language_and_none_in_another() -> None:
+    assert norms("Depuis mai nous habitons à Lyon. Je suis allée chez Ana.", kind="name") == ["lyon", "ana"]
+    assert norms("Ana met Bo Chen. Bo moved to Porto.", kind="name") == ["ana", "bo chen", "bo chen", "porto"]
+
+
 def test_a_bare_month_name_is_no_date() -> None:
     assert norms("you may go, and May agreed", kind="date") == []
 
