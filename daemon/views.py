@@ -48,13 +48,13 @@ def parsed_moment(text: str | None, name: str, *, end: bool = True) -> datetime 
         return None
     try:
         value = datetime.fromisoformat(text)
-    except ValueError as error:
+        if len(text) <= 10 and end:
+            value = value.replace(hour=23, minute=59, second=59, microsecond=999999)
+        return value if value.tzinfo else value.astimezone()
+    except (ValueError, OverflowError) as error:  # the year 1 has no other zone's time
         raise InvalidInputError(
             f"{name} is no time: {text[:40]!r}. Write 2025-05-03 or 2025-05-03T14:00+02:00."
         ) from error
-    if len(text) <= 10 and end:
-        value = value.replace(hour=23, minute=59, second=59, microsecond=999999)
-    return value if value.tzinfo else value.astimezone()
 
 
 def scope(within: wire.Within) -> Scope | None:

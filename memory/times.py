@@ -8,6 +8,9 @@ from typing import overload
 from memory.errors import InvalidInputError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST, _LAST = (  # what a datetime can say in UTC; an hour of the year 1 or 9999 may lie outside elsewhere
+    (end.replace(tzinfo=UTC) - EPOCH) // timedelta(milliseconds=1) for end in (datetime.min, datetime.max)
+)
 
 
 @overload
@@ -15,12 +18,12 @@ def to_ms(when: datetime) -> int: ...
 @overload
 def to_ms(when: None) -> None: ...
 def to_ms(when: datetime | None) -> int | None:
-    """Milliseconds UTC, rounded down. A datetime without a time zone raises InvalidInputError."""
+    """Milliseconds UTC, rounded down; within the years 1 to 9999. Without a time zone it raises InvalidInputError."""
     if when is None:
         return None
     if when.utcoffset() is None:
         raise InvalidInputError(f"{when.isoformat()} has no time zone; give one, for example {when.isoformat()}+00:00")
-    return (when - EPOCH) // timedelta(milliseconds=1)
+    return min(max((when - EPOCH) // timedelta(milliseconds=1), _FIRST), _LAST)
 
 
 @overload

@@ -30,14 +30,13 @@ class When(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
-            moment = self._parse(value.strip().lower())
+            return self._parse(value.strip().lower()).astimezone().isoformat()
         except (ValueError, OverflowError):
             self.fail(
                 f"{value!r} is no date. Write it like 2026-03-09, 2026-03, 2026-03-09T18:30, today or yesterday.",
                 param,
                 ctx,
             )
-        return moment.astimezone().isoformat()
 
     def _parse(self, text: str) -> datetime:
         today = datetime.combine(datetime.now().date(), time())

@@ -7,11 +7,13 @@ import sys
 import click
 
 from daemon import wire
-from daemon.cli import output
+from daemon.cli import output, times
 from daemon.cli.errors import HOW_TO_READ, NOTHING_READ, NothingFound
 from daemon.cli.options import as_of_option, json_option, scope_options
 from daemon.cli.session import Session, pass_session
 from daemon.client import DaemonDownError
+
+OUT_OF_REACH = "Nothing that was read lies in that time and place."
 
 
 @click.command()
@@ -41,6 +43,8 @@ def _stream(session: Session, request: wire.AskRequest, as_json: bool) -> wire.A
     for event in session.client.ask(request):
         if as_json:
             output.print_json(event)
+        elif isinstance(event, wire.Stage):
+            _tell(times.understood(event))
         elif isinstance(event, wire.Chunk):
             last = event.text
             output.print_text(last, nl=False)
@@ -49,6 +53,11 @@ def _stream(session: Session, request: wire.AskRequest, as_json: bool) -> wire.A
                 click.echo()
             return event
     raise DaemonDownError("The answer broke off. Ask again; `pal daemon log` may say why.")
+
+
+def _tell(sentence: str | None) -> None:
+    if sentence is not None:
+        output.say(sentence)
 
 
 def _print_citations(answered: wire.Answered) -> None:
@@ -77,6 +86,9 @@ def recall(
     reply = session.client.recall(request)
     if as_json:
         output.print_json(reply)
+    else:
+        for stage in reply.steps:
+            _tell(times.understood(stage))
     for number, hit in enumerate(reply.hits if not as_json else (), start=1):
         passage = hit.passage
         place = output.place(passage.uri, passage.line, passage.title, passage.speaker, (passage.at or "")[:10])
@@ -85,7 +97,13 @@ def recall(
         output.print_text("\n".join(f"   {line}" for line in passage.text.strip().splitlines()))
         click.echo()
     if not reply.hits:
-        raise NothingFound(_nothing(session, "Nothing in the memory speaks of that."))
+        raise NothingFound(
+            _nothing(session, OUT_OF_REACH if _is_empty(reply) else "Nothing in the memory speaks of that.")
+        )
+
+
+def _is_empty(reply: wire.RecallReply) -> bool:
+    return any(stage.name == "scope" and stage.detail.get("episodes") == 0 for stage in reply.steps)
 
 
 @click.command()

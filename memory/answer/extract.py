@@ -43,6 +43,8 @@ def extract(conn: Connection, found: Found, embedder: Embedder, settings: Answer
     start = perf_counter()
     lines = _lines(conn, found, embedder)
     confidence = _confidence(lines)
+    if lines and found.only_time:  # whatever is told of that time answers
+        confidence = 1.0
     chosen = _chosen(lines, settings) if lines and confidence >= settings.threshold else []
     answer, pieces = _composed(chosen, confidence) if chosen else _refusal(found, lines)
     step = Step("answer", (perf_counter() - start) * 1000, {"lines": len(chosen), "considered": len(lines)})

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from memory.errors import InvalidInputError
 from memory.languages import ENGLISH, content_words, guess, little_words, stem
+from memory.recall.anchors import Anchor, anchor
 from memory.recall.person import in_first_person
 from memory.recall.time_words import WHATEVER
 from memory.recall.when import When, moment
@@ -34,7 +35,8 @@ class Question:
 
     `terms`: the words to search for, lower case, each once; `topic`: those of them that do not say when, possibly none.
     `names`: norms that may be objects -> how sure the form alone makes us (1 for a name written as one, less for a word
-    that merely could be). The asker's own names are in none of them. `when`: the time it speaks of, `language` a guess.
+    that merely could be). The asker's own names are in none of them. `when`: the time it speaks of, or `anchor`: what
+    it names that time by. `language` is a guess.
     """
 
     text: str
@@ -43,11 +45,12 @@ class Question:
     names: dict[str, float]
     when: When | None = None
     language: str = ENGLISH
+    anchor: Anchor | None = None
 
 
-def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -> Question:
+def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None, when: When | None = None) -> Question:
     """What a question asks. `names` are those of the person whose memory it is; `now`, by default the clock's time, is
-    what "last week" is seen from.
+    what "last week" is seen from. `when`: the time it speaks of, where that is known already.
 
     Raises InvalidInputError for an empty question or one over MAX_QUESTION characters.
     """
@@ -59,7 +62,7 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
             f"The question has {len(stripped):,} characters; at most {MAX_QUESTION:,} are read. "
             "Ask a shorter one, or add the text itself to memory."
         )
-    when = moment(stripped, now or datetime.now(UTC))
+    when = when or moment(stripped, now or datetime.now(UTC))
     asked = in_first_person(stripped, names)
     language = guess(stripped)
     if asked != stripped and not _content(asked, language):  # "Who is Ana?" is about nobody else
@@ -68,7 +71,8 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
     topic = _content(asked.replace(when.words, " "), language) if when else terms
     if when and WHATEVER.issuperset(topic):  # "What happened on 5 March?" has no topic
         topic = ()
-    return Question(stripped, terms[:MAX_TERMS], topic[:MAX_TERMS], _names(asked, language), when, language)
+    by = anchor(asked) if when is None else None
+    return Question(stripped, terms[:MAX_TERMS], topic[:MAX_TERMS], _names(asked, language), when, language, by)
 
 
 def _content(text: str, language: str) -> tuple[str, ...]:

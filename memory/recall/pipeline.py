@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memory.graph import NO_END, Bools, Floats, Graph, Ints
 from memory.nouns import Episode, Hit, Recall, Scope, Step, Trace, Visit
 from memory.protocols import Embedder
-from memory.recall import traversers
+from memory.recall import anchors, traversers
 from memory.recall.adjacency import Moment
 from memory.recall.analyse import Question, analyse
 from memory.recall.context import smoothed
@@ -67,7 +67,8 @@ class Recorder:
 @dataclass(frozen=True, slots=True)
 class Found:
     """A recall with what later stages need of it: the analysed question, the names of the objects it seeded, how many
-    episodes it was allowed to see and how many there are, and when facts must hold to be shown."""
+    episodes it was allowed to see and how many there are, when facts must hold to be shown, and whether a time is all
+    that was asked for, and there is something of it."""
 
     recall: Recall
     question: Question
@@ -75,6 +76,7 @@ class Found:
     n_allowed: int
     n_alive: int
     holds: Moment
+    only_time: bool
 
 
 def recall(
@@ -103,18 +105,31 @@ def recall(
         when = question.when if settings.time_cues else None
         if when is not None:
             detail["time"] = _told(when)
-        if as_of is not None and when is not None and when.kind == "as_of":
-            when = None  # whoever asks as of a time means that one
     with recorder.step("scope") as detail:
         may_see = allowed(conn, graph, as_of, within)
+        whole = question
+        if settings.time_cues and question.anchor is not None:
+            asked_on = now or as_of or datetime.now(UTC)
+            dated = anchors.resolved(conn, graph, may_see, question.anchor, names, asked_on)
+            detail["time"] = {"kind": "unknown", "words": question.anchor.words}
+            if dated is not None:
+                when = dated.when
+                detail["time"] = _told(when) | {"line": dated.line, "episode": dated.episode.id}
+                question = analyse(question.anchor.rest, names, now or as_of, when)
+        if as_of is not None and when is not None and when.kind == "as_of":
+            when = None  # whoever asks as of a time means that one
+        spoken_of = when
         looks_at = view(conn, graph, may_see, when, only=not question.topic)
         detail["episodes"] = int(looks_at.seen.sum())
     with recorder.step("text") as detail:
         scores = _text_scores(conn, snapshot, embedder, embedder_id, settings, question, looks_at.seen)
-        if looks_at.seen is not may_see and not scores.best_lexical:  # nothing of that time is about the question
-            looks_at = View(may_see)
+        if looks_at.seen is not may_see and question.topic and not scores.best_lexical:
+            # nothing of that time is about the question
+            looks_at, when, question = View(may_see), None, whole
             scores = _text_scores(conn, snapshot, embedder, embedder_id, settings, question, may_see)
         detail.update(lexical=round(scores.best_lexical, 3), cosine=round(scores.best_cosine, 3))
+        if spoken_of is not None and spoken_of.kind != "now" and looks_at.weight is None:
+            detail["any_time"] = True
         mask = looks_at.seen
     with recorder.step("seed") as detail:
         seeds = seed(conn, graph, question, mask)
@@ -148,11 +163,18 @@ def recall(
     _record_visits(recorder, conn, graph, seeds, walk, hits)
     if as_of is None:  # a later note may tell of the time asked of
         holds = holds._replace(begun_by=NO_END)
-    n_allowed = int(may_see.sum())
-    return Found(Recall(hits, recorder.trace()), question, tuple(labels.values()), n_allowed, graph.n_alive, holds)
+    return Found(
+        Recall(hits, recorder.trace()),
+        question,
+        tuple(labels.values()),
+        int(may_see.sum()),
+        graph.n_alive,
+        holds,
+        only_time=not question.topic and looks_at.weight is not None,
+    )
 
 
-def _told(when: When) -> dict[str, str | None]:
+def _told(when: When) -> dict[str, Any]:
     """The time a question speaks of, as the trace shows it."""
     return {
         "kind": when.kind,

@@ -54,7 +54,8 @@ def view(conn: Connection, graph: Graph, allowed: Bools, when: When | None, only
 
     `as_of`: what was written before the end of that time, and for less what names the time, whenever it was written.
     `range`: what was written in it comes first, then what names it or was written soon after, and far behind all the
-    rest, which may hold another part of the answer; `only` leaves the rest out.
+    rest, which may hold another part of the answer; `only`, for a question about that time as a whole, leaves out what
+    neither was written in it nor names it.
     """
     if when is None or when.kind == "now":
         return View(allowed)
@@ -65,7 +66,7 @@ def view(conn: Connection, graph: Graph, allowed: Bools, when: When | None, only
     aside = np.zeros_like(allowed)
     if when.kind == "range":
         inside &= told >= since
-        if when.since is not None and when.until is not None:
+        if when.since is not None and when.until is not None and not only:
             aside |= allowed & (told >= until) & (told < until + max(SOON, until - since))
     if when.since is not None and when.until is not None:
         naming = dates.naming(conn, when.since.date(), when.until.date())

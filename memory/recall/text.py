@@ -12,6 +12,8 @@ import numpy as np
 
 from memory.graph import Bools, Floats
 
+DIGITS = 6  # of a scaled score: what lies behind them depends on where in a matrix a vector stands
+
 
 @dataclass(frozen=True, slots=True)
 class TextScores:
@@ -47,5 +49,5 @@ def _scaled(values: Floats) -> Floats:
     low, high = min(0.0, float(values.min(initial=0.0))), float(values.max(initial=0.0))
     if high <= low:
         return np.zeros_like(values)
-    scaled: Floats = ((values - low) / (high - low)).astype(np.float32)
+    scaled: Floats = np.round((values - low) / (high - low), DIGITS).astype(np.float32)
     return scaled

@@ -182,17 +182,18 @@ EVENTS = frozenset(
     fait passé dit écrit rencontré allé allée acheté visité vu lu
     pasó hice hizo hicimos dijo dije escribí escribió fui fue compré compró visité visitó vi vio""".split()
 )
-# What a question says of a time that it asks nothing else about.
-WHATEVER = frozenset(
-    """happen happened happens happening passierte passiert geschah geschehen gebeurde gebeurd passé passe pasó paso
-    pasado ocurrió sucedió successo accaduto aconteceu stało działo skete hänt hände случилось произошло έγινε εγινε
-    συνέβη συνεβη oldu حدث جرى קרה हुआ हुई 发生 發生""".split()
-)
 # The same as they stand behind "did"; elsewhere most of them are nouns.
 DID = frozenset(
     """do happen say tell write meet go visit see watch buy attend discuss talk decide send receive get give find make
     eat bake read join start finish win lose take travel participate host share create mention announce try learn change
     move cook order sign book call cancel arrive leave sell contribute dinner lunch breakfast""".split()
+)
+# What is asked of a time as a whole.
+WHATEVER = frozenset(
+    "happen happens happened happening do does doing done did passiert passierte geschah los tat getan gemacht gebeurd "
+    "gebeurde gedaan deed passé passe fait pasó paso pasado hice hizo hicimos hecho ocurrió sucedió successo accaduto "
+    "aconteceu stało działo skete hänt hände случилось произошло έγινε εγινε συνέβη συνεβη oldu حدث جرى קרה हुआ हुई "
+    "geschehen 发生 發生".split()
 )
 AHEAD = r"\b(?:will|upcoming|coming|next|shall|going to|planned for|werde[nt]?|wird|zal|zullen|prochaine?|próxim[oa])\b"
 PAST = frozenset(

@@ -68,6 +68,11 @@ def moment(question: str, now: datetime, zone: tzinfo | None = None) -> When | N
         return None
 
 
+def asks_time(question: str) -> bool:
+    """Whether a question asks when something was, how long or how often."""
+    return _ASKS_TIME.search(question.lower()) is not None
+
+
 def is_state(question: str) -> bool:
     """Whether a question asks how things stood ("where did I live") rather than what happened."""
     said = _WORD.findall(question.lower())
@@ -77,6 +82,24 @@ def is_state(question: str) -> bool:
         return True
     behind = said[said.index("did") + 1 :]
     return words.DID.isdisjoint(behind) and not words.STATES.isdisjoint(behind)
+
+
+def seen_from(side: str, span: Span, rest: str, words: str, now: datetime, zone: tzinfo | None) -> When | None:
+    """What a question means by one side of a span ("before", "since", "in" ...); `rest` is the question without it,
+    `words` are those that name it. `span` and `now` are local times of `zone`."""
+    found = _meant(side, span, rest, words, now)
+    return found and replace(found, since=_aware(found.since, zone), until=_aware(found.until, zone))
+
+
+def _meant(side: str, span: Span, rest: str, words: str, now: datetime) -> When | None:
+    first, after = span
+    state = is_state(rest)
+    if side in ("since", "after"):  # how things have stood since then may have been told before
+        return None if state else When("range", first if side == "since" else after, None, words)
+    kind: Literal["as_of", "range"] = "as_of" if side == "as_of" or (state and first <= now) else "range"
+    if side in ("before", "until", "till"):
+        return When(kind, None, first if side == "before" else after, words)
+    return When(kind, first, after, words)
 
 
 def _aware(local: datetime | None, zone: tzinfo | None) -> datetime | None:
@@ -114,18 +137,8 @@ class _Reader:
 
     def _meant(self, base: _Base, side: str, start: int) -> When | None:
         """The base, seen from the side that the words before it name."""
-        first, after = base.span
-        state = is_state(self.text[:start] + self.text[base.end :])
-        if side in ("since", "after"):  # how things have stood since then may have been told before
-            return (
-                None if state else When("range", first if side == "since" else after, None, self.said[start : base.end])
-            )
-        as_of = side == "as_of" or (state and first <= self.now)
-        if side in ("before", "until"):
-            return When(
-                "as_of" if as_of else "range", None, first if side == "before" else after, self.said[start : base.end]
-            )
-        return When("as_of" if as_of else "range", first, after, self.said[start : base.end])
+        rest = self.text[:start] + self.text[base.end :]
+        return _meant(side, base.span, rest, self.said[start : base.end], self.now)
 
     # What stands before a base -------------------------------------------------------------------
 

@@ -80,7 +80,28 @@ def test_recall_shows_passages_with_their_places(vault: Shell) -> None:
 def test_recall_in_an_empty_scope_finds_nothing(vault: Shell) -> None:
     said = vault.pal("recall", "the goat", "--until", "1999")
     assert (said.code, said.out) == (4, "")
-    assert said.err == "Nothing in the memory speaks of that.\n"
+    assert said.err == "Nothing that was read lies in that time and place.\n"
+    said = vault.pal("ask", "the goat", "--tag", "nosuchtag")
+    assert said.code == 4
+    assert said.out.startswith("Nothing that was read lies in that time and place")
+
+
+@pytest.mark.parametrize(
+    ("question", "understood"),
+    [
+        ("who keeps the goat as of 3 May 2026?", 'Read "as of 3 May 2026" as how it stood on 3 May 2026.'),
+        ("what did Ferelith write in April 2026?", 'Read "in April 2026" as 1 April 2026 to 30 April 2026.'),
+        ("what did Ferelith write since April 2026?", 'Read "since April 2026" as 1 April 2026 or later.'),
+        ("what did Ferelith write before 2027?", 'Read "before 2027" as 31 December 2026 or earlier.'),
+        ("who paid before I moved to Atlantis?", 'No dated line says when that was: "before I moved to Atlantis".'),
+    ],
+)
+def test_the_time_that_was_understood_is_told(vault: Shell, question: str, understood: str) -> None:
+    for command in ("ask", "recall"):
+        said = vault.pal(command, question)
+        assert said.err.splitlines()[0] == understood
+        assert understood not in said.out
+        assert understood not in vault.pal(command, question, "--json").err
 
 
 def test_facts_of_an_object_with_their_places(vault: Shell) -> None:

@@ -45,7 +45,7 @@ def test_a_time_keeps_its_own_offset_as_an_instant() -> None:
     assert datetime.fromisoformat(When("start").convert(given, None, None)) == datetime.fromisoformat(given)
 
 
-@pytest.mark.parametrize("text", ["", "soon", "2026-13", "2026-02-30", "09.03.2026", "0000", "99999"])
+@pytest.mark.parametrize("text", ["", "soon", "2026-13", "2026-02-30", "09.03.2026", "0000", "99999", "0001-01-01"])
 def test_no_date_is_told_with_an_example(text: str, pal: Pal) -> None:
     result = pal("ask", "--since", text, "where?")
     assert result.exit_code == 2

@@ -146,6 +146,7 @@ BAD = {
     "no episodes": lambda c: c.recall(wire.RecallRequest("x", k=0)),
     "too many episodes": lambda c: c.recall(wire.RecallRequest("x", k=10**9)),
     "no time": lambda c: c.recall(wire.RecallRequest("x", as_of="yesterday")),
+    "a time before all others": lambda c: c.recall(wire.RecallRequest("x", as_of="0001-01-01")),
     "no time within": lambda c: c.recall(wire.RecallRequest("x", within=wire.Within(since="soon"))),
     "nothing to remember": lambda c: c.remember(wire.RememberRequest(" ")),
     "a relative path": lambda c: c._stream("POST", "/add", wire.AddRequest(("notes",))),

@@ -33,3 +33,9 @@ def test_there_and_back_loses_less_than_a_millisecond(when: datetime) -> None:
 
 def test_before_1970_too() -> None:
     assert from_ms(to_ms(datetime(1931, 2, 3, tzinfo=UTC))) == datetime(1931, 2, 3, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("end", ["0001-01-01T00:00+14:00", "9999-12-31T23:59:59.999999-12:00"])
+def test_the_ends_of_time_come_back(end: str) -> None:
+    when = datetime.fromisoformat(end)
+    assert abs(from_ms(to_ms(when)) - when) < timedelta(days=1)

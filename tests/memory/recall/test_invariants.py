@@ -227,8 +227,13 @@ for strategy in STRATEGIES:
 def everything(memory: Memory, question: str) -> object:
     """All that a question brings, but for the time that it takes."""
     found = memory.recall(question, k=50, now=day(9))
-    events = [replace(event, ms=0) if isinstance(event, Step) else event for event in memory.ask(question, now=day(9))]
-    return found.hits, [(step.stage, step.detail) for step in found.trace.steps], found.trace.visits, events
+    events = [timeless(event) if isinstance(event, Step) else event for event in memory.ask(question, now=day(9))]
+    return found.hits, [timeless(step) for step in found.trace.steps], found.trace.visits, events
+
+
+def timeless(step: Step) -> Step:
+    detail = {key: value for key, value in step.detail.items() if not key.endswith("_ms")}
+    return replace(step, ms=0, detail=detail)
 
 
 def test_the_hash_seed_has_no_effect_on_any_stage() -> None:
