@@ -8,7 +8,7 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from memory import Memory
 from memory.nouns import Answer, Citation, Document, Scope, Step, Turn, Visit
-from memory.protocols import Embedder
+from memory.protocols import Embedder, Vectors
 from memory.recall.adjacency import Walkable
 from memory.recall.analyse import analyse
 from memory.recall.chains import chains, facts
@@ -249,3 +249,34 @@ def test_the_hash_seed_has_no_effect_on_any_stage() -> None:
     ]
     assert said[0] == said[1]
     assert b"Ana Silva met Bo Chen." in said[0]
+
+
+@settings(max_examples=20, deadline=None)
+@given(vaults, st.sampled_from(["Zebulon Quark", "Ana Quark", "Silvana", "Portorož", "Lumenista"]))
+def test_a_name_that_is_no_object_is_linked_to_none(static: Embedder, vault: Vault, name: str) -> None:
+    with filled(static, vault, "spread") as memory, memory.store.reading() as conn:
+        graph = memory._serving.snapshot.graph
+        seeded = seed(conn, graph, analyse(f"Where did {name} go?"), graph.alive)
+        found = stored.object_labels(conn, graph.object_ids[list(seeded)].tolist()).values()
+        assert {norm(label) for label in found} <= set(norm(name).split())
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_cosines_may_all_be_negative(static: Embedder, strategy: str) -> None:
+    class Contrary:
+        name, dimension, batch, query_prefix, document_prefix = "contrary", static.dimension, 8, "", ""
+
+        def embed_documents(self, texts: Sequence[str]) -> Vectors:
+            return static.embed_documents(texts)
+
+        def embed_query(self, text: str) -> Vectors:
+            return -static.embed_query(text)
+
+    base = replace(ALL, strategy=strategy, lexical_weight=0.5)
+    with Memory.open(":memory:", embedder=Contrary(), settings=MemorySettings(recall=base)) as memory:
+        memory.remember("Ana Silva met Bo Chen in Ghent.", source="/a.md")
+        memory.remember("Bo Chen lives in Porto.", source="/b.md")
+        found = memory.recall("Who met Ana Silva in Ghent?")
+        assert found.hits[0].episode.source.uri == "/a.md"
+        assert found.hits[0].channels["vector"] < 0
+        assert all(np.isfinite(hit.score) and hit.score > 0 for hit in found.hits)
