@@ -126,6 +126,7 @@ class AnthropicModel:
                     base_url=url,
                     max_retries=0,
                     timeout=timeout,
+                    open_telemetry=False,  # what is said goes to nobody else
                     http_client=anthropic.DefaultHttpxClient(
                         timeout=timeout,
                         verify=url.startswith("https:"),

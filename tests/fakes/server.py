@@ -6,6 +6,7 @@ Good and bad replies are the same for every protocol; how they look on the wire 
 from __future__ import annotations
 
 import abc
+import contextlib
 import json
 import select
 import socket
@@ -184,7 +185,8 @@ class Exchange:
             self._write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
         if tidily:
             self._write(b"0\r\n\r\n")
-        self._handler.close_connection = True
+        else:
+            self._handler.close_connection = True
 
     def hang(self) -> None:
         """Until the client leaves."""
@@ -221,7 +223,13 @@ class Exchange:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     fake: FakeServer
+
+    def handle(self) -> None:
+        """Clients come and go as they like."""
+        with contextlib.suppress(OSError):
+            super().handle()
 
     def do_GET(self) -> None:
         self._serve()

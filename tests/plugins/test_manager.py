@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from memory.errors import NotFoundError
+from memory.llm import LlmRequest, Message
 from memory.protocols import Embedder
 from plugins import manager
 from plugins.embedders.static import StaticEmbedder
+from plugins.llms.contract import Family, Look
+from plugins.llms.registry import Models
 
 
 def install(folder: Path, name: str, code: str) -> None:
@@ -125,3 +128,33 @@ def test_hook_calls_can_be_watched(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     seen = capsys.readouterr().err
     assert "register_readers(register) -> plugins.readers.markdown" in seen
     assert "register_embedders(register) -> plugins.embedders" in seen
+
+
+def test_a_plugin_adds_models_as_the_documentation_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text("utf-8")
+    code = page.partition("\n## register_llms\n")[2].partition("```python\n")[2].partition("```")[0]
+    install(tmp_path, "palimpsest_parrot", code)
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins = manager.load()
+    assert plugins.problems == ()
+    models = Models(plugins.families)
+    assert [found.model for found in models.look(["parrot"])["parrot"].models] == ["grey"]
+    reply = models.open("parrot:grey").complete(LlmRequest(messages=(Message("user", "Polly"),)))
+    assert (reply.text, reply.usage.total) == ("Polly", 2)
+
+
+def test_a_plugin_whose_look_breaks_does_not_hide_the_others() -> None:
+    def broken(settings: object) -> Look:
+        raise OSError("no disk")
+
+    families = {"bad": Family("bad", lambda model, settings: None, broken)}  # type: ignore[arg-type,return-value]
+    families["good"] = Family("good", lambda model, settings: None, lambda settings: Look(problem="fine"))  # type: ignore[arg-type,return-value]
+    looks = Models(families).look()
+    assert looks["good"].problem == "fine"
+    assert "bad" in looks["bad"].problem and "OSError" in looks["bad"].problem
+
+
+@pytest.mark.parametrize("name", ["", "ollama", "ollama:", "nobody:x", ":x", "ollama: "])
+def test_what_is_no_model_is_told_with_those_there_are(name: str) -> None:
+    with pytest.raises(NotFoundError, match=r"anthropic:MODEL, ollama:MODEL"):
+        Models(manager.load().families).open(name)

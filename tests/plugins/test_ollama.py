@@ -184,6 +184,7 @@ def test_closing_the_stream_ends_the_call(server: FakeOllama) -> None:
 
 @pytest.mark.parametrize("reply", [Hangs(), Says(LONG, pause_at=2, go=threading.Event())])
 def test_a_model_that_is_slow_is_given_up(server: FakeOllama, reply: Says) -> None:
+    opened(server).complete(ask())  # the client is imported now
     server.enqueue(reply)
     with pytest.raises(ModelTimeoutError):
         opened(server, first_token_s=1.0, next_token_s=1.0).complete(ask())
