@@ -183,10 +183,11 @@ class Exchange:
         self._head(200, content_type, {"Transfer-Encoding": "chunked"})
         for part in parts:
             self._write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
-        if tidily:
-            self._write(b"0\r\n\r\n")
-        else:
+        if not tidily:
             self._handler.close_connection = True
+            return
+        with contextlib.suppress(OSError):  # who has read all there is may leave
+            self._write(b"0\r\n\r\n")
 
     def hang(self) -> None:
         """Until the client leaves."""
