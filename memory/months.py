@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from memory.unicode import bare
 
 _NAMES = (
@@ -41,3 +43,9 @@ MONTHS = {
     for written in names.split()
     for name in (written, bare(written))
 }
+
+
+def month_of(name: str) -> int | None:
+    """1 to 12 for the name of a month, also with letters that patterns take for others whatever their case: ſ, ı."""
+    lower = name.lower()
+    return MONTHS.get(lower) or MONTHS.get(bare(unicodedata.normalize("NFKC", lower)))

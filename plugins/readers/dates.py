@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
-from memory.months import MONTHS
+from memory.months import MONTHS, month_of
 
 OPENING_LINES = 3  # lines with text that may carry the date of the whole
 _LINE_CHARS = 300  # of each of them
@@ -175,7 +175,8 @@ def _completed(path: Path, opening: list[str]) -> datetime | None:
     year = years.pop()
     for line in opening:
         for match in sorted((m for pattern in _WITHOUT_YEAR for m in pattern.finditer(line)), key=re.Match.start):
-            at = _local(year, MONTHS[match["mon"].lower()], int(match["d"]))
+            month = month_of(match["mon"])
+            at = _local(year, month, int(match["d"])) if month else None
             if at is not None and not _told(line, match.start()):
                 return at
     return None
@@ -197,7 +198,9 @@ def _of(match: re.Match[str]) -> datetime | None:
     if year < 100:
         year += 2000 if year < 70 else 1900
     day = int(part["d"])
-    month = MONTHS[part["mon"].lower()] if part.get("mon") else int(part["m"])
+    month = month_of(part["mon"]) if part.get("mon") else int(part["m"])
+    if month is None:
+        return None
     if part.get("slash"):
         if month <= 12 and day <= 12 and month != day:
             return None

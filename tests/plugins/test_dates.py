@@ -234,3 +234,19 @@ def test_a_month_in_the_name_is_its_first_day(path: str, text: str) -> None:
 )
 def test_a_file_without_a_date(path: str, text: str) -> None:
     assert event_date(Path(path), "", text) is None
+
+
+@pytest.mark.parametrize("month", ["march", "März", "MART", "марта", "ΜΑΡΤΙΟΥ", "मार्च", "มีนาคม"])
+def test_months_of_many_languages(month: str) -> None:
+    found = event_date(Path("note.md"), "", f"5 {month} 2024\n\nRain.")
+    assert found is not None and found.month == 3
+
+
+@pytest.mark.parametrize(("written", "month"), [("5 aprıl 2024", 4), ("5 APRİL 2024", 4), ("5 ſeptember 2024", 9)])
+def test_letters_that_are_others_in_lower_case(written: str, month: int) -> None:
+    found = event_date(Path("note.md"), "", f"{written}\n\nRain.")
+    assert found is not None and found.month == month
+
+
+def test_a_month_that_none_writes_is_no_date() -> None:
+    assert event_date(Path("note.md"), "", "5 μάρτιοσ 2024\n\nRain.") is None
