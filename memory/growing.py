@@ -32,12 +32,25 @@ def longer(old: NDArray[Scalar], values: Sequence[Any] | NDArray[Any]) -> NDArra
     size = len(old) + len(values)
     room = old.base
     if not isinstance(room, _Room) or room.used != len(old) or len(room) < size or room.shape[1:] != old.shape[1:]:
-        room = _Room((size + max(LEAST_ROOM, size // SHARE), *old.shape[1:]), old.dtype)
-        room[: len(old)] = old
+        room = _with_room(old, size)
     room[len(old) : size] = values
+    return _begin_of(room, size)
+
+
+def roomy(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """A copy of an array that has room to grow."""
+    return _begin_of(_with_room(array, len(array)), len(array))
+
+
+def _with_room(array: NDArray[Any], size: int) -> _Room:
+    room = _Room((size + max(LEAST_ROOM, size // SHARE), *array.shape[1:]), array.dtype)
+    room[: len(array)] = array
+    return room
+
+
+def _begin_of(room: _Room, size: int) -> NDArray[Any]:
     room.used = size
-    grown: NDArray[Scalar] = np.ndarray((size, *old.shape[1:]), old.dtype, buffer=room)
-    return grown
+    return np.ndarray((size, *room.shape[1:]), room.dtype, buffer=room)
 
 
 def stacked(top: sparse.csr_matrix, bottom: sparse.csr_matrix, width: int) -> sparse.csr_matrix:

@@ -384,7 +384,7 @@ class Memory:
         with self._asking() as (conn, serving):
             settings = self.settings.recall if serving.usable else replace(self.settings.recall, lexical_weight=1.0)
             return pipeline.recall(
-                conn, serving.snapshot, serving.embedder, serving.embedder_id, settings, question, k, as_of, within,
+                conn, serving.snapshot, serving.embedder, settings, question, k, as_of, within,
                 self.settings.person.names or serving.owner, now,
             )  # fmt: skip
 

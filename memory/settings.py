@@ -33,7 +33,9 @@ class RecallSettings:
     )
     candidates: int = setting(1000, "Episodes that full text may propose.")
     lexical_weight: float = setting(0.7, "Share of full text in the fused text score; the rest is vectors.")
-    vectors_in_memory: int = setting(300_000, "Up to so many vectors are searched in memory, more on disk.")
+    vectors_in_memory: int = setting(
+        30_000, "Up to so many vectors are compared one by one; of more, those whose signs are most alike."
+    )
     reset_episodes: int = setting(50, "Episodes from which spread starts.")
     seed_weight: float = setting(0.3, "Share of spread's start that lies on the question's objects.")
     title_weight: float = setting(0.7, "Share of an object's mass that goes to the episodes it titles.")

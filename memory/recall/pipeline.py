@@ -13,7 +13,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memory.graph import NO_END, Bools, Floats, Graph, Ints
 from memory.nouns import Episode, Hit, Recall, Scope, Step, Trace, Visit
@@ -26,22 +25,20 @@ from memory.recall.rank import best, final_scores
 from memory.recall.relevance import Meaning, Relevance
 from memory.recall.scope import View, allowed, view
 from memory.recall.seed import seed
-from memory.recall.snapshot import Snapshot, cosines
+from memory.recall.snapshot import Snapshot
 from memory.recall.synergy import Synergy, synergy
-from memory.recall.text import TextScores, fuse
+from memory.recall.text import TextScores, text_scores
 from memory.recall.traversers import Seeds, Walk
 from memory.recall.when import When
 from memory.settings import RecallSettings
-from memory.store import episodes, vectors
+from memory.store import episodes
 from memory.store import graph as stored
-from memory.store import text as full_text
 from memory.store.connect import Connection
 from memory.times import to_ms
 from memory.unicode import well_formed
 
 NO_STRATEGY = "none"
 SHOWN_OBJECTS = 12  # objects of a walk that the trace names
-DISK_NEIGHBOURS = 1000  # vectors asked of the store when they are not in memory
 
 
 @dataclass(slots=True)
@@ -83,7 +80,6 @@ def recall(
     conn: Connection,
     snapshot: Snapshot,
     embedder: Embedder,
-    embedder_id: int,
     settings: RecallSettings,
     text: str,
     k: int,
@@ -122,11 +118,11 @@ def recall(
         looks_at = view(conn, graph, may_see, when, only=not question.topic)
         detail["episodes"] = int(looks_at.seen.sum())
     with recorder.step("text") as detail:
-        scores = _text_scores(conn, snapshot, embedder, embedder_id, settings, question, looks_at.seen)
+        scores = text_scores(conn, snapshot, embedder, settings, question, looks_at.seen)
         if looks_at.seen is not may_see and question.topic and not scores.best_lexical:
             # nothing of that time is about the question
             looks_at, when, question = View(may_see), None, whole
-            scores = _text_scores(conn, snapshot, embedder, embedder_id, settings, question, may_see)
+            scores = text_scores(conn, snapshot, embedder, settings, question, may_see)
         detail.update(lexical=round(scores.best_lexical, 3), cosine=round(scores.best_cosine, 3))
         if spoken_of is not None and spoken_of.kind != "now" and looks_at.weight is None:
             detail["any_time"] = True
@@ -184,31 +180,6 @@ def _told(when: When) -> dict[str, Any]:
     }
 
 
-def _text_scores(
-    conn: Connection,
-    snapshot: Snapshot,
-    embedder: Embedder,
-    embedder_id: int,
-    settings: RecallSettings,
-    question: Question,
-    mask: Bools,
-) -> TextScores:
-    graph = snapshot.graph
-    lexical = np.zeros(len(graph.episode_ids), np.float32)
-    if settings.lexical_weight > 0 and mask.any():
-        narrow = None if mask.sum() == graph.n_alive else graph.episode_ids[mask].tolist()
-        _scatter(lexical, graph, *full_text.search(conn, question.terms, settings.candidates, within=narrow))
-    vector = np.zeros(len(graph.episode_ids), np.float32)
-    if settings.lexical_weight < 1 and mask.any():
-        query = embedder.embed_query(question.text)
-        if query.any():
-            if snapshot.vectors is not None:
-                vector = cosines(snapshot.vectors, query)
-            else:
-                _scatter(vector, graph, *vectors.nearest(conn, embedder_id, query, DISK_NEIGHBOURS))
-    return fuse(lexical, vector, mask, settings.lexical_weight)
-
-
 def _start(
     conn: Connection,
     snapshot: Snapshot,
@@ -246,14 +217,6 @@ def _moment(as_of: datetime | None, when: When | None, now: datetime) -> Moment:
     return Moment(then, then)
 
 
-def _scatter(target: Floats, graph: Graph, ids: Ints, values: NDArray[np.floating]) -> None:
-    """Puts values given by node id at their rows; ids that are newer than the graph are left out."""
-    for node, value in zip(ids.tolist(), values.tolist(), strict=True):
-        row = graph.row_of.get(node)
-        if row is not None:
-            target[row] = value
-
-
 def _hits(
     graph: Graph,
     rows: Ints,
@@ -281,8 +244,8 @@ def _text_only(rows: Ints, walk: Walk | None, k: int) -> Ints:
     """Of the found rows those that are not among the `k` which the walk alone scores best."""
     if walk is None:
         return rows
-    mass, n = walk.episodes, len(walk.episodes)
-    floor = np.partition(mass, n - k)[n - k] if n > k else 0
+    mass, reached = walk.episodes, walk.episodes[walk.episodes > 0]
+    floor = np.partition(reached, len(reached) - k)[len(reached) - k] if len(reached) > k else 0
     only: Ints = rows[(mass[rows] < floor) | (mass[rows] == 0)]
     return only
 

@@ -21,8 +21,9 @@ def final_scores(text: TextScores, walk: Walk | None, graph_weight: float) -> Fl
     """
     if walk is None or not walk.episodes.any():
         return text.fused
-    mass = (walk.episodes / walk.episodes.max()) ** MASS_POWER
-    scores: Floats = (graph_weight * mass + (1 - graph_weight) * text.fused).astype(np.float32)
+    reached = np.flatnonzero(walk.episodes)
+    scores: Floats = (1 - graph_weight) * text.fused
+    scores[reached] += graph_weight * (walk.episodes[reached] / walk.episodes.max()) ** MASS_POWER
     return scores
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from memory.graph import Bools, Floats, Graph, Ids
 from memory.protocols import Vectors
-from memory.recall.adjacency import EPISODE, OBJECT, THESIS, index
+from memory.recall.adjacency import EPISODE, OBJECT, THESIS, Index, index
 from memory.recall.rank import best
 
 GUESSED_FROM = 50  # best episodes, from which it is guessed how relevant an object is
@@ -70,7 +70,7 @@ class Meaning:
         texts: Texts,
         budget: int,
     ) -> None:
-        self._index = index(graph)
+        self._graph = graph
         self._episodes = vectors
         self._dimension = dimension
         self._embed = embed
@@ -88,6 +88,10 @@ class Meaning:
             elif self._episodes is not None:
                 found[place] = self._episodes[self._index.rows[vertex]]
         return found
+
+    @property
+    def _index(self) -> Index:
+        return index(self._graph)
 
     def embed(self, vertices: Sequence[int]) -> None:
         """Makes the vectors of the first of these theses and objects that have none yet, as far as the budget goes."""

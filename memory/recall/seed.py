@@ -5,8 +5,9 @@ A name that is no object is left unlinked, never forced onto its nearest neighbo
 
 from __future__ import annotations
 
+import numpy as np
+
 from memory.graph import Bools, Graph
-from memory.recall import adjacency
 from memory.recall.analyse import Question
 from memory.store import graph as stored
 from memory.store.connect import Connection
@@ -38,13 +39,10 @@ def seed(conn: Connection, graph: Graph, question: Question, allowed: Bools) -> 
             seeds[column] = max(seeds.get(column, 0.0), question.names[name])
     if any(weight == 1 for weight in seeds.values()):  # words that merely could be names only count alone
         seeds = {column: weight for column, weight in seeds.items() if weight == 1}
-    rarest = sorted(seeds, key=lambda column: (-seeds[column] * graph.idf[column], column))[:MAX_SEEDS]
+    rarity = dict(zip(seeds, graph.rarity(np.array(list(seeds), np.int64)), strict=True))
+    rarest = sorted(seeds, key=lambda column: (-seeds[column] * rarity[column], column))[:MAX_SEEDS]
     return {column: seeds[column] for column in rarest}
 
 
 def _is_seen(graph: Graph, column: int, allowed: Bools) -> bool:
-    if graph.document_frequency[column] == 0 or allowed.sum() == graph.n_alive:
-        return bool(graph.document_frequency[column] > 0)
-    mentioned = adjacency.index(graph).mentioned
-    rows = mentioned.indices[mentioned.indptr[column] : mentioned.indptr[column + 1]]
-    return bool(allowed[rows].any())
+    return bool(allowed[graph.mentioned.find(np.array([column])).rows].any())

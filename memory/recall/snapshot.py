@@ -1,20 +1,21 @@
 """What questions are answered from: one graph and the vectors of its episodes, replaced as a whole on each write.
 
-The vectors stand in a buffer with room to spare: a new snapshot writes behind the rows of the older ones, which
-never look there, so that a write costs its own rows and not a copy of all.
+A write costs its own rows and not a copy of all: what it adds stands behind the older rows, in the room they leave.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from memory.graph import LINK_KINDS, NO_END, NO_TIME, TITLE_BONUS, Bools, Floats, Graph, Ints, Links, Theses
+from memory.graph import LINK_KINDS, NO_END, NO_TIME, TITLE_BONUS, Floats, Graph, Ints, Links, Theses
+from memory.growing import Places, longer, roomy
 from memory.protocols import Vectors
+from memory.recall.signs import Signs
 from memory.store import episodes, vectors
 from memory.store import graph as stored
 from memory.store.connect import Connection
@@ -23,17 +24,18 @@ from memory.write.ingest import Change
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`vectors` (n, d) has a row for each row of `graph`, zeros where an episode has none; None when there are
-    more than `limit` of them, and the store searches instead."""
+    """`vectors` (n, d) has a row for each row of `graph`, zeros where an episode has none. With more than `limit` of
+    them it is None, and `signs` knows them less exactly. `frequencies` keeps in how many episodes words stand."""
 
     graph: Graph
     vectors: Vectors | None
     limit: int
-    buffer: Vectors | None = None
+    signs: Signs | None = None
+    frequencies: dict[str, int] = field(default_factory=dict)
 
     def without(self, nodes: Sequence[int]) -> Snapshot:
         """The snapshot after these episodes were retired; other nodes among them are passed over."""
-        return replace(self, graph=self.graph.retired(nodes))
+        return replace(self, graph=self.graph.retired(nodes), frequencies={})
 
     def after(self, change: Change, added_vectors: Vectors) -> Snapshot:
         """The snapshot that follows a write; `added_vectors` (len(change.added), d)."""
@@ -49,20 +51,21 @@ class Snapshot:
         remade = [graph.row_of[row.node_id] for row in change.remade]
         if remade:
             graph = graph.remade(change.remade)
-        if self.vectors is None or len(graph.episode_ids) > self.limit:
-            return Snapshot(graph, None, self.limit)
-        rows = added_vectors
-        if remade:
-            rows = np.concatenate([added_vectors, self.vectors[remade]])
-        if not len(rows):
-            return replace(self, graph=graph)
-        old, new = len(self.vectors), len(graph.episode_ids)
-        buffer = self.buffer
-        if buffer is None or len(buffer) < new:
-            buffer = np.zeros((max(1024, new + new // 2), rows.shape[1]), np.float32)
-            buffer[:old] = self.vectors
-        buffer[old:new] = rows
-        return Snapshot(graph, buffer[:new], self.limit, buffer)
+        rows = np.concatenate([added_vectors, self._vectors_of(np.array(remade))]) if remade else added_vectors
+        if self.signs is not None:
+            return Snapshot(graph, None, self.limit, self.signs.added(rows))
+        assert self.vectors is not None
+        vectors = longer(self.vectors, rows)
+        if len(vectors) > self.limit:
+            return Snapshot(graph, None, self.limit, Signs.of(vectors))
+        return Snapshot(graph, vectors, self.limit)
+
+    def _vectors_of(self, rows: Ints) -> Vectors:
+        if self.signs is not None:
+            return self.signs.vectors(rows)
+        assert self.vectors is not None
+        found: Vectors = self.vectors[rows]
+        return found
 
 
 def cosines(vectors: Vectors, query: Floats) -> Floats:
@@ -72,19 +75,23 @@ def cosines(vectors: Vectors, query: Floats) -> Floats:
 
 
 def load(conn: Connection, embedder_id: int, dimension: int, limit: int) -> Snapshot:
-    """The snapshot of what is stored; without vectors if there are more than `limit` episodes."""
+    """The snapshot of what is stored; with the vectors' signs only if there are more than `limit` episodes."""
     return embedded(conn, load_graph(conn), embedder_id, dimension, limit)
 
 
 def embedded(conn: Connection, graph: Graph, embedder_id: int, dimension: int, limit: int) -> Snapshot:
-    """The graph with the vectors of this embedder, unless it has more than `limit` episodes."""
-    if len(graph.episode_ids) > limit:
-        return Snapshot(graph, None, limit)
-    ids, matrix = vectors.all_of(conn, embedder_id, "episode")
-    rows = np.array([graph.row_of.get(id, -1) for id in ids.tolist()], np.int64)
-    aligned = np.zeros((len(graph.episode_ids), dimension), np.float32)
-    aligned[rows[rows >= 0]] = matrix[rows >= 0]
-    return Snapshot(graph, aligned, limit)
+    """The graph with the vectors of this embedder, or their signs if it has more than `limit` episodes."""
+    n = len(graph.episode_ids)
+    signs = Signs.zeros(n, dimension) if n > limit else None
+    exact = np.zeros((0 if signs else n, dimension), np.float32)
+    for ids, matrix in vectors.pieces_of(conn, embedder_id, "episode"):
+        rows = graph.row_of.find(ids)
+        there = rows >= 0
+        if signs is not None:
+            signs.put(rows[there], matrix[there])
+        else:
+            exact[rows[there]] = matrix[there]
+    return Snapshot(graph, None if signs else exact, limit, signs)
 
 
 def load_graph(conn: Connection) -> Graph:
@@ -92,11 +99,13 @@ def load_graph(conn: Connection) -> Graph:
     rows = episodes.live(conn)
     objects = stored.live_objects(conn)
     edges = stored.live_edges(conn)
-    kind = {name: edges.kind == code for code, name in enumerate(stored.EDGE_KINDS)}
-    counts, mention_ids = _matrix(edges, kind["mention"], rows.id, objects.id)
-    counts.data = (edges.support + TITLE_BONUS * edges.title)[counts.data].astype(np.float32)
-    titled, _ = _matrix(edges, kind["mention"] & edges.title, rows.id, objects.id)
+    columns = Places.of(objects.id)
+    row_of = Places.of(rows.id)
+    counts, places = _matrix(edges["mention"], row_of, columns)
+    counts.data = (edges["mention"].support + TITLE_BONUS * edges["mention"].title)[places].astype(np.float32)
+    titled, _ = _matrix(edges["mention"].only(edges["mention"].title), row_of, columns)
     titled.data = np.ones(titled.nnz, np.float32)
+    mention_ids = edges.pop("mention").id[places]
     return Graph(
         episode_ids=rows.id,
         source_ids=rows.source_id,
@@ -107,66 +116,58 @@ def load_graph(conn: Connection) -> Graph:
         alive=np.ones(len(rows.id), np.bool_),
         object_ids=objects.id,
         is_date=objects.is_date,
-        counts=counts,
-        titled=titled,
-        mention_ids=mention_ids,
-        theses=_theses(conn, edges, kind["asserts"], kind["member"], rows.id, objects.id),
+        counts=_roomy(counts),
+        titled=_roomy(titled),
+        mention_ids=roomy(mention_ids),
+        theses=_theses(conn, edges.pop("asserts"), edges.pop("member"), row_of, columns),
         links=_links(conn, edges),
     )
 
 
 def _theses(
-    conn: Connection, edges: stored.EdgeArrays, asserts: Bools, member: Bools, episode_ids: Ints, object_ids: Ints
+    conn: Connection, asserts: stored.EdgeArrays, member: stored.EdgeArrays, row_of: Places, columns: Places
 ) -> Theses:
     found = stored.live_theses(conn)
+    thesis_of = Places.of(found.id)
     asserted = np.zeros(len(found.id), np.int32)
-    asserted[np.searchsorted(found.id, edges.dst[asserts])] = edges.id[asserts]
-    members, ids = _matrix(edges, member, found.id, object_ids)
-    members.data = ids
+    asserted[thesis_of.find(asserts.dst)] = asserts.id
+    members, places = _matrix(member, thesis_of, columns)
+    members.data = member.id[places]
     return Theses(
-        found.id.astype(np.int32),
-        np.searchsorted(episode_ids, found.episode_id).astype(np.int32),
-        asserted,
-        found.valid_from,
-        found.valid_to,
-        members,
+        roomy(found.id.astype(np.int32)),
+        roomy(row_of.find(found.episode_id)),
+        roomy(asserted),
+        roomy(found.valid_from),
+        roomy(found.valid_to),
+        _roomy(members),
     )
 
 
-def _links(conn: Connection, edges: stored.EdgeArrays) -> Links:
-    code = np.full(len(stored.EDGE_KINDS), -1, np.int8)
-    for place, name in enumerate(LINK_KINDS):
-        code[stored.EDGE_KINDS.index(name)] = place
-    chosen = code[edges.kind] >= 0
-    ids = edges.id[chosen]
+def _links(conn: Connection, edges: Mapping[stored.EdgeKind, stored.EdgeArrays]) -> Links:
+    parts = [edges[name] for name in LINK_KINDS]
+    ids = np.concatenate([part.id for part in parts])
+    order = np.argsort(ids)
+    ids = ids[order]
+    codes = np.repeat(np.arange(len(parts), dtype=np.int8), [len(part.id) for part in parts])[order]
+    src = np.concatenate([part.src for part in parts])[order]
+    dst = np.concatenate([part.dst for part in parts])[order]
+    timed = np.concatenate([part.timed for part in parts])[order]
     start, end = np.full(len(ids), NO_TIME), np.full(len(ids), NO_END)
-    for id, (valid_from, valid_to) in stored.validity(conn, edges.id[chosen & edges.timed].tolist()).items():
+    for id, (valid_from, valid_to) in stored.validity(conn, ids[timed].tolist()).items():
         place = int(np.searchsorted(ids, id))
         start[place] = NO_TIME if valid_from is None else valid_from
         end[place] = NO_END if valid_to is None else valid_to
     told = stored.told(conn)
-    return Links(
-        ids.astype(np.int32),
-        code[edges.kind[chosen]],
-        edges.src[chosen].astype(np.int32),
-        edges.dst[chosen].astype(np.int32),
-        start,
-        end,
-        told[np.isin(told[:, 0], ids)].astype(np.int32),
-    )
+    return Links(ids, codes, src, dst, start, end, told[np.isin(told[:, 0], ids)].astype(np.int32))
 
 
-def _matrix(
-    edges: stored.EdgeArrays, chosen: Bools, row_ids: Ints, column_ids: Ints
-) -> tuple[sparse.csr_matrix, NDArray[np.int32]]:
-    """The chosen edges as a matrix, and their ids in the order of its entries: by row, then column. The entries are
-    places in `edges`."""
-    places = np.flatnonzero(chosen)
-    row = np.searchsorted(row_ids, edges.src[places])
-    column = np.searchsorted(column_ids, edges.dst[places])
-    order = np.lexsort((column, row))
-    starts = np.zeros(len(row_ids) + 1, np.int32)
-    np.cumsum(np.bincount(row, minlength=len(row_ids)), out=starts[1:])
-    shape = (len(row_ids), len(column_ids))
-    matrix = sparse.csr_matrix((places[order].astype(np.int32), column[order].astype(np.int32), starts), shape=shape)
-    return matrix, edges.id[places[order]].astype(np.int32)
+def _matrix(edges: stored.EdgeArrays, row_of: Places, column_of: Places) -> tuple[sparse.csr_matrix, NDArray[np.int32]]:
+    """The edges as a matrix, and for each of its entries, by row, then column, which edge it is."""
+    rows, columns = row_of.find(edges.src), column_of.find(edges.dst)
+    numbers = np.arange(len(rows), dtype=np.int32)
+    matrix = sparse.coo_matrix((numbers, (rows, columns)), shape=(len(row_of), len(column_of))).tocsr()
+    return matrix, matrix.data
+
+
+def _roomy(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
+    return sparse.csr_matrix((roomy(matrix.data), roomy(matrix.indices), roomy(matrix.indptr)), shape=matrix.shape)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.store import vectors
-from memory.store.codec import id_list, to_json
+from memory.store.codec import id_list
 from memory.store.connect import Connection
 
 EdgeKind = Literal["rel", "member", "mention", "asserts", "next", "open", "syn"]
@@ -75,15 +75,25 @@ class ObjectArrays(NamedTuple):
 
 
 class EdgeArrays(NamedTuple):
-    """Edges as columns of one length, ids rising. `kind` indexes EDGE_KINDS; `timed`: its validity has a bound."""
+    """Edges as columns of one length, ids rising. `title`: role "title"; `timed`: its validity has a bound."""
 
-    id: NDArray[np.int64]
-    src: NDArray[np.int64]
-    dst: NDArray[np.int64]
-    kind: NDArray[np.int8]
+    id: NDArray[np.int32]
+    src: NDArray[np.int32]
+    dst: NDArray[np.int32]
     support: NDArray[np.int32]
     title: NDArray[np.bool_]
     timed: NDArray[np.bool_]
+
+    def only(self, chosen: NDArray[np.bool_]) -> EdgeArrays:
+        """Some of them."""
+        return EdgeArrays(
+            self.id[chosen],
+            self.src[chosen],
+            self.dst[chosen],
+            self.support[chosen],
+            self.title[chosen],
+            self.timed[chosen],
+        )
 
 
 class ThesisArrays(NamedTuple):
@@ -199,29 +209,43 @@ def live_objects(conn: Connection) -> ObjectArrays:
     return ObjectArrays(id.copy(), is_date.astype(np.bool_))
 
 
-def live_edges(conn: Connection, kinds: Sequence[EdgeKind] = EDGE_KINDS, since_id: int = 0) -> EdgeArrays:
-    """The live edges of these kinds with an id above `since_id`, by id.
+def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
+    """The live edges of each kind, by id.
 
-    Four numbers a row instead of seven: what takes time is a Python object for each number (0.25 s instead of 0.6 s for
-    200,000 edges).
+    Two numbers a row instead of seven: what takes time is a Python object for each number. Node ids are below 2^30.
     """
     code = " ".join(f"WHEN '{kind}' THEN {number}" for number, kind in enumerate(EDGE_KINDS))
-    wanted = "" if len(kinds) == len(EDGE_KINDS) else " AND kind IN (SELECT value FROM json_each(:kinds))"
     cursor = conn.execute(
-        f"SELECT id, src, dst, CASE kind {code} END + 8 * (role IS 'title')"
-        " + 16 * (valid_from IS NOT NULL OR valid_to IS NOT NULL) + 32 * n_support FROM edge"
-        f" WHERE id > :since AND t_expired IS NULL{wanted} ORDER BY id",
-        {"since": since_id, "kinds": to_json(list(kinds))},
+        "SELECT (src << 30) + dst, (id << 32) + (min(n_support, 0x7ffffff) << 5) + ((role IS 'title') << 4)"
+        f" + ((valid_from IS NOT NULL OR valid_to IS NOT NULL) << 3) + CASE kind {code} END"
+        " FROM edge WHERE t_expired IS NULL ORDER BY id"
     )
-    id, src, dst, packed = np.concatenate([np.zeros((0, 4), np.int64), *_numbers(cursor, 4)]).T
+    parts: dict[EdgeKind, list[EdgeArrays]] = {kind: [] for kind in EDGE_KINDS}
+    for ends, packed in (piece.T for piece in _numbers(cursor, 2)):
+        whole = EdgeArrays(
+            (packed >> 32).astype(np.int32),
+            (ends >> 30).astype(np.int32),
+            (ends & (1 << 30) - 1).astype(np.int32),
+            (packed >> 5 & 0x7FFFFFF).astype(np.int32),
+            (packed & 16).astype(np.bool_),
+            (packed & 8).astype(np.bool_),
+        )
+        for number, kind in enumerate(EDGE_KINDS):
+            chosen = (packed & 7) == number
+            if chosen.any():
+                parts[kind].append(whole.only(chosen))
+    return {kind: _joined(parts.pop(kind)) for kind in EDGE_KINDS}
+
+
+def _joined(parts: Sequence[EdgeArrays]) -> EdgeArrays:
+    numbers, flags = np.empty(0, np.int32), np.empty(0, np.bool_)
     return EdgeArrays(
-        id.copy(),
-        src.copy(),
-        dst.copy(),
-        (packed & 7).astype(np.int8),
-        (packed >> 5).astype(np.int32),
-        (packed & 8).astype(np.bool_),
-        (packed & 16).astype(np.bool_),
+        np.concatenate([numbers, *(part.id for part in parts)]),
+        np.concatenate([numbers, *(part.src for part in parts)]),
+        np.concatenate([numbers, *(part.dst for part in parts)]),
+        np.concatenate([numbers, *(part.support for part in parts)]),
+        np.concatenate([flags, *(part.title for part in parts)]),
+        np.concatenate([flags, *(part.timed for part in parts)]),
     )
 
 

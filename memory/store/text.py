@@ -9,7 +9,7 @@ which were.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, SupportsInt
+from typing import Any, Literal, SupportsInt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.unicode import LETTERS
 from memory.words import Term, reading
+
+FEW = 20_000  # episodes, of which all that hold a word of the question may be scored: some microseconds each
+BUDGET, SHARE = 5000, 100  # of more so many, or one in so many if that is more
 
 Kind = Literal["episode", "thesis"]
 COLUMNS: dict[Kind, str] = {"episode": "title, body", "thesis": "body"}
@@ -83,15 +86,63 @@ def search(
     A term of several words is a phrase; a Term is looked up in all its forms. Nothing in a term is syntax.
     `title_weight` counts for episodes.
     """
-    weights = "?, 1.0" if kind == "episode" else "?"
     # the + keeps SQLite from asking the index once for each id of `within`
     narrowed = "" if within is None else " AND +rowid IN (SELECT value FROM json_each(?))"
     ids = () if within is None else (id_list(within),)
-    rows = conn.execute(
-        f"SELECT rowid, bm25({kind}_text, {weights}) AS cost FROM {kind}_text WHERE {kind}_text MATCH ?{narrowed}"
-        " ORDER BY cost LIMIT ?",
-        (title_weight, _any_of(terms), *ids, k),
-    ).fetchall()
+    weights = (title_weight,) if kind == "episode" else ()
+    return _best(
+        conn, f"SELECT {_scored(kind)} WHERE {kind}_text MATCH ?{narrowed}", (*weights, 1.0, _any_of(terms), *ids), k
+    )
+
+
+def search_affordably(
+    conn: Connection, terms: Sequence[str], k: int, size: int, known: dict[str, int]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The `k` best episodes for `terms` as by `search`, in a time that does not grow with the `size` of the memory.
+
+    What costs is to score an episode, so in a memory of more than FEW episodes only the `affordable` words are looked
+    for. If each word is too frequent, the newest episodes that have all of them are scored, or else the newest with the
+    rarest. `known` keeps how frequent terms are, as long as nothing is written.
+    """
+    chosen = affordable(conn, terms, size, known)
+    if chosen:
+        return search(conn, chosen, k)
+    there = sorted((term for term in dict.fromkeys(terms) if known[term]), key=lambda term: (known[term], term))
+    newest = f"SELECT {_scored('episode')} WHERE episode_text MATCH ? ORDER BY rowid DESC LIMIT {_budget(size)}"
+    every = " AND ".join(f"({_any_of([term])})" for term in there)
+    for query in (every or '""', _any_of(there[:1])):
+        ids, scores = _best(conn, newest, (1.0, 1.0, query), k)
+        if len(ids):
+            break
+    return ids, scores
+
+
+def affordable(conn: Connection, terms: Sequence[str], size: int, known: dict[str, int]) -> list[str]:
+    """The rarest of `terms`, as many as stand in the episodes together that may be scored of a memory of this `size`;
+    all of them if it is small, none if each stands in more or nowhere. What is counted is put into `known`."""
+    different = list(dict.fromkeys(terms))
+    if size <= FEW:
+        return different
+    most = _budget(size)
+    counted = f"SELECT count(*) FROM (SELECT 1 FROM episode_text WHERE episode_text MATCH ? LIMIT {most + 1})"
+    for term in different:
+        if term not in known:
+            known[term] = conn.execute(counted, (_any_of([term]),)).fetchone()[0]
+    order = sorted((term for term in different if known[term]), key=lambda term: (known[term], term))
+    spent = np.cumsum([known[term] for term in order])
+    return order[: int(np.searchsorted(spent, most, side="right"))]
+
+
+def _budget(size: int) -> int:
+    return max(BUDGET, size // SHARE)
+
+
+def _scored(kind: Kind) -> str:
+    return f"rowid, bm25({kind}_text, {', '.join('?' for _ in COLUMNS[kind].split())}) AS cost FROM {kind}_text"
+
+
+def _best(conn: Connection, found: str, values: Sequence[Any], k: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    rows = conn.execute(f"SELECT rowid, cost FROM ({found}) ORDER BY cost LIMIT ?", (*values, k)).fetchall()
     return np.array([row[0] for row in rows], np.int64), -np.array([row[1] for row in rows], np.float64)
 
 

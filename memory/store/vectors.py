@@ -10,7 +10,7 @@ crowd out true neighbours: everything is checked here, before SQL. It has no ups
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, SupportsInt
 
 import numpy as np
@@ -182,15 +182,23 @@ def get_many(conn: Connection, embedder_id: int, kind: ItemKind, ids: Sequence[S
     return np.stack([found.get(int(id), nothing) for id in ids]) if len(ids) else np.zeros((0, dimension), np.float32)
 
 
-def all_of(conn: Connection, embedder_id: int, kind: ItemKind) -> tuple[Ids, Vectors]:
-    """Every vector of a kind -> ids (n,) rising, matrix (n, dimension)."""
+def pieces_of(conn: Connection, embedder_id: int, kind: ItemKind, size: int = 8192) -> Iterator[tuple[Ids, Vectors]]:
+    """Every vector of a kind, `size` at a time -> ids (s,) rising, matrix (s, dimension)."""
     dimension = _dimension(conn, embedder_id)
-    rows = conn.execute(
+    cursor = conn.execute(
         "SELECT item_id, data FROM vec WHERE embedder_id = ? AND item_kind = ? AND data IS NOT NULL ORDER BY item_id",
         (embedder_id, kind),
-    ).fetchall()
-    matrix = np.frombuffer(b"".join([row[1] for row in rows]), np.float32).reshape(len(rows), dimension)
-    return np.array([row[0] for row in rows], np.int64), matrix
+    )
+    while rows := cursor.fetchmany(size):
+        matrix = np.frombuffer(b"".join([row[1] for row in rows]), np.float32).reshape(len(rows), dimension)
+        yield np.array([row[0] for row in rows], np.int64), matrix
+
+
+def all_of(conn: Connection, embedder_id: int, kind: ItemKind) -> tuple[Ids, Vectors]:
+    """Every vector of a kind -> ids (n,) rising, matrix (n, dimension)."""
+    nothing = np.zeros(0, np.int64), np.zeros((0, _dimension(conn, embedder_id)), np.float32)
+    ids, matrices = zip(nothing, *pieces_of(conn, embedder_id, kind), strict=True)
+    return np.concatenate(ids), np.concatenate(matrices)
 
 
 def missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:

@@ -13,6 +13,7 @@ from memory.graph import Graph
 from memory.nouns import Document, Turn
 from memory.recall.adjacency import index
 from memory.recall.snapshot import Snapshot, load
+from memory.settings import MemorySettings, RecallSettings
 from memory.store import graph as stored
 from memory.store.graph import EdgeRow
 from tests.memory.recall.walking import everything
@@ -90,6 +91,26 @@ def test_grown_by_any_writes_it_is_what_the_file_holds(steps: list[tuple[str, ob
             assert np.array_equal(index(old.graph).penalties[seen], index(fresh.graph).penalties[seen])
             for node, row in fresh.graph.row_of.items():
                 assert np.array_equal(old.vectors[old.graph.row_of[node]], fresh.vectors[row])
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(step, min_size=1, max_size=4), st.integers(0, 6))
+def test_many_vectors_are_known_by_their_signs(steps: list[tuple[str, object]], limit: int) -> None:
+    chosen = MemorySettings(recall=RecallSettings(vectors_in_memory=limit))
+    with Memory.open(":memory:", embedder=HashEmbedder(), settings=chosen) as memory:
+        for what, given_ in steps:
+            if what == "write":
+                memory.remember_many(given_)
+            else:
+                try:
+                    memory.retire(given_) if what == "retire" else memory.forget(source=given_)
+                except LookupError:
+                    continue
+            old, exact = grown(memory), loaded(memory)
+            assert (old.vectors is None) == (len(old.graph.episode_ids) > limit) == (old.signs is not None)
+            for node, row in exact.graph.row_of.items():
+                place = np.array([old.graph.row_of[node]])
+                assert np.allclose(old._vectors_of(place)[0], exact.vectors[row], atol=0.01)
 
 
 def test_links_are_loaded_with_their_times_and_who_tells_of_them(fresh: Memory) -> None:

@@ -92,15 +92,22 @@ def test_edges_come_back_as_they_were_written(store: Store, nodes: list[int]) ->
         graph.insert_edges(conn, rows, 1000)
         assert [row for kind in ("mention", "rel") for row in graph.edges_from(conn, [a], kind)] == rows[:3]
         found = graph.live_edges(conn)
-        assert [graph.EDGE_KINDS[kind] for kind in found.kind] == ["mention", "mention", "rel", "next"]
-        columns = [found.id, found.src, found.dst, found.support, found.title]
-        assert [column.tolist() for column in columns] == [
-            [first, first + 1, first + 2, first + 3], [a, a, a, b], [b, c, b, c], [3, 1, 1, 1],
-            [False, True, False, False],
+        assert [column.tolist() for column in found["mention"]] == [
+            [first, first + 1], [a, a], [b, c], [3, 1], [False, True], [False, False],
         ]  # fmt: skip
-        assert graph.live_edges(conn, ["next"]).id.tolist() == [first + 3]
-        assert graph.live_edges(conn, since_id=first + 1).id.tolist() == [first + 2, first + 3]
-        assert graph.live_edges(conn, ["open"]).id.tolist() == []
+        assert [column.tolist() for column in found["rel"]] == [[first + 2], [a], [b], [1], [False], [True]]
+        assert [column.tolist() for column in found["next"]] == [[first + 3], [b], [c], [1], [False], [False]]
+        assert all(not len(found[kind].id) for kind in ("member", "asserts", "open", "syn"))
+
+
+def test_the_largest_ids_come_back(store: Store) -> None:
+    with store.writing() as conn:
+        row = EdgeRow(2**31 - 1, "syn", 2**30 - 1, 2**30 - 2, 2**40)
+        graph.insert_edges(conn, [row], 1000)
+        found = graph.live_edges(conn)["syn"]
+        assert [column.tolist() for column in found[:3]] == [[row.id], [row.src], [row.dst]]
+        assert found.support.tolist() == [2**27 - 1]
+        conn.execute("DELETE FROM edge")  # its ends are not there
 
 
 def test_live_objects_say_which_are_dates(store: Store, nodes: list[int]) -> None:
@@ -117,7 +124,7 @@ def test_more_edges_than_one_fetch_are_loaded(store: Store) -> None:
         graph.insert_objects(conn, [ObjectRow(node + n, "") for n in range(201)], 1)
         pairs = [(node + a, node + b) for a in range(200) for b in range(200)]
         graph.insert_edges(conn, [EdgeRow(edge + n, "syn", *pair) for n, pair in enumerate(pairs)], 1)
-        found = graph.live_edges(conn)
+        found = graph.live_edges(conn)["syn"]
         assert list(zip(found.src.tolist(), found.dst.tolist(), strict=True)) == pairs
 
 

@@ -72,7 +72,7 @@ class Life(RuleBasedStateMachine):
         with self.store.writing() as conn:
             gone = episodes.retire_many(conn, ids, self.tick(), "source_changed")
             assert {*episodes.retire_many(conn, ids, self.now, "source_changed")} == {()}
-            assert not {*gone.edges} & {*graph.live_edges(conn).id.tolist()}
+            assert not {*gone.edges} & {id for edges in graph.live_edges(conn).values() for id in edges.id.tolist()}
 
     @rule(uri=uris)
     def delete(self, uri: str) -> None:
@@ -121,8 +121,8 @@ class Life(RuleBasedStateMachine):
     @invariant()
     def every_live_object_is_spoken_of(self) -> None:
         with self.store.reading() as conn:
-            edges = graph.live_edges(conn)
-            assert {*graph.live_objects(conn).id.tolist()} == {*edges.dst[edges.kind == 2].tolist()}
+            mentions = graph.live_edges(conn)["mention"]
+            assert {*graph.live_objects(conn).id.tolist()} == {*mentions.dst.tolist()}
             assert episodes.live(conn).id.tolist() == [
                 id for (id,) in conn.execute("SELECT id FROM episode_content ORDER BY id")
             ]

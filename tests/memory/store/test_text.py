@@ -58,6 +58,73 @@ def test_theses_have_their_own_text(store: Store, ids: list[int]) -> None:
     assert find(store, "late", kind="thesis") == [late]
 
 
+def large(store: Store, monkeypatch: pytest.MonkeyPatch, budget: int = 3) -> None:
+    """Thirty episodes, which count as many: "all" in each, "half" in every second, "n5" in the fifth alone."""
+    monkeypatch.setattr(text, "FEW", 10)
+    monkeypatch.setattr(text, "BUDGET", budget)
+    with store.writing() as conn:
+        for n in range(30):
+            remember(conn, f"s{n}", f"all {'half' if n % 2 else 'whole'} n{n} {'tail ' * (n % 3)}")
+
+
+def affordably(store: Store, terms: list[str], known: dict[str, int] | None = None) -> list[int]:
+    with store.reading() as conn:
+        return text.search_affordably(conn, terms, 10, 30, {} if known is None else known)[0].tolist()
+
+
+def test_a_large_memory_is_searched_for_the_rarest_words(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    large(store, monkeypatch)
+    known: dict[str, int] = {}
+    assert affordably(store, ["all", "n5", "half", "n7"], known) == affordably(store, ["n7", "n5"])
+    assert known == {"all": 4, "n5": 1, "half": 4, "n7": 1}, "counted no further than it matters"
+
+
+def test_frequent_words_alone_find_what_has_them_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    large(store, monkeypatch)
+    both = affordably(store, ["all", "half"])
+    assert len(both) == 3
+    with store.reading() as conn:
+        assert set(both) <= set(text.search(conn, ["half"], 30)[0].tolist())
+    assert len(affordably(store, ["half", "whole"])) == 3, "nothing has both, so one of them has to do"
+    assert affordably(store, []) == []
+
+
+words = st.lists(st.sampled_from(["all", "half", "whole", "tail", "n1", "n2", "zebra", "all half"]), max_size=5)
+
+
+@given(words)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+def test_in_a_small_memory_nothing_is_saved(store: Store, terms: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if not find(store, "all"):
+            large(store, patch)
+        patch.setattr(text, "BUDGET", 1)
+        with store.reading() as conn:
+            plain, scores = text.search(conn, terms, 10)
+            assert text.affordable(conn, terms, text.FEW, {}) == list(dict.fromkeys(terms))
+            found, values = text.search_affordably(conn, terms, 10, text.FEW, {})
+    if len(set(terms)) == len(terms):
+        assert (found.tolist(), values.tolist()) == (plain.tolist(), scores.tolist())
+
+
+@given(words, st.integers(1, 40))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+def test_what_is_afforded_stays_within_the_budget(store: Store, terms: list[str], budget: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if not find(store, "all"):
+            large(store, patch)
+        patch.setattr(text, "FEW", 10)
+        patch.setattr(text, "BUDGET", budget)
+        with store.reading() as conn:
+            chosen = text.affordable(conn, terms, 30, {})
+            frequent = text.document_frequencies(conn, terms)
+            found = text.search_affordably(conn, terms, 10, 30, {})[0]
+    assert sum(frequent[term] for term in chosen) <= budget
+    left = [count for term, count in frequent.items() if term not in chosen and count]
+    assert all(sum(frequent[term] for term in chosen) + rare > budget for rare in left)
+    assert len(found) > 0 or not any(frequent.values())
+
+
 def test_k_is_the_most(store: Store, ids: list[int]) -> None:
     with store.reading() as conn:
         assert len(text.search(conn, ["the", "oslo", "ana"], 2)[0]) == 2
