@@ -30,8 +30,8 @@ def longer(old: NDArray[Scalar], values: Sequence[Any] | NDArray[Any]) -> NDArra
     if not len(values):
         return old
     size = len(old) + len(values)
-    room = old.base
-    if not isinstance(room, _Room) or room.used != len(old) or len(room) < size or room.shape[1:] != old.shape[1:]:
+    room = _room_of(old)
+    if room is None or room.used != len(old) or len(room) < size:
         room = _with_room(old, size)
     room[len(old) : size] = values
     return _begin_of(room, size)
@@ -40,6 +40,16 @@ def longer(old: NDArray[Scalar], values: Sequence[Any] | NDArray[Any]) -> NDArra
 def roomy(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """A copy of an array that has room to grow."""
     return _begin_of(_with_room(array, len(array)), len(array))
+
+
+def _room_of(array: NDArray[Any]) -> _Room | None:
+    """The room that the array begins; scipy's matrices hold views of what they are given."""
+    room = array.base
+    while isinstance(room, np.ndarray) and not isinstance(room, _Room):
+        room = room.base
+    if not isinstance(room, _Room) or room.dtype != array.dtype or room.shape[1:] != array.shape[1:]:
+        return None
+    return room if room.ctypes.data == array.ctypes.data and array.flags.c_contiguous else None
 
 
 def _with_room(array: NDArray[Any], size: int) -> _Room:

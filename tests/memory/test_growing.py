@@ -7,7 +7,7 @@ import scipy.sparse as sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.growing import LEAST_ROOM, Places, longer
+from memory.growing import LEAST_ROOM, Places, longer, stacked
 from memory.postings import LATE, Postings
 
 lists = st.lists(st.integers(0, 99), max_size=40)
@@ -30,6 +30,26 @@ def test_growing_copies_seldom() -> None:
         array = longer(array, [i])
         rooms.add(id(array.base))
     assert len(rooms) < 6
+
+
+def test_a_matrix_keeps_its_room() -> None:
+    row = sparse.csr_matrix(np.ones((1, 3), np.float32))
+    matrix = row
+    rooms = set()
+    for _ in range(2 * LEAST_ROOM):
+        matrix = stacked(matrix, row, 3)
+        rooms |= {matrix.data.ctypes.data, matrix.indices.ctypes.data, matrix.indptr.ctypes.data}
+    assert len(rooms) < 20
+    assert matrix.toarray().all()
+
+
+def test_only_the_array_that_begins_a_room_goes_on_in_it() -> None:
+    whole = longer(np.empty(0, np.int64), range(10))
+    assert longer(whole[5:], [7]).tolist() == [5, 6, 7, 8, 9, 7]
+    assert longer(whole[::2], [7]).tolist() == [0, 2, 4, 6, 8, 7]
+    assert longer(whole[:5], [7]).tolist() == [0, 1, 2, 3, 4, 7]
+    assert longer(whole.view(np.uint64), [7]).tolist() == [*range(10), 7]
+    assert whole.tolist() == list(range(10))
 
 
 @settings(max_examples=100, deadline=None)
