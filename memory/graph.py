@@ -269,6 +269,12 @@ class Graph:
         value[frequency == 0] = 0
         return value
 
+    @cached_property
+    def chat_order(self) -> Ints:
+        """Rows of the living chat episodes by source and position."""
+        rows = np.flatnonzero(self.alive & self.is_chat)
+        return rows[np.lexsort((self.seqs[rows], self.source_ids[rows]))]
+
     def added(
         self,
         episodes: Sequence[EpisodeRow],
@@ -305,6 +311,8 @@ class Graph:
         )
         known = grown.__dict__  # what follows from this graph follows from it and what was added
         known |= {"column_of": column_of, "row_of": row_of}
+        if not any(episode.is_chat for episode in episodes):
+            known |= self._known("chat_order")
         if "mentioned" in self.__dict__:
             known["mentioned"] = Postings(grown.counts, self.mentioned)
         if "titles" in self.__dict__:
@@ -323,7 +331,7 @@ class Graph:
         alive[rows] = False
         left = replace(self, alive=alive)
         known = left.__dict__
-        known |= {name: self.__dict__[name] for name in ("column_of", "mentioned", "titles") if name in self.__dict__}
+        known |= self._known("column_of", "mentioned", "titles", *(() if self.is_chat[rows].any() else ("chat_order",)))
         known["row_of"] = self.row_of.grown(self.episode_ids, alive)
         if "degrees" in self.__dict__:
             known["degrees"] = self.degrees.minus(_degrees(self, rows, len(self.object_ids)))
@@ -352,8 +360,12 @@ class Graph:
 
     def _same_mentions(self, other: Graph) -> Graph:
         """`other`, which differs in nothing that mentions have to do with, and what is known of these."""
-        other.__dict__.update({name: self.__dict__[name] for name in _OF_MENTIONS if name in self.__dict__})
+        other.__dict__.update(self._known(*_OF_MENTIONS))
         return other
+
+    def _known(self, *names: str) -> dict[str, Any]:
+        """Of these properties those that were asked for already."""
+        return {name: self.__dict__[name] for name in names if name in self.__dict__}
 
 
 def _degrees(graph: Graph, rows: NDArray[np.integer[Any]], width: int) -> Degrees:

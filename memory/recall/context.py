@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memory.graph import Floats, Graph, Ints
+from memory.graph import Floats, Graph
 
 SHORT = 60  # words
 
@@ -17,7 +17,7 @@ def smoothed(graph: Graph, scores: Floats, weight: float) -> Floats:
     """`scores` (n,) with every short chat episode lifted by its neighbours in the same chat; others unchanged."""
     if weight <= 0:
         return scores
-    rows = chat_order(graph)
+    rows = graph.chat_order
     if len(rows) < 2:
         return scores
     ordered = scores[rows]
@@ -28,12 +28,3 @@ def smoothed(graph: Graph, scores: Floats, weight: float) -> Floats:
     lifted = scores.copy()
     lifted[rows] = ordered + weight * (graph.words[rows] < SHORT) * np.maximum(before, after)
     return lifted
-
-
-def chat_order(graph: Graph) -> Ints:
-    """Rows of the living chat episodes by source and position; made once for each Graph."""
-    if "_chat_order" not in graph.__dict__:
-        rows = np.flatnonzero(graph.alive & graph.is_chat)
-        graph.__dict__["_chat_order"] = rows[np.lexsort((graph.seqs[rows], graph.source_ids[rows]))]
-    order: Ints = graph.__dict__["_chat_order"]
-    return order
