@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
+from itertools import chain, islice
 from typing import Any, SupportsInt
+
+import numpy as np
+from numpy.typing import NDArray
 
 from memory.nouns import Citation, Source
 from memory.times import from_ms, to_ms
+
+PIECE = 50_000  # rows that are Python objects at a time
 
 
 def id_list(ids: Iterable[SupportsInt]) -> str:
@@ -36,3 +42,15 @@ def source_from_row(row: Sequence[Any]) -> Source:
     """A Source from the values of SOURCE_COLUMNS."""
     id, uri, kind, title, reader, conversation, policy, at, sha256, size, mtime_ns = row
     return Source(id, uri, kind, title, reader, conversation, policy, from_ms(at), sha256, size, mtime_ns)
+
+
+def numbers(cursor: Iterator[tuple[int, ...]], width: int) -> Iterator[NDArray[np.int64]]:
+    """The rows of whole numbers in pieces (any, width), so that never all are Python objects at once."""
+    flat = chain.from_iterable(cursor)
+    while len(piece := np.fromiter(islice(flat, PIECE * width), np.int64)):
+        yield piece.reshape(-1, width)
+
+
+def columns(cursor: Iterator[tuple[int, ...]], width: int) -> NDArray[np.int64]:
+    """(width, any) the rows of whole numbers, turned."""
+    return np.concatenate([np.zeros((width, 0), np.int64), *(piece.T for piece in numbers(cursor, width))], axis=1)

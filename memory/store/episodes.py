@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from memory.nouns import Episode, Scope
 from memory.store import text, vectors
-from memory.store.codec import SOURCE_COLUMNS, id_list, source_from_row, to_json
+from memory.store.codec import SOURCE_COLUMNS, columns, id_list, source_from_row, to_json
 from memory.store.connect import Connection
 from memory.times import from_ms, to_ms
 
@@ -100,13 +100,13 @@ class EpisodeArrays(NamedTuple):
 def live(conn: Connection) -> EpisodeArrays:
     """The live episodes, by id."""
     never = np.iinfo(np.int64).min
-    rows = conn.execute(
+    cursor = conn.execute(
         "SELECT e.node_id, e.source_id, e.seq, ifnull(e.event_from, ?), s.kind = 'chat', e.words"
         " FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id"
         " WHERE n.t_expired IS NULL ORDER BY e.node_id",
         (int(never),),
-    ).fetchall()
-    id, source_id, seq, event_from, is_chat, words = np.array(rows, np.int64).reshape(-1, 6).T.copy()
+    )
+    id, source_id, seq, event_from, is_chat, words = columns(cursor, 6)
     return EpisodeArrays(id, source_id, seq, event_from, is_chat.astype(np.bool_), words)
 
 

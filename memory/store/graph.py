@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, SupportsInt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.growing import longer
 from memory.store import vectors
-from memory.store.codec import id_list
+from memory.store.codec import columns, id_list, numbers
 from memory.store.connect import Connection
 
 EdgeKind = Literal["rel", "member", "mention", "asserts", "next", "open", "syn"]
@@ -83,6 +83,23 @@ class EdgeArrays(NamedTuple):
     support: NDArray[np.int32]
     title: NDArray[np.bool_]
     timed: NDArray[np.bool_]
+
+    @classmethod
+    def none(cls) -> EdgeArrays:
+        """No edges."""
+        numbers, flags = np.empty(0, np.int32), np.empty(0, np.bool_)
+        return cls(numbers, numbers, numbers, numbers, flags, flags)
+
+    def plus(self, more: EdgeArrays) -> EdgeArrays:
+        """These and more, which have larger ids."""
+        return EdgeArrays(
+            longer(self.id, more.id),
+            longer(self.src, more.src),
+            longer(self.dst, more.dst),
+            longer(self.support, more.support),
+            longer(self.title, more.title),
+            longer(self.timed, more.timed),
+        )
 
     def only(self, chosen: NDArray[np.bool_]) -> EdgeArrays:
         """Some of them."""
@@ -201,11 +218,11 @@ def object_labels(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str
 
 def live_objects(conn: Connection) -> ObjectArrays:
     """The live objects, by id."""
-    rows = conn.execute(
+    cursor = conn.execute(
         "SELECT n.id, o.type IS 'date' FROM node n JOIN object o ON o.node_id = n.id"
         " WHERE n.t_expired IS NULL ORDER BY n.id"
-    ).fetchall()
-    id, is_date = np.array(rows, np.int64).reshape(-1, 2).T
+    )
+    id, is_date = columns(cursor, 2)
     return ObjectArrays(id.copy(), is_date.astype(np.bool_))
 
 
@@ -220,8 +237,8 @@ def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
         f" + ((valid_from IS NOT NULL OR valid_to IS NOT NULL) << 3) + CASE kind {code} END"
         " FROM edge WHERE t_expired IS NULL ORDER BY id"
     )
-    parts: dict[EdgeKind, list[EdgeArrays]] = {kind: [] for kind in EDGE_KINDS}
-    for ends, packed in (piece.T for piece in _numbers(cursor, 2)):
+    found = {kind: EdgeArrays.none() for kind in EDGE_KINDS}
+    for ends, packed in (piece.T for piece in numbers(cursor, 2)):
         whole = EdgeArrays(
             (packed >> 32).astype(np.int32),
             (ends >> 30).astype(np.int32),
@@ -231,22 +248,8 @@ def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
             (packed & 8).astype(np.bool_),
         )
         for number, kind in enumerate(EDGE_KINDS):
-            chosen = (packed & 7) == number
-            if chosen.any():
-                parts[kind].append(whole.only(chosen))
-    return {kind: _joined(parts.pop(kind)) for kind in EDGE_KINDS}
-
-
-def _joined(parts: Sequence[EdgeArrays]) -> EdgeArrays:
-    numbers, flags = np.empty(0, np.int32), np.empty(0, np.bool_)
-    return EdgeArrays(
-        np.concatenate([numbers, *(part.id for part in parts)]),
-        np.concatenate([numbers, *(part.src for part in parts)]),
-        np.concatenate([numbers, *(part.dst for part in parts)]),
-        np.concatenate([numbers, *(part.support for part in parts)]),
-        np.concatenate([flags, *(part.title for part in parts)]),
-        np.concatenate([flags, *(part.timed for part in parts)]),
-    )
+            found[kind] = found[kind].plus(whole.only((packed & 7) == number))
+    return found
 
 
 def live_theses(conn: Connection) -> ThesisArrays:
@@ -256,14 +259,7 @@ def live_theses(conn: Connection) -> ThesisArrays:
         " FROM thesis t JOIN node n ON n.id = t.node_id WHERE n.t_expired IS NULL ORDER BY t.node_id",
         (int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)),
     )
-    return ThesisArrays(*np.concatenate([np.zeros((0, 4), np.int64), *_numbers(cursor, 4)]).T.copy())
-
-
-def _numbers(cursor: Iterator[tuple[int, ...]], width: int) -> Iterator[NDArray[np.int64]]:
-    """The rows of whole numbers in pieces (any, width), so that never all are Python objects at once."""
-    flat = chain.from_iterable(cursor)
-    while len(piece := np.fromiter(islice(flat, 50_000 * width), np.int64)):
-        yield piece.reshape(-1, width)
+    return ThesisArrays(*columns(cursor, 4))
 
 
 def validity(conn: Connection, edge_ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:
@@ -280,7 +276,7 @@ def told(conn: Connection) -> NDArray[np.int64]:
         "SELECT p.item_id, p.episode_id FROM provenance p JOIN edge e ON e.id = p.item_id"
         " WHERE p.item_kind = 'edge' AND e.t_expired IS NULL ORDER BY p.item_id, p.episode_id"
     )
-    return np.concatenate([np.zeros((0, 2), np.int64), *_numbers(cursor, 2)])
+    return columns(cursor, 2).T
 
 
 def thesis_texts(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]:
