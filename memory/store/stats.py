@@ -11,7 +11,9 @@ from memory.store.connect import Connection
 
 def of(conn: Connection, path: Path, embedder: str) -> Stats:
     """Counts and size of the memory at `path`; its write-ahead log counts as part of it."""
-    nodes = dict(conn.execute("SELECT kind, count(*) FROM node WHERE t_expired IS NULL GROUP BY kind").fetchall())
+    episodes, theses, objects = conn.execute(  # GROUP BY would sort all nodes, in memory
+        "SELECT total(kind = 'E'), total(kind = 'T'), total(kind = 'O') FROM node WHERE t_expired IS NULL"
+    ).fetchone()
     sources, edges, generation = conn.execute(
         "SELECT (SELECT count(*) FROM source WHERE t_deleted IS NULL),"
         " (SELECT count(*) FROM edge WHERE t_expired IS NULL),"
@@ -21,9 +23,9 @@ def of(conn: Connection, path: Path, embedder: str) -> Stats:
     return Stats(
         path=str(path),
         sources=sources,
-        episodes=nodes.get("E", 0),
-        theses=nodes.get("T", 0),
-        objects=nodes.get("O", 0),
+        episodes=int(episodes),
+        theses=int(theses),
+        objects=int(objects),
         edges=edges,
         skipped=skips.count(conn),
         bytes=sum(file.stat().st_size for file in files if file.exists()),

@@ -20,7 +20,7 @@ from memory.unicode import LETTERS
 from memory.words import Term, reading
 
 FEW = 20_000  # episodes, of which all that hold a word of the question may be scored: some microseconds each
-BUDGET, SHARE = 5000, 100  # of more so many, or one in so many if that is more
+BUDGET, SHARE, MOST = 5000, 20, 50_000  # of more so many, or one in so many if that is more, up to so many
 
 Kind = Literal["episode", "thesis"]
 COLUMNS: dict[Kind, str] = {"episode": "title, body", "thesis": "body"}
@@ -134,7 +134,7 @@ def affordable(conn: Connection, terms: Sequence[str], size: int, known: dict[st
 
 
 def _budget(size: int) -> int:
-    return max(BUDGET, size // SHARE)
+    return max(BUDGET, min(size // SHARE, MOST))
 
 
 def _scored(kind: Kind) -> str:
