@@ -29,7 +29,9 @@ def _walk(strategy: str, **settings: str | int) -> RecallSettings:
 
 ABLATIONS: dict[str, RecallSettings] = {
     "no-graph": _walk("none"),
-    "no-text": replace(DEFAULT, graph_weight=1),  # in the ranking; a walk still starts from the text's best
+    "no-links": replace(DEFAULT, link_weight=0),
+    # In the ranking; a walk still starts from the text's best.
+    "no-text": replace(DEFAULT, graph_weight=1, chat_graph_weight=1),
     "no-neighbours": replace(DEFAULT, neighbour_weight=0),
     "no-seeds": replace(DEFAULT, seed_weight=0),
     "no-titles": replace(DEFAULT, title_weight=0),

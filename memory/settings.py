@@ -42,7 +42,9 @@ class RecallSettings:
     damping: float = setting(0.8, "How far spread walks before it returns to its start.")
     iterations: int = setting(10, "Rounds of spread.")
     common_share: float = setting(0.05, "Objects mentioned in more than this share of episodes do not spread.")
-    graph_weight: float = setting(0.85, "Share of the graph in the final score; the rest is the fused text score.")
+    graph_weight: float = setting(0.8, "Share of the graph in the final score; the rest is the fused text score.")
+    chat_graph_weight: float = setting(0.5, "The same for the turns of a chat.")
+    link_weight: float = setting(0.2, "What the links of a page count that the question names, beside both.")
     mixed_weight: float = setting(0.2, 'What each further traverser of a strategy such as "spread+beam" counts.')
     walk_vertices: str = setting(
         "ETO", "What beam, circles and paths may enter: episodes, theses, objects; a small letter: only as an end."

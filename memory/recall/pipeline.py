@@ -21,6 +21,7 @@ from memory.recall import anchors, traversers
 from memory.recall.adjacency import Moment
 from memory.recall.analyse import Question, analyse
 from memory.recall.context import smoothed
+from memory.recall.links import links
 from memory.recall.rank import best, final_scores
 from memory.recall.relevance import Meaning, Relevance
 from memory.recall.scope import View, allowed, view
@@ -144,7 +145,8 @@ def recall(
             agreed = synergy(graph, walk, start, mask, settings)
             detail["paths"] = len(agreed.paths)
     with recorder.step("context"):
-        ranking = final_scores(scores, walk, settings.graph_weight)
+        linked = links(graph, seeds, scores.fused, mask, settings)
+        ranking = final_scores(scores, walk, linked, graph, settings)
         if agreed is not None:
             ranking = (1 - settings.synergy_weight) * ranking + settings.synergy_weight * agreed.episodes
         ranking = smoothed(graph, ranking, settings.neighbour_weight)
@@ -153,7 +155,7 @@ def recall(
     with recorder.step("rank") as detail:
         rows = best(ranking, mask, k)
         found = episodes.by_ids(conn, [int(node) for node in graph.episode_ids[rows]])
-        hits = _hits(graph, rows, found, ranking, scores, walk, agreed)
+        hits = _hits(graph, rows, found, ranking, scores, walk, linked, agreed)
         detail["episodes"] = len(hits)
         detail["text_only"] = [int(node) for node in graph.episode_ids[_text_only(rows, walk, k)]]
     _record_visits(recorder, conn, graph, seeds, walk, hits)
@@ -224,6 +226,7 @@ def _hits(
     ranking: Floats,
     scores: TextScores,
     walk: Walk | None,
+    linked: Floats,
     agreed: Synergy | None,
 ) -> tuple[Hit, ...]:
     row_of = {int(graph.episode_ids[row]): int(row) for row in rows}
@@ -234,6 +237,7 @@ def _hits(
         channels["text"] = float(scores.fused[row])
         if walk is not None:
             channels["graph"] = float(walk.episodes[row])
+            channels["links"] = float(linked[row])
         if agreed is not None:
             channels["synergy"] = float(agreed.episodes[row])
         hits.append(Hit(episode, float(ranking[row]), channels))

@@ -7,23 +7,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from memory.graph import Bools, Floats, Ints
+from memory.graph import Bools, Floats, Graph, Ints
 from memory.recall.text import TextScores
 from memory.recall.traversers import Walk
+from memory.settings import RecallSettings
 
-MASS_POWER = 0.8  # below 1: what lies further off loses less, so that the second of two things asked about is not lost
+MASS_POWER = 0.7  # below 1: what lies further off loses less, so that the second of two things asked about is not lost
 
 
-def final_scores(text: TextScores, walk: Walk | None, graph_weight: float) -> Floats:
-    """(n,) the walk's mass, scaled so that its largest is 1, mixed with the fused text score, both in [0, 1].
+def final_scores(text: TextScores, walk: Walk | None, links: Floats, graph: Graph, settings: RecallSettings) -> Floats:
+    """(n,) `g * mass^0.7 + (1 - g) * fused text + l * links`, each of the three in [0, 1]; g is the graph's share.
 
-    Passages that need several steps are found by the walk; the text's share keeps it from drowning the plain ones.
+    Passages that need several steps are found by the walk; the text's share keeps it from drowning the plain ones. In a
+    chat the words of a turn tell more, and what it mentions less, than in a note: there the graph's share is smaller.
     """
     if walk is None or not walk.episodes.any():
         return text.fused
+    share = np.where(graph.is_chat, np.float32(settings.chat_graph_weight), np.float32(settings.graph_weight))
+    scores: Floats = (1 - share) * text.fused + np.float32(settings.link_weight) * links
     reached = np.flatnonzero(walk.episodes)
-    scores: Floats = (1 - graph_weight) * text.fused
-    scores[reached] += graph_weight * (walk.episodes[reached] / walk.episodes.max()) ** MASS_POWER
+    scores[reached] += share[reached] * (walk.episodes[reached] / walk.episodes.max()) ** MASS_POWER
     return scores
 
 

@@ -101,6 +101,12 @@ class Around:
         return Mass(rows[seen], values[seen])
 
 
+def around(graph: Graph, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Around:
+    """The steps through a graph that a question may take; `allowed` (n,) are the episodes it may see."""
+    common = max(NEVER_COMMON, settings.common_share * graph.n_alive)
+    return Around(graph, allowed & graph.alive, common, settings.title_weight, least)
+
+
 def _inverse(sums: NDArray[Any]) -> Doubles:
     inverse: Doubles = np.divide(1, sums, out=np.zeros(len(sums)), where=sums > 0)
     return inverse
@@ -113,18 +119,17 @@ def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings,
     `allowed` (n,) are the episodes that are visible and in scope: no mass ever enters another one. Portions under
     `least` are not passed on.
     """
-    common = max(NEVER_COMMON, settings.common_share * graph.n_alive)
-    around = Around(graph, allowed & graph.alive, common, settings.title_weight, least)
+    steps = around(graph, allowed, settings, least)
     columns = np.array(sorted(seeds.objects), np.int64)
-    weights = np.array([seeds.objects[column] for column in columns.tolist()]) * (around.rarity(columns) > 0)
+    weights = np.array([seeds.objects[column] for column in columns.tolist()]) * (steps.rarity(columns) > 0)
     total = weights.sum()
     share = settings.seed_weight if total > 0 else 0.0
-    text = _start(seeds.episode_scores, around.allowed, settings.reset_episodes)
+    text = _start(seeds.episode_scores, steps.allowed, settings.reset_episodes)
     episodes, objects = text.times(1 - share), Mass(columns, weights).times(share / total if total > 0 else 0)
     start = episodes.times(1 - settings.damping), objects.times(1 - settings.damping)
     for _ in range(settings.iterations):
-        arriving = around.to_objects(episodes.times(settings.damping))
-        leaving = around.to_episodes(objects.times(settings.damping))
+        arriving = steps.to_objects(episodes.times(settings.damping))
+        leaving = steps.to_episodes(objects.times(settings.damping))
         episodes, objects = together(start[0], *leaving), together(start[1], arriving)
     return Walk(_dense(episodes, len(graph.alive)), _dense(objects, len(graph.object_ids)))
 

@@ -10,7 +10,7 @@ from typing import Any
 from memory.nouns import Fact, line_at
 from memory.store.codec import id_list
 from memory.store.connect import Connection
-from memory.store.visibility import visible
+from memory.store.visibility import recorded, visible
 from memory.times import from_ms, to_ms
 
 
@@ -28,7 +28,8 @@ def about(
     ids = id_list(objects)
     times = {"ids": ids, "known_on": now, "at": now if as_of is None else to_ms(as_of)}
     theses = conn.execute(_THESES.format(seen="1" if history else _SEEN_THESIS), times).fetchall()
-    relations = conn.execute(_RELATIONS.format(seen="1" if history else _SEEN_RELATION), times).fetchall()
+    seen, told = ("1", "1") if history else (_SEEN_RELATION, _TOLD)
+    relations = conn.execute(_RELATIONS.format(seen=seen, told=told), times).fetchall()
     names = _objects_of(conn, [row[0] for row in theses])
     facts = [_fact("thesis", row, names.get(row[0], ())) for row in theses]
     facts += [_fact("relation", row[:-2], (row[-2], row[-1])) for row in relations]
@@ -37,6 +38,7 @@ def about(
 
 _SEEN_THESIS = visible("n", ":known_on", ":at", "t")
 _SEEN_RELATION = visible("r", ":known_on", ":at")
+_TOLD = recorded("told", ":known_on")
 
 # Columns: id, text, valid from and to, created, expired, superseded by, episode, uri, its first line and line map,
 # its text, the span.
@@ -58,7 +60,8 @@ SELECT r.id, ifnull(r.text, concat_ws(' ', a.label, p.label, b.label)), r.valid_
        a.label, b.label
 FROM edge r JOIN node a ON a.id = r.src JOIN node b ON b.id = r.dst LEFT JOIN predicate p ON p.id = r.pred_id
 JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = r.id
- AND v.episode_id = (SELECT min(episode_id) FROM provenance WHERE item_kind = 'edge' AND item_id = r.id)
+ AND v.episode_id = (SELECT min(p.episode_id) FROM provenance p JOIN node told ON told.id = p.episode_id
+                      WHERE p.item_kind = 'edge' AND p.item_id = r.id AND {told})
 JOIN episode e ON e.node_id = v.episode_id JOIN source s ON s.id = e.source_id
 WHERE r.kind = 'rel' AND (r.src IN (SELECT value FROM json_each(:ids)) OR r.dst IN (SELECT value FROM json_each(:ids)))
 AND {seen}
