@@ -98,15 +98,8 @@ def load_graph(conn: Connection) -> Graph:
     """The graph of what is stored: rows, columns and edges by id."""
     rows = episodes.live(conn)
     objects = stored.live_objects(conn)
-    edges = stored.live_edges(conn)
-    columns = Places.of(objects.id)
-    row_of = Places.of(rows.id)
-    counts, places = _matrix(edges["mention"], row_of, columns)
-    counts.data = (edges["mention"].support + TITLE_BONUS * edges["mention"].title)[places].astype(np.float32)
-    titled, _ = _matrix(edges["mention"].only(edges["mention"].title), row_of, columns)
-    titled.data = np.ones(titled.nnz, np.float32)
-    mention_ids = edges.pop("mention").id[places]
-    return Graph(
+    nodes = replace(
+        Graph.empty(),
         episode_ids=roomy(rows.id),
         source_ids=roomy(rows.source_id),
         seqs=roomy(rows.seq),
@@ -116,23 +109,44 @@ def load_graph(conn: Connection) -> Graph:
         alive=roomy(np.ones(len(rows.id), np.bool_)),
         object_ids=roomy(objects.id),
         is_date=roomy(objects.is_date),
+    )
+    del rows, objects  # what is not needed any more goes at once: of a million episodes all of it is 2 GB
+    edges = stored.live_edges(conn)
+    counts, titled, mention_ids = _mentions(edges, nodes.row_of, nodes.column_of)
+    return replace(
+        nodes,
         counts=_roomy(counts),
         titled=_roomy(titled),
         mention_ids=roomy(mention_ids),
-        theses=_theses(conn, edges.pop("asserts"), edges.pop("member"), row_of, columns),
+        theses=_theses(conn, edges, nodes.row_of, nodes.column_of),
         links=_links(conn, edges),
     )
 
 
+def _mentions(
+    edges: dict[stored.EdgeKind, stored.EdgeArrays], row_of: Places, columns: Places
+) -> tuple[sparse.csr_matrix, sparse.csr_matrix, NDArray[np.int32]]:
+    """`counts`, `titled` and `mention_ids` of a Graph; takes these edges out of `edges`."""
+    mentions = edges.pop("mention")
+    counts, places = _matrix(mentions, row_of, columns)
+    counts.data = (mentions.support + TITLE_BONUS * mentions.title)[places].astype(np.float32)
+    titled, _ = _matrix(mentions.only(mentions.title), row_of, columns)
+    titled.data = np.ones(titled.nnz, np.float32)
+    return counts, titled, mentions.id[places]
+
+
 def _theses(
-    conn: Connection, asserts: stored.EdgeArrays, member: stored.EdgeArrays, row_of: Places, columns: Places
+    conn: Connection, edges: dict[stored.EdgeKind, stored.EdgeArrays], row_of: Places, columns: Places
 ) -> Theses:
+    """Takes the edges of theses out of `edges` as soon as they are not needed any more: they are many."""
     found = stored.live_theses(conn)
     thesis_of = Places.of(found.id)
     asserted = np.zeros(len(found.id), np.int32)
-    asserted[thesis_of.find(asserts.dst)] = asserts.id
-    members, places = _matrix(member, thesis_of, columns)
-    members.data = member.id[places]
+    asserted[thesis_of.find(edges["asserts"].dst)] = edges["asserts"].id
+    del edges["asserts"]
+    members, places = _matrix(edges["member"], thesis_of, columns)
+    members.data = edges.pop("member").id[places]
+    del places
     return Theses(
         roomy(found.id.astype(np.int32)),
         roomy(row_of.find(found.episode_id)),
@@ -170,4 +184,8 @@ def _matrix(edges: stored.EdgeArrays, row_of: Places, column_of: Places) -> tupl
 
 
 def _roomy(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
-    return sparse.csr_matrix((roomy(matrix.data), roomy(matrix.indices), roomy(matrix.indptr)), shape=matrix.shape)
+    """The same matrix with room to grow; one array after the other, so that never all are there twice."""
+    matrix.data = roomy(matrix.data)
+    matrix.indices = roomy(matrix.indices)
+    matrix.indptr = roomy(matrix.indptr)
+    return matrix

@@ -75,12 +75,13 @@ class ObjectArrays(NamedTuple):
 
 
 class EdgeArrays(NamedTuple):
-    """Edges as columns of one length, ids rising. `title`: role "title"; `timed`: its validity has a bound."""
+    """Edges as columns of one length, ids rising. `support` is 32,767 at most; `title`: role "title"; `timed`: its
+    validity has a bound."""
 
     id: NDArray[np.int32]
     src: NDArray[np.int32]
     dst: NDArray[np.int32]
-    support: NDArray[np.int32]
+    support: NDArray[np.int16]
     title: NDArray[np.bool_]
     timed: NDArray[np.bool_]
 
@@ -88,7 +89,7 @@ class EdgeArrays(NamedTuple):
     def none(cls) -> EdgeArrays:
         """No edges."""
         numbers, flags = np.empty(0, np.int32), np.empty(0, np.bool_)
-        return cls(numbers, numbers, numbers, numbers, flags, flags)
+        return cls(numbers, numbers, numbers, np.empty(0, np.int16), flags, flags)
 
     def plus(self, more: EdgeArrays) -> EdgeArrays:
         """These and more, which have larger ids."""
@@ -233,7 +234,7 @@ def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
     """
     code = " ".join(f"WHEN '{kind}' THEN {number}" for number, kind in enumerate(EDGE_KINDS))
     cursor = conn.execute(
-        "SELECT (src << 30) + dst, (id << 32) + (min(n_support, 0x7ffffff) << 5) + ((role IS 'title') << 4)"
+        "SELECT (src << 30) + dst, (id << 32) + (min(n_support, 0x7fff) << 5) + ((role IS 'title') << 4)"
         f" + ((valid_from IS NOT NULL OR valid_to IS NOT NULL) << 3) + CASE kind {code} END"
         " FROM edge WHERE t_expired IS NULL ORDER BY id"
     )
@@ -243,7 +244,7 @@ def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
             (packed >> 32).astype(np.int32),
             (ends >> 30).astype(np.int32),
             (ends & (1 << 30) - 1).astype(np.int32),
-            (packed >> 5 & 0x7FFFFFF).astype(np.int32),
+            (packed >> 5 & 0x7FFF).astype(np.int16),
             (packed & 16).astype(np.bool_),
             (packed & 8).astype(np.bool_),
         )
