@@ -371,7 +371,9 @@ class Graph:
 def _degrees(graph: Graph, rows: NDArray[np.integer[Any]], width: int) -> Degrees:
     """Of these rows alone, for `width` objects."""
 
-    def entries_of(matrix: sparse.csr_matrix) -> Ints:
+    def entries_of(matrix: sparse.csr_matrix) -> Ints | slice:
+        if len(rows) == matrix.shape[0]:  # a place for each mention would take more than the mentions
+            return slice(None)
         return slices(matrix.indptr[rows], matrix.indptr[rows + 1] - matrix.indptr[rows])[1]
 
     entries = entries_of(graph.counts)
