@@ -16,17 +16,20 @@ MASS_POWER = 0.7  # below 1: what lies further off loses less, so that the secon
 
 
 def final_scores(text: TextScores, walk: Walk | None, links: Floats, graph: Graph, settings: RecallSettings) -> Floats:
-    """(n,) `g * mass^0.7 + (1 - g) * fused text + l * links`, each of the three in [0, 1]; g is the graph's share.
+    """(n,) in [0, 1]: `g * mass^0.7 + (1 - g) * fused text`, and where there are links `(that + l * links) / (1 + l)`.
 
     Passages that need several steps are found by the walk; the text's share keeps it from drowning the plain ones. In a
-    chat the words of a turn tell more, and what it mentions less, than in a note: there the graph's share is smaller.
+    chat the words of a turn tell more, and what it mentions less, than in a note: there the graph's share g is smaller.
     """
     if walk is None or not walk.episodes.any():
         return text.fused
     share = np.where(graph.is_chat, np.float32(settings.chat_graph_weight), np.float32(settings.graph_weight))
-    scores: Floats = (1 - share) * text.fused + np.float32(settings.link_weight) * links
+    scores: Floats = (1 - share) * text.fused
     reached = np.flatnonzero(walk.episodes)
     scores[reached] += share[reached] * (walk.episodes[reached] / walk.episodes.max()) ** MASS_POWER
+    if links.any():
+        scores += np.float32(settings.link_weight) * links
+        scores /= np.float32(1 + settings.link_weight)
     return scores
 
 

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from memory.graph import EpisodeRow, Graph
 from memory.recall.context import smoothed
-from memory.recall.rank import best
+from memory.recall.rank import best, final_scores
 from memory.recall.text import fuse
+from memory.recall.traversers import Walk
+from memory.settings import RecallSettings
 
 ALL = np.ones(3, np.bool_)
 
@@ -72,3 +74,24 @@ def test_best_is_a_prefix_of_the_whole_order(values: list[float], k: int) -> Non
     mask = np.ones(len(values), np.bool_)
     expected = sorted((i for i, v in enumerate(values) if v > 0), key=lambda i: (-values[i], i))
     assert best(array, mask, k).tolist() == expected[:k]
+
+
+def test_links_order_and_keep_scores_within_one() -> None:
+    rows = [EpisodeRow(i, 1, i, None, False, 50, {}, frozenset()) for i in range(3)]
+    graph = Graph.empty().added(rows, [])
+    text = fuse(scores(3, 2, 1), scores(0.3, 0.2, 0.1), ALL, 0.7)
+    walk = Walk(scores(0.4, 0.2, 0.2), scores())
+    plain = final_scores(text, walk, scores(0, 0, 0), graph, RecallSettings())
+    linked = final_scores(text, walk, scores(1, 0, 1), graph, RecallSettings())
+    assert plain[0] == linked[0] == 1
+    assert plain[1] > plain[2] and linked[2] > linked[1]
+
+
+def test_in_a_chat_the_words_tell_more_than_the_walk() -> None:
+    text = fuse(scores(1, 0, 0), scores(0.1, 0, 0), ALL, 0.7)
+    walk = Walk(scores(0, 1, 0), scores())
+    notes = Graph.empty().added([EpisodeRow(i, 1, i, None, False, 50, {}, frozenset()) for i in range(3)], [])
+    of_chat = final_scores(text, walk, scores(0, 0, 0), chat(1, 1, 1), RecallSettings())
+    of_notes = final_scores(text, walk, scores(0, 0, 0), notes, RecallSettings())
+    assert of_notes[1] > of_notes[0]
+    assert of_chat[0] > of_notes[0] and of_chat[1] < of_notes[1]
