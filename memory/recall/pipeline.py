@@ -1,6 +1,6 @@
 """Recall: one question through the stages, each of which writes what it did into the trace (DESIGN section 7).
 
-analyse -> scope -> text -> seed -> graph -> context -> rank
+analyse -> scope -> text -> seed -> graph -> links -> context -> rank
 """
 
 from __future__ import annotations
@@ -144,8 +144,10 @@ def recall(
         with recorder.step("synergy") as detail:
             agreed = synergy(graph, walk, start, mask, settings)
             detail["paths"] = len(agreed.paths)
-    with recorder.step("context"):
+    with recorder.step("links") as detail:
         linked = links(graph, seeds, scores.fused, mask, settings)
+        detail["episodes"] = int(np.count_nonzero(linked))
+    with recorder.step("context"):
         ranking = final_scores(scores, walk, linked, graph, settings)
         if agreed is not None:
             ranking = (1 - settings.synergy_weight) * ranking + settings.synergy_weight * agreed.episodes
