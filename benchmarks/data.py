@@ -147,7 +147,8 @@ def _later(turn: Turn, seconds: int) -> Turn:
 
 def _sessions(name: str, rows: list[dict[str, Any]], path: Path) -> tuple[Document, ...]:
     """One document per session, in the order of the file: as if each lay in a folder of its conversation as a chat
-    in JSON, called by its number, and was read from there. The reader knows no conversations; those are added."""
+    in JSON, called by its number, and was read from there. To the reader each is a chat of its own; here all
+    sessions of a conversation are one."""
     sessions: dict[tuple[str, int], list[dict[str, str]]] = {}
     for row in rows:
         at = parse_time(row["time"], path).isoformat()

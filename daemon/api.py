@@ -37,7 +37,7 @@ from daemon.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
 from memory.learn.diagnose import TRACES
-from memory.nouns import Stats
+from memory.nouns import Recall, Stats
 from memory.store import conversations, episodes, skips, sources
 
 log = logging.getLogger(__name__)
@@ -182,9 +182,13 @@ def _question_routes(app: FastAPI, services: Services) -> None:
     async def recall(request: wire.RecallRequest) -> Response:
         if not 1 <= request.k <= MOST_HITS:
             raise InvalidInputError(f"k is {request.k}; ask for 1 to {MOST_HITS} episodes.")
-        as_of, within = views.parsed_moment(request.as_of, "as_of"), views.scope(request.within)
+        as_of = views.parsed_moment(request.as_of, "as_of")
         began = time.monotonic()
-        found = await services.read(lambda: memory.recall(request.question, request.k, as_of, within))
+
+        def call() -> Recall:
+            return memory.recall(request.question, request.k, as_of, asking.scope(memory, request.within))
+
+        found = await services.read(call)
         return reply(views.recall_reply(found, round((time.monotonic() - began) * 1000, 1)))
 
     @app.get("/facts", response_model=wire.FactsReply)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,26 +19,31 @@ from daemon import views, wire
 from daemon.activity import Channel
 from daemon.failures import failed
 from daemon.writer import Writer
-from memory.nouns import Answer, Token
-from memory.store import conversations
+from memory.errors import NotFoundError
+from memory.nouns import Answer, Scope, Token
+from memory.store import chats, conversations
 
 if TYPE_CHECKING:
     from memory import Memory
 
 log = logging.getLogger(__name__)
 
+NAMES = 5  # of chats, told to who names one that is not there
+NAME_CHARS = 80
+
 
 def begin(memory: Memory, writer: Writer, request: wire.AskRequest) -> Callable[[Channel], None]:
     """Checks the request and writes the question down; returns the work that fills a channel with the events.
 
-    Raises InvalidInputError for a bad question, NotFoundError for an unknown chat session.
+    Raises InvalidInputError for a bad question, NotFoundError for an unknown chat session and for a chat in the scope
+    that was never read.
     """
     began = time.monotonic()
     events = memory.ask(
         request.question,
         as_of=views.parsed_moment(request.as_of, "as_of"),
         conversation=request.conversation,
-        within=views.scope(request.within),
+        within=scope(memory, request.within),
     )
     chat = request.conversation
     if chat is not None:
@@ -67,6 +73,27 @@ def begin(memory: Memory, writer: Writer, request: wire.AskRequest) -> Callable[
             channel.end()
 
     return work
+
+
+def scope(memory: Memory, within: wire.Within) -> Scope | None:
+    """None for no limit. NotFoundError for a chat that was never read, with the names of some that were."""
+    if within.conversation is not None:
+        with memory.store.reading() as conn:
+            if not chats.called(conn, within.conversation):
+                raise NotFoundError(_no_chat(within.conversation, chats.names(conn)))
+    return views.scope(within)
+
+
+def _no_chat(name: str, names: list[str]) -> str:
+    shown = f"There is no chat {name[:NAME_CHARS]!r}."
+    if not names:
+        return f"{shown} No chat has been read yet. Read one: pal add chat.json"
+    wanted = chats.folded(name)
+    by_form = {chats.folded(known): known for known in names}
+    alike = [form for form in by_form if wanted and wanted in form] + get_close_matches(wanted, by_form)
+    first = list(dict.fromkeys([*alike, *by_form]))[:NAMES]
+    more = f" and {len(by_form) - len(first):,} more" if len(by_form) > len(first) else ""
+    return f"{shown} There are: {', '.join(repr(by_form[form][:NAME_CHARS]) for form in first)}{more}."
 
 
 def _save(memory: Memory, writer: Writer, chat: int | None, answer: Answer | None, said: str) -> None:

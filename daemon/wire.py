@@ -44,7 +44,8 @@ PROTOCOL = 1  # raised when a client of the version before could misread what it
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Limits a question to a part of the memory; empty means no limit."""
+    """Limits a question to a part of the memory; empty means no limit. `conversation` is a chat's name; an unknown one
+    is an error that names some that there are."""
 
     sources: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()

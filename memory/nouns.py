@@ -151,7 +151,7 @@ class Scope:
     sources: tuple[str, ...] = ()  # uris
     folders: tuple[str, ...] = ()  # uri prefixes
     tags: tuple[str, ...] = ()
-    conversation: str | None = None
+    conversation: str | None = None  # a chat's name, in upper or lower case
     since: datetime | None = None
     until: datetime | None = None
 

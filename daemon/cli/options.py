@@ -16,6 +16,7 @@ import click
 from daemon import wire
 from daemon.cli.session import Session
 from daemon.terminal import display_safe
+from memory.unicode import well_formed
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -71,23 +72,36 @@ def json_option(command: Command) -> Command:
 
 
 def scope_options(command: Command) -> Command:
-    """--within, --tag, --since, --until: limit a question to a part of the memory. The command gets `within`."""
+    """--within, --source, --chat, --tag, --since, --until: limit a question to a part of the memory.
+
+    The command gets `within`.
+    """
 
     @functools.wraps(command)
     def scoped(
         *args: Any,
         folders: tuple[Path, ...],
+        sources: tuple[str, ...],
+        chat: str | None,
         tags: tuple[str, ...],
         since: str | None,
         until: str | None,
         **others: Any,
     ) -> Any:
-        return command(*args, within=scope(folders, tags, since, until), **others)
+        return command(*args, within=scope(folders, tags, since, until, sources, chat), **others)
 
     for option in (
         click.option("--until", metavar="DATE", type=When("end"), help="Only what is dated up to then."),
         click.option("--since", metavar="DATE", type=When("start"), help="Only what is dated from then on."),
         click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only what carries this tag; repeatable."),
+        click.option("--chat", metavar="NAME", help="Only what was said in this chat."),
+        click.option(
+            "--source",
+            "sources",
+            metavar="PATH",
+            multiple=True,
+            help="Only this file, or this note by its name; repeatable.",
+        ),
         click.option(
             "--within",
             "folders",
@@ -106,21 +120,54 @@ def as_of_option(command: Command) -> Command:
     return click.option("--as-of", metavar="DATE", type=When("end"), help="Answer as it stood on that day.")(command)
 
 
-def scope(folders: tuple[Path, ...], tags: tuple[str, ...], since: str | None, until: str | None) -> wire.Within:
-    """The values of `scope_options`, checked, as the daemon takes them."""
+def scope(
+    folders: tuple[Path, ...],
+    tags: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    sources: tuple[str, ...] = (),
+    chat: str | None = None,
+) -> wire.Within:
+    """The values of `scope_options`, checked, as the daemon takes them. It is asked for a source that is no file."""
+    named = {name: os.path.lexists(Path(name).expanduser()) for name in sources}
     places = [existing(folder, "--within") for folder in folders]
+    places += [_file(Path(name)) for name, on_disk in named.items() if on_disk]
+    uris = [_kept(name) for name, on_disk in named.items() if not on_disk]
     if since and until and datetime.fromisoformat(since) > datetime.fromisoformat(until):
         raise click.BadParameter("It lies after --until, so nothing can be found.", param_hint="--since")
     # a watched folder is known by where its links lead, an added file by the path it was given
     places = [*dict.fromkeys(way for path in places for way in (path, path.resolve()))]
     return wire.Within(
-        sources=tuple(str(path) for path in places if not path.is_dir()),
+        sources=(*(str(path) for path in places if not path.is_dir()), *uris),
         # a prefix of what lies in the folder; "#" begins the names of several sources in one file
-        folders=tuple(f"{path}{'/' if path.is_dir() else '#'}" for path in places),
+        folders=(*(f"{path}{'/' if path.is_dir() else '#'}" for path in places), *(f"{uri}#" for uri in uris)),
         tags=tuple(tag.lstrip("#") for tag in tags),
+        conversation=chat,
         since=since,
         until=until,
     )
+
+
+def _file(path: Path) -> Path:
+    """`path`, absolute. Raises BadParameter for a folder."""
+    if path.expanduser().is_dir():
+        message = f"{str(path)!r} is a folder. For all that stands in it: --within"
+        raise click.BadParameter(display_safe(message, line=True), param_hint="--source")
+    return existing(path, "--source")
+
+
+def _kept(name: str) -> str:
+    """The uri of a source that is on no disk: a note by its name, one chat of a file, a file that has gone.
+
+    Raises BadParameter if the memory does not hold it.
+    """
+    client = click.get_current_context().ensure_object(Session).client
+    path = Path(name).expanduser()
+    for uri in map(well_formed, dict.fromkeys([name, str(path.absolute()), str(path.resolve())])):
+        rows = [row for query in (uri, f"{uri}#") for row in client.sources(query, 1).sources]
+        if any(row.uri == uri or row.uri.startswith(f"{uri}#") for row in rows):
+            return uri
+    return str(existing(path, "--source"))  # which tells that there is none
 
 
 def existing(path: Path, hint: str) -> Path:

@@ -6,6 +6,7 @@
 
     sources, folders, skips      where text comes from             vectors, text   indexes that can be rebuilt
     episodes, graph, facts       what it says                      traces, conversations, jobs   what was done with it
+    chats                        what imported chats are called
 
 Verbs take a connection of `store.reading()` or `store.writing()` first, and times as milliseconds UTC.
 """

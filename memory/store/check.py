@@ -10,6 +10,11 @@ from memory.store import vectors
 from memory.store.connect import Connection, driver
 from memory.store.store import Store
 
+RESTORE = (
+    "Stop the daemon and put the newest backup in the memory's place (`pal config path --json` tells both places);"
+    " without a backup, move the memory away and read your files again: pal add."
+)
+
 
 def check(store: Store) -> Check:
     """Looks at everything; writers wait meanwhile. Each problem is a sentence."""
@@ -26,7 +31,7 @@ def check(store: Store) -> Check:
 def _file(conn: Connection) -> Iterator[str]:
     for (verdict,) in conn.execute("PRAGMA integrity_check(20)"):
         if verdict != "ok":
-            yield f"The file is damaged: {verdict}. Restore a backup."
+            yield f"The file is damaged: {verdict}. {RESTORE}"
     for table, row, parent, _ in conn.execute("PRAGMA foreign_key_check"):
         yield f"Row {row} of {table} belongs to a row of {parent} that is not there."
 
@@ -36,17 +41,17 @@ def _full_text(conn: Connection) -> Iterator[str]:
         try:
             conn.execute(f"INSERT INTO {kind}_text({kind}_text, rank) VALUES ('integrity-check', ?)", (rank,))
         except driver().DatabaseError as error:
-            yield f"The full text of {kind} texts is damaged ({error}). Rebuild it: pal rebuild."
+            yield f"The full text of {kind} texts is damaged ({error}). {RESTORE}"
     yield from _few(
         conn,
         "SELECT id FROM episode_content WHERE id NOT IN (SELECT id FROM episode_text_docsize)",
-        "Episode {0} is missing from the full text. Rebuild it: pal rebuild.",
+        f"Episode {{0}} is missing from the full text. {RESTORE}",
     )
     for kind in ("episode", "thesis"):
         yield from _few(
             conn,
             f"SELECT id FROM {kind}_text_docsize WHERE id NOT IN (SELECT id FROM {kind}_content)",
-            f"The full text holds {kind} {{0}}, which is not live. Rebuild it: pal rebuild.",
+            f"The full text holds {kind} {{0}}, which is not live. {RESTORE}",
         )
 
 

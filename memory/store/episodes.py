@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.nouns import Episode, Scope
-from memory.store import text, vectors
+from memory.store import chats, text, vectors
 from memory.store.codec import SOURCE_COLUMNS, columns, id_list, source_from_row, to_json
 from memory.store.connect import Connection
 from memory.times import from_ms, to_ms
@@ -218,8 +218,8 @@ def within(conn: Connection, scope: Scope) -> list[int]:
         conditions.append("s.id IN (SELECT source_id FROM source_tag WHERE tag IN (SELECT value FROM json_each(?)))")
         values.append(to_json(scope.tags))
     if scope.conversation is not None:
-        conditions.append("s.conversation = ?")
-        values.append(scope.conversation)
+        conditions.append("s.id IN (SELECT value FROM json_each(?))")
+        values.append(id_list(chats.called(conn, scope.conversation)))
     if scope.since is not None:
         conditions.append("coalesce(e.event_to, e.event_from, s.at) >= ?")
         values.append(to_ms(scope.since))

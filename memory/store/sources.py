@@ -102,12 +102,16 @@ def retire(conn: Connection, id: int, now: int) -> episodes.Retired:
 
 
 def listing(conn: Connection, query: str = "", limit: int = 50, offset: int = 0) -> list[Listed]:
-    """Live sources, newest ingested first. `query` is looked for in uri and title, in upper or lower case."""
+    """Live sources, newest ingested first, but before them the one whose uri is `query`.
+
+    `query` is looked for in uri and title, in upper or lower case.
+    """
     rows = conn.execute(
         f"SELECT {SOURCE_COLUMNS}, (SELECT count(*) FROM episode e JOIN node n ON n.id = e.node_id"
         "  WHERE e.source_id = source.id AND n.t_expired IS NULL)"
-        f" FROM source WHERE {_MATCHES} ORDER BY t_ingested DESC, id DESC LIMIT :limit OFFSET :offset",
-        {"like": _like(query), "limit": limit, "offset": offset},
+        f" FROM source WHERE {_MATCHES} ORDER BY uri = :query DESC, t_ingested DESC, id DESC"
+        " LIMIT :limit OFFSET :offset",
+        {"like": _like(query), "query": query, "limit": limit, "offset": offset},
     ).fetchall()
     return [Listed(source_from_row(row[:-1]), row[-1], tags_of(conn, row[0])) for row in rows]
 

@@ -20,6 +20,7 @@ _SPEAKER = ("role", "speaker", "author", "sender", "from", "name")
 _TEXT = ("content", "text", "message")
 _TIME = ("time", "timestamp", "at", "date", "created_at")
 _ID = ("id", "uuid", "conversation_id")
+_NAME = ("title", "name", *_ID)
 _MILLISECONDS = 10**11  # seconds since 1970 stay below this until the year 5138
 
 
@@ -62,7 +63,15 @@ def _document(chat: Mapping[str, Any], number: str) -> Document:
         title=title if isinstance(title, str) else None,
         kind="chat",
         at=at if at is not None else _time(_first(chat, _TIME)),
+        conversation=_called(chat),
     )
+
+
+def _called(chat: Mapping[str, Any]) -> str | None:
+    """What the export calls the chat: its title, else whom it is with, else its id."""
+    names = (chat.get(key) for key in _NAME)
+    called = (str(name).strip() for name in names if isinstance(name, str | int) and not isinstance(name, bool))
+    return next(filter(None, called), None)
 
 
 def _turn(message: Any) -> Turn | None:

@@ -26,7 +26,8 @@ class Reader:
 
     `read(path, data)` opens nothing: `path` only lends its name. It gives one document, or several for a file
     that holds several sources; then the `uri` of each is its own id inside the file. What the reader leaves
-    unset (uri, title, date, hash, size) `plugins.readers.documents` fills in. It raises Unreadable with a reason.
+    unset (uri, title, date, hash, size, the conversation of a chat) `plugins.readers.documents` fills in. It raises
+    Unreadable with a reason.
     """
 
     name: str

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 import pytest
 
 from tests.cli.test_pal import HEAVY
@@ -66,6 +69,99 @@ def test_a_question_can_be_limited(vault: Shell, options: list[str], place: str)
     said = vault.pal("recall", "the goat", "--json", *options)
     assert said.code == 0, said
     assert {hit["passage"]["uri"] for hit in said.json["hits"]} == {f"./{place}"}
+
+
+@pytest.mark.parametrize(
+    ("options", "places"),
+    [
+        (["--source", "notes/Bosun.md"], {"notes/Bosun.md"}),
+        (["--source", "notes/Bosun.md", "--source", "./notes/chats/../chats/foghorn-committee.json"], None),
+        (["--chat", "Foghorn committee"], {"notes/chats/foghorn-committee.json"}),
+        (["--chat", " foghorn COMMITTEE "], {"notes/chats/foghorn-committee.json"}),
+    ],
+)
+def test_a_question_can_be_put_to_one_file_or_one_chat(
+    vault: Shell, options: list[str], places: set[str] | None
+) -> None:
+    said = vault.pal("recall", "the goat and the foghorn", "-k", "200", "--json", *options)
+    assert said.code == 0, said
+    both = {"notes/Bosun.md", "notes/chats/foghorn-committee.json"}
+    assert {hit["passage"]["uri"].removeprefix("./") for hit in said.json["hits"]} <= (places or both)
+
+
+def test_an_answer_comes_from_the_chat_alone(vault: Shell) -> None:
+    said = vault.pal("ask", "How far from the foghorn does Nuria live?", "--chat", "foghorn committee", "--json")
+    assert said.code == 0, said
+    assert "600 metres" in said.lines[-1]["text"]
+    assert {cited["uri"] for cited in said.lines[-1]["citations"]} == {"./notes/chats/foghorn-committee.json"}
+    outside = vault.pal("ask", "What is Nuria's boat called?", "--chat", "foghorn committee")
+    assert "Paperwork" not in outside.out
+
+
+def test_an_unknown_chat_is_told_with_those_there_are(vault: Shell) -> None:
+    for command in ("ask", "recall"):
+        said = vault.pal(command, "who?", "--chat", "fog\x1b[2J")
+        assert (said.code, said.out) == (4, "")
+        assert said.err.startswith("Error: There is no chat 'fog\\x1b[2J'. There are: ")
+        assert "'Foghorn committee'" in said.err
+    said = vault.pal("ask", "who?", "--chat", "Foghorn", "--json")
+    assert (said.code, said.json["code"]) == (4, "not_found")
+
+
+def test_a_wrong_source_is_told_with_the_nearest_name(vault: Shell) -> None:
+    for command in ("ask", "recall"):
+        said = vault.pal(command, "who?", "--source", "notes/Bosum.md")
+        assert (said.code, said.out) == (2, "")
+        assert "There is no 'notes/Bosum.md'. Did you mean 'Bosun.md'?" in said.err
+    said = vault.pal("ask", "who?", "--source", "\udcff\x1b[2J")
+    assert said.code == 2
+    assert "\x1b" not in said.err
+    said = vault.pal("ask", "who?", "--source", "notes")
+    assert said.code == 2
+    assert "--within" in said.err
+
+
+def test_notes_and_the_chats_of_one_file_are_sources_too(shell: Shell) -> None:
+    def chat(title: str | None, said: str) -> dict[str, object]:
+        return {"title": title, "messages": [{"role": "Ana", "content": said, "time": "2026-05-11T19:02:00Z"}]}
+
+    export = shell.folder / "export.json"
+    chats = [chat(f"Chat {n}", f"Key {n} lies under pot {n}.") for n in range(7)] + [chat(None, "Key 9 is lost.")]
+    export.write_text(json.dumps(chats), encoding="utf-8")
+    assert shell.pal("add", "export.json").code == 0
+    assert shell.pal("remember", "The key of the shed hangs in the hall.", "--source", "keys").code == 0
+
+    def found(*options: str) -> set[str]:
+        said = shell.pal("recall", "Where does the key lie?", "-k", "200", "--json", *options)
+        assert said.code == 0, said
+        return {hit["passage"]["uri"].removeprefix("./") for hit in said.json["hits"]}
+
+    assert found("--source", "keys") == {"keys"}
+    assert found("--source", "export.json#3") == {"export.json#3"} == found("--chat", "chat 2")
+    assert found("--chat", "export") == {"export.json#8"}
+    every = {f"export.json#{n}" for n in range(1, 9)}
+    assert found("--source", "export.json") == every
+    assert found("--source", "export.json", "--source", "keys") == {*every, "keys"} == found()
+    assert found("--source", "export.json", "--chat", "Chat 0") == {"export.json#1"}
+
+    unknown = shell.pal("recall", "key", "--chat", "chat 66")
+    assert "There are: 'Chat 6', " in unknown.err
+    assert unknown.err.count("', '") == 4
+    assert unknown.err.endswith(" and 3 more.\n")
+
+    before = shell.pal("status", "--json").json
+    os.utime(export, (1, 1))
+    assert " 1 unchanged" in shell.pal("add", "export.json").out
+    after = shell.pal("status", "--json").json
+    assert [after[key] for key in ("sources", "episodes")] == [before[key] for key in ("sources", "episodes")] == [9, 9]
+    export.unlink()
+    assert found("--source", "export.json") == every
+
+
+def test_without_any_chat_it_says_how_to_read_one(shell: Shell) -> None:
+    said = shell.pal("recall", "who?", "--chat", "Ana")
+    assert said.code == 4
+    assert said.err == "Error: There is no chat 'Ana'. No chat has been read yet. Read one: pal add chat.json\n"
 
 
 def test_recall_shows_passages_with_their_places(vault: Shell) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sqlite3
 import time
 
+from memory.store import check
 from tests.cli.vault import NOTES, Shell
 
 
@@ -35,6 +37,15 @@ def test_check_finds_nothing_wrong(vault: Shell) -> None:
     assert said.code == 0
     assert said.out.startswith("All is well. Checked: ")
     assert vault.pal("check", "--json").json["problems"] == []
+
+
+def test_what_is_said_to_mend_the_file_can_be_done(shell: Shell) -> None:
+    commands = [command.split() for command in re.findall(r"pal ((?:[a-z]+ ?)+)", check.RESTORE)]
+    assert commands == [["config", "path"], ["add"]]
+    for command in commands:
+        assert shell.pal(*command, "--help").code == 0
+    places = shell.pal("config", "path", "--json").json
+    assert {"memory", "backups"} <= places.keys()
 
 
 def test_backup_is_a_memory_file(vault: Shell) -> None:

@@ -76,3 +76,33 @@ def test_json_that_is_no_chat_is_refused(read: Read, text: str) -> None:
 
     with pytest.raises(Unreadable, match="not a chat"):
         read("a.json", text)
+
+
+SAID = [{"role": "user", "content": "x"}]
+
+
+@pytest.mark.parametrize(
+    ("export", "called"),
+    [
+        ({"title": " Boat\n talk ", "name": "Ana", "id": "c1", "messages": SAID}, "Boat talk"),
+        ({"title": " ", "name": "Ana", "id": "c1", "messages": SAID}, "Ana"),
+        ({"title": {"text": "no"}, "id": 17, "messages": SAID}, "17"),
+        ({"title": None, "id": True, "messages": SAID}, "with Ana"),
+        ({"messages": SAID}, "with Ana"),
+        ([{"name": "Ana", "text": "hello"}], "with Ana"),
+        ({"title": "Boat\x00\ud800", "messages": SAID}, "Boat\ufffd"),
+    ],
+)
+def test_a_chat_is_called_as_its_export_says_or_else_as_its_file(read: Read, export: object, called: str) -> None:
+    (document,) = read("with Ana.json", json.dumps(export))
+    assert document.conversation == called
+
+
+def test_each_chat_of_a_file_has_its_own_name(read: Read) -> None:
+    chats = [{"title": "Boats", "messages": SAID}, {"id": "c2", "messages": SAID}, {"messages": SAID}]
+    assert [document.conversation for document in read("all.json", json.dumps(chats))] == ["Boats", "c2", "all"]
+
+
+def test_what_is_no_chat_has_no_conversation(read: Read) -> None:
+    (document,) = read("notes.md", "# Boats\n\nPaperwork is hers.\n")
+    assert document.conversation is None

@@ -92,6 +92,9 @@ def test_the_list_is_newest_first_searchable_and_paged(store: Store) -> None:
         assert listed == [("mail/a_b.eml", 0, ()), ("notes/1000.md", 1, ()), ("notes/100%.md", 2, ("x",))]
         for query, found in [("shopping", 2), ("100%", 1), ("a_b", 1), ("_", 1), ("NOTES/", 2), ("zebra", 0)]:
             assert (sources.count(conn, query), len(sources.listing(conn, query))) == (found, found), query
+        remember(conn, "notes/100%.md#old", now=4000)
+        assert [row.source.uri for row in sources.listing(conn, "notes/100%.md", limit=1)] == ["notes/100%.md"]
+        sources.retire(conn, sources.get(conn, "notes/100%.md#old").id, 5000)
         assert [row.source.uri for row in sources.listing(conn, limit=1, offset=1)] == ["notes/1000.md"]
 
 
