@@ -167,6 +167,7 @@ def test_another_change_of_mind_ends_the_first(running: RunningDaemon) -> None:
     deadline = time.monotonic() + 20
     while running.client.status().busy and time.monotonic() < deadline:
         time.sleep(0.02)
+    assert not running.client.status().busy
     until_changed(running, STATIC)
 
 

@@ -63,6 +63,7 @@ async def test_asking_goes_to_the_end() -> None:
         await chat.until(lambda: not chat.screen.conversation.transcript.follows)
         await chat.ask(world.QUESTION)
         await chat.until(lambda: "41 ms" in chat.text())
+        assert chat.screen.conversation.transcript.follows
 
 
 async def test_a_smaller_terminal_keeps_the_end_in_view() -> None:

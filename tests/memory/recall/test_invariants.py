@@ -212,7 +212,7 @@ from tests.memory.recall.vaults import Note, QUESTIONS, STRATEGIES, Vault, fill
 
 said = [((0, 0, 1), (2, 4, 1)), ((1, 1, 2), (3, 0, 3), (4, 1, 2)), ((4, 0, 3), (2, 4, 5)), ((0, 6, 5), (0, 1, 0))]
 notes = tuple(
-    Note(("/work/", "/home/")[n % 2], lines, n if n < 3 else None, (("red", "blue"), ())[n % 2], n == 1)
+    Note(("/office/", "/home/")[n % 2], lines, n if n < 3 else None, (("red", "blue"), ())[n % 2], n == 1)
     for n, lines in enumerate(said)
 )
 for strategy in STRATEGIES:

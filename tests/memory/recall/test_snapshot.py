@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import numpy as np
@@ -72,18 +73,24 @@ def living(graph: Graph) -> dict[int, tuple[object, ...]]:
     }
 
 
+def taken(memory: Memory, steps: list[tuple[str, object]]) -> Iterator[None]:
+    """Takes the steps, and stops after each that changed something."""
+    for what, given_ in steps:
+        try:
+            if what == "write":
+                memory.remember_many(given_)
+            else:
+                memory.retire(given_) if what == "retire" else memory.forget(source=given_)
+        except LookupError:
+            continue
+        yield
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(step, min_size=1, max_size=6))
 def test_grown_by_any_writes_it_is_what_the_file_holds(steps: list[tuple[str, object]]) -> None:
     with Memory.open(":memory:", embedder=HashEmbedder()) as memory:
-        for what, given_ in steps:
-            if what == "write":
-                memory.remember_many(given_)
-            else:
-                try:
-                    memory.retire(given_) if what == "retire" else memory.forget(source=given_)
-                except LookupError:
-                    continue
+        for _ in taken(memory, steps):
             old, fresh = grown(memory), loaded(memory)
             assert living(old.graph) == living(fresh.graph)
             assert everything(old.graph) == everything(fresh.graph)
@@ -98,14 +105,7 @@ def test_grown_by_any_writes_it_is_what_the_file_holds(steps: list[tuple[str, ob
 def test_many_vectors_are_known_by_their_signs(steps: list[tuple[str, object]], limit: int) -> None:
     chosen = MemorySettings(recall=RecallSettings(vectors_in_memory=limit))
     with Memory.open(":memory:", embedder=HashEmbedder(), settings=chosen) as memory:
-        for what, given_ in steps:
-            if what == "write":
-                memory.remember_many(given_)
-            else:
-                try:
-                    memory.retire(given_) if what == "retire" else memory.forget(source=given_)
-                except LookupError:
-                    continue
+        for _ in taken(memory, steps):
             old, exact = grown(memory), loaded(memory)
             assert (old.vectors is None) == (len(old.graph.episode_ids) > limit) == (old.signs is not None)
             for node, row in exact.graph.row_of.items():

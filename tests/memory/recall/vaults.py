@@ -78,7 +78,7 @@ class Vault(NamedTuple):
 days = st.integers(0, 9)
 notes = st.builds(
     Note,
-    st.sampled_from(["/work/", "/home/", "/home/garden/"]),
+    st.sampled_from(["/office/", "/home/", "/home/garden/"]),
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 7), st.integers(0, 7)), min_size=1, max_size=4).map(tuple),
     st.none() | days,
     st.sampled_from([(), ("red",), ("red", "blue")]),
@@ -96,10 +96,10 @@ vaults = st.builds(
 )
 scopes = st.none() | st.builds(
     Scope,
-    sources=st.sampled_from([(), ("/work/0.md", "/home/1.md")]),
-    folders=st.sampled_from([(), ("/home/",), ("/home/garden/", "/work/")]),
+    sources=st.sampled_from([(), ("/office/0.md", "/home/1.md")]),
+    folders=st.sampled_from([(), ("/home/",), ("/home/garden/", "/office/")]),
     tags=st.sampled_from([(), ("blue",), ("red",)]),
-    conversation=st.none() | st.just("/work/"),
+    conversation=st.none() | st.just("/office/"),
     since=st.none() | st.just(day(2)),
     until=st.none() | st.just(day(6)),
 )
