@@ -26,6 +26,7 @@ from memory.store.connect import Connection
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
 NOTHING_THERE = "Nothing that was read lies in that time and place, so there is nothing to answer from."
 NOT_FOUND = "There is nothing in your memory about this."
+NOT_FOUND_THERE = "There is nothing about this in that part of your memory."
 SHARED = 0.1  # of a question's weight; a passage that holds less shares no word with it worth the name
 
 
@@ -138,4 +139,5 @@ def _refusal(found: Found, lines: Sequence[Line]) -> tuple[Answer, tuple[str | C
         return Answer(why, no_answer=True), (why,)
     held = lines[0].covered if lines else frozenset()
     missing = tuple(term for term in found.question.terms if stem(term, found.question.language) not in held)
-    return Answer(NOT_FOUND, no_answer=True, missing=missing), (NOT_FOUND,)
+    why = NOT_FOUND_THERE if found.n_allowed < found.n_alive else NOT_FOUND
+    return Answer(why, no_answer=True, missing=missing), (why,)

@@ -182,6 +182,11 @@ def test_recall_in_an_empty_scope_finds_nothing(vault: Shell) -> None:
     assert said.out.startswith("Nothing that was read lies in that time and place")
 
 
+def test_what_one_note_does_not_hold_may_stand_in_others(vault: Shell) -> None:
+    said = vault.pal("ask", "What is the capital of Mongolia?", "--within", "notes/mail")
+    assert (said.code, said.out.splitlines()[0]) == (4, "There is nothing about this in that part of your memory.")
+
+
 @pytest.mark.parametrize(
     ("question", "understood"),
     [
