@@ -112,9 +112,16 @@ def line_at(first: int | None, lines: Sequence[int], text: str, offset: int) -> 
     return lines[number] if number < len(lines) else first + number
 
 
+Modality = Literal["asserted", "past", "negated", "plan", "hypothesis", "question"]
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A thesis or a relation seen in time. `episode_id`, `line` say where it stands."""
+    """A thesis or a relation seen in time. `episode_id`, `line` say where it stands, `quote` in which words.
+
+    A relation's `objects` are its subject and its object, `predicate` what joins them. `origin` is what read it:
+    a sentence is taken as it stands.
+    """
 
     id: int
     kind: Literal["thesis", "relation"]
@@ -128,6 +135,56 @@ class Fact:
     episode_id: int
     uri: str
     line: int | None
+    modality: Modality = "asserted"
+    origin: Literal["sentence", "rule", "model", "user"] = "sentence"
+    predicate: str | None = None
+    quote: str = ""
+
+
+RevisionState = Literal["open", "kept", "undone", "settled"]
+Verdict = Literal["keep", "both", "old"]
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What a newer fact does to an older one.
+
+    `supersedes`: the new one holds from its time on, the old one until then; `negates`: the old one ended, nothing took
+    its place; `contradicts`: they cannot both hold and nothing tells which does, so both stay until a person says.
+    `open`: nobody has looked at it yet; `kept`: the new fact stands; `undone`: the old one is as it was before;
+    `settled`: both hold. `reason` is a sentence.
+    """
+
+    id: int
+    relation: Literal["supersedes", "negates", "contradicts"]
+    old: Fact
+    new: Fact
+    reason: str
+    author: Literal["rule", "model", "user"]
+    confidence: float
+    state: RevisionState
+    at: datetime
+    settled: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What `learn` did: ids of the facts that are new, of the revisions they led to, and pairs (old, new) of facts that
+    no rule can judge."""
+
+    facts: tuple[int, ...] = ()
+    revisions: tuple[int, ...] = ()
+    undecided: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A judgement of a model on two facts, by their ids. `confidence` in [0, 1]."""
+
+    old: int
+    new: int
+    relation: Literal["supersedes", "contradicts", "duplicates", "complements", "unrelated"]
+    confidence: float
 
 
 @dataclass(frozen=True, slots=True)

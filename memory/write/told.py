@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-Modality = Literal["asserted", "past", "negated", "plan", "hypothesis", "question"]
+from memory.nouns import Modality
+
 Origin = Literal["rule", "model"]
 Cardinality = Literal["one", "many", "unknown"]
 
