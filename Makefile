@@ -41,11 +41,11 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 
 chat: $(VENV)/.installed
 	@if [ -t 0 ] && [ -t 1 ]; then \
-	  $(pal) add examples/notes && { $(pal); code=$$?; $(pal) daemon stop >/dev/null 2>&1; exit $$code; }; \
+	  $(pal) add --yes examples/notes && { $(pal); code=$$?; $(pal) daemon stop >/dev/null 2>&1; exit $$code; }; \
 	else $(MAKE) --no-print-directory demo; fi
 
 demo: $(VENV)/.installed
-	@$(pal) add examples/notes
+	@$(pal) add --yes examples/notes
 	@trap '$(pal) daemon stop >/dev/null 2>&1' EXIT; \
 	for question in \
 	  "Where is the harbour office?" \

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError
 from functools import partial
 from pathlib import Path
 
 from daemon import wire
 from daemon.failures import failed
-from daemon.files import Ignore
+from daemon.files import Ignore, uri_of
 from daemon.ingest import Ingest, Look
 from daemon.settings import WatchSettings
 from daemon.tasks import ADD, Tally, Task, Tasks
 from daemon.views import now
 from daemon.writer import Writer
 from memory import Memory
-from memory.store import jobs
+from memory.nouns import Policy
+from memory.store import folders, jobs, sources
 
 log = logging.getLogger(__name__)
 
@@ -56,33 +57,45 @@ class Adds:
 
         begun = self._writer.write(claim_all)
         for job in begun:
-            self._submit(job.id, [Path(path) for path in job.payload["paths"]], lambda event: None)
+            paths = {Path(path): job.payload.get("policies", {}).get(path, "local") for path in job.payload["paths"]}
+            self._submit(job.id, paths, lambda event: None)
         return len(begun)
 
-    def add(self, paths: Sequence[Path], tell: Callable[[wire.Event], None]) -> None:
+    def add(
+        self,
+        paths: Iterable[Path],
+        tell: Callable[[wire.Event], None],
+        policy: Policy | None = None,
+        default: Policy = "local",
+    ) -> None:
         """Reads files and folders; `tell` gets the events, the last of which is an Added or a Failed.
 
-        When this returns the job is on the disk.
+        `policy` is for all that lies there, read before or now. Without one what is new gets that of the watched folder
+        it lies in, or else the `default`. When this returns the job is on the disk.
         """
-        names = sorted({str(path) for path in paths})
+        with self._memory.store.reading() as conn:
+            policies = {path: policy or folders.policy_of(conn, str(path)) or default for path in sorted(set(paths))}
+        named = {str(path): chosen for path, chosen in policies.items()}
 
         def enqueue() -> int:
             with self._memory.store.writing() as conn:
-                jobs.enqueue(conn, KIND, "\n".join(names), {"paths": names}, now())
+                for path in policies if policy else ():
+                    sources.set_policy(conn, uri_of(path), policies[path])
+                jobs.enqueue(conn, KIND, "\n".join(named), {"paths": [*named], "policies": named}, now())
                 job = jobs.claim(conn, now(), self._boot, [KIND], FOREVER)
                 return job.id if job else 0
 
-        self._submit(self._writer.write(enqueue), paths, tell)
+        self._submit(self._writer.write(enqueue), policies, tell)
 
-    def _submit(self, job: int, paths: Sequence[Path], tell: Callable[[wire.Event], None]) -> None:
+    def _submit(self, job: int, paths: Mapping[Path, Policy], tell: Callable[[wire.Event], None]) -> None:
         looks = []
-        for path in paths:
+        for path, policy in paths.items():
             root = path if path.is_dir() else path.parent
-            looks.append(Look(path, Ignore(root, self._settings.ignore, self._own), path))
+            looks.append(Look(path, Ignore(root, self._settings.ignore, self._own), path, policy))
         tally = Tally(tell)
         few = self._settings.gone_files
         steps = self._ingest.take(looks, tally, trust=lambda root, gone: gone <= few, asked=True)
-        name = f"Reading {paths[0].name}" if len(paths) == 1 else f"Reading {len(paths)} files and folders"
+        name = f"Reading {looks[0].path.name}" if len(looks) == 1 else f"Reading {len(looks)} files and folders"
         self._tasks.submit(ADD, Task(name, tally, steps, partial(self._ended, job, tally)))
 
     def _ended(self, job: int, tally: Tally, error: BaseException | None) -> None:

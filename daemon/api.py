@@ -37,7 +37,7 @@ from daemon.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
 from memory.learn.diagnose import TRACES
-from memory.nouns import Recall, Stats
+from memory.nouns import Policy, Recall, Stats
 from memory.store import conversations, episodes, skips, sources
 
 log = logging.getLogger(__name__)
@@ -63,6 +63,7 @@ class Services:
     models: Models
     activity: Activity
     backups: Path
+    policy: Callable[[], Policy]  # of new folders, as config.toml says now
     stop: Callable[[], None]
     began: float = field(default_factory=time.monotonic)
     _counted: tuple[int, Stats] | None = None
@@ -231,7 +232,8 @@ def _writing_routes(app: FastAPI, services: Services) -> None:
             if isinstance(event, wire.Added | wire.Failed):
                 channel.end()
 
-        await services.work(lambda: services.adds.add(paths, tell))
+        policy = views.policy(request.policy)
+        await services.work(lambda: services.adds.add(paths, tell, policy, services.policy()))
         return _stream(channel.events())
 
 
@@ -244,7 +246,8 @@ def _folder_routes(app: FastAPI, services: Services) -> None:
 
     @app.post("/folders", response_model=wire.Folder)
     async def watch(request: wire.FolderRequest) -> Response:
-        return reply(await services.work(lambda: watcher.add(Path(request.path))))
+        policy = views.policy(request.policy)
+        return reply(await services.work(lambda: watcher.add(Path(request.path), policy, services.policy())))
 
     @app.post("/folders/remove", response_model=wire.Forgotten)
     async def unwatch(request: wire.FolderRequest) -> Response:

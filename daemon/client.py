@@ -67,17 +67,18 @@ class Client:
     def remember(self, request: wire.RememberRequest) -> wire.Remembered:
         return self._call("POST", "/remember", wire.Remembered, request, SLOW)
 
-    def add(self, paths: list[Path] | tuple[Path, ...]) -> Stream:
+    def add(self, paths: list[Path] | tuple[Path, ...], policy: str | None = None) -> Stream:
         """The events of reading files or folders once; the last one is an Added. It goes on if the stream is closed."""
         absolute = tuple(str(path.expanduser().absolute()) for path in paths)
-        return self._stream("POST", "/add", wire.AddRequest(absolute), ends=wire.Added)
+        return self._stream("POST", "/add", wire.AddRequest(absolute, policy), ends=wire.Added)
 
     def folders(self) -> tuple[wire.Folder, ...]:
         return self._call("GET", "/folders", wire.FoldersReply).folders
 
-    def watch(self, path: Path) -> wire.Folder:
+    def watch(self, path: Path, policy: str | None = None) -> wire.Folder:
         """Watches a folder from now on and reads it in the background."""
-        return self._call("POST", "/folders", wire.Folder, wire.FolderRequest(str(path.expanduser().absolute())))
+        request = wire.FolderRequest(str(path.expanduser().absolute()), policy=policy)
+        return self._call("POST", "/folders", wire.Folder, request)
 
     def unwatch(self, path: Path, forget: bool = False) -> wire.Forgotten:
         """Stops watching a folder; with `forget` what was read from it is forgotten too."""

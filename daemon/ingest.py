@@ -23,7 +23,7 @@ from daemon.views import moment, now
 from daemon.writer import Writer
 from memory import Memory
 from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
-from memory.nouns import Document, Receipt, Source
+from memory.nouns import Document, Policy, Receipt, Source
 from memory.store import skips, sources
 from memory.write.prepare import Prepared
 from plugins.manager import Plugins
@@ -42,11 +42,13 @@ STORE_TROUBLE = (StoreFullError, StoreBusyError, StoreDamagedError, NotAvailable
 
 @dataclass(frozen=True)
 class Look:
-    """Where to look: a folder or a file, what to leave out, and the root it belongs to."""
+    """Where to look: a folder or a file, what to leave out, and the root it belongs to. What is new there gets
+    `policy`; what is known keeps its own."""
 
     path: Path
     ignore: Ignore
     root: Path
+    policy: Policy = "local"
 
 
 @dataclass
@@ -54,6 +56,7 @@ class _Disk:
     """What was found there, by uri."""
 
     files: dict[str, Found] = field(default_factory=dict)
+    policies: dict[str, Policy] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)  # and will not be read, for this reason
     blind: list[str] = field(default_factory=list)  # folders that could not be looked into
 
@@ -127,7 +130,7 @@ class Ingest:
             for found in files.walk(look.path, look.ignore):
                 uri = uri_of(found.path)
                 if found.unread is None:
-                    disk.files[uri] = found
+                    disk.files[uri], disk.policies[uri] = found, look.policy
                 else:
                     disk.unread[uri] = found.unread
                 if found.folder:
@@ -203,16 +206,20 @@ class Ingest:
         for new, old in pairs.items():
             renamed = {source.uri: new + source.uri[len(old) :] for source in lost[old]}
             try:
-                self._writer.submit(partial(self._move, renamed)).result()
+                self._writer.submit(partial(self._move, renamed, disk.policies[new])).result()
             except PalimpsestError as error:
                 log.warning("a moved file was not followed: %s", error)
                 continue
             known[new] = [replace(source, uri=renamed[source.uri]) for source in lost.pop(old)]
             self.publish(wire.SourceChanged(new, "moved"))
 
-    def _move(self, renamed: Mapping[str, str]) -> None:
+    def _move(self, renamed: Mapping[str, str], policy: Policy) -> None:
+        """Into a folder whose text stays on this machine, its own text stays, too."""
         for old, new in renamed.items():
             self._memory.move(old, new)
+            if policy == "local":
+                with self._memory.store.writing() as conn:
+                    sources.set_policy(conn, new, policy)
 
     def _retire(self, lost: Mapping[str, list[Source]], tally: Tally) -> Iterator[None]:
         for there in lost.values():
@@ -232,7 +239,7 @@ class Ingest:
         batch = _Batch(unread=dict(disk.unread), readable=[uri for uri in skipped if not disk.has(uri)])
         batch.files = len(disk.unread)
         for uri, found in disk.files.items():
-            self._take_file(uri, found, known.get(uri, []), batch)
+            self._take_file(uri, found, known.get(uri, []), disk.policies[uri], batch)
             if uri in skipped and uri not in batch.unread:
                 batch.readable.append(uri)
             tally.label = uri
@@ -242,7 +249,7 @@ class Ingest:
                 yield
         self._write(batch, known, skipped, tally)
 
-    def _take_file(self, uri: str, found: Found, there: list[Source], batch: _Batch) -> None:
+    def _take_file(self, uri: str, found: Found, there: list[Source], policy: Policy, batch: _Batch) -> None:
         """Reads one file into the batch, unless it is the same as it was."""
         batch.files += 1
         path, status = found.path, found.stat
@@ -263,7 +270,8 @@ class Ingest:
             if status.st_size == 0:  # somebody emptied it: what it said is not so any more
                 batch.gone += [source.uri for source in there]
             return
-        batch.documents += read
+        kept = {source.uri: source.policy for source in there}
+        batch.documents += [replace(document, policy=kept.get(document.uri, policy)) for document in read]
         batch.bytes += len(data)
         batch.gone += {source.uri for source in there} - {document.uri for document in read}
 

@@ -16,12 +16,13 @@ import os
 import signal
 import sys
 import threading
+from functools import partial
 from types import FrameType
 
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, DaemonLock
 from daemon.logs import configure
 from daemon.paths import Paths, private_folder
-from daemon.settings import Settings, SettingsError, load
+from daemon.settings import Settings, SettingsError, load, new_folder_policy
 from memory.errors import PalimpsestError
 
 log = logging.getLogger("daemon")
@@ -120,6 +121,7 @@ class Daemon:
             models=self.models,
             activity=self.activity,
             backups=self.paths.backups,
+            policy=partial(new_folder_policy, self.paths.config),
             stop=self.stop_soon,
         )
         self.watcher.load()

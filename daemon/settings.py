@@ -84,6 +84,11 @@ class ModelsSettings:
     )
     answer: tuple[str, ...] = setting(("auto",), "For answers.")
     agent: tuple[str, ...] = setting(("auto",), "For questions that take many steps.")
+    policy: Literal["ask", "local", "any"] = setting(
+        "ask",
+        "Whether text of folders that are added may be given to models elsewhere. local: no; any: yes; "
+        "ask: no, and `pal add` asks once.",
+    )
     daily_tokens: int = setting(
         1_000_000, "Tokens a day that models elsewhere may take, questions and answers together; 0: any number."
     )
@@ -148,6 +153,14 @@ def load(path: Path) -> Settings:
         raise SettingsError(
             f"{path} cannot be read: {error}. Correct that, or move it away to use the defaults."
         ) from error
+
+
+def new_folder_policy(path: Path) -> Literal["local", "any"]:
+    """The policy of new folders as config.toml says it now; local as long as nobody has said anything else."""
+    try:
+        return "any" if load(path).models.policy == "any" else "local"
+    except SettingsError:
+        return "local"
 
 
 @dataclass(frozen=True, slots=True)

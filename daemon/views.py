@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, cast, get_args
 
 from daemon import wire
 from memory.errors import InvalidInputError
@@ -17,6 +17,7 @@ from memory.nouns import (
     Episode,
     Fact,
     Hit,
+    Policy,
     Recall,
     Receipt,
     Scope,
@@ -55,6 +56,13 @@ def parsed_moment(text: str | None, name: str, *, end: bool = True) -> datetime 
         raise InvalidInputError(
             f"{name} is no time: {text[:40]!r}. Write 2025-05-03 or 2025-05-03T14:00+02:00."
         ) from error
+
+
+def policy(name: str | None) -> Policy | None:
+    """Raises InvalidInputError."""
+    if name is not None and name not in get_args(Policy):
+        raise InvalidInputError(f"policy is {name[:40]!r}. Write local or any.")
+    return cast(Policy | None, name)
 
 
 def scope(within: wire.Within) -> Scope | None:
@@ -112,7 +120,7 @@ def known_fact(fact: Fact) -> wire.KnownFact:
 
 def source_row(listed: sources.Listed) -> wire.SourceRow:
     source = listed.source
-    return wire.SourceRow(source.uri, source.kind, source.title, listed.episodes, _iso(source.at))
+    return wire.SourceRow(source.uri, source.kind, source.title, listed.episodes, _iso(source.at), source.policy)
 
 
 def conversation(row: conversations.Conversation) -> wire.Conversation:

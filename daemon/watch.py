@@ -34,6 +34,7 @@ from daemon.views import now
 from daemon.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
+from memory.nouns import Policy
 from memory.store import folders, skips, sources
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class _Root:
     path: Path
     ignore: Ignore
     known_as: Identity | None  # what it was when it was last believed
+    policy: Policy  # of what is new in it
     watch: ObservedWatch | None = None
     watched_as: Identity | None = None  # what the events come from
     state: str = "scanning"
@@ -86,7 +88,8 @@ class Watcher:
         with self._memory.store.reading() as conn:
             for folder in folders.listing(conn):
                 identity = folder.options.get("identity")
-                self._roots[Path(folder.path)] = self._root(Path(folder.path), tuple(identity) if identity else None)
+                known_as = tuple(identity) if identity else None
+                self._roots[Path(folder.path)] = self._root(Path(folder.path), known_as, folder.policy)
 
     def start(self) -> None:
         """Begins to watch and scan all folders."""
@@ -122,8 +125,12 @@ class Watcher:
 
     # What a person asks for -----------------------------------------------------------------------
 
-    def add(self, path: Path) -> wire.Folder:
-        """Watches a folder from now on. InvalidInputError, NotFoundError, ConflictError."""
+    def add(self, path: Path, policy: Policy | None = None, default: Policy = "local") -> wire.Folder:
+        """Watches a folder from now on. InvalidInputError, NotFoundError, ConflictError.
+
+        `policy` is for all that lies in it, read before or from now on; without one what is new gets the `default`, or
+        what was said when it was first watched.
+        """
         try:
             path = path.resolve(strict=True)
             os.scandir(path).close()
@@ -146,10 +153,15 @@ class Watcher:
         if path not in self._roots:
             if not self._started.wait(60):
                 raise ConflictError("Folders cannot be watched now. See the daemon's log, and restart it.")
-            self._writer.write(partial(self._store, path, _identity(path)))
-            root = self._roots[path] = self._root(path, _identity(path))
+            root = self._root(path, _identity(path), policy or default)
+            self._writer.write(partial(self._store, root, root.known_as, policy))
+            self._roots[path] = root
             self._watch(root)
             self._scan(root)
+        elif policy:
+            root = self._roots[path]
+            root.policy = policy
+            self._writer.write(partial(self._store, root, root.known_as, policy))
         return self._folder(self._roots[path])
 
     def remove(self, path: Path) -> Path:
@@ -184,8 +196,8 @@ class Watcher:
 
     # Folders --------------------------------------------------------------------------------------
 
-    def _root(self, path: Path, known_as: Identity | None) -> _Root:
-        return _Root(path, Ignore(path, self._settings.ignore, self._own), known_as)
+    def _root(self, path: Path, known_as: Identity | None, policy: Policy) -> _Root:
+        return _Root(path, Ignore(path, self._settings.ignore, self._own), known_as, policy)
 
     def _watch(self, root: _Root) -> None:
         """Asks for events before the scan, so that nothing slips between."""
@@ -233,7 +245,7 @@ class Watcher:
         root.scanned = time.monotonic()
         if root.state != "polling":
             root.state = "scanning"
-        self._submit(SCAN, f"Scanning {root.path.name}", [Look(root.path, root.ignore, root.path)], {}, root)
+        self._submit(SCAN, f"Scanning {root.path.name}", [self._look_at(root, root.path)], {}, root)
 
     def _submit(
         self, urgency: int, name: str, looks: Sequence[Look], moved: dict[Path, Path], scanned: _Root | None = None
@@ -256,7 +268,7 @@ class Watcher:
             identity = _identity(root.path)
             if error is None and identity and identity != root.known_as:
                 root.known_as = identity
-                self._writer.submit(partial(self._store, root.path, identity))
+                self._writer.submit(partial(self._store, root, identity))
 
     def _missing(self, root: _Root, why: str) -> None:
         if root.state != "missing":
@@ -316,14 +328,20 @@ class Watcher:
             elif root.state == "polling" and not root.scans and time.monotonic() - root.scanned > POLL_SECONDS:
                 self._scan(root)
 
-    def _store(self, path: Path, identity: Identity | None) -> None:
+    def _store(self, root: _Root, identity: Identity | None, policy: Policy | None = None) -> None:
+        """Writes what is known of a folder; a `policy` is for what was read from it before, too."""
         with self._memory.store.writing() as conn:
-            folders.add(conn, str(path), now(), options={"identity": identity})
+            folders.add(conn, str(root.path), now(), root.policy, {"identity": identity})
+            if policy:
+                sources.set_policy(conn, uri_of(root.path), policy)
 
     def _folder(self, root: _Root) -> wire.Folder:
         with self._memory.store.reading() as conn:
             count = sources.count(conn, uri_of(root.path) + "/")
-        return wire.Folder(str(root.path), root.state, count, root.detail)
+        return wire.Folder(str(root.path), root.state, count, root.detail, root.policy)
+
+    def _look_at(self, root: _Root, path: Path) -> Look:
+        return Look(path, root.ignore, root.path, root.policy)
 
     # Events ---------------------------------------------------------------------------------------
 
@@ -349,9 +367,7 @@ class Watcher:
                 self._scan(root)
                 continue
             all_changed = set(changed)
-            looks += [
-                Look(path, root.ignore, place) for path in sorted(changed) if all_changed.isdisjoint(path.parents)
-            ]
+            looks += [self._look_at(root, path) for path in sorted(changed) if all_changed.isdisjoint(path.parents)]
         if looks:
             self._submit(CHANGE, f"Reading {len(looks)} changed files", looks, moved)
 

@@ -89,17 +89,24 @@ class RememberRequest:
 
 @dataclass(frozen=True, slots=True)
 class AddRequest:
-    """POST /add -> ingestion stream. `paths` are absolute: files or folders, read once."""
+    """POST /add -> ingestion stream. `paths` are absolute: files or folders, read once.
+
+    `policy`: local (their text stays on this machine) | any (models elsewhere may be given it), for what was read there
+    before, too; None leaves that as it is, and what is new gets its watched folder's or the default.
+    """
 
     paths: tuple[str, ...]
+    policy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FolderRequest:
-    """POST /folders (watch), POST /folders/remove (stop watching). `forget` drops what was read from it."""
+    """POST /folders (watch), POST /folders/remove (stop watching). `forget` drops what was read from it. `policy` is as
+    in AddRequest; with one, a folder that is watched already changes its own."""
 
     path: str
     forget: bool = False
+    policy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,12 +236,14 @@ class FactsReply:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A watched folder. `state`: watching | scanning | missing | polling, with the reason in `detail`."""
+    """A watched folder. `state`: watching | scanning | missing | polling, with the reason in `detail`. `policy` of what
+    is new in it: local | any."""
 
     path: str
     state: str
     sources: int = 0
     detail: str = ""
+    policy: str = "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,13 +253,14 @@ class FoldersReply:
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """One source, as `pal status --sources` and the chat list it."""
+    """One source, as `pal status --sources` and the chat list it. `policy`: local | any."""
 
     uri: str
     kind: str
     title: str
     episodes: int
     at: str | None = None
+    policy: str = "local"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.options import existing, json_option
+from daemon.cli.policy import ask, policy_option
 from daemon.cli.session import Session, pass_session
 from daemon.terminal import count
 
@@ -23,12 +24,20 @@ def watch() -> None:
 
 @watch.command("add")
 @click.argument("folders", nargs=-1, required=True, metavar="FOLDER...", type=click.Path(path_type=Path))
+@policy_option
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
-def watch_add(session: Session, folders: tuple[Path, ...], as_json: bool) -> None:
-    """Watch FOLDER from now on."""
-    for folder in [_folder(folder) for folder in folders]:
-        _watch(session, folder, as_json)
+def watch_add(session: Session, folders: tuple[Path, ...], policy: str | None, yes: bool, as_json: bool) -> None:
+    """Watch FOLDER from now on.
+
+    For a folder that is watched already, --policy changes where its text may go, read before or from now on.
+    """
+    chosen = [_folder(folder) for folder in folders]
+    if policy is None and not yes and not as_json:
+        ask(session)
+    for folder in chosen:
+        _watch(session, folder, as_json, policy)
 
 
 def _folder(path: Path) -> Path:
@@ -38,13 +47,14 @@ def _folder(path: Path) -> Path:
     return folder
 
 
-def _watch(session: Session, folder: Path, as_json: bool = False) -> None:
-    known = {row.path for row in session.client.folders()}
-    row = session.client.watch(folder)
+def _watch(session: Session, folder: Path, as_json: bool = False, policy: str | None = None) -> None:
+    known = {row.path: row.policy for row in session.client.folders()}
+    row = session.client.watch(folder, policy)
     if as_json:
         output.print_json(row)
     elif row.path in known:
-        output.print_text(f"Already watched: {row.path}")
+        changed = f". Its policy is {row.policy} now." if row.policy != known[row.path] else ""
+        output.print_text(f"Already watched: {row.path}{changed}")
     else:
         output.print_text(f"Watching {row.path}. It is being read; `pal status` shows how far.")
 
@@ -80,8 +90,8 @@ def watch_list(session: Session, as_json: bool) -> None:
 
 
 def print_folders(folders: tuple[wire.Folder, ...]) -> None:
-    """One line each: path, state, how much was read from it, what is wrong."""
-    output.print_table((row.path, row.state, count(row.sources, "source"), row.detail) for row in folders)
+    """One line each: path, state, how much was read from it, where its text may go, what is wrong."""
+    output.print_table((row.path, row.state, count(row.sources, "source"), row.policy, row.detail) for row in folders)
 
 
 @click.command()
@@ -106,6 +116,8 @@ def init(session: Session, folders: tuple[Path, ...], as_json: bool) -> None:
         output.print_text(f"{'Written' if written else 'Kept'}: {config}")
     if not chosen and not as_json and sys.stdin.isatty():
         chosen = _ask_for_folders(session)
+    if chosen and not as_json:
+        ask(session)
     for folder in chosen:
         _watch(session, folder)
     if as_json:
@@ -120,7 +132,7 @@ def _ask_for_folders(session: Session) -> list[Path]:
             output.say(f"  {row.path}")
     likely = [str(Path.home() / name) for name in LIKELY if (Path.home() / name).is_dir()]
     example = f", for example {likely[0]}" if likely and not watched else ""
-    output.say(f"Which folder shall be read{example}? Nothing leaves this machine. An empty line ends.")
+    output.say(f"Which folder shall be read{example}? An empty line ends.")
     chosen: list[Path] = []
     while answer := click.prompt("Folder", default="", show_default=False, err=True).strip():
         try:

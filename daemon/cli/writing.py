@@ -10,6 +10,7 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.options import When, existing, json_option
+from daemon.cli.policy import ask, policy_option
 from daemon.cli.session import Session, pass_session
 from daemon.client import DaemonDownError
 from daemon.terminal import count, display_safe
@@ -20,34 +21,40 @@ NEW_LINE = "\n"  # Python 3.11 takes no backslash inside the braces of an f-stri
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...|-", type=click.Path(allow_dash=True))
+@policy_option
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
-def add(session: Session, paths: tuple[str, ...], as_json: bool) -> None:
+def add(session: Session, paths: tuple[str, ...], policy: str | None, yes: bool, as_json: bool) -> None:
     """Read files and folders once.
 
     "-" reads text from standard input. What was read before and has not changed is left as it is.
     To keep a folder read as it changes: pal watch add.
+
+    On a terminal the first folder makes it ask whether text may be given to a language model on the net.
     """
     files = [existing(Path(path), "PATH") for path in paths if path != STDIN]
+    if policy is None and not yes and not as_json and any(file.is_dir() for file in files):
+        ask(session)
     if STDIN in paths:
         note = wire.RememberRequest(_stdin())
         _report(session.client.remember(note), as_json)
     if files:
-        added = _read(session, files, as_json)
+        added = _read(session, files, policy, as_json)
         if not as_json:
             click.echo(_summary(added))
         if added.skipped and not (added.sources or added.unchanged):
             sys.exit(1)
 
 
-def _read(session: Session, files: list[Path], as_json: bool) -> wire.Added:
+def _read(session: Session, files: list[Path], policy: str | None, as_json: bool) -> wire.Added:
     """Reads the files, telling how far it is: a bar on a terminal, events with JSON."""
     show_bar = not as_json and sys.stderr.isatty()
     try:
         with click.progressbar(
             length=0, label="Reading", file=sys.stderr, hidden=not show_bar, item_show_func=lambda item: item
         ) as bar:
-            for event in session.client.add(files):
+            for event in session.client.add(files, policy):
                 if as_json:
                     output.print_json(event)
                 match event:

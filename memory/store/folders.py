@@ -34,6 +34,12 @@ def add(
     return known is None
 
 
+def policy_of(conn: Connection, path: str) -> Policy | None:
+    """The policy of the watched folder that `path` is or lies in; None if it lies in none."""
+    above = {path, *(path[:end] for end, char in enumerate(path) if char == "/")}
+    return next((folder.policy for folder in listing(conn) if folder.path in above), None)
+
+
 def remove(conn: Connection, path: str) -> bool:
     """Stops watching; False if it was not watched. What was read from it stays."""
     return conn.execute("DELETE FROM folder WHERE path = ?", (path,)).rowcount > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import Document, Source
+from memory.nouns import Document, Policy, Source
 from memory.store import episodes
 from memory.store.codec import SOURCE_COLUMNS, source_from_row, to_json
 from memory.store.connect import Connection
@@ -81,6 +81,15 @@ def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
 def stamp(conn: Connection, id: int, size: int | None, mtime_ns: int | None) -> None:
     """Notes that the file was looked at and its content is the same, although its date or size on disk is not."""
     conn.execute("UPDATE source SET size = ?, mtime_ns = ? WHERE id = ?", (size, mtime_ns, id))
+
+
+def set_policy(conn: Connection, uri: str, policy: Policy) -> int:
+    """Changes where text may go: of the source, or of all below that folder or in that file; returns how many."""
+    return conn.execute(
+        "UPDATE source SET policy = ?1"
+        " WHERE policy <> ?1 AND (uri = ?2 OR substr(uri, 1, ?3) IN (?2 || '/', ?2 || '#'))",
+        (policy, uri, len(uri) + 1),
+    ).rowcount
 
 
 def rename(conn: Connection, old_uri: str, new_uri: str) -> int:

@@ -14,7 +14,7 @@ from daemon.tasks import Tally
 from daemon.writer import Writer
 from memory import Memory
 from memory.errors import StoreFullError
-from memory.nouns import Document, Receipt
+from memory.nouns import Document, Policy, Receipt
 from memory.store import skips, sources
 from memory.write.prepare import Prepared
 from plugins import manager
@@ -51,14 +51,15 @@ def notes(tmp_path: Path) -> Path:
     return folder
 
 
-def take(memory: Memory, folder: Path) -> tuple[wire.Added, list[wire.Event]]:
+def take(memory: Memory, *folders: Path, policy: Policy = "local") -> tuple[wire.Added, list[wire.Event]]:
     writer = Writer()
     writer.start()
     published: list[wire.Event] = []
     ingest = Ingest(memory, manager.load(), writer, published.append)
     tally = Tally()
     try:
-        for _ in ingest.take([Look(folder, Ignore(folder, [], []), folder)], tally):
+        looks = [Look(folder, Ignore(folder, [], []), folder, policy) for folder in folders]
+        for _ in ingest.take(looks, tally):
             pass
     finally:
         writer.close(5)
@@ -92,6 +93,18 @@ def test_one_that_cannot_be_kept_takes_no_other_with_it(memory: Failing, notes: 
     (notes / "5.md").unlink()
     assert take(memory, notes)[0].sources == 1
     assert kept(memory, notes)[1] == {}
+
+
+def test_what_is_moved_into_a_local_folder_becomes_local(memory: Failing, notes: Path, tmp_path: Path) -> None:
+    take(memory, notes, policy="any")
+    take(memory, notes)
+    private = tmp_path / "private"
+    private.mkdir()
+    (notes / "1.md").rename(private / "1.md")
+    assert take(memory, notes, private)[0].sources == 0, "it kept its identity"
+    with memory.store.reading() as conn:
+        of = {Path(source.uri).stem: source.policy for source in sources.under(conn, str(tmp_path))}
+    assert of == {str(number): "local" if number == 1 else "any" for number in range(10)}
 
 
 def test_a_full_disk_is_no_files_fault(memory: Failing, notes: Path) -> None:

@@ -30,3 +30,10 @@ def test_a_skip_keeps_its_newest_reason_until_it_is_cleared(store: Store) -> Non
         assert skips.clear(conn, "a")
         assert not skips.clear(conn, "a")
         assert skips.count(conn) == 1
+
+
+def test_the_policy_of_what_lies_in_a_watched_folder(store: Store) -> None:
+    with store.writing() as conn:
+        folders.add(conn, "/notes", 1000, "any")
+        paths = ("/notes", "/notes/a/b.md", "/notes-2/a.md", "/", "notes")
+        assert [folders.policy_of(conn, path) for path in paths] == ["any", "any", None, None, None]

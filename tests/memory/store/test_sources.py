@@ -104,3 +104,17 @@ def test_under_a_folder_is_by_the_letter(store: Store) -> None:
             remember(conn, uri, "Words.")
         assert [source.uri for source in sources.under(conn, "/n/")] == ["/n/_", "/n/a", "/n/a/b", "/n/Ä"]
         assert [source.uri for source in sources.under(conn, "/n/_")] == ["/n/_"]
+
+
+def test_a_policy_is_set_for_a_folder_and_for_one_file(store: Store) -> None:
+    with store.writing() as conn:
+        for uri in ("/n/a", "/n/a/b.md", "/n/a/c.json#1", "/n/a.md", "/n/c#d.md"):
+            sources.upsert(conn, replace(LETTER, uri=uri, policy="local"), "x", 1000)
+        assert sources.set_policy(conn, "/n/a", "any") == 3
+        assert sources.set_policy(conn, "/n/a", "any") == 0
+        assert sources.set_policy(conn, "/n/a/c.json", "local") == 1
+        assert sources.set_policy(conn, "/nowhere", "any") == 0
+        of = {
+            uri: sources.get(conn, uri).policy for uri in ("/n/a", "/n/a/b.md", "/n/a/c.json#1", "/n/a.md", "/n/c#d.md")
+        }
+    assert of == {"/n/a": "any", "/n/a/b.md": "any", "/n/a/c.json#1": "local", "/n/a.md": "local", "/n/c#d.md": "local"}

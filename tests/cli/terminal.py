@@ -1,0 +1,48 @@
+"""`pal` at a real terminal: a pseudo-terminal of the system's, and somebody who types into it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import select
+import subprocess
+import sys
+
+from tests.cli.vault import ROOT, Said, Shell
+
+PATIENCE = 30.0  # s without a word before the test gives up
+AGAIN = 2.0  # s after which a key is pressed again: a terminal drops what comes while it changes its mode
+
+
+def at_terminal(shell: Shell, *args: str, keys: list[tuple[str, str]]) -> Said:
+    """Runs `pal`; each of `keys` is (what is printed before, what is typed then). All that is printed is `out`."""
+    master, slave = pty.openpty()
+    environment = os.environ | {"PALIMPSEST_HOME": str(shell.home), "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.cli.pal", *args],
+        cwd=shell.folder, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+    )  # fmt: skip
+    os.close(slave)
+    said, seen, waiting, typed = "", 0, list(keys), ""
+    try:
+        while True:
+            ready, _, _ = select.select([master], [], [], AGAIN if typed else PATIENCE)
+            if not ready:
+                assert typed, f"it says nothing more: {said}"
+                os.write(master, typed.encode())
+                continue
+            with contextlib.suppress(OSError):  # Linux: nobody holds the other end any more
+                if piece := os.read(master, 4096).decode():
+                    said, typed = said + piece, ""
+                    if waiting and waiting[0][0] in said[seen:]:
+                        seen, (_, typed) = len(said), waiting.pop(0)
+                        os.write(master, typed.encode())
+                    continue
+            break
+        assert not waiting, f"it never said {waiting[0][0]!r}: {said}"
+        return Said(process.wait(PATIENCE), said.replace("\r\n", "\n").replace(str(shell.folder), "."), "")
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)

@@ -1,0 +1,86 @@
+"""Where text may go: asked once, kept, and said for one folder."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from daemon.settings import load
+from tests.cli.vault import Shell
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+
+QUESTION = "May it be given to a language model on the net? [y/N]:"
+
+
+@pytest.fixture
+def notes(shell: Shell) -> Shell:
+    (shell.folder / "notes").mkdir()
+    (shell.folder / "notes" / "a.md").write_text("The key is under the third pot.\n", "utf-8")
+    return shell
+
+
+def policies(shell: Shell) -> dict[str, str]:
+    rows = shell.pal("status", "--sources", "--json").json["sources"]
+    return {row["uri"].rpartition("/")[2]: row["policy"] for row in rows}
+
+
+def setting(shell: Shell) -> str:
+    return load(shell.home / "config.toml").models.policy
+
+
+@pytest.mark.parametrize(("typed", "kept"), [("\n", "local"), ("y\n", "any")])
+def test_the_first_folder_asks_and_the_second_does_not(notes: Shell, typed: str, kept: str) -> None:
+    from tests.cli.terminal import at_terminal
+
+    said = at_terminal(notes, "add", "notes", keys=[(QUESTION, typed)])
+    assert said.code == 0 and f"Kept: models.policy = {kept}." in said.out
+    assert (setting(notes), policies(notes)) == (kept, {"a.md": kept})
+    assert ["*", "models.policy", kept] in [line.split() for line in notes.pal("config", "show").out.splitlines()]
+    (notes.folder / "notes" / "b.md").write_text("The code of the door is 4471.\n", "utf-8")
+    again = at_terminal(notes, "add", "notes", keys=[])
+    assert again.code == 0 and QUESTION not in again.out
+    assert policies(notes) == {"a.md": kept, "b.md": kept}
+
+
+def test_nobody_is_asked_without_a_terminal_with_yes_or_for_a_file(notes: Shell) -> None:
+    from tests.cli.terminal import at_terminal
+
+    assert QUESTION not in notes.pal("add", "notes").err
+    for words in (["add", "--yes", "notes"], ["add", "notes/a.md"], ["watch", "add", "--policy", "local", "notes"]):
+        assert QUESTION not in at_terminal(notes, *words, keys=[]).out
+    assert setting(notes) == "ask"
+    assert policies(notes) == {"a.md": "local"}
+
+
+def test_a_policy_is_for_what_was_read_before_too(notes: Shell) -> None:
+    (notes.folder / "notes-2").mkdir()
+    (notes.folder / "notes-2" / "c.md").write_text("A neighbour's note about the weir.\n", "utf-8")
+    notes.pal("add", "notes", "notes-2")
+    assert notes.pal("add", "--policy", "any", "notes").code == 0
+    assert policies(notes) == {"a.md": "any", "c.md": "local"}
+    (notes.folder / "notes" / "a.md").write_text("The key is under the fourth pot.\n", "utf-8")
+    notes.pal("add", "notes")
+    assert policies(notes)["a.md"] == "any", "a known source keeps its policy when it changes"
+
+
+def test_a_watched_folder_changes_its_policy(notes: Shell) -> None:
+    notes.pal("add", "notes")
+    assert notes.pal("watch", "add", "--policy", "any", "notes").code == 0
+    assert policies(notes) == {"a.md": "any"}
+    assert notes.pal("watch", "list").out.split()[4] == "any"
+    said = notes.pal("watch", "add", "--policy", "local", "notes")
+    assert said.out == "Already watched: ./notes. Its policy is local now.\n"
+    assert policies(notes) == {"a.md": "local"}
+    assert notes.pal("watch", "add", "notes").out == "Already watched: ./notes\n"
+    notes.pal("daemon", "restart")
+    assert notes.pal("watch", "list", "--json").json["folders"][0]["policy"] == "local"
+
+
+def test_a_file_of_a_watched_folder_has_the_folders_policy(notes: Shell) -> None:
+    notes.pal("config", "set", "models.policy", "any")
+    notes.pal("watch", "add", "--policy", "local", "notes")
+    (notes.folder / "notes" / "b.md").write_text("The code of the door is 4471.\n", "utf-8")
+    notes.pal("add", "notes/b.md")
+    assert policies(notes)["b.md"] == "local"
