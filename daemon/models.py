@@ -10,6 +10,7 @@ import difflib
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
 from datetime import date
@@ -35,6 +36,7 @@ from plugins.manager import Plugins
 log = logging.getLogger(__name__)
 
 AUTO = "auto"
+QUESTIONS: tuple[Role, ...] = ("answer", "agent")  # for these a person waits
 FRESH_SECONDS = 30.0  # for which it is believed which models there are
 
 There = dict[str, Found]  # by the whole name of the model
@@ -54,6 +56,7 @@ class Models:
         self._looked: dict[str, tuple[float, Look]] = {}
         self._looking = threading.Lock()
         self._probing = threading.Lock()
+        self._talking: Counter[str] = Counter()  # calls for a person's question that are being answered, by model
         self._spent: tuple[str, int] | None = None  # the day, and the tokens that models elsewhere took on it
         self._counting = threading.Lock()
 
@@ -62,14 +65,45 @@ class Models:
 
         Families that can only be elsewhere are not asked what they have unless a role names one of their models.
         """
+        grades = self._grades()
+        if not self._could(role, grades):
+            return None
         named = {name.partition(":")[0] for name in self._wanted[role]}
         there = self._there(
             prefix for prefix, family in self._families.items() if prefix in named or (AUTO in named and family.local)
         )
-        for name in self._candidates(role, there, self._grades()):
+        for name in self._candidates(role, there, grades):
             if there[name].is_local or not local_only:
                 return self._registry.open(name)
         return None
+
+    def batch(self, name: str) -> int:
+        """Episodes that this model may get in one call; one if nobody has graded it."""
+        grades = self._grades().get(name)
+        return grades.batch if grades else 1
+
+    def speed(self, name: str) -> float | None:
+        """Tokens a second that it wrote when it was graded."""
+        grades = self._grades().get(name)
+        return grades.tokens_per_s if grades and grades.tokens_per_s > 0 else None
+
+    def could(self, role: Role) -> bool:
+        """Whether it is worth looking for a model that does this: one is named, or one on this machine has passed."""
+        return self._could(role, self._grades())
+
+    def answering(self, name: str) -> bool:
+        """Whether that model is busy with a person's question."""
+        with self._counting:
+            return self._talking[name] > 0
+
+    @property
+    def day_is_spent(self) -> str:
+        """Why models elsewhere may not be asked today; "" if they may."""
+        with self._counting:
+            spent = self._spent_today()
+        if not self._daily_tokens or spent < self._daily_tokens:
+            return ""
+        return f"{spent:,} tokens went to models elsewhere today, of {self._daily_tokens:,}"
 
     def reply(self) -> wire.ModelsReply:
         """What there is; looks for it, which takes some seconds at most."""
@@ -127,21 +161,19 @@ class Models:
 
     def before(self, name: str, is_local: bool, request: LlmRequest) -> None:
         """OverBudgetError when models elsewhere have taken the tokens of the day."""
-        if is_local or not self._daily_tokens:
-            return
-        with self._counting:
-            spent = self._spent_today()
-        if spent >= self._daily_tokens:
-            raise OverBudgetError(
-                f"{name} is not asked: {spent:,} tokens went to models elsewhere today, of {self._daily_tokens:,}."
-                " Raise models.daily_tokens, or wait until tomorrow."
-            )
+        if not is_local and (spent := self.day_is_spent):
+            raise OverBudgetError(f"{name} is not asked: {spent}. Raise models.daily_tokens, or wait until tomorrow.")
+        if request.purpose in QUESTIONS:
+            with self._counting:
+                self._talking[name] += 1
 
     def after(
         self, name: str, is_local: bool, request: LlmRequest, usage: Usage, ms: float, error: ModelError | None
     ) -> None:
         """Counts a call that was made."""
         with self._counting:
+            if request.purpose in QUESTIONS:
+                self._talking[name] -= 1
             day, spent = _today(), self._spent_today()
             self._spent = (day, spent + (0 if is_local else usage.total))
         use = Use(day, name, request.purpose, is_local, 1, int(error is not None), usage, ms)
@@ -191,6 +223,9 @@ class Models:
             return store.uses(conn, _today())
 
     # What is wanted, and what there is --------------------------------------------------------------------
+
+    def _could(self, role: Role, grades: dict[str, Grades]) -> bool:
+        return any(name != AUTO or any(one.fits(role) for one in grades.values()) for name in self._wanted[role])
 
     def _candidates(self, role: Role, there: There, grades: dict[str, Grades]) -> Iterator[str]:
         """The names of the models that can do that now, the preferred one first."""

@@ -76,7 +76,7 @@ class LlmRequest:
     seed: int = 42
     think: bool = False
     local_only: bool = True
-    purpose: str = ""  # what the tokens are booked under: extract, answer, agent, probe
+    purpose: str = ""  # what the tokens are booked under: extract, decide, answer, agent, probe
     cancelled: Callable[[], bool] | None = None
 
 

@@ -85,6 +85,29 @@ def finish(conn: Connection, id: int) -> None:
     conn.execute("UPDATE job SET state = 'done', lease_until = NULL, last_error = NULL WHERE id = ?", (id,))
 
 
+def release(conn: Connection, id: int, not_before: int) -> None:
+    """Gives a job back that could not be tried, through no fault of its own: the attempt does not count."""
+    conn.execute(
+        "UPDATE job SET state = 'queued', attempts = max(attempts - 1, 0), not_before = ?, lease_until = NULL"
+        " WHERE id = ?",
+        (not_before, id),
+    )
+
+
+def bury(conn: Connection, id: int, error: str) -> None:
+    """There is no use in trying again: dead at once, with the reason."""
+    conn.execute("UPDATE job SET state = 'dead', last_error = ?, lease_until = NULL WHERE id = ?", (error, id))
+
+
+def retry(conn: Connection, kinds: Sequence[str], now: int, id: int | None = None) -> int:
+    """Queues dead jobs of these kinds anew, or one of them, as if they had never been tried; returns how many."""
+    return conn.execute(
+        "UPDATE OR IGNORE job SET state = 'queued', attempts = 0, not_before = ?, last_error = NULL"
+        " WHERE state = 'dead' AND kind IN (SELECT value FROM json_each(?)) AND (?3 IS NULL OR id = ?3)",
+        (now, to_json(list(kinds)), id),
+    ).rowcount
+
+
 def fail(conn: Connection, id: int, error: str, now: int, attempts: int = ATTEMPTS) -> State:
     """The attempt failed: later again, each pause twice the one before, or "dead" after `attempts`."""
     (tried,) = conn.execute("SELECT attempts FROM job WHERE id = ?", (id,)).fetchone()
@@ -113,17 +136,34 @@ def pending(conn: Connection, kind: str | None = None) -> int:
     return found
 
 
-def listing(conn: Connection, state: State, limit: int = 50, offset: int = 0) -> list[Job]:
-    """Jobs in one state, the newest first."""
+def count(conn: Connection, kinds: Sequence[str]) -> dict[State, int]:
+    """How many jobs of these kinds there are in each state that has any."""
     rows = conn.execute(
-        f"SELECT {_COLUMNS} FROM job WHERE state = ? ORDER BY id DESC LIMIT ? OFFSET ?", (state, limit, offset)
+        "SELECT state, count(*) FROM job WHERE kind IN (SELECT value FROM json_each(?)) GROUP BY state",
+        (to_json(list(kinds)),),
+    )
+    return dict(rows.fetchall())
+
+
+def listing(
+    conn: Connection, state: State, limit: int = 50, offset: int = 0, kinds: Sequence[str] | None = None
+) -> list[Job]:
+    """Jobs in one state, of all kinds or of these, the newest first."""
+    chosen = "" if kinds is None else " AND kind IN (SELECT value FROM json_each(:kinds))"
+    rows = conn.execute(
+        f"SELECT {_COLUMNS} FROM job WHERE state = :state{chosen} ORDER BY id DESC LIMIT :limit OFFSET :offset",
+        {"state": state, "kinds": to_json(list(kinds or ())), "limit": limit, "offset": offset},
     )
     return [_job(row) for row in rows]
 
 
-def prune(conn: Connection, before: int) -> int:
-    """Drops done jobs that were created before a time; returns how many."""
-    return conn.execute("DELETE FROM job WHERE state = 'done' AND created < ?", (before,)).rowcount
+def prune(conn: Connection, before: int, kinds: Sequence[str] | None = None) -> int:
+    """Drops done jobs, of all kinds or of these, that were created before a time; returns how many."""
+    chosen = "" if kinds is None else " AND kind IN (SELECT value FROM json_each(:kinds))"
+    return conn.execute(
+        f"DELETE FROM job WHERE state = 'done' AND created < :before{chosen}",
+        {"before": before, "kinds": to_json(list(kinds or ()))},
+    ).rowcount
 
 
 def _job(row: tuple[Any, ...]) -> Job:
