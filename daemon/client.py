@@ -91,9 +91,25 @@ class Client:
     def forget(self, request: wire.ForgetRequest) -> wire.Forgotten:
         return self._call("POST", "/forget", wire.Forgotten, request, SLOW)
 
-    def facts(self, about: str, as_of: str | None = None, history: bool = False) -> wire.FactsReply:
-        url = _with("/facts", about=about, as_of=as_of, history="true" if history else None)
+    def facts(
+        self, about: str, as_of: str | None = None, history: bool = False, known_on: str | None = None
+    ) -> wire.FactsReply:
+        url = _with("/facts", about=about, as_of=as_of, known_on=known_on, history="true" if history else None)
         return self._call("GET", url, wire.FactsReply)
+
+    def history(self, about: str) -> wire.HistoryReply:
+        """How each thing that is known of an object changed."""
+        return self._call("GET", _with("/history", about=about), wire.HistoryReply)
+
+    def revisions(self, state: str = "open", about: str | None = None, limit: int = 50) -> wire.RevisionsReply:
+        return self._call("GET", _with("/revisions", state=state, about=about, limit=limit), wire.RevisionsReply)
+
+    def revision(self, id: int) -> wire.FactRevision:
+        return self._call("GET", f"/revisions/{id}", wire.FactRevision)
+
+    def settle(self, id: int, verdict: str) -> wire.FactRevision:
+        """`verdict`: keep | both | old | undo."""
+        return self._call("POST", f"/revisions/{id}", wire.FactRevision, wire.VerdictRequest(verdict), SLOW)
 
     def backup(self, to: Path | None = None) -> wire.BackedUp:
         request = wire.BackupRequest(str(to.expanduser().absolute()) if to else None)

@@ -20,6 +20,7 @@ from memory.nouns import (
     Policy,
     Recall,
     Receipt,
+    Revision,
     Scope,
     Step,
     Token,
@@ -115,6 +116,26 @@ def known_fact(fact: Fact) -> wire.KnownFact:
         superseded_by=fact.superseded_by,
         uri=fact.uri,
         line=fact.line,
+        modality=fact.modality,
+        origin=fact.origin,
+        predicate=fact.predicate,
+        quote=fact.quote,
+        episode_id=fact.episode_id,
+    )
+
+
+def revision(of: Revision) -> wire.FactRevision:
+    return wire.FactRevision(
+        id=of.id,
+        relation=of.relation,
+        old=known_fact(of.old),
+        new=known_fact(of.new),
+        reason=of.reason,
+        author=of.author,
+        confidence=of.confidence,
+        state=of.state,
+        at=of.at.isoformat(),
+        settled=_iso(of.settled),
     )
 
 

@@ -7,7 +7,7 @@ Times are ISO 8601 strings with an offset.
 A question's stream:  Stage*  Visited*  (Chunk | Cited)*  then one Answered or one Failed.
 An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
 A probe's stream:  Progress*  then one Graded or one Failed.
-The activity stream:  Progress, SourceChanged, Skipped, Embedding, Notice, for as long as the client listens.
+The activity stream:  Progress, SourceChanged, FactChanged, Skipped, Embedding, Notice, as long as the client listens.
 
 Requests without a body:
 
@@ -15,7 +15,10 @@ Requests without a body:
     GET    /status                                    -> Status
     GET    /folders                                   -> FoldersReply
     GET    /sources?query=&limit=                     -> SourcesReply
-    GET    /facts?about=NAME&as_of=&history=          -> FactsReply
+    GET    /facts?about=NAME&as_of=&known_on=&history= -> FactsReply
+    GET    /history?about=NAME                        -> HistoryReply
+    GET    /revisions?state=&about=NAME&limit=        -> RevisionsReply
+    GET    /revisions/{id}                            -> FactRevision
     GET    /episodes/{id}                             -> Passage
     GET    /check                                     -> CheckReply
     GET    /diagnosis?limit=                          -> Diagnosis
@@ -120,6 +123,14 @@ class ForgetRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictRequest:
+    """POST /revisions/{id} -> FactRevision. `verdict`: keep (the new fact stands) | both (both hold) | old (the old one
+    stands, the new one was never true) | undo (everything is as before the revision)."""
+
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
 class BackupRequest:
     """POST /backup -> BackedUp. `to` is an absolute path that does not exist yet; None means the backup folder."""
 
@@ -153,6 +164,27 @@ class RoleRequest:
 
     role: str  # "extract" | "answer" | "agent"
     names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EnrichmentRequest:
+    """POST /enrichment -> Enrichment. Whether models read what was added, until the daemon ends."""
+
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRequest:
+    """POST /enrichment/retry -> Retried. The failed job of that id is done again; without one, all of them."""
+
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateRequest:
+    """POST /estimate -> Estimate. `paths` are absolute: files or folders, which are not kept."""
+
+    paths: tuple[str, ...]
 
 
 # Replies --------------------------------------------------------------------------------------
@@ -213,7 +245,9 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class KnownFact:
-    """A fact, as clients see it: one row of GET /facts?about=NAME&as_of=&history="""
+    """A fact, as clients see it: one row of GET /facts. `kind`: thesis | relation; `modality`: asserted | past |
+    negated | plan | hypothesis | question; `origin`: sentence | rule | model | user. A relation's `objects` are its
+    subject and its object; `quote` are the words of the source."""
 
     id: int
     kind: str
@@ -226,12 +260,72 @@ class KnownFact:
     superseded_by: int | None
     uri: str
     line: int | None
+    modality: str = "asserted"
+    origin: str = "sentence"
+    predicate: str | None = None
+    quote: str = ""
+    episode_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class FactsReply:
+    """GET /facts: what held on a day (`as_of`), as the memory knew it on a day (`known_on`); with `history` what was
+    replaced as well. `disputes` are the open revisions of kind "contradicts" between two of the facts."""
+
     about: str
     facts: tuple[KnownFact, ...]
+    disputes: tuple[FactRevision, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactRevision:
+    """What a newer fact does to an older one. `relation`: supersedes | negates (the old one ended, nothing took its
+    place) | contradicts (nothing tells which holds) | duplicates; `author`: rule | model | user; `state`: open (nobody
+    has looked at it) | kept | undone | settled (both hold)."""
+
+    id: int
+    relation: str
+    old: KnownFact
+    new: KnownFact
+    reason: str
+    author: str
+    confidence: float
+    state: str
+    at: str
+    settled: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionsReply:
+    """GET /revisions?state=open|kept|undone|settled|all (default: open), newest first. `open` counts all that wait."""
+
+    revisions: tuple[FactRevision, ...]
+    open: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldValue:
+    """One value of a strand: its fact, and the revision that ended it."""
+
+    fact: KnownFact
+    ended: FactRevision | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Strand:
+    """What one subject had with one predicate, in order of time."""
+
+    subject: str
+    predicate: str
+    values: tuple[HeldValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryReply:
+    """GET /history?about=NAME: how each thing known of it changed; what changed last comes first."""
+
+    about: str
+    strands: tuple[Strand, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +364,60 @@ class SourcesReply:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedJob:
+    """Reading or deciding that was given up. `label` is the passage it is about, `reason` a sentence."""
+
+    id: int
+    kind: str  # "extract" | "decide"
+    label: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Enrichment:
+    """How far models are with reading. `state`: off | no_model | idle | reading | waiting, with a sentence in `detail`.
+
+    `read` of `total` episodes were read by a model, `jobs` wait or run; `tokens` and `minutes` were spent today.
+    """
+
+    state: str
+    detail: str = ""
+    model: str = ""
+    read: int = 0
+    total: int = 0
+    jobs: int = 0
+    failed: tuple[FailedJob, ...] = ()
+    failed_total: int = 0
+    tokens: int = 0
+    minutes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """`jobs` are done again."""
+
+    jobs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What is in files and folders, and what `model` would take to read it; "" where no model may. `minutes` is None
+    where nobody knows how fast it is. `skipped` files cannot be read; `sampled` files were looked into, of `files`."""
+
+    files: int
+    skipped: int
+    sampled: int
+    bytes: int
+    words: int
+    episodes: int
+    calls: int = 0
+    tokens: int = 0
+    minutes: float | None = None
+    model: str = ""
+    is_local: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """GET /status. `queue` counts documents that wait to be read, `busy` says what is done now."""
 
@@ -291,6 +439,8 @@ class Status:
     skipped: tuple[Skipped, ...] = ()
     skipped_total: int = 0
     model: str | None = None
+    enrichment: Enrichment | None = None
+    review: int = 0  # revisions that nobody has looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -544,6 +694,13 @@ class SourceChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class FactChanged:
+    """A fact was replaced, or somebody settled or undid that."""
+
+    revision: FactRevision
+
+
+@dataclass(frozen=True, slots=True)
 class Embedding:
     """`done` of `total` episodes have a vector of the embedder that will answer from now on."""
 
@@ -613,6 +770,7 @@ Event = (
     | Progress
     | Skipped
     | SourceChanged
+    | FactChanged
     | Embedding
     | Notice
     | Added

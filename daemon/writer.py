@@ -7,11 +7,14 @@ ones (a person waits) before the others; within both, in the order they came. No
 from __future__ import annotations
 
 import itertools
+import logging
 import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -21,7 +24,9 @@ URGENT, NORMAL = 0, 1
 class Writer:
     """Runs units in a thread of its own, from `start` to `close`."""
 
-    def __init__(self) -> None:
+    def __init__(self, written: Callable[[], None] = lambda: None) -> None:
+        """`written` is called after each unit that did not fail, in that thread, when its future is done."""
+        self._written = written
         self._units: queue.PriorityQueue[tuple[int, int, Callable[[], Any] | None, Future[Any]]] = queue.PriorityQueue()
         self._number = itertools.count()
         self._closing = threading.Lock()
@@ -72,6 +77,13 @@ class Writer:
                 future.set_exception(error)
             else:
                 future.set_result(result)
+                self._tell()
             del unit, future  # what it held need not wait for the next unit
         while not self._units.empty():
             self._units.get()[3].cancel()
+
+    def _tell(self) -> None:
+        try:
+            self._written()
+        except Exception as error:  # the unit is on the disk all the same
+            log.error("what was written could not be told: %s", type(error).__name__)

@@ -19,7 +19,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Ask": {
         "ask": ("questions", "Answer QUESTION from the memory, with the source of every claim."),
         "recall": ("questions", "Show the passages that speak of QUESTION, best first."),
-        "facts": ("questions", "List what the memory holds of NAME: a person, a place, a thing."),
+        "facts": ("facts", "List what the memory holds of NAME: a person, a place, a thing."),
+        "history": ("facts", "Show how what is known of NAME changed."),
     },
     "Read and forget": {
         "add": ("writing", "Read files and folders once."),
@@ -28,6 +29,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "forget": ("writing", "Remove something from the memory for good."),
     },
     "Look after": {
+        "review": ("review", "Show which facts were replaced, and decide whether that is right."),
+        "undo": ("review", "Take the replacement of a fact back: both facts are as they were before."),
         "status": ("upkeep", "Show what the memory holds and what it is doing."),
         "backup": ("upkeep", "Copy the memory while it runs."),
         "check": ("upkeep", "Check the memory file from end to end."),

@@ -1,4 +1,4 @@
-"""pal ask, recall, facts: what reads the memory."""
+"""pal ask, recall: what finds passages."""
 
 from __future__ import annotations
 
@@ -98,36 +98,12 @@ def recall(
         click.echo()
     if not reply.hits:
         raise NothingFound(
-            _nothing(session, OUT_OF_REACH if _is_empty(reply) else "Nothing in the memory speaks of that.")
+            nothing(session, OUT_OF_REACH if _is_empty(reply) else "Nothing in the memory speaks of that.")
         )
 
 
 def _is_empty(reply: wire.RecallReply) -> bool:
     return any(stage.name == "scope" and stage.detail.get("episodes") == 0 for stage in reply.steps)
-
-
-@click.command()
-@click.argument("name")
-@as_of_option
-@click.option("--history", is_flag=True, help="Also what no longer holds, with the time it held.")
-@json_option
-@pass_session
-def facts(session: Session, name: str, as_of: str | None, history: bool, as_json: bool) -> None:
-    """List what the memory holds of NAME: a person, a place, a thing."""
-    reply = session.client.facts(name, as_of=as_of, history=history)
-    if as_json:
-        output.print_json(reply)
-    else:
-        for fact in reply.facts:
-            output.print_text(" ".join(fact.text.split()))
-            click.echo(output.styled(f"   fact {fact.id}  {_span(fact)}{output.place(fact.uri, fact.line)}", dim=True))
-    if not reply.facts:
-        raise NothingFound(_nothing(session, f"Nothing is known of {name!r}."))
-
-
-def _span(fact: wire.KnownFact) -> str:
-    since, until = (fact.valid_from or "")[:10], (fact.valid_to or "")[:10]
-    return f"{since} to {until}  " if until else f"since {since}  " if since else ""
 
 
 def _text(words: tuple[str, ...]) -> str:
@@ -137,7 +113,8 @@ def _text(words: tuple[str, ...]) -> str:
     return text
 
 
-def _nothing(session: Session, sentence: str) -> str:
+def nothing(session: Session, sentence: str) -> str:
+    """Why nothing was found: `sentence`, unless nothing has been read."""
     if session.client.status().episodes == 0:
         return NOTHING_READ
     return sentence

@@ -67,6 +67,8 @@ def _print_status(now: wire.Status) -> None:
     ]  # fmt: skip
     if now.skipped_total:
         rows.append(("Skipped", f"{count(now.skipped_total, 'file')}; why: pal status --skipped"))
+    if now.review:
+        rows.append(("Review", f"{count(now.review, 'replaced fact')} to look at: pal review"))
     output.print_table(rows)
     if now.folders:
         click.echo("\nWatched folders")

@@ -1,0 +1,129 @@
+"""pal facts, history: what is known of something, and how it changed."""
+
+from __future__ import annotations
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.errors import NothingFound
+from daemon.cli.options import When, as_of_option, json_option
+from daemon.cli.questions import nothing
+from daemon.cli.session import Session, pass_session
+
+MODALITY = {
+    "past": "no longer",
+    "negated": "not so",
+    "plan": "planned",
+    "hypothesis": "perhaps",
+    "question": "asked, not said",
+}
+AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
+
+
+@click.command()
+@click.argument("name")
+@as_of_option
+@click.option("--as-known-on", "known_on", metavar="DATE", type=When("end"), help="As the memory knew it on that day.")
+@click.option("--history", is_flag=True, help="Also what no longer holds, with the time it held.")
+@json_option
+@pass_session
+def facts(session: Session, name: str, as_of: str | None, known_on: str | None, history: bool, as_json: bool) -> None:
+    """List what the memory holds of NAME: a person, a place, a thing.
+
+    First the facts that were read out of your notes, then the other sentences that speak of it.
+    """
+    reply = session.client.facts(name, as_of=as_of, history=history, known_on=known_on)
+    if as_json:
+        output.print_json(reply)
+    else:
+        for fact in _relations_first(reply.facts):
+            _print_fact(fact)
+        for one in reply.disputes:
+            output.say(f"Two notes disagree: {told(one.old)}; {told(one.new)}. To decide: pal review {one.id}")
+    if not reply.facts:
+        raise NothingFound(nothing(session, f"Nothing is known of {name!r}."))
+
+
+def _relations_first(known: tuple[wire.KnownFact, ...]) -> list[wire.KnownFact]:
+    """Without the sentences that say no more than a fact that was read out of them."""
+    relations = [fact for fact in known if fact.kind == "relation"]
+    quoted: dict[int, list[str]] = {}
+    for fact in relations:
+        quoted.setdefault(fact.episode_id, []).append(fact.quote)
+    rest = [
+        fact
+        for fact in known
+        if fact.kind != "relation"
+        and not (
+            fact.origin == "sentence" and any(quote and quote in fact.text for quote in quoted.get(fact.episode_id, ()))
+        )
+    ]
+    return relations + rest
+
+
+def _print_fact(fact: wire.KnownFact) -> None:
+    output.print_text(statement(fact))
+    where = output.place(fact.uri, fact.line)
+    click.echo(output.styled(f"   fact {fact.id}  {span(fact)}{where}", dim=True))
+
+
+@click.command()
+@click.argument("name")
+@json_option
+@pass_session
+def history(session: Session, name: str, as_json: bool) -> None:
+    """Show how what is known of NAME changed.
+
+    Each value with the time it held, the line it stands in, and who replaced it: a rule, a model or you.
+    """
+    reply = session.client.history(name)
+    if as_json:
+        output.print_json(reply)
+    for strand in () if as_json else reply.strands:
+        click.echo(output.styled(f"{strand.subject} {strand.predicate}", bold=True))
+        for value in strand.values:
+            _print_value(value, strand)
+    if not reply.strands:
+        known = f"Only sentences speak of {name!r}; no fact was read out of them. See them: pal facts"
+        raise NothingFound(nothing(session, known))
+
+
+def _print_value(value: wire.HeldValue, strand: wire.Strand) -> None:
+    fact = value.fact
+    other = f" ({fact.predicate})" if fact.predicate != strand.predicate else ""
+    words = f"{fact.objects[-1]}{other}{modality(fact)}"
+    output.print_text(f"   {span(fact, 'at some time  ')}{' '.join(words.split())}")
+    click.echo(output.styled(f"      {output.place(fact.uri, fact.line)}, fact {fact.id}", dim=True))
+    if value.ended:
+        click.echo(output.styled(f"      {ending(value.ended)} (revision {value.ended.id})", dim=True))
+
+
+def ending(revision: wire.FactRevision) -> str:
+    """Who replaced a fact, and why."""
+    what = "ended" if revision.relation == "negates" else "replaced"
+    return f"{what} by {AUTHOR.get(revision.author, revision.author)}: {revision.reason}"
+
+
+def statement(fact: wire.KnownFact) -> str:
+    """The fact in one line, with how it is meant where it is not simply so."""
+    return f"{' '.join(fact.text.split())}{modality(fact)}"
+
+
+def modality(fact: wire.KnownFact) -> str:
+    word = MODALITY.get(fact.modality)
+    return f" ({word})" if word else ""
+
+
+def told(fact: wire.KnownFact) -> str:
+    """The fact with its date and its place, for a sentence."""
+    day = (fact.valid_from or fact.valid_to or "no date")[:10]
+    return f'"{statement(fact)}" ({day}, {output.place(fact.uri, fact.line)})'
+
+
+def span(fact: wire.KnownFact, never: str = "") -> str:
+    """From when and until when it held, two spaces behind; `never` if nothing says when."""
+    since, until = (fact.valid_from or "")[:10], (fact.valid_to or "")[:10]
+    if since and until:
+        return f"{since} to {until}  "
+    return f"since {since}  " if since else f"until {until}  " if until else never
