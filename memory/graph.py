@@ -162,7 +162,7 @@ class Links:
         starts = [NO_TIME if link.valid_from is None else link.valid_from for link in links]
         stops = [NO_END if link.valid_to is None else link.valid_to for link in links]
         told = [(link.id, episode) for link in links for episode in link.told]
-        return Links(
+        longest = Links(
             longer(self.ids, [link.id for link in links]),
             longer(self.kinds, [LINK_KINDS.index(link.kind) for link in links]),
             longer(self.src, [link.src for link in links]),
@@ -170,6 +170,21 @@ class Links:
             longer(self.valid_from, starts),
             longer(self.valid_to, stops),
             longer(self.told, np.array(told, np.int32).reshape(-1, 2)),
+        )
+        returned = len(self.ids) and links and min(link.id for link in links) < self.ids[-1]
+        return longest._sorted() if returned else longest
+
+    def _sorted(self) -> Links:
+        """These by id: one that changed comes back with the id it had."""
+        order = np.argsort(self.ids, kind="stable")
+        return Links(
+            self.ids[order],
+            self.kinds[order],
+            self.src[order],
+            self.dst[order],
+            self.valid_from[order],
+            self.valid_to[order],
+            self.told[np.argsort(self.told[:, 0], kind="stable")],
         )
 
     def without(self, ids: Sequence[int]) -> Links:

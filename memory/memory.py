@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
@@ -20,14 +20,16 @@ from typing import Any
 from memory.answer.extract import Extract, extract
 from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, StoreBusyError
 from memory.learn import diagnose
-from memory.nouns import AskEvent, Check, Diagnosis, Document, Fact, Recall, Receipt, Scope, Stats, Token
+from memory.nouns import AskEvent, Check, Diagnosis, Document, Recall, Receipt, Scope, Stats, Token
 from memory.protocols import Embedder, Vectors
 from memory.recall import pipeline, scope
 from memory.recall.analyse import analyse
 from memory.recall.person import mailbox_owner
-from memory.recall.snapshot import Snapshot, embedded, load
+from memory.recall.snapshot import embedded, load
+from memory.revising import Revising
+from memory.serving import Serving
 from memory.settings import MemorySettings
-from memory.store import backup, check, facts, mails, sources, stats, traces, vectors
+from memory.store import backup, check, mails, sources, stats, traces, vectors
 from memory.store import forget as forgetting
 from memory.store.connect import Connection
 from memory.store.store import Store
@@ -40,19 +42,7 @@ ENOUGH = 0.9  # the share of episodes that must have a vector before questions u
 BATCHES = 64  # that are looked for at once: looking takes as long as embedding one
 
 
-@dataclass(frozen=True, slots=True)
-class _Serving:
-    """What questions are answered with, replaced as a whole. `usable`: (nearly) every episode has a vector; `owner`:
-    the names of whose mailbox was read."""
-
-    embedder: Embedder
-    embedder_id: int
-    snapshot: Snapshot
-    usable: bool
-    owner: tuple[str, ...]
-
-
-class Memory:
+class Memory(Revising):
     """One open memory. Use `Memory.open`; close it, or use it in a `with`."""
 
     def __init__(
@@ -155,9 +145,13 @@ class Memory:
                 receipts = writer.write(batch, plans, matrix)
                 if writer.change.added:
                     vectors.leave_behind(conn, serving.embedder_id)
+                learner = self._learner(conn)
+                learner.retire(writer.change.retired)
+                changes = learner.changes()
             has_mails = any(document.reader == mails.READER for document in given)
             owner = self._owner() if has_mails else serving.owner
             self._serving = replace(serving, snapshot=serving.snapshot.after(writer.change, matrix), owner=owner)
+            self._show(changes)
         of_uri = dict(zip(ready.newest, receipts, strict=True))
         return [of_uri[document.uri] for document in given]
 
@@ -174,9 +168,13 @@ class Memory:
                 if source is None:
                     raise NotFoundError(f"There is no source {uri}.")
                 gone = sources.retire(conn, source.id, _now())
+                learner = self._learner(conn)
+                learner.retire(gone.nodes)
+                changes = learner.changes()
             before = self._serving.snapshot
             owner = self._owner() if source.reader == mails.READER else self._serving.owner
             self._serving = replace(self._serving, snapshot=before.without(gone.nodes), owner=owner)
+            self._show(changes)
         return len([node for node in gone.nodes if node in before.graph.row_of])
 
     def forget(
@@ -227,11 +225,11 @@ class Memory:
                     raise
                 time.sleep(0.02)
 
-    def _loaded(self, embedder: Embedder, embedder_id: int) -> _Serving:
+    def _loaded(self, embedder: Embedder, embedder_id: int) -> Serving:
         limit = self.settings.recall.vectors_in_memory
         with self.store.reading() as conn:
             snapshot = load(conn, embedder_id, embedder.dimension, limit)
-            return _Serving(embedder, embedder_id, snapshot, _share(conn, embedder_id) >= ENOUGH, self._owner())
+            return Serving(embedder, embedder_id, snapshot, _share(conn, embedder_id) >= ENOUGH, self._owner())
 
     def _owner(self) -> tuple[str, ...]:
         with self.store.reading() as conn:
@@ -389,7 +387,7 @@ class Memory:
             )  # fmt: skip
 
     @contextmanager
-    def _asking(self) -> Iterator[tuple[Connection, _Serving]]:
+    def _asking(self) -> Iterator[tuple[Connection, Serving]]:
         """A reading connection, and what goes with it: an embedder whose vectors that connection sees."""
         while True:
             serving = self._serving
@@ -398,29 +396,6 @@ class Memory:
                 if serving.embedder_id == self._serving.embedder_id:  # nobody has dropped its vectors before
                     yield conn, serving
                     return
-
-    def facts(self, about: str, as_of: datetime | None = None, history: bool = False) -> list[Fact]:
-        """What is known of an object, by any of its names, newest first: the theses that speak of it.
-
-        `history` shows what no longer holds as well. NotFoundError for a name nothing mentions.
-        """
-        with self.store.reading() as conn:
-            found = facts.about(conn, norm(about), _now(), as_of, history)
-        if found is None:
-            raise NotFoundError(f"Nothing is known of {about!r}.")
-        return found
-
-    def revisions(self, state: str = "open") -> list[Any]:
-        """Replacements of facts: not in this version, which replaces none."""
-        raise NotAvailableError("This version does not replace facts yet, so there are no revisions.")
-
-    def undo(self, revision_id: int) -> None:
-        """Takes a replacement back: not in this version, which replaces none."""
-        raise NotAvailableError("This version does not replace facts yet, so there is nothing to undo.")
-
-    def settle(self, revision_id: int, verdict: str) -> None:
-        """Decides an open replacement: not in this version, which replaces none."""
-        raise NotAvailableError("This version does not replace facts yet, so there is nothing to settle.")
 
     def feedback(self, trace_id: int, verdict: str) -> None:
         """Learns from a verdict on an answer: not in this version."""

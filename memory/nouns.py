@@ -150,13 +150,14 @@ class Revision:
     """What a newer fact does to an older one.
 
     `supersedes`: the new one holds from its time on, the old one until then; `negates`: the old one ended, nothing took
-    its place; `contradicts`: they cannot both hold and nothing tells which does, so both stay until a person says.
+    its place; `contradicts`: they cannot both hold and nothing tells which does, so both stay until a person says;
+    `duplicates`: the new one says the same as the old one, which now stands for both.
     `open`: nobody has looked at it yet; `kept`: the new fact stands; `undone`: the old one is as it was before;
     `settled`: both hold. `reason` is a sentence.
     """
 
     id: int
-    relation: Literal["supersedes", "negates", "contradicts"]
+    relation: Literal["supersedes", "negates", "contradicts", "duplicates"]
     old: Fact
     new: Fact
     reason: str

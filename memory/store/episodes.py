@@ -70,6 +70,14 @@ class Thesis(NamedTuple):
     valid_to: int | None
 
 
+class When(NamedTuple):
+    """A live episode's source and time, in milliseconds UTC."""
+
+    id: int
+    source_id: int
+    event_from: int | None
+
+
 class Words(NamedTuple):
     """What a live episode says; `sha256` names it."""
 
@@ -169,6 +177,16 @@ def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
         for id, source, seq, label, body, event_from, event_to, speaker, line_from, line_to, line_map, refs in rows
     }  # fmt: skip
     return [found[int(id)] for id in ids if int(id) in found]
+
+
+def times_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[When]:
+    """Those of these episodes that are live, by id."""
+    rows = conn.execute(
+        "SELECT e.node_id, e.source_id, e.event_from FROM episode e JOIN node n ON n.id = e.node_id"
+        " WHERE e.node_id IN (SELECT value FROM json_each(?)) AND n.t_expired IS NULL ORDER BY e.node_id",
+        (id_list(ids),),
+    )
+    return [When(*row) for row in rows]
 
 
 def words_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Words]:

@@ -3,77 +3,123 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from datetime import datetime
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
 
+from memory.errors import NotFoundError
 from memory.nouns import Fact, line_at
 from memory.store.codec import id_list
 from memory.store.connect import Connection
+from memory.store.schema_first import FIRST_EDGE
 from memory.store.visibility import recorded, visible
-from memory.times import from_ms, to_ms
+from memory.times import from_ms
 
 
 def about(
-    conn: Connection, norm: str, now: int, as_of: datetime | None = None, history: bool = False
-) -> list[Fact] | None:
-    """Facts about the objects that have `norm` among their aliases, newest first; None if nothing has.
-
-    What held in the world at `as_of` (default: `now`, ms UTC), as the memory knows it at `now`. With `history` all
-    that was ever known, replaced and retired facts too.
-    """
-    objects = [id for (id,) in conn.execute("SELECT node_id FROM alias WHERE norm = ?", (norm,))]
-    if not objects:
-        return None
-    ids = id_list(objects)
-    times = {"ids": ids, "known_on": now, "at": now if as_of is None else to_ms(as_of)}
-    theses = conn.execute(_THESES.format(seen="1" if history else _SEEN_THESIS), times).fetchall()
+    conn: Connection, objects: Sequence[int], known_on: int, at: int, history: bool = False, relations: bool = False
+) -> list[Fact]:
+    """Facts about these objects, newest first: what held in the world at `at`, as the memory knew it at `known_on` (ms
+    UTC). With `history` all that was ever known, replaced and retired facts too; `relations`: no theses."""
+    times = {"ids": id_list(objects), "known_on": known_on, "at": at}
+    theses: list[tuple[Any, ...]] = []
+    if not relations:
+        chosen = "1" if history else _SEEN_THESIS
+        theses = conn.execute(_THESES.format(chosen=_OF_OBJECTS, seen=chosen), times).fetchall()
     seen, told = ("1", "1") if history else (_SEEN_RELATION, _TOLD)
-    relations = conn.execute(_RELATIONS.format(seen=seen, told=told), times).fetchall()
+    found = conn.execute(_RELATIONS.format(chosen=_TOUCHING, seen=seen, told=told), times).fetchall()
     names = _objects_of(conn, [row[0] for row in theses])
-    facts = [_fact("thesis", row, names.get(row[0], ())) for row in theses]
-    facts += [_fact("relation", row[:-2], (row[-2], row[-1])) for row in relations]
+    facts = [_thesis(row, names.get(row[0], ())) for row in theses] + [_relation(row) for row in found]
     return sorted(facts, key=lambda fact: (fact.valid_from or fact.recorded, fact.id), reverse=True)
+
+
+def by_id(conn: Connection, ids: Sequence[int]) -> list[Fact]:
+    """These facts in the order asked, replaced and retired ones too; an unknown id is left out."""
+    wanted = {"ids": id_list(ids), "known_on": 0, "at": 0}
+    theses = conn.execute(
+        _THESES.format(chosen=_THESE, seen="1"), wanted | {"ids": id_list(id for id in ids if id < FIRST_EDGE)}
+    ).fetchall()
+    relations = conn.execute(_RELATIONS.format(chosen="r.id IN " + _THESE, seen="1", told="1"), wanted).fetchall()
+    names = _objects_of(conn, [row[0] for row in theses])
+    found = {row[0]: _thesis(row, names.get(row[0], ())) for row in theses}
+    found |= {row[0]: _relation(row) for row in relations}
+    return [found[id] for id in ids if id in found]
+
+
+def get(conn: Connection, id: int) -> Fact:
+    """NotFoundError if there is no such fact."""
+    found = by_id(conn, [id])
+    if not found:
+        raise NotFoundError(f"There is no fact {id}. `pal facts NAME` shows the numbers.")
+    return found[0]
+
+
+def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, int, int, int]]:
+    """(relation, episode, start, end) of each live relation that one of these episodes tells in its text."""
+    rows = conn.execute(
+        "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v JOIN edge e ON e.id = v.item_id"
+        " WHERE v.item_kind = 'edge' AND v.episode_id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel'"
+        " AND e.t_expired IS NULL AND v.span_from IS NOT NULL ORDER BY v.episode_id, v.span_from, v.item_id",
+        (id_list(episodes),),
+    )
+    return rows.fetchall()
 
 
 _SEEN_THESIS = visible("n", ":known_on", ":at", "t")
 _SEEN_RELATION = visible("r", ":known_on", ":at")
 _TOLD = recorded("told", ":known_on")
 
-# Columns: id, text, valid from and to, created, expired, superseded by, episode, uri, its first line and line map,
-# its text, the span.
-_THESES = """
-SELECT t.node_id, ifnull(t.text, substr(e.text, t.span_from + 1, t.span_to - t.span_from)), t.valid_from, t.valid_to,
-       n.t_created, n.t_expired, t.superseded_by, e.node_id, s.uri, e.line_from, e.line_map, e.text, t.span_from
-FROM thesis t JOIN node n ON n.id = t.node_id JOIN episode e ON e.node_id = t.episode_id
-JOIN source s ON s.id = e.source_id
-WHERE t.node_id IN (
+_THESE = "(SELECT value FROM json_each(:ids))"
+_TOUCHING = f"(r.src IN {_THESE} OR r.dst IN {_THESE})"
+_OF_OBJECTS = """(
   SELECT m.src FROM json_each(:ids) o JOIN edge m ON m.dst = o.value AND m.kind = 'member' AND m.t_expired IS NULL
   UNION
-  SELECT m.src FROM json_each(:ids) o JOIN edge m ON m.dst = o.value AND m.kind = 'member' AND m.t_expired IS NOT NULL)
-AND {seen}
+  SELECT m.src FROM json_each(:ids) o JOIN edge m ON m.dst = o.value AND m.kind = 'member' AND m.t_expired IS NOT NULL
+)"""
+
+# Columns: id, text, valid from and to, created, expired, superseded by, episode, uri, its first line and line map,
+# its text, the span, modality, origin; of a relation also the names of its subject and object, and its predicate.
+_THESES = """
+SELECT t.node_id, ifnull(t.text, substr(e.text, t.span_from + 1, t.span_to - t.span_from)), t.valid_from, t.valid_to,
+       n.t_created, n.t_expired, t.superseded_by, e.node_id, s.uri, e.line_from, e.line_map, e.text, t.span_from,
+       t.span_to, t.modality, t.origin
+FROM thesis t JOIN node n ON n.id = t.node_id JOIN episode e ON e.node_id = t.episode_id
+JOIN source s ON s.id = e.source_id
+WHERE t.node_id IN {chosen} AND {seen}
 """
 
 _RELATIONS = """
 SELECT r.id, ifnull(r.text, concat_ws(' ', a.label, p.label, b.label)), r.valid_from, r.valid_to,
        r.t_created, r.t_expired, r.superseded_by, e.node_id, s.uri, e.line_from, e.line_map, e.text, v.span_from,
-       a.label, b.label
+       v.span_to, ifnull(r.modality, 'asserted'), iif(v.extractor = 'rule', 'rule', 'model'), a.label, b.label, p.label
 FROM edge r JOIN node a ON a.id = r.src JOIN node b ON b.id = r.dst LEFT JOIN predicate p ON p.id = r.pred_id
 JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = r.id
- AND v.episode_id = (SELECT min(p.episode_id) FROM provenance p JOIN node told ON told.id = p.episode_id
-                      WHERE p.item_kind = 'edge' AND p.item_id = r.id AND {told})
+ AND v.episode_id = (SELECT p.episode_id FROM provenance p JOIN node told ON told.id = p.episode_id
+                      WHERE p.item_kind = 'edge' AND p.item_id = r.id AND {told}
+                      ORDER BY told.t_expired IS NOT NULL, p.episode_id LIMIT 1)
 JOIN episode e ON e.node_id = v.episode_id JOIN source s ON s.id = e.source_id
-WHERE r.kind = 'rel' AND (r.src IN (SELECT value FROM json_each(:ids)) OR r.dst IN (SELECT value FROM json_each(:ids)))
-AND {seen}
+WHERE r.kind = 'rel' AND {chosen} AND {seen}
 """
 
 
-def _fact(kind: Any, row: tuple[Any, ...], objects: Iterable[str]) -> Fact:
-    id, text, valid_from, valid_to, created, expired, superseded_by, episode, uri, first, line_map, body, start = row
+def _thesis(row: tuple[Any, ...], objects: Iterable[str]) -> Fact:
+    return _fact("thesis", row, objects, None)
+
+
+def _relation(row: tuple[Any, ...]) -> Fact:
+    *shared, subject, object, predicate = row
+    return _fact("relation", shared, (subject, object), predicate)
+
+
+def _fact(
+    kind: Literal["thesis", "relation"], row: Sequence[Any], objects: Iterable[str], predicate: str | None
+) -> Fact:
+    id, text, valid_from, valid_to, created, expired, superseded_by, episode, uri, first, line_map, body, *rest = row
+    start, end, modality, origin = rest
     line = line_at(first, json.loads(line_map or "[]"), body, start or 0)
+    quote = body[start:end] if start is not None else ""
     return Fact(
         id, kind, text, tuple(objects), from_ms(valid_from), from_ms(valid_to), from_ms(created), from_ms(expired),
-        superseded_by, episode, uri, line,
+        superseded_by, episode, uri, line, modality, origin, predicate, quote,
     )  # fmt: skip
 
 

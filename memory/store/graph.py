@@ -208,6 +208,17 @@ def objects_by_norm(conn: Connection, norms: Sequence[str]) -> dict[str, list[in
     return found
 
 
+def all_by_norm(conn: Connection, norm: str) -> list[int]:
+    """The objects that have, or had, that name, by id."""
+    return [id for (id,) in conn.execute("SELECT node_id FROM alias WHERE norm = ? ORDER BY node_id", (norm,))]
+
+
+def owner(conn: Connection) -> list[int]:
+    """The object that stands for the person whose memory it is; none as long as nothing is told of them."""
+    rows = conn.execute("SELECT m.value FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner'")
+    return [int(id) for (id,) in rows]
+
+
 def object_labels(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]:
     """id -> name, of objects."""
     return dict(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.errors import NewerStoreError, StoreDamagedError
-from memory.store import models
+from memory.store import models, revisions
 from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, driver, driver_errors
 from memory.store.schema_first import FIRST
@@ -39,7 +39,14 @@ def language_models(conn: Connection) -> None:
             conn.execute(statement)
 
 
-STEPS: tuple[Step, ...] = (first, language_models)
+def facts_in_time(conn: Connection) -> None:
+    """Relations with a modality, revisions that can be taken back, and which episodes a model has read."""
+    for statement in revisions.TABLES.split(";\n"):
+        if statement.strip():
+            conn.execute(statement)
+
+
+STEPS: tuple[Step, ...] = (first, language_models, facts_in_time)
 
 
 def version_of(path: Path, newest: int) -> int:

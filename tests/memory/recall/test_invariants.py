@@ -34,9 +34,9 @@ from memory.recall.walking import relevance_of
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import dates, episodes
 from memory.store import graph as stored
-from memory.store.facts import about
 from memory.write.mentions import norm
 from tests.memory.recall.vaults import QUESTIONS, STRATEGIES, Vault, day, fill, scopes, sight, vaults
+from tests.memory.store.building import about
 
 ALL = RecallSettings(synergy_weight=0.3, walk_embedded=30)
 # Where a budget cuts between equals the one with the lesser id is kept, so here no budget cuts; and of two equal starts

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 
 import numpy as np
 
-from memory.nouns import Document
-from memory.store import episodes, graph, sources, text, vectors
+from memory.nouns import Document, Fact
+from memory.store import episodes, facts, graph, sources, text, vectors
 from memory.store.connect import Connection
+from memory.times import to_ms
 
 DIMENSION = 8
 
@@ -89,3 +91,11 @@ def objects(conn: Connection, words: str, now: int) -> list[int]:
             graph.insert_aliases(conn, [graph.AliasRow(name.lower(), name, id, "mention")])
             known[name.lower()] = [id]
     return [known[name.lower()][0] for name in names]
+
+
+def about(
+    conn: Connection, name: str, now: int, as_of: datetime | None = None, history: bool = False
+) -> list[Fact] | None:
+    """What is known of a name at `now` (ms); None if nothing has it."""
+    objects = graph.all_by_norm(conn, name)
+    return facts.about(conn, objects, now, now if as_of is None else to_ms(as_of), history) if objects else None

@@ -3,10 +3,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from memory.nouns import Fact
-from memory.store import episodes, facts, graph
+from memory.store import episodes, graph
 from memory.store.store import Store
 from memory.times import from_ms
-from tests.memory.store.building import remember
+from tests.memory.store.building import about, remember
 
 
 def texts(found: list[Fact] | None) -> list[str]:
@@ -17,7 +17,7 @@ def test_facts_about_an_object_are_its_theses_with_their_place(store: Store) -> 
     with store.writing() as conn:
         (id,) = remember(conn, "n.md", "Ana met Bo.\nBo left. Nobody\nsaw Ana.", now=1000)
         episodes.restate_many(conn, [episodes.Restated(id, 0, line_from=10, line_to=12)])
-        found = facts.about(conn, "ana", 2000)
+        found = about(conn, "ana", 2000)
     assert [(fact.text, fact.line, fact.objects) for fact in found or []] == [
         (" Nobody\nsaw Ana.", 11, ("Ana", "Nobody")),
         ("Ana met Bo.", 10, ("Ana", "Bo")),
@@ -32,13 +32,13 @@ def test_a_line_is_only_counted_where_lines_are_those_of_the_source(store: Store
     with store.writing() as conn:
         (id,) = remember(conn, "page.html", "Bo sat.\nAna ran.")
         episodes.restate_many(conn, [episodes.Restated(id, 0, line_from=10, line_to=99)])
-        assert [fact.line for fact in facts.about(conn, "ana", 2000) or []] == [10]
+        assert [fact.line for fact in about(conn, "ana", 2000) or []] == [10]
 
 
 def test_nothing_is_known_of_a_name_that_nothing_has(store: Store) -> None:
     with store.writing() as conn:
         remember(conn, "n.md", "Ana met Bo.")
-        assert facts.about(conn, "cleo", 2000) is None
+        assert about(conn, "cleo", 2000) is None
 
 
 def test_a_fact_holds_from_one_day_to_another(store: Store) -> None:
@@ -56,7 +56,7 @@ def test_a_fact_holds_from_one_day_to_another(store: Store) -> None:
         conn.execute("UPDATE thesis SET superseded_by = ? WHERE node_id = ?", (thesis + 1, thesis))
 
         def held(at: int) -> list[str]:
-            return texts(facts.about(conn, "ana", 5000, from_ms(at)))
+            return texts(about(conn, "ana", 5000, from_ms(at)))
 
         assert [held(at) for at in (99, 150, 199, 200)] == [
             ["Ana lives."],
@@ -64,20 +64,20 @@ def test_a_fact_holds_from_one_day_to_another(store: Store) -> None:
             ["Ana lives in Oslo.", "Ana lives."],
             ["Ana lives in Rome.", "Ana lives."],
         ]
-        assert texts(facts.about(conn, "ana", 5000)) == ["Ana lives in Rome.", "Ana lives."], "now"
-        history = facts.about(conn, "ana", 5000, history=True) or []
+        assert texts(about(conn, "ana", 5000)) == ["Ana lives in Rome.", "Ana lives."], "now"
+        history = about(conn, "ana", 5000, history=True) or []
         assert texts(history) == ["Ana lives in Rome.", "Ana lives in Oslo.", "Ana lives."]
         assert (history[1].valid_to, history[1].superseded_by) == (from_ms(200), thesis + 1)
-        assert texts(facts.about(conn, "ana", 55, from_ms(150))) == ["Ana lives."], "not yet known then"
+        assert texts(about(conn, "ana", 55, from_ms(150))) == ["Ana lives."], "not yet known then"
 
 
 def test_retired_facts_are_history(store: Store) -> None:
     with store.writing() as conn:
         (id,) = remember(conn, "n.md", "Ana lives in Oslo.", now=1000)
         episodes.retire_many(conn, [id], 2000, "source_changed")
-        assert facts.about(conn, "ana", 3000) == []
-        assert texts(facts.about(conn, "ana", 1500)) == ["Ana lives in Oslo."], "as it was known before"
-        (fact,) = facts.about(conn, "ana", 3000, history=True) or []
+        assert about(conn, "ana", 3000) == []
+        assert texts(about(conn, "ana", 1500)) == ["Ana lives in Oslo."], "as it was known before"
+        (fact,) = about(conn, "ana", 3000, history=True) or []
         assert (fact.retired, fact.objects) == (datetime(1970, 1, 1, 0, 0, 2, tzinfo=UTC), ("Ana", "Oslo"))
 
 
@@ -90,11 +90,11 @@ def test_a_relation_is_a_fact_of_both_its_ends(store: Store) -> None:
         graph.insert_edges(conn, [graph.EdgeRow(edge, "rel", ana, oslo, pred_id=1, valid_from=1500)], 1000)
         conn.execute("INSERT INTO provenance(item_kind, item_id, episode_id) VALUES ('edge', ?, ?)", (edge, id))
         for name in ("ana", "oslo"):
-            fact = (facts.about(conn, name, 2000) or [])[0]
+            fact = (about(conn, name, 2000) or [])[0]
             assert (fact.id, fact.kind, fact.text, fact.objects) == (
                 edge,
                 "relation",
                 "Ana lives in Oslo",
                 ("Ana", "Oslo"),
             )
-        assert "relation" not in [fact.kind for fact in facts.about(conn, "ana", 2000, from_ms(1400)) or []]
+        assert "relation" not in [fact.kind for fact in about(conn, "ana", 2000, from_ms(1400)) or []]

@@ -6,10 +6,10 @@ import pytest
 
 from memory.errors import NotFoundError
 from memory.nouns import Answer, Citation, Trace, Visit
-from memory.store import check, conversations, episodes, facts, forget, graph, jobs, skips, sources, text, traces
+from memory.store import check, conversations, episodes, forget, graph, jobs, skips, sources, text, traces
 from memory.store.forget import Forgotten
 from memory.store.store import Store
-from tests.memory.store.building import HashEmbedder, remember
+from tests.memory.store.building import HashEmbedder, about, remember
 
 SECRET = "Qqqzwickl whispered xylofrantz to Jjjvandrake."
 WORDS = ["qqqzwickl", "xylofrantz", "jjjvandrake", "wwwtitle"]
@@ -104,7 +104,7 @@ def test_an_object_that_only_the_past_mentions_is_no_longer_live(store: Store) -
         episodes.retire_many(conn, [old], 2000, "source_changed")
         assert forget.episode(conn, new, 3000).objects == 0
         assert graph.objects_by_norm(conn, ["bo"]) == {}
-        assert facts.about(conn, "bo", 1500) is not None
+        assert about(conn, "bo", 1500) is not None
     assert check.check(store).problems == ()
 
 
@@ -116,8 +116,8 @@ def test_a_forgotten_object_takes_its_facts_but_not_the_passages(store: Store) -
         graph.insert_edges(conn, [graph.EdgeRow(edge, "rel", ana, bo, text="Ana knows Bo.")], 1000)
         conn.execute("INSERT INTO provenance(item_kind, item_id, episode_id) VALUES ('edge', ?, ?)", (edge, id))
         assert forget.object(conn, "bo", 3000) == Forgotten(objects=1, facts=3)
-        assert facts.about(conn, "bo", 4000, history=True) is None
-        assert [fact.text.strip() for fact in facts.about(conn, "ana", 4000) or []] == ["Ana slept."]
+        assert about(conn, "bo", 4000, history=True) is None
+        assert [fact.text.strip() for fact in about(conn, "ana", 4000) or []] == ["Ana slept."]
         assert episodes.by_ids(conn, [id])[0].text == "Ana met Bo. Bo left. Ana slept."
         assert text.search(conn, ["left"], 5, kind="thesis")[0].tolist() == []
     assert check.check(store).problems == ()
@@ -166,7 +166,7 @@ def test_what_replaced_it_stays(store: Store) -> None:
             (old, new),
         )
         forget.fact(conn, new, 3000)
-        (fact,) = [one for one in facts.about(conn, "ana", 4000, history=True) or [] if one.id == old]
+        (fact,) = [one for one in about(conn, "ana", 4000, history=True) or [] if one.id == old]
         assert fact.superseded_by is None
         assert conn.execute("SELECT count(*) FROM revision").fetchone() == (0,)
 

@@ -1,0 +1,19 @@
+"""What questions are answered with, replaced as a whole on each write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memory.protocols import Embedder
+from memory.recall.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """`usable`: (nearly) every episode has a vector; `owner`: the names of whose mailbox was read."""
+
+    embedder: Embedder
+    embedder_id: int
+    snapshot: Snapshot
+    usable: bool
+    owner: tuple[str, ...]

@@ -1,0 +1,170 @@
+"""Relations as rows: typed edges between objects, with the predicates that type them and the episodes that tell them.
+
+A relation is seen as long as a live episode tells it. All times are milliseconds UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from memory.nouns import Modality
+from memory.store.codec import id_list
+from memory.store.connect import Connection
+from memory.store.graph import allocate
+
+FEW, MOSTLY = 5, 0.9  # subjects from which on a predicate can be learned to be single, and their share
+DECIDED = 3  # replacements that somebody decided, without which nothing is learned
+
+
+class Relation(NamedTuple):
+    """A live relation. `canon` is the id of its canonical predicate and `predicate` the one it was told with; `told`
+    the newest time of what tells it; `sources` the ids of the sources that do."""
+
+    id: int
+    subject: int
+    object: int
+    canon: int
+    predicate: str
+    modality: Modality
+    valid_from: int | None
+    valid_to: int | None
+    superseded_by: int | None
+    cardinality: str
+    told: int | None
+    sources: frozenset[int]
+
+
+def predicate(conn: Connection, label: str, canonical: str, cardinality: str) -> tuple[int, int]:
+    """Ids of the predicate `label` and of the canonical one that it stands for; they are made where they are new.
+
+    `cardinality` other than "unknown" is noted of the canonical one, once.
+    """
+    canon = _named(conn, canonical, None)
+    if cardinality != "unknown":
+        conn.execute(
+            "UPDATE predicate SET cardinality = ? WHERE id = ? AND cardinality = 'unknown'", (cardinality, canon)
+        )
+    return (canon if label == canonical else _named(conn, label, canon)), canon
+
+
+def _named(conn: Connection, label: str, canon: int | None) -> int:
+    row = conn.execute("SELECT id FROM predicate WHERE label = ?", (label,)).fetchone()
+    if row is None:
+        row = conn.execute(
+            "INSERT INTO predicate(label, canon_id) VALUES (?, ?) RETURNING id", (label, canon)
+        ).fetchone()
+    return int(row[0])
+
+
+def insert(
+    conn: Connection,
+    subject: int,
+    predicate: int,
+    object: int,
+    modality: Modality,
+    conf: float,
+    valid_from: int | None,
+    valid_to: int | None,
+    now: int,
+) -> int:
+    """A new relation; its id. Some live relation may be the same but for its modality: then it starts a moment later,
+    because one edge may live only once."""
+    start = valid_from
+    while conn.execute(
+        "SELECT 1 FROM edge WHERE src = ? AND kind = 'rel' AND dst = ? AND ifnull(pred_id, 0) = ?"
+        " AND ifnull(valid_from, 0) = ifnull(?, 0) AND t_expired IS NULL",
+        (subject, object, predicate, start),
+    ).fetchone():
+        start = (start or 0) + 1
+    id = allocate(conn, "edge", 1)
+    conn.execute(
+        "INSERT INTO edge(id, kind, src, dst, pred_id, conf, modality, valid_from, valid_to, t_created)"
+        " VALUES (?, 'rel', ?, ?, ?, ?, ?, ?, ?, ?)",
+        (id, subject, object, predicate, conf, None if modality == "asserted" else modality, start, valid_to, now),
+    )
+    return id
+
+
+def tell(conn: Connection, id: int, episode: int, start: int, end: int, extractor: str) -> bool:
+    """Notes that an episode tells the relation, in the words [start, end) of it (-1: in its source's properties);
+    False if that was known."""
+    span = (start, end) if start >= 0 else (None, None)
+    return bool(
+        conn.execute(
+            "INSERT INTO provenance(item_kind, item_id, episode_id, span_from, span_to, extractor)"
+            " VALUES ('edge', ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (id, episode, *span, extractor),
+        ).rowcount
+    )
+
+
+def touching(conn: Connection, nodes: Sequence[int], most: int) -> list[Relation]:
+    """The live relations that begin or end at one of these objects and that a live episode tells, by id; of more than
+    `most` the newest."""
+    listed = id_list(nodes)
+    ids = [
+        id
+        for (id,) in conn.execute(
+            "SELECT id FROM edge WHERE kind = 'rel' AND t_expired IS NULL"
+            " AND src IN (SELECT value FROM json_each(:ids))"
+            " UNION SELECT id FROM edge WHERE kind = 'rel' AND t_expired IS NULL"
+            " AND dst IN (SELECT value FROM json_each(:ids)) ORDER BY id DESC LIMIT :most",
+            {"ids": listed, "most": most},
+        )
+    ]
+    return by_id(conn, ids)
+
+
+def of_slot(conn: Connection, subject: int, canon: int) -> list[Relation]:
+    """The live relations of a subject with one canonical predicate, by id."""
+    ids = [
+        id
+        for (id,) in conn.execute(
+            "SELECT e.id FROM edge e JOIN predicate p ON p.id = e.pred_id"
+            " WHERE e.src = ? AND e.kind = 'rel' AND e.t_expired IS NULL AND ifnull(p.canon_id, p.id) = ?",
+            (subject, canon),
+        )
+    ]
+    return by_id(conn, ids)
+
+
+def by_id(conn: Connection, ids: Sequence[int]) -> list[Relation]:
+    """Those of these relations that are live and told by a live episode, by id."""
+    rows = conn.execute(_RELATIONS, (id_list(ids),)).fetchall()
+    return [_relation(row) for row in rows]
+
+
+_RELATIONS = """
+SELECT e.id, e.src, e.dst, ifnull(p.canon_id, p.id), p.label, ifnull(e.modality, 'asserted'), e.valid_from, e.valid_to,
+       e.superseded_by, c.cardinality, max(o.event_from), group_concat(DISTINCT o.source_id)
+FROM edge e JOIN predicate p ON p.id = e.pred_id JOIN predicate c ON c.id = ifnull(p.canon_id, p.id)
+JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id
+JOIN node n ON n.id = v.episode_id AND n.t_expired IS NULL JOIN episode o ON o.node_id = n.id
+WHERE e.id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel' AND e.t_expired IS NULL
+GROUP BY e.id ORDER BY e.id
+"""
+
+
+def _relation(row: tuple[Any, ...]) -> Relation:
+    return Relation._make((*row[:-1], frozenset(map(int, str(row[-1]).split(",")))))
+
+
+def learned_single(conn: Connection, canon: int) -> bool:
+    """Whether nearly every subject has one value of the predicate at a time, as far as was decided before."""
+    (decided,) = conn.execute(
+        "SELECT count(*) FROM revision r JOIN edge e ON e.id = r.new_id JOIN predicate p ON p.id = e.pred_id"
+        " WHERE r.relation = 'supersedes' AND r.new_kind = 'relation' AND ifnull(p.canon_id, p.id) = ?"
+        " AND (r.author = 'model' AND r.state = 'open' OR r.state = 'kept')",
+        (canon,),
+    ).fetchone()
+    if decided < DECIDED:
+        return False
+    subjects, single = conn.execute(
+        "SELECT count(*), count(*) FILTER (WHERE n = 1) FROM ("
+        " SELECT count(DISTINCT e.dst) n FROM edge e JOIN predicate p ON p.id = e.pred_id"
+        " WHERE ifnull(p.canon_id, p.id) = ? AND e.kind = 'rel' AND e.t_expired IS NULL AND e.modality IS NULL"
+        " AND e.valid_to IS NULL GROUP BY e.src)",
+        (canon,),
+    ).fetchone()
+    return bool(subjects >= FEW and single >= MOSTLY * subjects)

@@ -1,0 +1,166 @@
+"""Revisions as rows, and the journal by which each can be taken back exactly.
+
+Whatever a revision changes of a fact goes through `change`, which writes down what stood there before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from memory.errors import NotFoundError
+from memory.nouns import RevisionState
+from memory.store.codec import id_list
+from memory.store.connect import Connection
+from memory.store.schema_first import FIRST_EDGE
+
+TABLES = """
+ALTER TABLE edge ADD COLUMN modality TEXT;
+ALTER TABLE journal ADD COLUMN revision_id INTEGER;
+CREATE INDEX journal_revision ON journal(revision_id) WHERE revision_id IS NOT NULL;
+CREATE INDEX revision_old ON revision(old_id);
+CREATE INDEX revision_new ON revision(new_id);
+CREATE TABLE extraction(
+  episode_id INTEGER PRIMARY KEY REFERENCES episode(node_id) ON DELETE CASCADE, model TEXT NOT NULL,
+  t INTEGER NOT NULL) STRICT;
+"""
+
+Field = Literal["valid_from", "valid_to", "superseded_by", "t_expired"]
+RelationKind = Literal["supersedes", "negates", "contradicts", "duplicates"]
+Author = Literal["rule", "model", "user"]
+
+
+class Row(NamedTuple):
+    """A revision as it is stored; times in milliseconds UTC."""
+
+    id: int
+    relation: RelationKind
+    old: int
+    new: int
+    reason: str
+    author: Author
+    conf: float
+    state: RevisionState
+    t: int
+    settled: int | None
+
+
+_COLUMNS = "id, relation, old_id, new_id, ifnull(reason, ''), author, conf, state, t, t_settled"
+
+
+def kind_of(fact: int) -> Literal["relation", "thesis"]:
+    """What kind of fact has that id."""
+    return "relation" if fact >= FIRST_EDGE else "thesis"
+
+
+def add(
+    conn: Connection, relation: RelationKind, old: int, new: int, reason: str, author: Author, conf: float, now: int
+) -> int:
+    """A new, open revision; its id. It changes nothing yet."""
+    (id,) = conn.execute(
+        "INSERT INTO revision(relation, old_kind, old_id, new_kind, new_id, reason, author, conf, t)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        (relation, kind_of(old), old, kind_of(new), new, reason, author, conf, now),
+    ).fetchone()
+    return int(id)
+
+
+def change(conn: Connection, revision: int, fact: int, field: Field, value: int | None, now: int) -> None:
+    """Gives a field of a fact another value and writes the one before into the journal."""
+    table, key = _place(fact, field)
+    (before,) = conn.execute(f"SELECT {field} FROM {table} WHERE {key} = ?", (fact,)).fetchone()
+    if before == value:
+        return
+    conn.execute(f"UPDATE {table} SET {field} = ? WHERE {key} = ?", (value, fact))
+    conn.execute(
+        "INSERT INTO journal(t, item_kind, item_id, field, old, new, revision_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (now, "edge" if kind_of(fact) == "relation" else "node", fact, field, _text(before), _text(value), revision),
+    )
+
+
+def take_back(conn: Connection, revision: int) -> list[int]:
+    """Puts back what the revision changed; ids of the facts whose fields are others now.
+
+    Where a later revision has changed the same field, that field stays, and the later one leads back to what stood
+    before both: so revisions can be taken back in any order.
+    """
+    changed = set()
+    for id, fact, field, old in conn.execute(
+        "SELECT id, item_id, field, old FROM journal WHERE revision_id = ? ORDER BY id DESC", (revision,)
+    ).fetchall():
+        later = conn.execute(
+            "SELECT id FROM journal WHERE item_kind = ? AND item_id = ? AND field = ? AND id > ?"
+            " AND revision_id IS NOT NULL ORDER BY id LIMIT 1",
+            ("edge" if kind_of(fact) == "relation" else "node", fact, field, id),
+        ).fetchone()
+        if later:
+            conn.execute("UPDATE journal SET old = ? WHERE id = ?", (old, later[0]))
+        else:
+            table, key = _place(fact, field)
+            value = None if old is None else int(old)
+            conn.execute(f"UPDATE {table} SET {field} = ? WHERE {key} = ?", (value, fact))
+            changed.add(int(fact))
+        conn.execute("DELETE FROM journal WHERE id = ?", (id,))
+    return sorted(changed)
+
+
+def _place(fact: int, field: Field) -> tuple[str, str]:
+    if kind_of(fact) == "relation":
+        return "edge", "id"
+    return ("node", "id") if field == "t_expired" else ("thesis", "node_id")
+
+
+def _text(value: int | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def settle(conn: Connection, id: int, state: RevisionState, now: int | None) -> None:
+    """Notes what became of a revision; `now` is None where nobody decided it."""
+    conn.execute("UPDATE revision SET state = ?, t_settled = ? WHERE id = ?", (state, now, id))
+
+
+def get(conn: Connection, id: int) -> Row:
+    """NotFoundError if there is no such revision."""
+    row = conn.execute(f"SELECT {_COLUMNS} FROM revision WHERE id = ?", (id,)).fetchone()
+    if row is None:
+        raise NotFoundError(f"There is no revision {id}. `pal review` lists those that are open.")
+    return Row(*row)
+
+
+def listing(conn: Connection, state: RevisionState | None, limit: int, about: Sequence[int] | None = None) -> list[Row]:
+    """Revisions in a state (None: any), the newest first; `about`: only those of relations of these objects."""
+    rows = conn.execute(
+        f"SELECT {_COLUMNS} FROM revision r WHERE (:state IS NULL OR state = :state) AND (:about IS NULL OR EXISTS ("
+        "SELECT 1 FROM edge e WHERE e.id IN (r.old_id, r.new_id) AND (e.src IN (SELECT value FROM json_each(:about))"
+        " OR e.dst IN (SELECT value FROM json_each(:about))))) ORDER BY t DESC, id DESC LIMIT :limit",
+        {"state": state, "limit": limit, "about": None if about is None else id_list(about)},
+    )
+    return [Row(*row) for row in rows]
+
+
+def count_open(conn: Connection) -> int:
+    """How many nobody has looked at."""
+    found: int = conn.execute("SELECT count(*) FROM revision WHERE state = 'open'").fetchone()[0]
+    return found
+
+
+def between(conn: Connection, one: int, other: int) -> Row | None:
+    """The newest revision of these two facts, whichever is the older one."""
+    row = conn.execute(
+        f"SELECT {_COLUMNS} FROM revision WHERE (old_id = ?1 AND new_id = ?2) OR (old_id = ?2 AND new_id = ?1)"
+        " ORDER BY id DESC LIMIT 1",
+        (one, other),
+    ).fetchone()
+    return Row(*row) if row else None
+
+
+def no_longer_told(conn: Connection, episodes: Iterable[int]) -> list[Row]:
+    """The standing revisions whose newer relation only these, now retired, episodes told; the newest first."""
+    rows = conn.execute(
+        f"SELECT {_COLUMNS} FROM revision r WHERE r.state IN ('open', 'kept', 'settled') AND r.new_id IN ("
+        " SELECT item_id FROM provenance WHERE item_kind = 'edge' AND episode_id IN (SELECT value FROM json_each(?)))"
+        " AND NOT EXISTS (SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND n.t_expired IS NULL"
+        "  WHERE v.item_kind = 'edge' AND v.item_id = r.new_id) ORDER BY r.id DESC",
+        (id_list(episodes),),
+    )
+    return [Row(*row) for row in rows]

@@ -1,0 +1,283 @@
+"""Learn: what passages tell becomes relations and theses, and each new relation is put in its place in time.
+
+One transaction for any number of passages. The same telling again changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from memory.graph import Link, ThesisRow
+from memory.nouns import Decision, Learnt
+from memory.store import episodes, graph, relations, revisions, text
+from memory.store.codec import id_list
+from memory.store.connect import Connection
+from memory.store.relations import Relation
+from memory.times import to_ms
+from memory.write.ingest import Change
+from memory.write.predicates import canonical
+from memory.write.resolve import Resolver
+from memory.write.revise import Embed, Reviser
+from memory.write.told import Telling, ToldRelation, ToldThesis
+from memory.write.values import same_value
+
+RULE = "rule"
+LONGEST_PREDICATE = 80  # characters
+_HOLDS = ("asserted", "negated", "plan")  # from when they are told, if nothing else is said
+
+
+class Learner:
+    """Learns within one transaction. `owner` are the names of the person whose memory it is; `now` is ms UTC."""
+
+    def __init__(self, conn: Connection, now: int, owner: Sequence[str]) -> None:
+        self.conn = conn
+        self._now = now
+        self._resolver = Resolver(conn, now, owner)
+        self._reviser = Reviser(conn, now)
+        self._new: list[int] = []
+        self._met: dict[int, list[int]] = {}  # relation -> the objects that its subject may be
+        self._theses: list[ThesisRow] = []
+        self._returned: set[tuple[int, int]] = set()
+
+    def tell(self, tellings: Mapping[int, Telling], model: str | None = None) -> None:
+        """Learns what live episodes (ids) tell, in the order of their time; `model` read it, or a rule."""
+        placed = {row.id: row for row in episodes.times_of(self.conn, [id for id, one in tellings.items() if one])}
+        for row in sorted(placed.values(), key=lambda row: (row.event_from is not None, row.event_from or 0, row.id)):
+            telling = tellings[row.id]
+            self._resolver.meet(telling, self._mentioned(row.id))
+            for relation in telling.relations:
+                self._relation(row, relation, model or RULE)
+            if telling.theses:
+                self._theses_of(row, telling.theses)
+        if model is not None:
+            self.conn.executemany(
+                "INSERT OR REPLACE INTO extraction(episode_id, model, t) SELECT node_id, ?, ? FROM episode"
+                " WHERE node_id = ?",
+                [(model, self._now, id) for id in tellings],
+            )
+
+    def decide(self, decisions: Sequence[Decision], model: str) -> None:
+        """Applies what a model decided. A fact that is told again after it was replaced, and is said to replace what
+        replaced it, holds anew."""
+        for one in decisions:
+            rows = {row.id: row for row in relations.by_id(self.conn, [one.old, one.new])}
+            old, new = rows.get(one.old), rows.get(one.new)
+            if old and new and one.relation == "supersedes" and _returns(new, old):
+                anew = self._anew(new)
+                self._reviser.decide(Decision(old.id, anew, one.relation, one.confidence), model)
+            else:
+                self._reviser.decide(one, model)
+
+    def retire(self, gone: Sequence[int]) -> None:
+        """Episodes have gone: what only they told changes nothing any more."""
+        self._reviser.withdraw(gone)
+
+    def settle(self, revision: revisions.Row, verdict: str) -> None:
+        """What a person says of a revision: "keep", "both", "old" or "undo"."""
+        if verdict == "undo":
+            self._reviser.undo(revision, self._now)
+        else:
+            self._reviser.settle(revision, verdict)
+
+    def learnt(self, embed: Embed | None = None) -> Learnt:
+        """What came of it; with `embed` also the pairs that a model has to judge."""
+        pairs: list[tuple[int, int]] = sorted(self._returned)
+        if embed is not None and self._met:
+            fresh = relations.by_id(self.conn, sorted(self._met))
+            nodes = {node for one in fresh for node in (*self._met[one.id], one.subject, one.object)}
+            pairs += self._reviser.proposals(fresh, sorted(nodes), embed)
+        return Learnt(tuple(self._new), tuple(self._reviser.made), tuple(dict.fromkeys(pairs)))
+
+    def changes(self) -> list[Change]:
+        """What the graph in memory has to forget and then to take in; nothing where nothing was learnt."""
+        touched = sorted({*self._new, *self._reviser.touched, *self._met})
+        if not touched and not self._theses and not self._resolver.new:
+            return []
+        fresh = Change(objects=self._resolver.new, theses=self._theses, links=self._links(touched))
+        return [Change(unlinked=touched), fresh]
+
+    def _mentioned(self, episode: int) -> list[tuple[str, str | None]]:
+        """Names that the passage mentions, with what kind of thing they are known to be."""
+        return self.conn.execute(
+            "SELECT n.label, o.type FROM edge m JOIN node n ON n.id = m.dst JOIN object o ON o.node_id = n.id"
+            " WHERE m.src = ? AND m.kind = 'mention' AND m.role IS NULL AND m.t_expired IS NULL",
+            (episode,),
+        ).fetchall()
+
+    def _relation(self, row: episodes.When, told: ToldRelation, extractor: str) -> None:
+        label = " ".join(told.predicate.replace("_", " ").split()).lower()[:LONGEST_PREDICATE]
+        if not label or not told.subject.strip() or not told.object.strip():
+            return
+        subject, object = self._resolver.object(told.subject), self._resolver.object(told.object)
+        if subject == object:
+            return
+        predicate, canon = relations.predicate(
+            self.conn, label, canonical(label, told.object), told.cardinality if extractor == RULE else "unknown"
+        )
+        start, end = self._times(row, told)
+        subjects = self._resolver.alike(subject)
+        id = self._known(subjects, object, canon, told, start)
+        if id is None:
+            id = relations.insert(
+                self.conn, subject, predicate, object, told.modality, told.conf, start, end, self._now
+            )
+            self._new.append(id)
+            relations.tell(self.conn, id, row.id, told.start, told.end, extractor)
+            self._met[id] = subjects
+            (relation,) = relations.by_id(self.conn, [id])
+            if told.replaces is not None:
+                self._before(row, told, relation, subjects, predicate, extractor)
+            single = told.cardinality == "one" and extractor == RULE
+            self._reviser.by_rule(relation, subjects, single, told.replaces)
+        else:
+            if relations.tell(self.conn, id, row.id, told.start, told.end, extractor):
+                self.conn.execute("UPDATE edge SET n_support = n_support + 1 WHERE id = ?", (id,))
+            self._met[id] = subjects
+
+    def _times(self, row: episodes.When, told: ToldRelation) -> tuple[int | None, int | None]:
+        """Milliseconds UTC from when and until when it holds, as far as is told."""
+        start, end = _ms(told.valid_from), _ms(told.valid_to)
+        if (
+            start is None
+            and told.modality in _HOLDS
+            and (end is None or row.event_from is None or row.event_from < end)
+        ):
+            start = row.event_from
+        if told.modality == "past" and end is None:
+            end = row.event_from
+        if start is not None and end is not None and end < start:
+            end = None if told.modality != "past" else start
+        return start, end
+
+    def _known(
+        self, subjects: Sequence[int], object: int, canon: int, told: ToldRelation, start: int | None
+    ) -> int | None:
+        """The relation that says this already. One that was replaced is meant, too, unless the passage says from when
+        it holds again: a copy of an old page must not bring its facts back."""
+        slot = [one for node in subjects for one in relations.of_slot(self.conn, node, canon)]
+        names = graph.object_labels(self.conn, [object, *(one.object for one in slot)])
+        same = [one for one in slot if one.modality == told.modality and same_value(names[one.object], names[object])]
+        standing = [
+            one
+            for one in same
+            if one.superseded_by is None and (one.valid_to is None or start is None or one.valid_to > start)
+        ]
+        if standing:
+            one = min(standing, key=lambda one: (one.object != object, one.id))
+            self._earlier(one, slot, start)
+            return one.id
+        replaced = [one for one in same if one.superseded_by is not None]
+        if not replaced:
+            return None
+        last = max(replaced, key=lambda one: (one.valid_to or 0, one.id))
+        if told.replaces is not None or (
+            told.valid_from is not None and start is not None and start > (last.valid_to or 0)
+        ):
+            return None
+        if start is not None and start > (last.valid_to or 0):
+            self._returned.update((one.id, last.id) for one in slot if one.id == last.superseded_by)
+        return last.id
+
+    def _earlier(self, one: Relation, slot: Sequence[Relation], start: int | None) -> None:
+        """A relation begins when the earliest passage says so, if nothing else held in between."""
+        if start is None or one.valid_from is None or start >= one.valid_from:
+            return
+        if not any(o.object != one.object and o.valid_from is not None and o.valid_from < one.valid_from for o in slot):
+            self.conn.execute("UPDATE OR IGNORE edge SET valid_from = ? WHERE id = ?", (start, one.id))
+            self._met.setdefault(one.id, [one.subject])
+
+    def _before(
+        self,
+        row: episodes.When,
+        told: ToldRelation,
+        new: Relation,
+        subjects: Sequence[int],
+        predicate: int,
+        extractor: str,
+    ) -> None:
+        """The value that the passage says was there before, unless that is known."""
+        assert told.replaces is not None
+        old = self._resolver.object(told.replaces)
+        slot = [one for node in subjects for one in relations.of_slot(self.conn, node, new.canon) if one.id != new.id]
+        names = graph.object_labels(self.conn, [old, *(one.object for one in slot)])
+        if old in (new.object, new.subject) or any(same_value(names[one.object], names[old]) for one in slot):
+            return
+        id = relations.insert(
+            self.conn, new.subject, predicate, old, told.modality, told.conf, None, new.valid_from, self._now
+        )
+        relations.tell(self.conn, id, row.id, told.start, told.end, extractor)
+        self._new.append(id)
+
+    def _anew(self, replaced: Relation) -> int:
+        """The relation as it holds again, from when it was told last."""
+        (predicate, conf, episode, start, end, extractor) = self.conn.execute(
+            "SELECT e.pred_id, e.conf, v.episode_id, v.span_from, v.span_to, v.extractor FROM edge e"
+            " JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id JOIN episode o ON o.node_id = v.episode_id"
+            " WHERE e.id = ? ORDER BY o.event_from DESC, o.node_id DESC LIMIT 1",
+            (replaced.id,),
+        ).fetchone()
+        id = relations.insert(
+            self.conn, replaced.subject, predicate, replaced.object, replaced.modality, conf, replaced.told, None,
+            self._now,
+        )  # fmt: skip
+        relations.tell(self.conn, id, episode, -1 if start is None else start, -1 if end is None else end, extractor)
+        self._new.append(id)
+        return id
+
+    def _theses_of(self, row: episodes.When, told: Sequence[ToldThesis]) -> None:
+        """Theses in a model's words, beside the sentences; one that is there already is left alone."""
+        known = {
+            text
+            for (text,) in self.conn.execute(
+                "SELECT t.text FROM thesis t JOIN node n ON n.id = t.node_id"
+                " WHERE t.episode_id = ? AND t.origin = 'model' AND n.t_expired IS NULL",
+                (row.id,),
+            )
+        }
+        new = [one for one in {one.text: one for one in told}.values() if one.text.strip() and one.text not in known]
+        first = graph.allocate(self.conn, "node", len(new))
+        rows, edges = [], []
+        for node, one in enumerate(new, first):
+            start, end = _ms(one.valid_from), _ms(one.valid_to)
+            if one.modality == "past":
+                end = row.event_from if end is None else end
+            elif start is None:
+                start = row.event_from
+            rows.append(
+                graph.ThesisRow(node, row.id, one.start, one.end, one.text, "model", one.modality, 1, 1.0, start, end)
+            )
+            members = sorted({self._resolver.object(name) for name in one.objects if name.strip()})
+            asserts = graph.allocate(self.conn, "edge", 1 + len(members))
+            joined = {to: asserts + place for place, to in enumerate(members, 1)}
+            edges.append(graph.EdgeRow(asserts, "asserts", row.id, node))
+            edges += [graph.EdgeRow(id, "member", node, to) for to, id in joined.items()]
+            self._theses.append(ThesisRow(node, row.id, asserts, joined, start, end))
+        graph.insert_theses(self.conn, rows, self._now)
+        graph.insert_edges(self.conn, edges, self._now)
+        text.add_theses(self.conn, [thesis.id for thesis in rows])
+
+    def _links(self, ids: Sequence[int]) -> list[Link]:
+        """The relations among these edges as the graph in memory has them."""
+        tellers: dict[int, list[int]] = {}
+        for edge, episode in self.conn.execute(
+            "SELECT item_id, episode_id FROM provenance WHERE item_kind = 'edge'"
+            " AND item_id IN (SELECT value FROM json_each(?)) ORDER BY item_id, episode_id",
+            (id_list(ids),),
+        ):
+            tellers.setdefault(edge, []).append(episode)
+        rows = self.conn.execute(
+            "SELECT id, src, dst, valid_from, valid_to FROM edge WHERE id IN (SELECT value FROM json_each(?))"
+            " AND kind = 'rel' AND t_expired IS NULL ORDER BY id",
+            (id_list(ids),),
+        )
+        return [Link(id, "rel", src, dst, start, end, tuple(tellers.get(id, ()))) for id, src, dst, start, end in rows]
+
+
+def _returns(new: Relation, old: Relation) -> bool:
+    """Whether a pair asks if something that was replaced by the other holds again."""
+    return new.superseded_by == old.id
+
+
+def _ms(at: datetime | None) -> int | None:
+    return None if at is None else to_ms(at)

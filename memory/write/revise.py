@@ -1,0 +1,267 @@
+"""Revise: what a new relation does to those that are known (SPEC 7.3 I8).
+
+Relations of one subject with one predicate of which there is one at a time stand in the order of the world's time: each
+ends where the next begins. A late-arriving older one is put between, and never ends a newer one. What no rule can judge
+is proposed in pairs, for a model. Everything that changes a fact is a revision, and can be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from memory.nouns import Decision, RevisionState
+from memory.protocols import Vectors
+from memory.store import graph, relations, revisions
+from memory.store.connect import Connection
+from memory.store.relations import Relation
+from memory.write.predicates import SINGLE, may_replace
+from memory.write.values import same_value
+
+SURE = 0.7  # confidence from which on a model's decision counts
+ALIKE = 0.45  # of two relations, to be proposed as a pair
+PAIRS = 8  # proposed for one new relation
+NEAR = 400  # relations of the objects spoken of that are looked at, the newest
+PREDICATE = 0.6  # share of the predicates' cosine in how alike two relations are
+EARLIEST = -(1 << 62)
+
+Embed = Callable[[Sequence[str]], Vectors]
+
+
+class Reviser:
+    """Revises within one transaction. `touched` are the relations whose times are others now."""
+
+    def __init__(self, conn: Connection, now: int) -> None:
+        self._conn = conn
+        self._now = now
+        self.touched: set[int] = set()
+        self.made: list[int] = []
+
+    # What rules can judge -------------------------------------------------------------------------
+
+    def by_rule(self, new: Relation, subjects: Sequence[int], single: bool, replaces: str | None) -> None:
+        """Puts a new relation in its place. `subjects` are the objects that its subject may be; `single`: the form of
+        the statement says that there is one such relation at a time; `replaces`: the value it says it replaces."""
+        if new.modality not in ("asserted", "past", "negated", "plan"):
+            return
+        slot = [one for node in subjects for one in relations.of_slot(self._conn, node, new.canon) if one.id != new.id]
+        names = graph.object_labels(self._conn, [new.object, *(one.object for one in slot)])
+        value = names[new.object]
+        if new.modality in ("past", "negated"):
+            for one in slot:
+                if one.modality == "asserted" and same_value(names[one.object], value):
+                    self._end(one, new)
+            return
+        others = [
+            one
+            for one in slot
+            if (may_replace(new.modality, one.modality) or may_replace(one.modality, new.modality))
+            and not same_value(names[one.object], value)
+            and not self._settled(one, new)
+        ]
+        if replaces is not None:
+            for one in others:
+                known = same_value(names[one.object], replaces) and _begin(one) <= _begin(new)
+                if known and may_replace(new.modality, one.modality):
+                    self.supersede(one, new, f"It is told there that {value} takes the place of {replaces}.", "rule")
+        if single or self._single(new):
+            self._order(new, [one for one in others if not _side_by_side(one, new)])
+
+    def _single(self, relation: Relation) -> bool:
+        (name,) = self._conn.execute("SELECT label FROM predicate WHERE id = ?", (relation.canon,)).fetchone()
+        return (
+            name in SINGLE
+            or relation.cardinality == "one"
+            or (relation.cardinality == "unknown" and relations.learned_single(self._conn, relation.canon))
+        )
+
+    def _order(self, new: Relation, others: Sequence[Relation]) -> None:
+        """Each of a row of relations ends where the next begins."""
+        reason = "There is one such fact at a time, and this one began later."
+        before = [
+            one
+            for one in others
+            if may_replace(new.modality, one.modality)
+            and _key(one) < _key(new)
+            and (_begin(one), one.told) != (_begin(new), new.told)
+        ]
+        after = [one for one in others if _begin(one) > _begin(new) and may_replace(one.modality, new.modality)]
+        same = (_begin(new), new.told, new.modality)
+        level = [one for one in others if (_begin(one), one.told, one.modality) == same]
+        for one in before:
+            if one.valid_to is None or one.valid_to > _begin(new):
+                self.supersede(one, new, reason, "rule")
+        if after:
+            self.supersede(new, min(after, key=_key), reason, "rule")
+        for one in level:
+            self._revision("contradicts", one, new, "Both are told of the same time.", "rule", 1.0)
+
+    def _end(self, old: Relation, new: Relation) -> None:
+        """The new relation says that the old one no longer holds."""
+        end = new.valid_to if new.valid_to is not None else new.valid_from if new.valid_from is not None else new.told
+        if end is None or (old.valid_to is not None and old.valid_to <= end) or _begin(old) > end:
+            return
+        if not self._settled(old, new):
+            id = self._revision("negates", old, new, "It is told that this no longer holds.", "rule", 1.0)
+            self._change(id, old, "valid_to", end)
+
+    def supersede(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
+        """Ends the old relation where the new one begins; one that began no earlier never held."""
+        id = self._revision("supersedes", old, new, reason, author, conf)
+        begin = max(_begin(new), _begin(old))
+        if begin != EARLIEST and (old.valid_to is None or old.valid_to > begin):
+            self._change(id, old, "valid_to", begin)
+        self._change(id, old, "superseded_by", new.id)
+
+    # What a model has to judge --------------------------------------------------------------------
+
+    def proposals(self, new: Iterable[Relation], nodes: Sequence[int], embed: Embed) -> list[tuple[int, int]]:
+        """Pairs (older, newer) of relations of which the one may take the place of the other, for each new one the most
+        alike. `nodes` are the objects that the new ones are about."""
+        fresh = [one for one in new if one.modality in ("asserted", "past", "negated", "plan")]
+        known = [one for one in relations.touching(self._conn, nodes, NEAR) if one.modality in ("asserted", "plan")]
+        if not fresh or not known:
+            return []
+        ids = {node for one in (*fresh, *known) for node in (one.subject, one.object)}
+        names = graph.object_labels(self._conn, sorted(ids))
+        whole = {one.id: f"{names[one.subject]} {one.predicate} {names[one.object]}" for one in (*fresh, *known)}
+        texts = sorted({*whole.values(), *(one.predicate for one in (*fresh, *known))})
+        vectors = dict(zip(texts, embed(texts), strict=True))
+        pairs: dict[tuple[int, int], None] = {}
+        for one in fresh:
+            likeness = [
+                PREDICATE * float(vectors[one.predicate] @ vectors[other.predicate])
+                + (1 - PREDICATE) * float(vectors[whole[one.id]] @ vectors[whole[other.id]])
+                for other in known
+            ]
+            chosen = 0
+            for place in np.argsort(-np.array(likeness), kind="stable").tolist():
+                other = known[place]
+                if likeness[place] < ALIKE or chosen == PAIRS:
+                    break
+                if self._may_meet(one, other, names):
+                    old, later = sorted((one, other), key=_key)
+                    pairs[old.id, later.id] = None
+                    chosen += 1
+        return list(pairs)
+
+    def _may_meet(self, new: Relation, other: Relation, names: dict[int, str]) -> bool:
+        """Whether the two could exclude each other, and nobody has judged that yet."""
+        if new.id == other.id or not {new.subject, new.object} & {other.subject, other.object}:
+            return False
+        if new.modality in ("asserted", "plan") and same_value(names[new.object], names[other.object]):
+            return False
+        if (other.valid_to is not None and other.valid_to <= _begin(new)) or not may_replace(
+            new.modality, other.modality
+        ):
+            return False
+        return revisions.between(self._conn, new.id, other.id) is None
+
+    def decide(self, decision: Decision, model: str) -> None:
+        """Applies what a model decided of two relations, as far as it is sure and the times allow it."""
+        rows = relations.by_id(self._conn, [decision.old, decision.new])
+        if len(rows) < 2 or decision.confidence < SURE or revisions.between(self._conn, decision.old, decision.new):
+            return
+        old, new = sorted(rows, key=_key)
+        why, conf = f"{model} decided so.", decision.confidence
+        if decision.relation == "contradicts":
+            self._revision("contradicts", old, new, why, "model", conf)
+        elif decision.relation == "duplicates" and old.subject == new.subject and old.modality == new.modality:
+            self._fold(old, new, why, conf)
+        elif decision.relation == "supersedes" and may_replace(new.modality, old.modality):
+            if new.modality in ("past", "negated"):
+                end = new.valid_to or new.valid_from or new.told
+                if end is not None and (old.valid_to is None or old.valid_to > end) and _begin(old) <= end:
+                    id = self._revision("negates", old, new, why, "model", conf)
+                    self._change(id, old, "valid_to", end)
+            else:
+                self.supersede(old, new, why, "model", conf)
+
+    def _fold(self, old: Relation, new: Relation, why: str, conf: float) -> None:
+        """The old relation stands for both."""
+        id = self._revision("duplicates", old, new, why, "model", conf)
+        revisions.settle(self._conn, id, "kept", None)
+        self._conn.execute(
+            "INSERT OR IGNORE INTO provenance(item_kind, item_id, episode_id, span_from, span_to, extractor)"
+            " SELECT 'edge', ?, episode_id, span_from, span_to, extractor FROM provenance"
+            " WHERE item_kind = 'edge' AND item_id = ?",
+            (old.id, new.id),
+        )
+        self._change(id, new, "superseded_by", old.id)
+        self._change(id, new, "t_expired", self._now)
+        self.touched.add(old.id)
+
+    # What a person says ---------------------------------------------------------------------------
+
+    def settle(self, revision: revisions.Row, verdict: str) -> None:
+        """`keep`: the new one stands; `both`: both hold; `old`: the new one was never true."""
+        self.undo(revision, None)
+        found = {one.id: one for one in relations.by_id(self._conn, [revision.old, revision.new])}
+        old, new = found.get(revision.old), found.get(revision.new)
+        state: RevisionState = "kept" if verdict != "both" else "settled"
+        if verdict == "keep" and old and new:
+            if revision.relation == "duplicates":
+                self._change(revision.id, new, "superseded_by", old.id)
+                self._change(revision.id, new, "t_expired", self._now)
+            else:
+                begin = new.valid_to if revision.relation == "negates" else max(_begin(new), _begin(old))
+                if begin is None:
+                    begin = new.valid_from if new.valid_from is not None else new.told
+                if begin is not None and begin != EARLIEST and (old.valid_to is None or old.valid_to > begin):
+                    self._change(revision.id, old, "valid_to", begin)
+                if revision.relation != "negates":
+                    self._change(revision.id, old, "superseded_by", new.id)
+        elif verdict == "old" and new:
+            self._change(revision.id, new, "t_expired", self._now)
+        revisions.settle(self._conn, revision.id, state, self._now)
+
+    def undo(self, revision: revisions.Row, by_person_at: int | None) -> None:
+        """Everything is as it was before the revision. One that nobody undid may be found again."""
+        self.touched.update(revisions.take_back(self._conn, revision.id))
+        revisions.settle(self._conn, revision.id, "undone", by_person_at)
+
+    def withdraw(self, episodes: Iterable[int]) -> None:
+        """These episodes are gone: what only they said changes nothing any more."""
+        for revision in revisions.no_longer_told(self._conn, episodes):
+            self.undo(revision, None)
+
+    def _settled(self, one: Relation, other: Relation) -> bool:
+        """Whether there is a revision of the two that stands, or that a person has undone."""
+        row = revisions.between(self._conn, one.id, other.id)
+        return row is not None and (row.state != "undone" or row.settled is not None)
+
+    def _revision(
+        self,
+        relation: revisions.RelationKind,
+        old: Relation,
+        new: Relation,
+        reason: str,
+        author: revisions.Author,
+        conf: float,
+    ) -> int:
+        id = revisions.add(self._conn, relation, old.id, new.id, reason, author, conf, self._now)
+        self.made.append(id)
+        return id
+
+    def _change(self, revision: int, relation: Relation, field: revisions.Field, value: int | None) -> None:
+        revisions.change(self._conn, revision, relation.id, field, value, self._now)
+        self.touched.add(relation.id)
+
+
+def _begin(relation: Relation) -> int:
+    """When it begins to hold: as it is told, else when it was told."""
+    if relation.valid_from is not None:
+        return relation.valid_from
+    ended = relation.modality == "past" or relation.valid_to is not None
+    return EARLIEST if ended or relation.told is None else relation.told
+
+
+def _key(relation: Relation) -> tuple[int, int, int]:
+    """The order of the world's time, then of telling."""
+    return (_begin(relation), relation.told if relation.told is not None else EARLIEST, relation.id)
+
+
+def _side_by_side(one: Relation, other: Relation) -> bool:
+    """Whether one source lists both, for the same time."""
+    return bool(one.sources & other.sources) and _begin(one) == _begin(other)

@@ -1,0 +1,316 @@
+"""Facts in time, through the library's door: learning, replacing, late arrivals, taking back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from memory import Memory
+from memory.errors import InvalidInputError, NotFoundError
+from memory.nouns import Decision, Fact
+from memory.write.told import OWNER, Telling, ToldObject, ToldRelation, ToldThesis
+
+
+def day(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def written(memory: Memory, text: str, at: str, source: str | None = None) -> int:
+    """The id of a new note's one episode."""
+    receipt = memory.remember(text, source=source or f"note {at} {text}", at=day(at))
+    return receipt.episode_ids[0]
+
+
+def relation(text: str, quote: str, subject: str, predicate: str, object: str, **more: Any) -> ToldRelation:
+    start = text.index(quote)
+    return ToldRelation(
+        subject=subject, predicate=predicate, object=object, start=start, end=start + len(quote), **more
+    )
+
+
+def tell(memory: Memory, at: str, text: str, *told: tuple[str, str, str], model: str | None = None, **more: Any) -> Any:
+    """A note of that day that tells these relations with its whole text."""
+    episode = written(memory, text, at)
+    relations = tuple(relation(text, text, *one, **more) for one in told)
+    return memory.learn({episode: Telling("model" if model else "rule", relations)}, model)
+
+
+def held(memory: Memory, name: str, **how: Any) -> list[str]:
+    """What is known of the relations of `name`, as "predicate object", by name."""
+    return sorted(f"{f.predicate} {f.objects[1]}" for f in memory.facts(name, **how) if f.kind == "relation")
+
+
+def state(memory: Memory) -> list[tuple[Any, ...]]:
+    """All relations with all that a revision may change."""
+    with memory.store.reading() as conn:
+        return conn.execute(
+            "SELECT id, src, dst, pred_id, valid_from, valid_to, superseded_by, t_expired FROM edge"
+            " WHERE kind = 'rel' ORDER BY id"
+        ).fetchall()
+
+
+def test_a_newer_fact_ends_the_older_one(fresh: Memory) -> None:
+    tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
+    learnt = tell(fresh, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives_in", "Leipzig"))
+    assert held(fresh, "Ana") == ["lives in Leipzig"]
+    assert held(fresh, "Ana", as_of=day("2023-05-01")) == ["lives in Utrecht"]
+    assert held(fresh, "Ana", history=True) == ["lives in Leipzig", "lives in Utrecht"]
+    (revision,) = fresh.revisions()
+    assert learnt.revisions == (revision.id,)
+    assert (revision.relation, revision.author, revision.state) == ("supersedes", "rule", "open")
+    assert revision.old.valid_to == revision.new.valid_from == day("2023-09-03")
+    assert revision.old.superseded_by == revision.new.id
+    assert revision.new.quote == "Ana moved to Leipzig." and revision.reason
+
+
+def test_what_arrives_late_is_put_between(fresh: Memory) -> None:
+    tell(fresh, "2022-01-01", "Ana lives in Bonn.", ("Ana", "lives in", "Bonn"))
+    tell(fresh, "2024-01-01", "Ana lives in Riga.", ("Ana", "lives in", "Riga"))
+    tell(fresh, "2023-01-01", "Ana lives in Kyiv.", ("Ana", "lives in", "Kyiv"))
+    for at, place in (("2022-06-01", "Bonn"), ("2023-06-01", "Kyiv"), ("2024-06-01", "Riga")):
+        assert held(fresh, "Ana", as_of=day(at)) == [f"lives in {place}"]
+    assert held(fresh, "Ana") == ["lives in Riga"]
+
+
+def test_the_order_of_arrival_does_not_matter(fresh: Memory) -> None:
+    for at, place in (("2024-01-01", "Riga"), ("2022-01-01", "Bonn"), ("2023-01-01", "Kyiv")):
+        tell(fresh, at, f"Ana lives in {place}.", ("Ana", "lives in", place))
+    for at, place in (("2022-06-01", "Bonn"), ("2023-06-01", "Kyiv"), ("2024-06-01", "Riga")):
+        assert held(fresh, "Ana", as_of=day(at)) == [f"lives in {place}"]
+
+
+def test_the_same_telling_again_changes_nothing(fresh: Memory) -> None:
+    text = "Ana lives in Utrecht."
+    episode = written(fresh, text, "2023-01-15")
+    telling = Telling("rule", (relation(text, text, "Ana", "lives in", "Utrecht"),))
+    assert len(fresh.learn({episode: telling}).facts) == 1
+    before = state(fresh)
+    assert fresh.learn({episode: telling}).facts == ()
+    assert state(fresh) == before
+
+
+def test_undo_restores_exactly_and_is_not_done_again(fresh: Memory) -> None:
+    tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
+    (old,) = state(fresh)
+    tell(fresh, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
+    (revision,) = fresh.revisions()
+    undone = fresh.undo(revision.id)
+    assert undone.state == "undone" and undone.settled
+    assert state(fresh)[0] == old
+    assert held(fresh, "Ana") == ["lives in Leipzig", "lives in Utrecht"]
+    tell(fresh, "2023-09-04", "Ana lives in Leipzig now.", ("Ana", "lives in", "Leipzig"))
+    assert held(fresh, "Ana") == ["lives in Leipzig", "lives in Utrecht"], "a person has said that it is not so"
+
+
+def test_revisions_can_be_undone_in_any_order(fresh: Memory) -> None:
+    for at, place in (("2022-01-01", "Bonn"), ("2024-01-01", "Riga"), ("2023-01-01", "Kyiv")):
+        tell(fresh, at, f"Ana lives in {place}.", ("Ana", "lives in", place))
+    for revision in sorted(fresh.revisions(), key=lambda revision: revision.id):
+        fresh.undo(revision.id)
+    assert all(row[5] is row[6] is row[7] is None for row in state(fresh)), "nothing ends, nothing is replaced"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "now"),
+    [("keep", ["Leipzig"]), ("both", ["Leipzig", "Utrecht"]), ("old", ["Utrecht"])],
+)
+def test_a_person_decides(fresh: Memory, verdict: Any, now: list[str]) -> None:
+    tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
+    tell(fresh, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
+    (revision,) = fresh.revisions()
+    settled = fresh.settle(revision.id, verdict)
+    assert settled.state == ("settled" if verdict == "both" else "kept")
+    assert held(fresh, "Ana") == [f"lives in {place}" for place in now]
+    assert fresh.revisions() == []
+    fresh.undo(revision.id)
+    assert held(fresh, "Ana") == ["lives in Leipzig", "lives in Utrecht"]
+
+
+def test_what_cannot_be_decided_stays_open(fresh: Memory) -> None:
+    tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
+    tell(fresh, "2023-01-15", "Ana lives in Leipzig.", ("Ana", "lives in", "Leipzig"))
+    (revision,) = fresh.revisions()
+    assert revision.relation == "contradicts"
+    assert held(fresh, "Ana") == ["lives in Leipzig", "lives in Utrecht"]
+    fresh.settle(revision.id, "keep")
+    assert held(fresh, "Ana") == ["lives in Leipzig"]
+
+
+def test_what_one_note_lists_holds_side_by_side(fresh: Memory) -> None:
+    text = "Phones of Ana: 111 and 222."
+    episode = written(fresh, text, "2023-01-15")
+    both = [relation(text, text, "Ana", "phone", number, cardinality="one") for number in ("111", "222")]
+    fresh.learn({episode: Telling("rule", tuple(both))})
+    assert held(fresh, "Ana") == ["phone 111", "phone 222"] and fresh.revisions() == []
+
+
+def test_a_negation_ends_a_fact_without_another(fresh: Memory) -> None:
+    tell(fresh, "2023-01-15", "Ana works at Lumen.", ("Ana", "works at", "Lumen"))
+    tell(fresh, "2024-02-01", "Ana left Lumen.", ("Ana", "works at", "Lumen"), modality="negated")
+    assert "works at Lumen" not in [
+        f"{f.predicate} {f.objects[1]}" for f in fresh.facts("Ana") if f.modality == "asserted" and f.predicate
+    ]
+    (revision,) = fresh.revisions()
+    assert revision.relation == "negates" and revision.old.valid_to == day("2024-02-01")
+
+
+@pytest.mark.parametrize("modality", ["plan", "hypothesis", "question"])
+def test_what_is_not_asserted_replaces_nothing(fresh: Memory, modality: Any) -> None:
+    tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
+    tell(fresh, "2023-09-03", "Ana may move to Leipzig.", ("Ana", "lives in", "Leipzig"), modality=modality)
+    assert fresh.revisions(state="all") == []
+    assert [f.objects[1] for f in fresh.facts("Ana") if f.predicate and f.modality == "asserted"] == ["Utrecht"]
+
+
+def test_a_plan_replaces_a_plan_and_a_fact_replaces_both(fresh: Memory) -> None:
+    tell(fresh, "2023-01-01", "Orbit launches on 3 May.", ("Orbit", "launch date", "3 May"), modality="plan")
+    tell(fresh, "2023-02-01", "Orbit launches on 9 June.", ("Orbit", "launch date", "9 June"), modality="plan")
+    assert [r.old.objects[1] for r in fresh.revisions()] == ["3 May"]
+    tell(fresh, "2023-07-01", "Orbit was launched on 1 July.", ("Orbit", "launch date", "1 July"))
+    assert held(fresh, "Orbit") == ["launch date 1 July"]
+
+
+def test_a_note_says_what_was_there_before(fresh: Memory) -> None:
+    tell(fresh, "2024-11-05", "The desk goes from 149 to 165.", ("desk", "costs", "165"), replaces="149")
+    (revision,) = fresh.revisions()
+    assert (revision.old.objects[1], revision.new.objects[1]) == ("149", "165")
+    assert held(fresh, "desk") == ["costs 165"]
+    assert held(fresh, "desk", as_of=day("2024-06-01")) == ["costs 149"]
+
+
+def test_an_old_page_that_turns_up_again_brings_nothing_back(fresh: Memory) -> None:
+    tell(fresh, "2023-01-01", "Rent: 690", ("flat", "rent", "690"))
+    tell(fresh, "2024-01-01", "Rent: 735", ("flat", "rent", "735"))
+    tell(fresh, "2025-01-01", "Rent was 690, says this old copy.", ("flat", "rent", "690"))
+    assert held(fresh, "flat") == ["rent 735"]
+
+
+def test_a_value_that_comes_back_holds_again(fresh: Memory) -> None:
+    tell(fresh, "2023-01-01", "I work with Trados.", (OWNER, "works with", "Trados"), cardinality="one")
+    tell(fresh, "2023-11-01", "I work with memoQ.", (OWNER, "works with", "memoQ"), cardinality="one")
+    back = {"cardinality": "one", "replaces": "memoQ"}
+    tell(fresh, "2025-02-01", "Trados again instead of memoQ.", (OWNER, "works with", "Trados"), **back)
+    assert held(fresh, "me") == ["works with Trados"]
+    assert held(fresh, "me", as_of=day("2024-01-01")) == ["works with memoQ"]
+    assert held(fresh, "me", as_of=day("2023-05-01")) == ["works with Trados"]
+
+
+def test_a_model_decides_what_no_rule_can(fresh: Memory) -> None:
+    tell(fresh, "2023-01-01", "Lumen pays 0.11 a word.", ("Lumen", "pays rate", "0.11"), model="m")
+    learnt = tell(fresh, "2024-01-01", "Lumen pays 0.12 a word.", ("Lumen", "pays rate", "0.12"), model="m")
+    (pair,) = learnt.undecided
+    old, new = fresh.pair(*pair) or (None, None)
+    assert old and new and (old.objects[1], new.objects[1]) == ("0.11", "0.12")
+    assert fresh.decided([Decision(*pair, "supersedes", 0.5)], "m") == (), "not sure enough"
+    assert len(fresh.decided([Decision(*pair, "supersedes", 0.9)], "m")) == 1
+    assert held(fresh, "Lumen") == ["pays rate 0.12"]
+    assert fresh.decided([Decision(*pair, "supersedes", 0.9)], "m") == (), "decided already"
+
+
+def test_a_model_cannot_turn_the_order_of_time_around(fresh: Memory) -> None:
+    tell(fresh, "2023-01-01", "Lumen pays 0.11 a word.", ("Lumen", "pays rate", "0.11"), model="m")
+    ((old, new),) = tell(fresh, "2024-01-01", "It pays 0.12.", ("Lumen", "pays rate", "0.12"), model="m").undecided
+    fresh.decided([Decision(new, old, "supersedes", 0.9)], "m")
+    assert held(fresh, "Lumen") == ["pays rate 0.12"]
+
+
+def test_duplicates_are_one_fact_that_both_notes_tell(fresh: Memory) -> None:
+    tell(fresh, "2023-01-01", "Ana is a vet.", ("Ana", "practises", "veterinary medicine"), model="m")
+    learnt = tell(fresh, "2023-02-01", "Ana is an animal doctor.", ("Ana", "practises as", "animal doctor"), model="m")
+    assert learnt.undecided
+    fresh.decided([Decision(*learnt.undecided[0], "duplicates", 0.9)], "m")
+    assert held(fresh, "Ana") == ["practises veterinary medicine"]
+    (revision,) = fresh.revisions(state="kept")
+    fresh.undo(revision.id)
+    assert len(held(fresh, "Ana")) == 2
+
+
+def test_a_note_that_is_gone_replaces_nothing_any_more(fresh: Memory) -> None:
+    tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
+    text = "Ana moved to Leipzig."
+    episode = written(fresh, text, "2023-09-03", source="move.md")
+    fresh.learn({episode: Telling("rule", (relation(text, text, "Ana", "lives in", "Leipzig"),))})
+    assert held(fresh, "Ana") == ["lives in Leipzig"]
+    fresh.retire("move.md")
+    assert held(fresh, "Ana") == ["lives in Utrecht"]
+    assert [r.state for r in fresh.revisions(state="all")] == ["undone"]
+    again = written(fresh, text, "2023-09-03", source="move.md")
+    fresh.learn({again: Telling("rule", (relation(text, text, "Ana", "lives in", "Leipzig"),))})
+    assert held(fresh, "Ana") == ["lives in Leipzig"], "nobody has said that it is not so"
+
+
+def test_names_are_resolved_in_their_passage(fresh: Memory) -> None:
+    sole, iwu = ToldObject("Marta Sole", "person", ("Marta",)), ToldObject("Marta Iwu", "person")
+    for at, told, place in (("2023-01-01", sole, "Lisbon"), ("2023-02-01", iwu, "Malmö")):
+        text = f"{told.name} is here. Marta lives in {place}."
+        episode = written(fresh, text, at)
+        fresh.learn({episode: Telling("model", (relation(text, text, "Marta", "lives in", place),), (), (told,))}, "m")
+    assert held(fresh, "Marta Sole") == ["lives in Lisbon"]
+    assert held(fresh, "Marta Iwu") == ["lives in Malmö"]
+    assert fresh.revisions(state="all") == [], "they are two persons"
+
+
+def test_an_alias_finds_both(fresh: Memory) -> None:
+    circle = ToldObject("Vertalerskring Oost", "organisation", ("VKO",))
+    tell(fresh, "2023-01-01", "VKO dues are 50.", ("VKO", "annual dues", "50"), cardinality="one")
+    text = "Vertalerskring Oost (VKO) now asks 60 a year."
+    episode = written(fresh, text, "2024-01-01")
+    told = relation(text, text, "VKO", "annual dues", "60", cardinality="one")
+    fresh.learn({episode: Telling("rule", (told,), (), (circle,))})
+    assert held(fresh, "VKO") == ["annual dues 60"]
+
+
+def test_the_owner_gets_a_name_later(static: Any, tmp_path: Any) -> None:
+    from memory.settings import MemorySettings, PersonSettings
+
+    with Memory.open(tmp_path / "m.db", embedder=static) as memory:
+        tell(memory, "2023-01-01", "I live in Utrecht.", (OWNER, "lives in", "Utrecht"))
+    settings = MemorySettings(person=PersonSettings(names=("Ana Ruiz",)))
+    with Memory.open(tmp_path / "m.db", embedder=static, settings=settings) as memory:
+        tell(memory, "2024-01-01", "Ana Ruiz has moved.", ("Ana", "lives in", "Leipzig"))
+        assert held(memory, "me") == held(memory, "Ana Ruiz") == ["lives in Leipzig"]
+
+
+def test_theses_of_a_model_are_found_and_listed(fresh: Memory) -> None:
+    text = "She got the job at Lumen on Monday."
+    episode = written(fresh, text, "2024-01-01")
+    thesis = ToldThesis(text="Ana Ruiz works at Lumen.", objects=("Ana Ruiz", "Lumen"), start=0, end=len(text))
+    fresh.learn({episode: Telling("model", (), (thesis,))}, "m")
+    fresh.learn({episode: Telling("model", (), (thesis,))}, "m")
+    found: list[Fact] = [fact for fact in fresh.facts("Ana Ruiz") if fact.origin == "model"]
+    assert [fact.text for fact in found] == ["Ana Ruiz works at Lumen."]
+    assert fresh.check().ok
+
+
+def test_unread_episodes_come_asked_about_first(fresh: Memory) -> None:
+    old = written(fresh, "The boiler was repaired by Pirelli Sanitary.", "2020-01-01")
+    new = written(fresh, "Bought two apples.", "2024-01-01")
+    assert [episode.id for episode in fresh.unread(5)] == [new, old]
+    list(fresh.ask("Who repaired the boiler?"))
+    assert fresh.unread(1)[0].id == old
+    fresh.learn({old: Telling("model")}, "m")
+    assert [episode.id for episode in fresh.unread(5)] == [new]
+
+
+def test_wrong_ids_and_words(fresh: Memory) -> None:
+    with pytest.raises(NotFoundError):
+        fresh.undo(7)
+    with pytest.raises(NotFoundError):
+        fresh.fact(7)
+    with pytest.raises(InvalidInputError):
+        fresh.revisions(state="lost")
+    assert fresh.revisions() == [] and fresh.pair(1, 2) is None
+
+
+def test_what_was_learnt_is_there_after_opening_again(static: Any, tmp_path: Any) -> None:
+    with Memory.open(tmp_path / "m.db", embedder=static) as memory:
+        tell(memory, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
+        tell(memory, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
+        before = memory._serving.snapshot.graph.links
+    with Memory.open(tmp_path / "m.db", embedder=static) as memory:
+        assert memory.check().ok
+        after = memory._serving.snapshot.graph.links
+        for field in ("ids", "kinds", "src", "dst", "valid_from", "valid_to", "told"):
+            assert getattr(before, field).tolist() == getattr(after, field).tolist(), field
