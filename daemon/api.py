@@ -23,7 +23,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
-from daemon import asking, keeping, views, wire
+from daemon import asking, keeping, revising, views, wire
 from daemon.activity import Activity, Channel
 from daemon.adds import Adds
 from daemon.embedding import Embedding
@@ -38,7 +38,7 @@ from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
 from memory.learn.diagnose import TRACES
 from memory.nouns import Policy, Recall, Stats
-from memory.store import conversations, episodes, skips, sources
+from memory.store import conversations, episodes, revisions, skips, sources
 
 log = logging.getLogger(__name__)
 
@@ -109,6 +109,7 @@ def build(services: Services) -> FastAPI:
     app.add_exception_handler(HTTPException, _refused)  # type: ignore[arg-type]
     _state_routes(app, services)
     _question_routes(app, services)
+    _fact_routes(app, services)
     _writing_routes(app, services)
     _folder_routes(app, services)
     _conversation_routes(app, services)
@@ -192,12 +193,6 @@ def _question_routes(app: FastAPI, services: Services) -> None:
         found = await services.read(call)
         return reply(views.recall_reply(found, round((time.monotonic() - began) * 1000, 1)))
 
-    @app.get("/facts", response_model=wire.FactsReply)
-    async def facts(about: str, as_of: str | None = None, history: bool = False) -> Response:
-        moment = views.parsed_moment(as_of, "as_of")
-        found = await services.read(lambda: memory.facts(about, as_of=moment, history=history))
-        return reply(wire.FactsReply(about, tuple(map(views.known_fact, found))))
-
     @app.get("/episodes/{id}", response_model=wire.Passage)
     async def episode(id: int) -> Response:
         def call() -> wire.Passage:
@@ -207,6 +202,34 @@ def _question_routes(app: FastAPI, services: Services) -> None:
             raise NotFoundError(f"There is no episode {id}.")
 
         return reply(await services.read(call))
+
+
+def _fact_routes(app: FastAPI, services: Services) -> None:
+    memory = services.memory
+
+    @app.get("/facts", response_model=wire.FactsReply)
+    async def facts(
+        about: str, as_of: str | None = None, known_on: str | None = None, history: bool = False
+    ) -> Response:
+        return reply(await services.read(lambda: revising.facts(memory, about, as_of, known_on, history)))
+
+    @app.get("/history", response_model=wire.HistoryReply)
+    async def history(about: str) -> Response:
+        return reply(await services.read(lambda: revising.history(memory, about)))
+
+    @app.get("/revisions", response_model=wire.RevisionsReply)
+    async def listed(state: str = "open", about: str | None = None, limit: int = 50) -> Response:
+        most = max(0, min(limit, MOST_ROWS))
+        return reply(await services.read(lambda: revising.listing(memory, state, about, most)))
+
+    @app.get("/revisions/{id}", response_model=wire.FactRevision)
+    async def revision(id: int) -> Response:
+        return reply(await services.read(lambda: views.revision(memory.revision(id))))
+
+    @app.post("/revisions/{id}", response_model=wire.FactRevision)
+    async def settle(id: int, request: wire.VerdictRequest) -> Response:
+        unit = partial(revising.settle, memory, services.activity.publish, id, request.verdict)
+        return reply(await asyncio.wrap_future(services.writer.submit(unit, urgent=True)))
 
 
 def _writing_routes(app: FastAPI, services: Services) -> None:
@@ -326,6 +349,7 @@ def _status(services: Services) -> wire.Status:
     stats = services.stats()
     with services.memory.store.reading() as conn:
         skipped = skips.listing(conn, limit=100)
+        review = revisions.count_open(conn)
     return wire.Status(
         version=version("palimpsest"),
         protocol=wire.PROTOCOL,
@@ -344,6 +368,7 @@ def _status(services: Services) -> wire.Status:
         folders=services.watcher.folders(),
         skipped=tuple(wire.Skipped(skip.uri, skip.reason, views.moment(skip.t)) for skip in skipped),
         skipped_total=stats.skipped,
+        review=review,
     )
 
 

@@ -84,6 +84,7 @@ class Daemon:
         from daemon.embedding import Embedding, first
         from daemon.ingest import Ingest
         from daemon.models import Models
+        from daemon.revising import News
         from daemon.tasks import Tasks
         from daemon.watch import Watcher
         from daemon.writer import Writer
@@ -100,7 +101,7 @@ class Daemon:
             threading.Thread(target=one.embed_query, args=["ready"], name="embedder", daemon=True).start()
         self.memory = Memory.open(self.paths.memory, embedder=embedder, settings=self.settings.memory, quick=quick)
         self.activity = Activity()
-        self.writer = Writer()
+        self.writer = Writer(News(self.memory, self.activity.publish).look)
         self.tasks = Tasks(self.activity.publish)
         ingest = Ingest(self.memory, plugins, self.writer, self.activity.publish)
         parts = (self.memory, self.writer, ingest, self.tasks, self.settings.watch, self.paths.all())

@@ -1,0 +1,126 @@
+"""Replaced facts, as clients see them: how something changed, what a person decides, and the news of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, get_args
+
+from daemon import views, wire
+from memory.errors import InvalidInputError
+from memory.nouns import Fact, Revision, RevisionState, Verdict
+from memory.store import revisions
+
+if TYPE_CHECKING:
+    from memory import Memory
+
+log = logging.getLogger(__name__)
+
+MOST = 1000  # revisions of one object that are looked at
+NEWS = 100  # told of one unit that was written
+
+STATES = ("all", *get_args(RevisionState))
+VERDICTS = ("undo", *get_args(Verdict))
+
+
+def listing(memory: Memory, state: str, about: str | None, limit: int) -> wire.RevisionsReply:
+    """Revisions in a state, the newest first. InvalidInputError, NotFoundError."""
+    if state not in STATES:
+        raise InvalidInputError(f"state is {state[:40]!r}. Write one of {', '.join(STATES)}.")
+    with memory.store.reading() as conn:
+        found = memory.revisions(state, limit, about)
+        return wire.RevisionsReply(tuple(map(views.revision, found)), revisions.count_open(conn))
+
+
+def facts(memory: Memory, about: str, as_of: str | None, known_on: str | None, history: bool) -> wire.FactsReply:
+    """What is known of an object, with what it is said in two ways. InvalidInputError, NotFoundError."""
+    moment, known = views.parsed_moment(as_of, "as_of"), views.parsed_moment(known_on, "known_on")
+    with memory.store.reading():
+        found = memory.facts(about, as_of=moment, history=history, known_on=known)
+        open_ones = memory.revisions("open", MOST, about)
+    shown = {fact.id for fact in found}
+    disputes = [one for one in open_ones if one.relation == "contradicts" and {one.old.id, one.new.id} <= shown]
+    return wire.FactsReply(about, tuple(map(views.known_fact, found)), tuple(map(views.revision, disputes)))
+
+
+def history(memory: Memory, about: str) -> wire.HistoryReply:
+    """How each thing known of an object changed. NotFoundError."""
+    with memory.store.reading():
+        found = memory.facts(about, history=True)
+        known = memory.revisions("all", MOST, about)
+    return wire.HistoryReply(about, strands(found, known))
+
+
+def settle(memory: Memory, publish: Callable[[wire.Event], None], id: int, verdict: str) -> wire.FactRevision:
+    """What a person says of a revision; the writer's unit. InvalidInputError, NotFoundError."""
+    if verdict not in VERDICTS:
+        raise InvalidInputError(f"verdict is {verdict[:40]!r}. Write keep, both, old or undo.")
+    settled = memory.undo(id) if verdict == "undo" else memory.settle(id, verdict)  # type: ignore[arg-type]
+    seen = views.revision(settled)
+    publish(wire.FactChanged(seen))
+    return seen
+
+
+def strands(found: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Strand, ...]:
+    """Relations of one subject and predicate, each strand in order of time, what changed last first.
+
+    Predicates that revisions lead across ("works at", "moved to") are one strand, under the newest name.
+    """
+    ended = {one.old.id: one for one in sorted(known, key=lambda one: one.id) if _ends(one)}
+    relations = {fact.id: fact for fact in found if fact.kind == "relation" and fact.predicate}
+    for id in [id for id, fact in relations.items() if fact.retired and id not in ended]:
+        del relations[id]  # told twice, or never true: it held at no time
+    of: dict[int, object] = {id: (fact.objects[0], fact.predicate) for id, fact in relations.items()}
+    for one in ended.values():
+        if one.old.id in of and one.new.id in of and of[one.old.id] != of[one.new.id]:
+            old, new = of[one.old.id], of[one.new.id]
+            of = {id: new if strand == old else strand for id, strand in of.items()}
+    woven: dict[object, list[Fact]] = {}
+    for id, fact in relations.items():
+        woven.setdefault(of[id], []).append(fact)
+    rows = [sorted(row, key=_began) for row in woven.values()]
+    rows.sort(key=lambda row: _began(row[-1]), reverse=True)
+    return tuple(
+        wire.Strand(
+            row[-1].objects[0],
+            row[-1].predicate or "",
+            tuple(
+                wire.HeldValue(views.known_fact(fact), views.revision(ended[fact.id]) if fact.id in ended else None)
+                for fact in row
+            ),
+        )
+        for row in rows
+    )
+
+
+def _ends(revision: Revision) -> bool:
+    return revision.relation in ("supersedes", "negates") and revision.state in ("open", "kept")
+
+
+def _began(fact: Fact) -> tuple[object, int]:
+    return fact.valid_from or fact.valid_to or fact.recorded, fact.id
+
+
+class News:
+    """Tells everybody which facts were replaced, as soon as that is written. `look` is for the writer's thread."""
+
+    def __init__(self, memory: Memory, publish: Callable[[wire.Event], None]) -> None:
+        self._memory = memory
+        self._publish = publish
+        self._generation = memory.store.generation
+        self._newest = self._last()
+
+    def look(self) -> None:
+        """Publishes a FactChanged for every revision that is new since the last look, the oldest first."""
+        generation = self._memory.store.generation
+        if generation == self._generation:
+            return
+        self._generation = generation
+        if (newest := self._last()) > self._newest:
+            fresh = [one for one in self._memory.revisions("all", NEWS) if one.id > self._newest]
+            for one in sorted(fresh, key=lambda one: one.id):
+                self._publish(wire.FactChanged(views.revision(one)))
+            self._newest = newest
+
+    def _last(self) -> int:
+        return max((one.id for one in self._memory.revisions("all", 1)), default=0)
