@@ -27,6 +27,7 @@ from daemon import asking, keeping, revising, views, wire
 from daemon.activity import Activity, Channel
 from daemon.adds import Adds
 from daemon.embedding import Embedding
+from daemon.enrichment import Enrichment
 from daemon.failures import failed
 from daemon.gate import TOO_LARGE, fail, reply
 from daemon.models import Models
@@ -61,6 +62,8 @@ class Services:
     watcher: Watcher
     embedding: Embedding
     models: Models
+    enrichment: Enrichment
+    estimate: Callable[[wire.EstimateRequest], wire.Estimate]
     activity: Activity
     backups: Path
     policy: Callable[[], Policy]  # of new folders, as config.toml says now
@@ -114,6 +117,7 @@ def build(services: Services) -> FastAPI:
     _folder_routes(app, services)
     _conversation_routes(app, services)
     _model_routes(app, services)
+    _enrichment_routes(app, services)
     return app
 
 
@@ -301,6 +305,23 @@ def _model_routes(app: FastAPI, services: Services) -> None:
         return _stream(channel.events())
 
 
+def _enrichment_routes(app: FastAPI, services: Services) -> None:
+    enrichment = services.enrichment
+
+    @app.post("/enrichment", response_model=wire.Enrichment)
+    async def enable(request: wire.EnrichmentRequest) -> Response:
+        enrichment.enable(request.enabled)
+        return reply(await services.work(enrichment.state))
+
+    @app.post("/enrichment/retry", response_model=wire.Retried)
+    async def retry(request: wire.RetryRequest) -> Response:
+        return reply(wire.Retried(await services.work(lambda: enrichment.retry(request.id))))
+
+    @app.post("/estimate", response_model=wire.Estimate)
+    async def estimate(request: wire.EstimateRequest) -> Response:
+        return reply(await services.work(partial(services.estimate, request)))
+
+
 def _conversation_routes(app: FastAPI, services: Services) -> None:
     store = services.memory.store
 
@@ -368,6 +389,7 @@ def _status(services: Services) -> wire.Status:
         folders=services.watcher.folders(),
         skipped=tuple(wire.Skipped(skip.uri, skip.reason, views.moment(skip.t)) for skip in skipped),
         skipped_total=stats.skipped,
+        enrichment=services.enrichment.state(),
         review=review,
     )
 

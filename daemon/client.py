@@ -141,6 +141,19 @@ class Client:
         """Changes which models do what, until the daemon ends; config.toml says it for the next one."""
         return self._call("POST", "/models/use", wire.ModelsReply, wire.RoleRequest(role, names))
 
+    def enable_enrichment(self, enabled: bool) -> wire.Enrichment:
+        """Lets models read in the background, or no longer, until the daemon ends; config.toml says it for the next."""
+        return self._call("POST", "/enrichment", wire.Enrichment, wire.EnrichmentRequest(enabled))
+
+    def retry(self, id: int | None = None) -> int:
+        """Does what models failed at again, all of it or one job; returns how many jobs."""
+        return self._call("POST", "/enrichment/retry", wire.Retried, wire.RetryRequest(id)).jobs
+
+    def estimate(self, paths: list[Path] | tuple[Path, ...], policy: str | None = None) -> wire.Estimate:
+        """What is in files or folders, and what a model would take to read it; nothing is kept."""
+        absolute = tuple(str(path.expanduser().absolute()) for path in paths)
+        return self._call("POST", "/estimate", wire.Estimate, wire.EstimateRequest(absolute, policy), SLOW)
+
     def conversations(self) -> tuple[wire.Conversation, ...]:
         return self._call("GET", "/conversations", wire.ConversationsReply).conversations
 

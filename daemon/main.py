@@ -82,6 +82,8 @@ class Daemon:
         from daemon.adds import Adds
         from daemon.api import Services
         from daemon.embedding import Embedding, first
+        from daemon.enrichment import Enrichment
+        from daemon.estimate import estimate
         from daemon.ingest import Ingest
         from daemon.models import Models
         from daemon.revising import News
@@ -111,6 +113,8 @@ class Daemon:
             self.memory, plugins, self.writer, self.tasks, self.settings.embedder, self.activity.publish
         )
         self.models = Models(self.memory, plugins, self.writer, self.settings)
+        self.enrichment = Enrichment(self.memory, self.models, self.writer, self.settings.enrichment)
+        self.models.changed = self.enrichment.wake
         self.services = Services(
             settings=self.settings,
             memory=self.memory,
@@ -120,6 +124,8 @@ class Daemon:
             watcher=self.watcher,
             embedding=self.embedding,
             models=self.models,
+            enrichment=self.enrichment,
+            estimate=partial(estimate, plugins, self.models, self.settings, self.paths.all()),
             activity=self.activity,
             backups=self.paths.backups,
             policy=partial(new_folder_policy, self.paths.config),
@@ -159,6 +165,7 @@ class Daemon:
             self.adds.resume()
             self.watcher.start()
             self.embedding.resume()
+            self.enrichment.start()  # behind `adds.resume`, which frees what an earlier daemon had leased
         except Exception as error:
             if not self._stopping.is_set():
                 log.exception("folders are not watched: %s", type(error).__name__)
@@ -185,6 +192,7 @@ class Daemon:
         self._beginning.join(DRAIN_SECONDS)
         self.watcher.close()
         self.models.close()
+        self.enrichment.close(DRAIN_SECONDS)
         self.tasks.close(DRAIN_SECONDS)
         self.activity.close()
         self.writer.close(DRAIN_SECONDS)

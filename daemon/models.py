@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from datetime import date
 from functools import partial
@@ -37,6 +37,7 @@ log = logging.getLogger(__name__)
 
 AUTO = "auto"
 QUESTIONS: tuple[Role, ...] = ("answer", "agent")  # for these a person waits
+CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and what is written of one long episode
 FRESH_SECONDS = 30.0  # for which it is believed which models there are
 
 There = dict[str, Found]  # by the whole name of the model
@@ -57,6 +58,7 @@ class Models:
         self._looking = threading.Lock()
         self._probing = threading.Lock()
         self._talking: Counter[str] = Counter()  # calls for a person's question that are being answered, by model
+        self.changed: Callable[[], None] = lambda: None  # called when another model may do something
         self._spent: tuple[str, int] | None = None  # the day, and the tokens that models elsewhere took on it
         self._counting = threading.Lock()
 
@@ -78,14 +80,13 @@ class Models:
         return None
 
     def batch(self, name: str) -> int:
-        """Episodes that this model may get in one call; one if nobody has graded it."""
-        grades = self._grades().get(name)
-        return grades.batch if grades else 1
+        """Episodes that this model may get in one call, so that it is done in minutes; one if nobody has graded it."""
+        grades = self.grades_of(name)
+        return max(1, min(grades.batch, int(grades.tokens_per_s * CALL_SECONDS / EPISODE_TOKENS))) if grades else 1
 
-    def speed(self, name: str) -> float | None:
-        """Tokens a second that it wrote when it was graded."""
-        grades = self._grades().get(name)
-        return grades.tokens_per_s if grades and grades.tokens_per_s > 0 else None
+    def grades_of(self, name: str) -> Grades | None:
+        """What is known of that model; None if nobody has graded it."""
+        return self._grades().get(name)
 
     def could(self, role: Role) -> bool:
         """Whether it is worth looking for a model that does this: one is named, or one on this machine has passed."""
@@ -136,6 +137,7 @@ class Models:
                 self._known(name)
         self._wanted[role] = request.names
         log.info("models for %s: %s", role, ", ".join(request.names) or "none")
+        self.changed()
         return self.reply()
 
     def begin_probe(self, name: str, channel: Channel) -> None:
@@ -188,6 +190,7 @@ class Models:
                     channel.put(wire.Progress(item.done, item.total, item.label))
                 else:
                     self._writer.write(partial(self._keep, item))
+                    self.changed()
                     channel.put(_graded(item))
         except Exception as error:
             if not isinstance(error, ModelError | CancelledError):

@@ -95,6 +95,16 @@ class ModelsSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EnrichmentSettings:
+    """Reading with a language model, in the background: facts out of what was added."""
+
+    enabled: bool = setting(True, "Whether a model reads at all; `pal pause` and `pal resume` change it.")
+    daily_tokens: int = setting(1_000_000, "Tokens a day that this may take, of all models together; 0: any number.")
+    daily_minutes: int = setting(240, "Minutes a day that models may be busy with it; 0: any number.")
+    on_battery: bool = setting(False, "Whether it goes on while the machine runs on its battery.")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of it. A section of config.toml is a path in here: [memory.recall] is `settings.memory.recall`."""
 
@@ -102,6 +112,7 @@ class Settings:
     watch: WatchSettings = field(default_factory=WatchSettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     models: ModelsSettings = field(default_factory=ModelsSettings)
+    enrichment: EnrichmentSettings = field(default_factory=EnrichmentSettings)
     ollama: OllamaSettings = field(default_factory=OllamaSettings)
     anthropic: AnthropicSettings = field(default_factory=AnthropicSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)

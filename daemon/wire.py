@@ -182,9 +182,11 @@ class RetryRequest:
 
 @dataclass(frozen=True, slots=True)
 class EstimateRequest:
-    """POST /estimate -> Estimate. `paths` are absolute: files or folders, which are not kept."""
+    """POST /estimate -> Estimate. `paths` are absolute: files or folders, of which nothing is kept. `policy` as for
+    POST /add."""
 
     paths: tuple[str, ...]
+    policy: str | None = None
 
 
 # Replies --------------------------------------------------------------------------------------

@@ -1,0 +1,68 @@
+"""How much models may read in the background: tokens and minutes a day, and not on the battery."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+from daemon.settings import EnrichmentSettings
+from memory import Memory
+from memory.store import models
+from memory.write import decide, extract
+
+PURPOSES = (extract.PURPOSE, decide.PURPOSE)
+SUPPLIES = Path("/sys/class/power_supply")
+
+
+class Budget:
+    """What was spent today, and whether there is more. A day is one of this machine's clock."""
+
+    def __init__(
+        self, memory: Memory, settings: EnrichmentSettings, battery: Callable[[], bool | None] | None = None
+    ) -> None:
+        self._memory = memory
+        self._settings = settings
+        self._battery = battery or on_battery
+
+    def spent(self) -> tuple[int, float]:
+        """Tokens and minutes that models have taken today to read."""
+        with self._memory.store.reading() as conn:
+            uses = [use for use in models.uses(conn, date.today().isoformat()) if use.purpose in PURPOSES]
+        return sum(use.usage.total for use in uses), sum(use.ms for use in uses) / 60_000
+
+    def problem(self) -> str:
+        """Why models may not read now, and what to do about it; "" if they may."""
+        tokens, minutes = self.spent()
+        most = self._settings
+        if most.daily_tokens and tokens >= most.daily_tokens:
+            return f"Reading took {tokens:,} tokens today, which is enough. More tomorrow: enrichment.daily_tokens"
+        if most.daily_minutes and minutes >= most.daily_minutes:
+            return f"Models read for {minutes:,.0f} minutes today, enough. More tomorrow: enrichment.daily_minutes"
+        if not most.on_battery and self._battery():
+            return "This machine runs on its battery. It goes on when it is plugged in: enrichment.on_battery"
+        return ""
+
+
+def on_battery(supplies: Path = SUPPLIES) -> bool | None:
+    """Whether this machine runs on its battery, as Linux tells it; None where that cannot be known."""
+    known: bool | None = None
+    try:
+        for supply in sorted(supplies.iterdir()):
+            kind = _said(supply / "type")
+            if kind == "Mains":
+                if _said(supply / "online") == "1":
+                    return False
+                known = True if known is None else known
+            elif kind == "Battery" and _said(supply / "scope") != "Device":  # not that of a mouse
+                known = _said(supply / "status") == "Discharging"
+    except OSError:
+        return known
+    return known
+
+
+def _said(file: Path) -> str:
+    try:
+        return file.read_text("ascii", "replace").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,336 @@
+"""Reading with a language model, in the background: facts out of episodes, and what new facts do to old ones.
+
+    unread episode -> job "extract" -> learnt -> job "decide" for what no rule can judge -> decided
+
+One thread, one call at a time. Three things can become of a job that fails:
+
+    it could not be tried (no model, nobody listens any more)   it waits, and the try does not count
+    the server failed (down, slow, 429, 500)                     later again, at ever longer intervals; then dead
+    the answer cannot be used                                    one episode at a time; then dead, with the reason
+
+Without a model that can read there are no jobs at all. Text of a local source is in no request for a model elsewhere:
+such episodes have jobs of their own, and wait for a model on this machine.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import traceback
+import uuid
+from collections.abc import Sequence
+from concurrent.futures import CancelledError
+from dataclasses import replace
+from functools import partial
+
+from daemon import wire
+from daemon.budget import Budget
+from daemon.models import Models
+from daemon.reading import DECIDE, EXTRACT, KINDS, Reading, WaitError
+from daemon.settings import EnrichmentSettings
+from daemon.views import now
+from daemon.writer import Writer
+from memory import Memory
+from memory.errors import (
+    LocalOnlyError,
+    MalformedOutputError,
+    ModelCancelledError,
+    ModelRefusedError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+    NotFoundError,
+    OverBudgetError,
+    PalimpsestError,
+)
+from memory.nouns import Episode
+from memory.store import episodes, extractions, jobs
+from memory.write import extract
+
+log = logging.getLogger(__name__)
+
+FOREVER = 10**15  # ms: one process holds the lock, so no lease needs to run out
+WAVE = 8  # jobs that are made at once: what is asked about meanwhile goes into the next ones
+UNREAD, MOST_UNREAD = 64, 16_384  # episodes that are looked at for those that may be read
+LOOK_SECONDS = 5.0  # between two looks whether there is something new
+AGAIN_SECONDS = 60.0  # between two looks for a model, and at what stands in the way
+FIRST_REST, LONGEST_REST = 30.0, 3600.0  # seconds of peace for a server that failed
+PERSON_SECONDS = 2.0  # after a question that went first
+BATCH_CHARS = 2_400  # of one episode, of all in a batch on average
+FAILED_SHOWN = 100
+
+
+class Enrichment:
+    """Reads in a thread of its own, from `start` to `close`."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        models: Models,
+        writer: Writer,
+        settings: EnrichmentSettings,
+        *,
+        budget: Budget | None = None,
+        look: float = LOOK_SECONDS,
+        rest: float = FIRST_REST,
+    ) -> None:
+        """`look` and `rest` are seconds, see LOOK_SECONDS and FIRST_REST."""
+        self._memory = memory
+        self._models = models
+        self._writer = writer
+        self._reading = Reading(memory, models, writer, self._stopped, self._begun)
+        self._budget = budget or Budget(memory, settings)
+        self._enabled = settings.enabled
+        self._look, self._first_rest = look, rest
+        self._boot = uuid.uuid4().hex
+        self._closing = threading.Event()
+        self._woken = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="enrichment", daemon=True)
+        self._state = wire.Enrichment("idle" if self._enabled else "off")
+        self._trouble = ""  # with the server
+        self._failures = 0  # in a row
+        self._resting = self._planning = 0.0  # until then, on the clock of `time.monotonic`
+        self._nothing_new: int | None = None  # the generation of the store in which all was read
+        self._counted: tuple[int, tuple[int, int]] | None = None
+
+    def start(self) -> None:
+        """Begins; jobs that another process had leased must have been freed."""
+        self._thread.start()
+
+    def close(self, timeout: float) -> bool:
+        """Breaks off what is being asked; the job stays. False if time ran out."""
+        self._closing.set()
+        self._woken.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def enable(self, enabled: bool) -> None:
+        """Models read from now on, or no longer; a call that is under way is broken off."""
+        self._enabled = enabled
+        self._say("idle" if enabled else "off")
+        self.wake()
+
+    def wake(self) -> None:
+        """Something has changed: a model, a setting. Looks at once."""
+        self._resting = self._planning = 0.0
+        self._nothing_new = None
+        self._woken.set()
+
+    def retry(self, id: int | None = None) -> int:
+        """Does dead jobs again, or one; returns how many. NotFoundError if that one is not dead."""
+
+        def unit() -> int:
+            with self._memory.store.writing() as conn:
+                return jobs.retry(conn, KINDS, now(), id)
+
+        count = self._writer.write(unit)
+        if id is not None and not count:
+            raise NotFoundError(f"No failed job has the number {id}. See: pal status --failed")
+        self.wake()
+        return count
+
+    def state(self) -> wire.Enrichment:
+        """How far it is."""
+        store = self._memory.store
+        generation = store.generation
+        with store.reading() as conn:
+            if self._counted is None or self._counted[0] != generation:
+                self._counted = generation, extractions.count(conn)
+            counts = jobs.count(conn, KINDS)
+            dead = jobs.listing(conn, "dead", FAILED_SHOWN, kinds=KINDS)
+            first = [job.payload["episodes"][0] for job in dead if job.kind == EXTRACT]
+            titles = {episode.id: episode for episode in episodes.by_ids(conn, first)}
+        tokens, minutes = self._budget.spent()
+        read, total = self._counted[1]
+        return replace(
+            self._state,
+            read=read,
+            total=total,
+            jobs=counts.get("queued", 0) + counts.get("leased", 0),
+            failed=tuple(wire.FailedJob(job.id, job.kind, _label(job, titles), job.last_error or "") for job in dead),
+            failed_total=counts.get("dead", 0),
+            tokens=tokens,
+            minutes=round(minutes, 1),
+        )
+
+    # One step after the other -----------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            try:
+                pause = self._step()
+            except CancelledError:
+                return  # the daemon is stopping
+            except Exception as error:
+                if self._closing.is_set():
+                    return
+                log.error("reading: %s\n%s", type(error).__name__, "".join(traceback.format_tb(error.__traceback__)))
+                pause = AGAIN_SECONDS
+            if pause:
+                self._woken.wait(pause)
+            self._woken.clear()
+
+    def _step(self) -> float:
+        """Does the next thing there is to do; the seconds until there may be another one."""
+        if not self._enabled:
+            return LONGEST_REST
+        if problem := self._budget.problem():
+            self._say("waiting", problem)
+            return AGAIN_SECONDS
+        left = self._resting - time.monotonic()
+        if left > 0:
+            self._say("waiting", self._trouble)
+            return left
+        if not self._models.could("extract"):
+            self._say("no_model")
+            return AGAIN_SECONDS
+        job = self._claimed()
+        if job is not None:
+            self._do(job)
+            return 0.0
+        return 0.0 if self._plan() else self._look
+
+    def _say(self, state: str, detail: str = "", model: str = "") -> None:
+        self._state = wire.Enrichment(state, detail, model)
+
+    def _begun(self, model: str) -> None:
+        self._say("reading", self._trouble, model)
+
+    def _stopped(self) -> bool:
+        return not self._enabled or self._closing.is_set()
+
+    def _claimed(self) -> jobs.Job | None:
+        with self._memory.store.reading() as conn:  # looking costs no commit
+            if not jobs.count(conn, KINDS).get("queued"):
+                return None
+
+        def unit() -> jobs.Job | None:
+            with self._memory.store.writing() as conn:
+                return jobs.claim(conn, now(), self._boot, KINDS, FOREVER)
+
+        return self._reading.write(unit)
+
+    def _plan(self) -> bool:
+        """Makes jobs for episodes that a model may read; False if there are none."""
+        generation = self._memory.store.generation
+        if self._nothing_new == generation or time.monotonic() < self._planning:
+            return False
+        limit = UNREAD
+        unread = self._memory.unread(limit)
+        if not unread:
+            self._nothing_new = generation
+            self._say("idle", self._trouble)
+            return False
+        here, away = self._reading.found(local_only=True), self._reading.found(local_only=False)
+        if here is None and away is None:
+            self._planning = time.monotonic() + AGAIN_SECONDS
+            spent = self._models.day_is_spent
+            self._say("waiting", f"{spent}: models.daily_tokens") if spent else self._say("no_model")
+            return False
+        while True:
+            allowed = [one for one in unread if (here if one.source.policy == "local" else away)]
+            if allowed or len(unread) < limit or limit >= MOST_UNREAD:
+                break
+            limit *= 8
+            unread = self._memory.unread(limit)
+        if not allowed:
+            self._planning = time.monotonic() + AGAIN_SECONDS
+            self._say("waiting", "What is left may only be read on this machine, and no model here can: pal models")
+            return False
+        size = {one.name: self._models.batch(one.name) for one in (here, away) if one}
+        batches = _batches(allowed, size[here.name] if here else 1, size[away.name] if away else 1)[:WAVE]
+        self._reading.write(partial(self._enqueue, batches))
+        return True
+
+    def _enqueue(self, batches: Sequence[Sequence[int]], priority: int = 0) -> None:
+        with self._memory.store.writing() as conn:
+            jobs.prune(conn, now(), KINDS)  # the memory itself knows what was read
+            for batch in batches:
+                payload = {"episodes": [*batch]}
+                jobs.enqueue(conn, EXTRACT, " ".join(map(str, batch)), payload, now(), priority=priority)
+
+    # One job ----------------------------------------------------------------------------------------------
+
+    def _do(self, job: jobs.Job) -> None:
+        try:
+            self._reading.do(job)
+            self._trouble, self._failures = "", 0
+        except WaitError as reason:
+            self._give_back(job, AGAIN_SECONDS)
+            self._say("waiting", str(reason))
+        except ModelCancelledError:
+            self._give_back(job, 0 if self._closing.is_set() else PERSON_SECONDS)
+        except ModelUnavailableError as error:
+            self._server_failed(job, error, error.retry_after, lasting=error.lasting)
+        except ModelTimeoutError as error:
+            self._server_failed(job, error)
+        except (LocalOnlyError, OverBudgetError) as error:
+            if isinstance(error, OverBudgetError) and not self._models.day_is_spent:
+                self._answer_failed(job, error)  # it is too long for the model
+            else:
+                self._give_back(job, AGAIN_SECONDS)
+        except (MalformedOutputError, ModelRefusedError) as error:
+            self._answer_failed(job, error)
+        except CancelledError:
+            raise
+        except Exception as error:
+            # Without the message of an unexpected error: it may quote what was being read.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            log.error("job %d: %s\n%s", job.id, type(error).__name__, where)
+            why = str(error) if isinstance(error, PalimpsestError) else f"internal error: {type(error).__name__}"
+            self._reading.mark(lambda conn: jobs.fail(conn, job.id, why, now()))
+
+    # What becomes of a job --------------------------------------------------------------------------------
+
+    def _server_failed(
+        self, job: jobs.Job, error: PalimpsestError, wanted: float | None = None, *, lasting: bool = False
+    ) -> None:
+        """All jobs wait. Where somebody has to do something first, the try does not count."""
+        rest = LONGEST_REST if lasting else min(self._first_rest * 2**self._failures, LONGEST_REST)
+        self._failures += 1
+        self._trouble = str(error)
+        self._resting = time.monotonic() + max(rest, wanted or 0.0)
+        if lasting:
+            self._give_back(job, 0)
+        else:
+            self._reading.mark(lambda conn: jobs.fail(conn, job.id, self._trouble, now()))
+
+    def _answer_failed(self, job: jobs.Job, error: PalimpsestError) -> None:
+        many = job.payload.get("episodes", ())
+        log.warning("job %d: %s", job.id, type(error).__name__)
+        if len(many) > 1:
+            self._reading.split(job, [[id] for id in many])
+        else:
+            self._reading.mark(lambda conn: jobs.bury(conn, job.id, str(error)))
+
+    def _give_back(self, job: jobs.Job, seconds: float) -> None:
+        self._reading.mark(lambda conn: jobs.release(conn, job.id, now() + int(seconds * 1000)))
+
+
+def _batches(found: Sequence[Episode], here: int, away: int) -> list[list[int]]:
+    """Ids of episodes for one call each: of `here` where text must stay on this machine, else `away`; never mixed."""
+    batches: list[list[int]] = []
+    for policy, size in (("local", here), ("any", away)):
+        batch: list[int] = []
+        chars = 0
+        for episode in found:
+            if episode.source.policy != policy:
+                continue
+            length = min(len(episode.text), extract.TEXT_CHARS)
+            if batch and (len(batch) == size or chars + length > size * BATCH_CHARS):
+                batches.append(batch)
+                batch, chars = [], 0
+            batch.append(episode.id)
+            chars += length
+        if batch:
+            batches.append(batch)
+    order = {episode.id: place for place, episode in enumerate(found)}
+    return sorted(batches, key=lambda batch: order[batch[0]])
+
+
+def _label(job: jobs.Job, titles: dict[int, Episode]) -> str:
+    if job.kind == DECIDE:
+        return f"what {len(job.payload['pairs'])} new facts do to old ones"
+    episode = titles.get(job.payload["episodes"][0])
+    return f"{episode.source.uri}: {episode.title}" if episode else "a passage that is gone"

@@ -1,0 +1,92 @@
+"""What is in a folder and what a model would take to read it, before anything is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+from daemon import files, keeping, wire
+from daemon.files import Found, Ignore
+from daemon.models import Models
+from daemon.settings import Settings
+from memory.llm import about_tokens
+from memory.write.chunk import count_words, episodes_of
+from memory.write.extract import SCHEMA, SYSTEM
+from plugins.manager import Plugins
+from plugins.readers import Unreadable, documents, reader_of
+
+SAMPLE = 300  # files that are looked into; what the others hold is reckoned by their size
+WRITTEN_PER_WORD = 9.0  # tokens of facts; measured on notes that are full of them
+READ_PER_WORD = 1.6  # tokens
+
+
+def estimate(
+    plugins: Plugins, models: Models, settings: Settings, own: Iterable[Path], request: wire.EstimateRequest
+) -> wire.Estimate:
+    """Looks into some of the files. InvalidInputError for a path that is not there."""
+    readable: list[Found] = []
+    skipped = 0
+    own = tuple(own)
+    for path in keeping.existing(request.paths):
+        ignore = Ignore(path if path.is_dir() else path.parent, settings.watch.ignore, own)
+        for found in files.walk(path, ignore):
+            if found.stat is not None and found.unread is None:
+                readable.append(found)
+            else:
+                skipped += 1
+    sample = readable[:: math.ceil(len(readable) / SAMPLE)] if readable else []
+    bytes = words = episodes = unreadable = 0
+    for found in sample:
+        assert found.stat is not None
+        try:
+            limit = reader_of(plugins, found.path, found.stat.st_size).max_bytes
+            read = documents(plugins, found.path, *files.read(found.path, limit))
+        except (Unreadable, files.Unread):
+            unreadable += 1
+            continue
+        for document in read:
+            drafts = episodes_of(document, settings.memory.chunk)
+            episodes += len(drafts)
+            words += sum(count_words(draft.text) for draft in drafts)
+        bytes += found.stat.st_size
+    total = sum(found.stat.st_size for found in readable if found.stat)
+    more = len(readable) / len(sample) if sample else 1.0
+    if bytes:
+        more = max(1.0, total * (1 - unreadable / len(sample)) / bytes)
+    return _read_by_model(
+        models,
+        wire.Estimate(
+            files=len(readable),
+            skipped=skipped + round(unreadable * len(readable) / max(1, len(sample))),
+            sampled=len(sample),
+            bytes=total,
+            words=round(words * more),
+            episodes=round(episodes * more),
+        ),
+        local_only=(request.policy or settings.models.policy) != "any",
+    )
+
+
+def _read_by_model(models: Models, known: wire.Estimate, *, local_only: bool) -> wire.Estimate:
+    model = models.for_role("extract", local_only=local_only) if known.episodes else None
+    if model is None:
+        return known
+    calls = math.ceil(known.episodes / models.batch(model.name))
+    written = known.words * WRITTEN_PER_WORD
+    read = calls * (about_tokens(SYSTEM) + about_tokens(str(SCHEMA))) + known.words * READ_PER_WORD
+    grades = models.grades_of(model.name)
+    seconds = calls * grades.first_s + written / grades.tokens_per_s if grades and grades.tokens_per_s else None
+    return wire.Estimate(
+        files=known.files,
+        skipped=known.skipped,
+        sampled=known.sampled,
+        bytes=known.bytes,
+        words=known.words,
+        episodes=known.episodes,
+        calls=calls,
+        tokens=round(read + written),
+        minutes=None if seconds is None else round(seconds / 60, 1),
+        model=model.name,
+        is_local=model.is_local,
+    )

@@ -1,0 +1,195 @@
+"""What a job of enrichment does: asks a model, and has the memory learn what it says.
+
+The model works outside of the writer; what it said is written in one unit, and the job is done only behind that, so
+that a daemon that was killed does it again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+from daemon.models import Models
+from daemon.views import now
+from daemon.writer import Writer
+from memory import Memory
+from memory.errors import MalformedOutputError
+from memory.llm import LlmRequest
+from memory.nouns import Decision, Fact
+from memory.recall.person import mailbox_owner
+from memory.store import episodes, jobs, mails
+from memory.store.connect import Connection
+from memory.write import decide, extract
+from memory.write.quotes import Quotable
+from memory.write.replies import complete
+from memory.write.told import OWNER, Telling
+from plugins.llms.guard import Guarded
+
+log = logging.getLogger(__name__)
+
+EXTRACT, DECIDE = "extract", "decide"
+KINDS = (DECIDE, EXTRACT)
+
+T = TypeVar("T")
+Pair = tuple[Fact, Fact]
+
+
+class WaitError(Exception):
+    """A job cannot be tried now; the message says why."""
+
+
+class Reading:
+    """Does jobs, one at a time. Raises what the model raises, and WaitError where none may be asked."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        models: Models,
+        writer: Writer,
+        stopped: Callable[[], bool],
+        begun: Callable[[str], None],
+    ) -> None:
+        """`stopped` is asked while a model works; `begun` gets the name of each model that is asked."""
+        self._memory = memory
+        self._models = models
+        self._writer = writer
+        self._stopped = stopped
+        self._begun = begun
+
+    def do(self, job: jobs.Job) -> None:
+        """When this returns the job is done, dead, or others stand in its place."""
+        if job.kind == EXTRACT:
+            self._extract(job)
+        else:
+            self._decide(job)
+
+    def found(self, *, local_only: bool) -> Guarded | None:
+        """The model that reads, if one may now."""
+        model = self._models.for_role("extract", local_only=local_only)
+        return None if model is None or (not model.is_local and self._models.day_is_spent) else model
+
+    def _extract(self, job: jobs.Job) -> None:
+        with self._memory.store.reading() as conn:
+            found = episodes.by_ids(conn, job.payload["episodes"])
+            here = [one.id for one in found if one.source.policy == "local"]
+            owner = self._memory.settings.person.names
+            if not owner and len(here) == len(found):  # mails that tell the name may be local themselves
+                owner = mailbox_owner(mails.people(conn))
+        if not found:  # forgotten meanwhile
+            self.mark(lambda conn: jobs.finish(conn, job.id))
+        elif 0 < len(here) < len(found):  # since the job was made somebody has changed where text may go
+            self.split(job, [here, [one.id for one in found if one.id not in here]])
+        else:
+            request = extract.request(found, owner)
+            model = self._model(request)
+            told, dropped = extract.tellings(self._asked(model, request), found)
+            bad: dict[int, str] = {}
+            for one in found:
+                if one.id not in told:
+                    bad[one.id] = "the answer leaves it out"
+                elif why := extract.useless(told[one.id], (item for item in dropped if item.episode_id == one.id)):
+                    bad[one.id] = why
+            log.info("job %d: %d of %d episodes read, %d items dropped", job.id, len(found) - len(bad), len(found),
+                     len(dropped))  # fmt: skip
+            self.write(partial(self._learn, job, {id: told[id] for id in told if id not in bad}, bad, model.name))
+
+    def _learn(self, job: jobs.Job, told: dict[int, Telling], bad: dict[int, str], model: str) -> None:
+        """In the writer's thread. An episode that is gone by now tells nothing."""
+        with self._memory.store.reading() as conn:
+            there = {one.id for one in episodes.by_ids(conn, [*told])}
+        learnt = self._memory.learn({id: told[id] for id in told if id in there}, model) if there else None
+        pairs = learnt.undecided if learnt else ()
+        with self._memory.store.writing() as conn:
+            for start in range(0, len(pairs), decide.MOST_PAIRS):
+                part = [list(pair) for pair in pairs[start : start + decide.MOST_PAIRS]]
+                key = " ".join(f"{old}:{new}" for old, new in part)
+                jobs.enqueue(conn, DECIDE, key, {"pairs": part}, now(), priority=1)
+            if len(bad) == len(job.payload["episodes"]) == 1:
+                jobs.bury(conn, job.id, f"{model}: {next(iter(bad.values()))}.")
+            else:
+                jobs.finish(conn, job.id)
+                for id in bad:
+                    jobs.enqueue(conn, EXTRACT, str(id), {"episodes": [id]}, now(), priority=job.priority)
+
+    def _decide(self, job: jobs.Job) -> None:
+        given = [self._memory.pair(old, new) for old, new in job.payload["pairs"]]
+        pairs = [pair for pair in given if pair is not None]
+        free = [pair for pair in pairs if self._may_leave(pair)]
+        bound = [pair for pair in pairs if pair not in free]
+        if not pairs:
+            self.mark(lambda conn: jobs.finish(conn, job.id))
+        elif free and bound:
+            self.split(job, [[[old.id, new.id] for old, new in part] for part in (free, bound)])
+        else:
+            request = decide.request(pairs, local_only=bool(bound))
+            model = self._model(request)
+            found = decide.decisions(self._asked(model, request), pairs)
+            if not found:
+                raise MalformedOutputError("The model decided none of the pairs it was asked about.")
+            self.write(partial(self._decided, job, found, model.name))
+
+    def _decided(self, job: jobs.Job, found: list[Decision], model: str) -> None:
+        revisions = self._memory.decided(found, model)
+        log.info("job %d: %d decisions, %d revisions", job.id, len(found), len(revisions))
+        with self._memory.store.writing() as conn:
+            jobs.finish(conn, job.id)
+
+    def _may_leave(self, pair: Pair) -> bool:
+        """Whether nothing of the facts comes from a source whose text stays here: the name of an object may, and the
+        day on which something else took a fact's place."""
+        after = [self._memory.fact(fact.superseded_by) for fact in pair if fact.superseded_by is not None]
+        with self._memory.store.reading() as conn:
+            there = {one.id: one for one in episodes.by_ids(conn, [fact.episode_id for fact in (*pair, *after)])}
+        for fact in (*pair, *after):
+            episode = there.get(fact.episode_id)
+            if episode is None or episode.source.policy != "any":
+                return False
+            text = Quotable.of(f"{episode.title}\n{episode.text}\n{episode.speaker or ''}")
+            if not all(name == OWNER or text.names(name) for name in fact.objects):
+                return False
+        return True
+
+    def _model(self, request: LlmRequest) -> Guarded:
+        model = self.found(local_only=request.local_only)
+        if model is None:
+            where = "on this machine " if request.local_only else ""
+            raise WaitError(f"No model {where}can read now: pal models")
+        return model
+
+    def _asked(self, model: Guarded, request: LlmRequest) -> Any:
+        is_local = model.is_local
+
+        def cancelled() -> bool:
+            busy = is_local and self._models.answering(model.name)  # a person waits, and it does one thing at a time
+            return busy or self._stopped()
+
+        self._begun(model.name)
+        return complete(model, replace(request, cancelled=cancelled))
+
+    def split(self, job: jobs.Job, parts: Sequence[Sequence[Any]]) -> None:
+        """Jobs for the parts, in place of one for all."""
+        key = "episodes" if job.kind == EXTRACT else "pairs"
+
+        def unit(conn: Connection) -> None:
+            jobs.finish(conn, job.id)
+            for part in parts:
+                name = " ".join(":".join(map(str, one)) if isinstance(one, list) else str(one) for one in part)
+                jobs.enqueue(conn, job.kind, name, {key: [*part]}, now(), priority=job.priority)
+
+        self.mark(unit)
+
+    def mark(self, unit: Callable[[Connection], Any]) -> None:
+        """Writes down what became of a job."""
+
+        def write() -> None:
+            with self._memory.store.writing() as conn:
+                unit(conn)
+
+        self.write(write)
+
+    def write(self, unit: Callable[[], T]) -> T:
+        """In the writer's thread, behind whatever a person waits for."""
+        return self._writer.submit(unit).result()
