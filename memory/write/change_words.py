@@ -1,0 +1,118 @@
+"""The words by which a text tells a change, as patterns with the groups `old` and `new` where they name them.
+
+English so far; another language adds its alternatives. Every gap is bounded, so that a pattern looks at a bounded
+number of characters from each place.
+"""
+
+from __future__ import annotations
+
+import re
+
+_I = re.IGNORECASE
+_GAP = r"(?:[^.,;:!?()\n]|[.,:](?=\d))"  # a character of a phrase; marks only inside a number
+
+_RISES = (
+    r"go(?:es)?|went|gone|going|rais(?:e|es|ed|ing)|increas(?:e|es|ed|ing)|rises?|rose|risen|drop(?:s|ped)?|falls?|fell|"
+    r"fallen|cuts?|lower(?:s|ed)?|reduc(?:e|es|ed)|bump(?:s|ed)?|grew|grows?|grown|up|down|jump(?:s|ed)?|shr[aiu]nk|"
+    r"extend(?:s|ed)?|shorten(?:s|ed)?|doubled|halved|climb(?:s|ed)?|slip(?:s|ped)?|adjust(?:s|ed)?"
+)
+_SWITCHES = (
+    r"switch(?:es|ed|ing)?|chang(?:e|es|ed|ing)|migrat(?:e|es|ed|ing)|convert(?:s|ed)?|"
+    r"transition(?:s|ed)?|swap(?:s|ped)?"
+)
+_PROMOTES = r"upgrad(?:e|es|ed)|downgrad(?:e|es|ed)|promot(?:e|es|ed)|demot(?:e|es|ed)"
+_MOVES = (
+    r"mov(?:e|es|ed|ing)|relocat(?:e|es|ed|ing)|shift(?:s|ed)?|postpon(?:e|es|ed)|push(?:es|ed)?(?: back)?|"
+    r"reschedul(?:e|es|ed)|transfer(?:s|red)?"
+)
+_RENAMES = r"renam(?:e|es|ed|ing)|rebrand(?:s|ed)?"
+
+FROM_TO = re.compile(
+    rf"\b(?:(?P<rise>{_RISES})|(?P<switch>{_SWITCHES})|(?P<promote>{_PROMOTES})|"
+    rf"(?P<move>{_MOVES})|(?P<rename>{_RENAMES}))\b"
+    rf"(?P<between>(?: [^\s.,;:!?()]{{1,30}}){{0,6}}?) from (?P<old>{_GAP}{{1,60}}?) to (?=\S)",
+    _I,
+)
+ARROW = re.compile(r"\s?(?:->|→|=>|⇒)\s?")
+INSTEAD = re.compile(r"\b(?:instead of|in place of|in lieu of)\b", _I)
+WAS = re.compile(
+    r"\((?:was|were|until now|till now|before|previously|formerly|up from|down from|used to be|before that|instead of)"
+    r":? (?P<old>[^()]{1,60})\)",
+    _I,
+)
+NOT_ANY_MORE = re.compile(
+    r"\b(?P<no>no longer|not) (?P<old>[^.,;:!?()\n]{1,50}?)(?P<more> (?:any ?more|any longer))?(?:\s?\([^()]{0,60}\))?"
+    r"(?P<mark>,| but|:) (?:(?:but|only|now|just|instead|rather)\b,? ?){0,3}",
+    _I,
+)
+ISNT = re.compile(
+    r"(?:\bis(?:n['’]t| not)|\bare(?:n['’]t| not)|['’]s not|\bwas(?:n['’]t| not))\s(?P<old>[^.,;:!?()\n]{1,50})"
+    r"(?:,| but)\s(?:it['’]s|it is|but|they['’]re|they are)\s",
+    _I,
+)
+BUT_NOT = re.compile(
+    rf"\b(?:it['’]s|it is|is|should be|should read|are)\s(?P<new>{_GAP}{{1,50}}),? not (?P<old>{_GAP}{{1,50}})", _I
+)
+REPLACES = re.compile(
+    r"(?<![\w-])(?:replac(?:es|ed)|supersed(?:es|ed)|takes? (?:over )?the place of|took the place of|succeeds|"
+    r"succeeded|takes? over from|took over from)\b(?! by)(?! with)",
+    _I,
+)
+REPLACED_BY = re.compile(
+    r"\b(?:(?:is|are|was|were|been|gets|got|be)\s)?(?<![\w-])(?:replaced|superseded|succeeded)\s(?:by|with)\b", _I
+)
+REPLACE_WITH = re.compile(
+    r"\b(?:replac(?:es|ed|ing)|swapp?(?:s|ed|ing)?|exchang(?:es|ed))\s(?P<old>[^.,;:!?()\n]{1,50}?)\s"
+    r"(?:with|by|for)\s",
+    _I,
+)
+RENAMED = re.compile(
+    rf"\b(?:{_RENAMES}) (?P<old>[^.,;:!?()\n]{{0,50}}?)\s?(?:to|as|into)\s(?=\S)"
+    r"|\b(?:(?:is|are) now (?:called|named|known as)|now goes by)\s",
+    _I,
+)
+GONE = re.compile(
+    r"\b(?:(?:is|are|was|has been) (?:closed|out|gone|discontinued|shut down|dead|cancelled|history|no more|retired)|"
+    r"(?:contract|subscription|licence|license) (?:ended|ends|ran out|expired|is over))\b"
+    r"[^.;:!?\n]{0,50}[.,;:] (?:use|take|call|write to|(?:so )?we['’]re (?:now )?on|(?:so )?i['’]m (?:now )?on) ",
+    _I,
+)
+USED_TO = re.compile(
+    r"\bused to be (?P<old>[^.,;:!?()\n]{1,50})(?:,| but|;| and){1,2} "
+    r"(?:(?:it|that|he|she|they)(?: is|['’]s| are|['’]re)?|is|are)?\s?now (?:it['’]s |is )?",
+    _I,
+)
+OLD_NEW = re.compile(
+    r"\bold (?P<name>[^\W\d_][\w -]{0,24}?): (?P<old>[^.;!?\n]{1,90}).{0,120}?"
+    r"\bnew (?P=name): (?P<new>[^.;!?\n]{1,90})",
+    _I,
+)
+STEPS_DOWN = re.compile(
+    r"\b(?:steps?|stepped|stepping) down as (?P<old>[^.,;:!?()\n]{1,40}?)(?= after| and| but|[.,;:!?()\n]|$)", _I
+)
+TAKES_OVER = re.compile(
+    r"\b(?:takes over as|took over as|becomes|became|is now|was elected(?: as)?|elected) "
+    r"(?P<new>[^.,;:!?()\n]{1,40})",
+    _I,
+)
+BACK = re.compile(r"\bback (?:to|on) ", _I)
+NO_LONGER = re.compile(
+    r"\b(?:i['’]m|i am|we['’]re|we are) no longer (?:a |an )?(?P<old>[^.,;:!?()\n]{1,40}?)"
+    r"(?= and| but|[.,;:!?()\n]|$)",
+    _I,
+)
+
+# That a choice holds for good.
+SETTLED = re.compile(
+    r"\b(?:now|from now on|from then on|as of|as from|from|since|starting|effective|until|decided|decision|agreed|new|"
+    r"permanently|for good|going forward|henceforth|changed?|moved)\b",
+    _I,
+)
+CORRECTS = re.compile(r"correct|mistake|wrong|typo|erratum", _I)
+# One of these stands in every sentence that a rule reads a change in.
+SIGNS = re.compile(
+    r"\bfrom\b|->|→|=>|⇒|\binstead\b|\bplace of\b|\blieu\b|\((?:was|were|until|till|before|previously|formerly|up|down|"
+    r"used|instead)\b|\bno longer\b|\bnot\b|n['’]t\b|\breplac|\bsupersed|\bsucce|\btakes?\b|\btook\b|\brenam|\brebrand|"
+    r"\bnow (?:called|named|known|goes)\b|\buse\b|\bused to\b|\bback (?:to|on)\b|\bswap|\bdown as\b|\bold\b|\bended\b",
+    _I,
+)

@@ -1,0 +1,349 @@
+"""Changes told inside a text: "raised from 149 to 165", "B instead of A", "no longer A but B".
+
+A sentence is looked at only where one of its words is a sign of a change. Each rule reads a bounded number of words to
+the sides of its sign; it takes what stands there as a value only if both sides can be values of one thing, and gives up
+otherwise: a change that is overlooked is found again by whoever reads on, a wrong one hides what is right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from memory.write import change_words as words
+from memory.write import phrases
+from memory.write.subjects import Said, Slot, name_before, slot_before
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`new` took the place of `old` as the `predicate` of `subject`; both are values or names as written.
+
+    They stand in [start, end). `single`: the subject has one such value at a time.
+    """
+
+    subject: str
+    predicate: str
+    old: str
+    new: str
+    start: int
+    end: int
+    single: bool = True
+
+
+def of_sentence(said: Said) -> Iterator[Change]:
+    """The changes a sentence tells, each once, by the first rule that finds it."""
+    if words.SIGNS.search(said.text, said.start, said.end) is None:
+        return
+    taken: list[Span] = []
+    for rule in _RULES:
+        for change in rule(said):
+            if any(start < change.end and change.start < end for start, end in taken):
+                continue
+            if change.subject and change.old.lower() != change.new.lower() and _fits(change.old) and _fits(change.new):
+                taken.append((change.start, change.end))
+                yield change
+
+
+def across(said: Sequence[Said]) -> Iterator[Change]:
+    """Changes that neighbouring sentences tell together: an old plan and a new one, "no longer A. Back to B", who steps
+    down as one thing and takes over as another, what ended and what is used now."""
+    for place, one in enumerate(said):
+        following = [other for other in said[place : place + 3] if other.teller == one.teller]
+        for rule in (_old_new, _back, _roles, _gone):
+            yield from (change for change in rule(one, following) if _fits(change.old) and _fits(change.new))
+
+
+def _fits(value: str) -> bool:
+    """Whether it can be a value: no pronoun, no adverb, not only little words."""
+    said = value.lower().split()
+    return (
+        0 < len(said) <= phrases.PHRASE_WORDS + 4
+        and said[0] not in phrases.PRONOUNS
+        and not all(word in phrases.STOPS for word in said)
+        and not value.lower().startswith(("http", "www."))
+    )
+
+
+def _made(said: Said, slot: Slot, old: Span | None, new: Span | None, single: bool = True) -> Iterator[Change]:
+    text = said.text
+    if slot[0] and slot[1] and old and new:
+        yield Change(
+            slot[0], slot[1], phrases.clean(text[old[0] : old[1]]), phrases.clean(text[new[0] : new[1]]),
+            min(old[0], new[0]), max(old[1], new[1]), single,
+        )  # fmt: skip
+
+
+def _kind(said: Said, span: Span) -> str:
+    return phrases.kind(said.text[span[0] : span[1]])
+
+
+def _alike(said: Said, old: Span | None, new: Span | None) -> bool:
+    """Whether both are values of one kind, and not only words."""
+    return bool(old and new) and _kind(said, old) != "word" and _kind(said, old) == _kind(said, new)  # type: ignore[arg-type]
+
+
+def _group(said: Said, match: re.Match[str], name: str) -> Span | None:
+    return phrases.right(said.text, match.start(name), match.end(name))
+
+
+# Within a sentence ----------------------------------------------------------------------------
+
+
+def _from_to(said: Said) -> Iterator[Change]:
+    text = said.text
+    for match in words.FROM_TO.finditer(text, said.start, said.end):
+        old, new = _group(said, match, "old"), phrases.right(text, match.end(), said.end)
+        if old is None or new is None or old[1] < match.end("old") - 2:
+            continue
+        alike, moved = _alike(said, old, new), _patient(match["between"])
+        verb = match.lastgroup if match.lastgroup not in ("between", "old") else ""
+        verb = next(name for name in ("rise", "switch", "promote", "move", "rename") if match[name])
+        is_name = text[new[0]].isupper()
+        if alike and verb != "rename":
+            slot = (moved, "is") if moved else slot_before(said, match.start(), "is")
+            yield from _made(said, slot if slot[0] else (said.about, "is"), old, new)
+        elif verb == "rename":
+            slot = (moved, "is called") if moved else slot_before(said, match.start(), "is called")
+            yield from _made(said, slot, old, new)
+        elif verb == "switch":
+            slot = slot_before(said, match.start(), "uses")
+            yield from _made(said, (slot[0], moved) if moved and slot[0] else slot, old, new, bool(moved))
+        elif verb == "promote":
+            yield from _made(said, (moved, "is") if moved else slot_before(said, match.start(), "is"), old, new)
+        elif verb == "move" and moved:
+            yield from _made(said, (moved, "moved to"), old, new)
+        elif verb == "move" and is_name:
+            slot = slot_before(said, match.start(), "lives in")
+            yield from _made(said, slot, old, new)
+
+
+def _patient(between: str) -> str:
+    """What is changed, between the verb and its "from"."""
+    said = [word for word in phrases.clean(between).split() if word.lower() not in _DIRECTIONS]
+    while said and said[0].lower() in ("the", "a", "an", "my", "our", "its", "his", "her", "their"):
+        said.pop(0)
+    return " ".join(said) if said and said[0].lower() not in phrases.STOPS | phrases.PRONOUNS else ""
+
+
+_DIRECTIONS = frozenset("up down back over again slightly me us".split())
+
+
+def _was(said: Said) -> Iterator[Change]:
+    text = said.text
+    for match in words.WAS.finditer(text, said.start, said.end):
+        old = _group(said, match, "old")
+        if old is None or _kind(said, old) == "word":
+            continue
+        new = _nearest(said, match.start(), _kind(said, old))
+        if new is None:
+            continue
+        slot = slot_before(said, new[0], "is")
+        label = phrases.left(text, said.start, new[0], _COPULAS)
+        name = phrases.clean(text[label[0] : label[1]]) if label and not slot[0] else ""
+        yield from _made(said, slot if slot[0] else (name or said.about, "is"), old, new)
+
+
+_COPULAS = frozenset("is are now costs cost at of".split())
+
+
+def _nearest(said: Said, before: int, kind: str) -> Span | None:
+    """The last value of a kind that stands before a place, in all its words; not a part of another value."""
+    text, first = said.text, max(said.start, before - 90)
+    found = [(first + match.start(), first + match.end()) for match in _TOKEN.finditer(text[first:before])]
+    for last in range(len(found) - 1, -1, -1):
+        for begin in range(max(0, last - 3), last + 1):
+            start, end = phrases.trimmed(text, found[begin][0], found[last][1])
+            said_kind = phrases.kind(text[start:end])
+            if said_kind == kind and "(" not in text[start:end]:
+                return start, end
+            if said_kind not in ("word", kind):  # the day of a date is no number
+                break
+    return None
+
+
+_TOKEN = re.compile(r"[^\s*\"“”]+")
+
+
+def _isnt(said: Said) -> Iterator[Change]:
+    for match in words.ISNT.finditer(said.text, said.start, said.end):
+        old, new = _group(said, match, "old"), phrases.right(said.text, match.end(), said.end)
+        if _alike(said, old, new):
+            slot = (name_before(said, match.start()), "is")
+            yield from (_completed(change) for change in _made(said, slot, old, new))
+
+
+def _completed(change: Change) -> Change:
+    """ "the 12th", corrected to "21 March", is 12 March."""
+    day = re.fullmatch(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)", change.old)
+    month = re.search(r"[^\W\d_]{3,}", change.new)
+    return replace(change, old=f"{day[1]} {month[0]}") if day and month else change
+
+
+def _but_not(said: Said) -> Iterator[Change]:
+    for match in words.BUT_NOT.finditer(said.text, said.start, said.end):
+        old, new = _group(said, match, "old"), _group(said, match, "new")
+        corrects = words.CORRECTS.search(said.text, max(0, said.start - 80), said.end) is not None
+        if _alike(said, old, new) and (corrects or "now" in match["new"].lower().split()):
+            yield from _made(said, (name_before(said, match.start()) or said.about, "is"), old, new)
+
+
+def _not_any_more(said: Said) -> Iterator[Change]:
+    text = said.text
+    for match in words.NOT_ANY_MORE.finditer(text, said.start, said.end):
+        if match["no"].lower() == "not" and not match["more"]:
+            continue
+        old = phrases.right(text, match.start("old"), match.end("old"), _WITH_PLACE)
+        new = phrases.right(text, match.end(), said.end, _WITH_PLACE)
+        if new is None or not _ends_clause(text, new[1], said.end):
+            continue
+        if text[match.end() : new[0]].strip("*_\"' ").lower() in ("the", "a", "an") and match["mark"] == ",":
+            continue
+        slot = slot_before(said, match.start(), "is")
+        yield from _made(said, slot if slot[0] else (said.about or said.teller, "is"), old, new)
+
+
+_WITH_PLACE = phrases.STOPS - {"at", "on", "in", "with", "by"}
+
+
+def _ends_clause(text: str, place: int, end: int) -> bool:
+    """Whether a phrase ends where its clause does: what goes on may be one that tells something else."""
+    return not text[place:end].strip("*_\"' ")[:1].isalpha()
+
+
+def _instead(said: Said) -> Iterator[Change]:
+    """ "45 days instead of 30": only of values, and only where it is settled: of things it may be a day's choice."""
+    text = said.text
+    for match in words.INSTEAD.finditer(text, said.start, said.end):
+        old = phrases.right(text, match.end(), said.end)
+        if old is None or _kind(said, old) == "word":
+            continue
+        new = _nearest(said, match.start(), _kind(said, old))
+        if new is None or (words.SETTLED.search(text, said.start, said.end) is None and not _is_bold(text, new)):
+            continue
+        purpose = _PURPOSE.match(text, new[1], said.end)
+        thing = phrases.right(text, purpose.end(), said.end) if purpose else None
+        if thing:
+            yield from _made(said, (phrases.clean(text[thing[0] : thing[1]]), "is"), old, new)
+            continue
+        slot = slot_before(said, new[0], "is")
+        sure = slot[0] and phrases.kind(slot[0]) == "word" and len(slot[0].split()) <= 4
+        yield from _made(said, slot if sure else (said.about or said.teller, "is"), old, new)
+
+
+_PURPOSE = re.compile(r"\s?(?:for|as) (?:the|our|my|your)\s")
+
+
+def _is_bold(text: str, span: Span) -> bool:
+    return text[max(0, span[0] - 2) : span[0]] in ("**", "__")
+
+
+def _replaces(said: Said) -> Iterator[Change]:
+    """Who or what takes whose place. Both must be names, or what is read as one would be anything."""
+    text = said.text
+    for match in words.REPLACED_BY.finditer(text, said.start, said.end):
+        old, new = phrases.left(text, said.start, match.start()), phrases.right(text, match.end(), said.end)
+        if _named(text, old) and _named(text, new):
+            yield from _made(said, (said.about or said.teller, said.label or "has"), old, new, bool(said.label))
+    for match in words.REPLACE_WITH.finditer(text, said.start, said.end):
+        old, new = _group(said, match, "old"), phrases.right(text, match.end(), said.end)
+        subject, _ = slot_before(said, match.start(), "has")
+        if subject and _named(text, old) and _named(text, new):
+            yield from _made(said, (said.about or subject, "has"), old, new, False)
+    for match in words.REPLACES.finditer(text, said.start, said.end):
+        old, new = phrases.right(text, match.end(), said.end), phrases.left(text, said.start, match.start())
+        if not _named(text, old) or old is None:
+            continue
+        subject, _ = slot_before(said, match.start(), "has")
+        if said.head and subject == said.head:
+            place = text.find(said.head, max(0, said.start - 300), said.end)
+            new = (place, place + len(said.head)) if place >= 0 else None
+        if new and _named(text, new):
+            yield from _made(said, (said.about or said.teller, "has"), old, new, False)
+
+
+def _named(text: str, span: Span | None) -> bool:
+    return span is not None and text[span[0]].isupper() and span[1] - span[0] > 2
+
+
+def _renamed(said: Said) -> Iterator[Change]:
+    text = said.text
+    for match in words.RENAMED.finditer(text, said.start, said.end):
+        new = phrases.right(text, match.end(), said.end)
+        if match["old"]:
+            old = _group(said, match, "old")
+        else:
+            span = phrases.right(text, said.start, match.start())
+            old = span if _named(text, span) else phrases.left(text, said.start, match.start())
+        if old and _named(text, new):
+            yield from _made(said, (phrases.clean(text[old[0] : old[1]]), "is called"), old, new)
+
+
+def _used_to(said: Said) -> Iterator[Change]:
+    for match in words.USED_TO.finditer(said.text, said.start, said.end):
+        old, new = _group(said, match, "old"), phrases.right(said.text, match.end(), said.end)
+        yield from _made(said, slot_before(said, match.start(), "is"), old, new)
+
+
+def _arrow(said: Said) -> Iterator[Change]:
+    """Arrows between values only: others mean "leads to", "becomes" or "is translated as"."""
+    text = said.text
+    for match in words.ARROW.finditer(text, said.start, said.end):
+        old = _nearest(said, match.start(), "number") or _nearest(said, match.start(), "date")
+        new = phrases.right(text, match.end(), said.end)
+        if old is None or old[1] != len(text[: match.start()].rstrip("*_ ")) or not _alike(said, old, new):
+            old = phrases.left(text, said.start, match.start())
+            if not _alike(said, old, new) or old is None:
+                continue
+        slot = slot_before(said, old[0], "is") if old[0] > said.start else ("", "")
+        yield from _made(said, slot if slot[0] else (said.about, "is"), old, new)
+
+
+_RULES: tuple[Callable[[Said], Iterator[Change]], ...] = (
+    _from_to, _was, _isnt, _but_not, _not_any_more, _instead, _replaces, _renamed, _used_to, _arrow,
+)  # fmt: skip
+
+
+# Across sentences -----------------------------------------------------------------------------
+
+
+def _old_new(one: Said, following: Sequence[Said]) -> Iterator[Change]:
+    end = following[-1].end
+    for match in words.OLD_NEW.finditer(one.text, one.start, end):
+        if match.start() < one.end:
+            name = phrases.clean(match["name"])
+            yield from _made(one, (one.about or one.teller, name), match.span("old"), match.span("new"))
+
+
+def _back(one: Said, following: Sequence[Said]) -> Iterator[Change]:
+    text = one.text
+    match = words.NO_LONGER.search(text, one.start, one.end)
+    for other in following if match else ():
+        back = words.BACK.search(text, max(match.end(), other.start), other.end)  # type: ignore[union-attr]
+        new = phrases.right(text, back.end(), other.end) if back else None
+        if new and match:
+            yield from _made(one, (one.teller, "is"), _group(one, match, "old"), new, False)
+            return
+
+
+def _roles(one: Said, following: Sequence[Said]) -> Iterator[Change]:
+    text = one.text
+    steps = words.STEPS_DOWN.search(text, one.start, one.end)
+    who = slot_before(one, steps.start(), "is")[0] if steps else ""
+    for other in following if who else ():
+        for takes in words.TAKES_OVER.finditer(text, max(steps.end(), other.start), other.end):  # type: ignore[union-attr]
+            if text[other.start : takes.start()].rstrip().endswith(who.split()[0]) and steps:
+                old, new = _group(one, steps, "old"), _group(one, takes, "new")
+                yield from _made(one, (who, "is"), old, new, False)
+                return
+
+
+def _gone(one: Said, following: Sequence[Said]) -> Iterator[Change]:
+    text = one.text
+    for match in words.GONE.finditer(text, one.start, following[min(1, len(following) - 1)].end):
+        if match.start() < one.end:
+            old, new = phrases.left(text, one.start, match.start()), phrases.right(text, match.end(), following[-1].end)
+            yield from _made(one, (one.teller, "uses"), old, new, False)

@@ -1,0 +1,147 @@
+"""What an episode tells, read by rules and without a model: fields, statements and changes.
+
+Honesty before reach: a fact that is not there is found in the text all the same, a wrong one hides a right one from its
+owner. What is asked, planned, supposed or said by others has its modality and is never "asserted"; code, quotations and
+what a machine answered tell nothing. Pure, and linear in the length of the text: a sentence too long to be one is not
+read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from memory.write import changes, fields, moods, phrases, statements
+from memory.write.changes import Change
+from memory.write.passages import Line, Passage, passage
+from memory.write.since import valid_from
+from memory.write.statements import Statement
+from memory.write.subjects import Said
+from memory.write.told import OWNER, Telling, ToldRelation
+
+LONGEST = 600  # characters of a sentence
+
+
+def telling(
+    text: str, title: str, at: datetime | None, speaker: str | None, properties: Mapping[str, Any], first: bool
+) -> Telling:
+    """What one episode tells.
+
+    `title` is its note's title and headings, `at` when it was written, `speaker` who wrote it if it was not the owner;
+    `properties` of the source are told by its `first` episode only.
+    """
+    if moods.is_stale(title, text):
+        return Telling("rule")
+    about, dated = ("", "") if speaker else phrases.topic(title)
+    read = passage(text, speaker, properties, first)
+    told: list[ToldRelation] = []
+    if first:
+        told += fields.of_properties(about, properties)
+    said = list(_said(read, about))
+    told += _in_sentences(read.text, said, at)
+    changed = [(relation.start, relation.end) for relation in told if relation.replaces]
+    for relation in fields.of_lines(read, about, dated, at):
+        if not any(start < relation.end and relation.start < end for start, end in changed):
+            told.append(relation)
+    return Telling("rule", tuple(_once(told)))
+
+
+def _said(read: Passage, about: str) -> Iterator[Said]:
+    """The sentences, each with what the words before it say of what it speaks of."""
+    head = label = named = ""
+    line: Line | None = None
+    for start, end, of in read.cut:
+        if of is not line:
+            new_head = _head(read.text, start, end) if of.bullet else ""
+            head = new_head if of.bullet else ""
+            label = fields.label(read.text, start, end)
+            named = named if line is not None and read.text.count("\n", line.end, of.start) < 2 else ""
+            line = of
+        if end - start <= LONGEST:
+            yield Said(read.text, start, end, about, of.teller, head, label, named)
+            named = _last_name(read.text, start, end) or named
+
+
+def _in_sentences(text: str, said: list[Said], at: datetime | None) -> Iterator[ToldRelation]:
+    found: set[str] = set()
+    for change, one in _changes(said):
+        found |= {change.old.lower(), change.new.lower()}
+        yield _told_change(change, one, at)
+    for one in said:
+        for statement in statements.of_sentence(one):
+            if statement.object.lower() not in found:
+                yield _told_statement(statement, one, at)
+
+
+def _changes(said: list[Said]) -> Iterator[tuple[Change, Said]]:
+    for change in changes.across(said):
+        yield change, next(one for one in said if change.start < one.end)
+    for one in said:
+        for change in changes.of_sentence(one):
+            yield change, one
+
+
+_NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+){0,3}")
+
+
+def _last_name(text: str, start: int, end: int) -> str:
+    """The last name in a sentence; its first word is one only if it stands alone at its beginning."""
+    names = _NAME.findall(text, start, end)
+    names = [name for name in names if name.lower() not in phrases.PRONOUNS | fields.CALENDAR]
+    return names[-1] if names else ""
+
+
+def _head(text: str, start: int, end: int) -> str:
+    """The name a list item begins with: "Frau Abendroth, first floor"."""
+    span = phrases.right(text, start, end)
+    name = phrases.clean(text[span[0] : span[1]]) if span else ""
+    return name if name[:1].isupper() and len(name.split()) <= 4 else ""
+
+
+def _told_change(change: Change, said: Said, at: datetime | None) -> ToldRelation:
+    return ToldRelation(
+        subject=change.subject,
+        predicate=change.predicate,
+        object=change.new,
+        start=change.start,
+        end=change.end,
+        modality=moods.mood(said.words, change.subject == OWNER),
+        valid_from=valid_from(said.words, at, True),
+        replaces=change.old,
+        cardinality="one" if change.single else "unknown",
+        conf=0.9,
+    )
+
+
+def _told_statement(statement: Statement, said: Said, at: datetime | None) -> ToldRelation:
+    own = statement.subject == OWNER
+    modality = moods.mood(said.words, own)
+    if modality == "asserted" and statement.ended:
+        modality = "negated"
+    elif modality == "asserted" and moods.is_past(said.words):
+        modality = "past"
+    return ToldRelation(
+        subject=statement.subject,
+        predicate=statement.predicate,
+        object=statement.object,
+        start=statement.start,
+        end=statement.end,
+        modality=modality,
+        valid_from=valid_from(said.words, at, statement.happened),
+        cardinality=statement.cardinality,
+        conf=0.8,
+    )
+
+
+def _once(told: list[ToldRelation]) -> Iterator[ToldRelation]:
+    """Each statement once; a value that is told to replace itself replaces nothing."""
+    seen: set[tuple[str, str, str, str]] = set()
+    for relation in told:
+        key = (relation.subject.lower(), relation.predicate.lower(), relation.object.lower(), relation.modality)
+        if key in seen or not relation.object or not relation.subject:
+            continue
+        seen.add(key)
+        yield replace(relation, predicate=" ".join(relation.predicate.split()))

@@ -1,0 +1,84 @@
+"""What a sentence speaks of, as far as it can be told without understanding it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memory.write import phrases
+
+Slot = tuple[str, str]  # a subject and what of it is spoken of; ("", "") if it is not clear
+
+_PERSON = re.compile(
+    r"(?:\W{0,4}\b(?:so|and|but|then|ok|okay|well|yes|today|yesterday|finally|now)\b){0,3}\W{0,4}"
+    r"(?:i|we)(?:['’](?:ve|m|re|d|ll))?(?![\w'’])",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"\W{0,4}(?:from|as of|starting|effective|since|on|in|after|because of|per)\b[^.,;:!?()]{1,40}?"
+    r"(?:,|(?= (?:the|our|my|i|we)\b))\s?",
+    re.IGNORECASE,
+)
+_OWN = re.compile(r"\W{0,4}(?:my|our)\s(?:new\s|current\s)?", re.IGNORECASE)
+_STOPS = phrases.STOPS | frozenset(
+    "go goes went gone going get gets got up down raised increased rose fell dropped switched changed moved moves"
+    " replaced stays now".split()
+)
+_THEY = frozenset("she he it they this that".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence in its place: `text` is the episode's, `about` what the note is about, `teller` who says "I", `head`
+    the name that its list item begins with, `label` the key before it in its line, `named` the last name before it."""
+
+    text: str
+    start: int
+    end: int
+    about: str
+    teller: str
+    head: str = ""
+    label: str = ""
+    named: str = ""
+
+    @property
+    def words(self) -> str:
+        return self.text[self.start : self.end]
+
+
+def slot_before(said: Said, before: int, predicate: str) -> Slot:
+    """What the sentence speaks of before the place `before`.
+
+    "Dues go up" is about dues, "my rent" about its teller's rent, "Rent: up" in a note about a flat about the flat's
+    rent; "she" is whoever was named last. `predicate` where the words name none.
+    """
+    text, start = said.text, said.start
+    if said.label:
+        return said.about or said.teller, said.label
+    lead = _LEAD.match(text, start, before)
+    if lead is not None:
+        start = lead.end()
+    if _PERSON.match(text, start, before):
+        return said.teller, predicate
+    if not text[start:before].strip(" *_\"'-–—:([#"):  # it begins with its verb, as in a diary
+        return (said.teller, predicate) if not said.about else ("", "")
+    own = _OWN.match(text, start, before)
+    span = phrases.right(text, own.end() if own else start, before, _STOPS)
+    name = phrases.clean(text[span[0] : span[1]]) if span else ""
+    name = name.removesuffix("'s").removesuffix("’s")
+    words = name.lower().split()
+    if not words:
+        first = text[start:before].split(maxsplit=1)[0].lower()
+        words = [re.split(r"\W", first.strip("*_\"'"), maxsplit=1)[0]]
+    if words[0] in _THEY:
+        return (said.head or said.named, predicate) if said.head or said.named else ("", "")
+    if words[0] in phrases.PRONOUNS or words[0] in phrases.STOPS or len(words) > 6 or not name:
+        return "", ""
+    return (said.teller, name) if own else (name, predicate)
+
+
+def name_before(said: Said, end: int) -> str:
+    """The noun phrase that ends at `end`."""
+    span = phrases.left(said.text, said.start, end)
+    name = phrases.clean(said.text[span[0] : span[1]]) if span else ""
+    return "" if not name or name.lower().split()[0] in phrases.PRONOUNS else name
