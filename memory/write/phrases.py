@@ -26,7 +26,8 @@ STOPS = frozenset(
     """and or but so because since as from until till while when where which who whom that than then if although though
     instead with without by for at on in into of to via per is are was were be been has have had will would can could
     may might not now again already anymore any no longer starting effective after before during under over about
-    where's it's i'm he's she's we're they're you're i we he she they it you there this these those please""".split()
+    where's it's i'm he's she's we're they're you're i we he she they it you there this these those please
+    last next yesterday today tomorrow tonight soon recently finally""".split()
 )
 _ARTICLES = frozenset("the a an our my your his her its their der die das het de le la el".split())
 PRONOUNS = frozenset(

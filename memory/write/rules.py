@@ -66,13 +66,13 @@ def _said(read: Passage, about: str) -> Iterator[Said]:
 
 
 def _in_sentences(text: str, said: list[Said], at: datetime | None) -> Iterator[ToldRelation]:
-    found: set[str] = set()
+    spans = []
     for change, one in _changes(said):
-        found |= {change.old.lower(), change.new.lower()}
+        spans.append((change.start, change.end))
         yield _told_change(change, one, at)
     for one in said:
         for statement in statements.of_sentence(one):
-            if statement.object.lower() not in found:
+            if not any(start < statement.end and statement.start < end for start, end in spans):
                 yield _told_statement(statement, one, at)
 
 
