@@ -9,6 +9,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
+from daemon.cli.enrichment import print_failed, reading
 from daemon.cli.errors import NOTHING_READ
 from daemon.cli.folders import print_folders
 from daemon.cli.options import json_option
@@ -19,11 +20,12 @@ from daemon.terminal import count, size
 @click.command()
 @click.option("--sources", is_flag=True, help="List what was read.")
 @click.option("--skipped", is_flag=True, help="List what could not be read, and why.")
+@click.option("--failed", is_flag=True, help="List what no model could read, and why.")
 @click.option("--match", metavar="TEXT", default="", help="With --sources: only those whose name contains TEXT.")
 @click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="With --sources: rows at most.")
 @json_option
 @pass_session
-def status(session: Session, sources: bool, skipped: bool, match: str, limit: int, as_json: bool) -> None:
+def status(session: Session, sources: bool, skipped: bool, failed: bool, match: str, limit: int, as_json: bool) -> None:
     """Show what the memory holds and what it is doing."""
     if sources:
         _print_sources(session.client.sources(match, limit), as_json)
@@ -33,6 +35,8 @@ def status(session: Session, sources: bool, skipped: bool, match: str, limit: in
         output.print_json(now)
     elif skipped:
         _print_skipped(now)
+    elif failed:
+        print_failed(now.enrichment or wire.Enrichment("idle"))
     else:
         _print_status(now)
 
@@ -65,10 +69,15 @@ def _print_status(now: wire.Status) -> None:
         ("Model", now.model or "none; answers are the lines themselves"),
         ("Queue", f"{count(now.queue, 'document')} waiting" + (f", now {now.busy}" if now.busy else "")),
     ]  # fmt: skip
+    if now.enrichment and now.enrichment.total:
+        rows.append(("Read", reading(now.enrichment)))
+        if now.enrichment.failed_total:
+            failed = count(now.enrichment.failed_total, "job")
+            rows.append(("Failed", f"{failed} of models; why: pal status --failed, again: pal retry"))
     if now.skipped_total:
         rows.append(("Skipped", f"{count(now.skipped_total, 'file')}; why: pal status --skipped"))
     if now.review:
-        rows.append(("Review", f"{count(now.review, 'replaced fact')} to look at: pal review"))
+        rows.append(("Review", f"{count(now.review, 'changed fact')} to look at: pal review"))
     output.print_table(rows)
     if now.folders:
         click.echo("\nWatched folders")

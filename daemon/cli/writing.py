@@ -22,10 +22,11 @@ NEW_LINE = "\n"  # Python 3.11 takes no backslash inside the braces of an f-stri
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...|-", type=click.Path(allow_dash=True))
 @policy_option
+@click.option("--estimate", is_flag=True, help="Only tell how much it is, and what a model would take to read it.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
-def add(session: Session, paths: tuple[str, ...], policy: str | None, yes: bool, as_json: bool) -> None:
+def add(session: Session, paths: tuple[str, ...], policy: str | None, estimate: bool, yes: bool, as_json: bool) -> None:
     """Read files and folders once.
 
     "-" reads text from standard input. What was read before and has not changed is left as it is.
@@ -34,6 +35,9 @@ def add(session: Session, paths: tuple[str, ...], policy: str | None, yes: bool,
     On a terminal the first folder makes it ask whether text may be given to a language model on the net.
     """
     files = [existing(Path(path), "PATH") for path in paths if path != STDIN]
+    if estimate:
+        _estimate(session, files, policy, as_json)
+        return
     if policy is None and not yes and not as_json and any(file.is_dir() for file in files):
         ask(session)
     if STDIN in paths:
@@ -45,6 +49,18 @@ def add(session: Session, paths: tuple[str, ...], policy: str | None, yes: bool,
             click.echo(_summary(added))
         if added.skipped and not (added.sources or added.unchanged):
             sys.exit(1)
+
+
+def _estimate(session: Session, files: list[Path], policy: str | None, as_json: bool) -> None:
+    if not files:
+        raise click.UsageError("Name a file or folder; what comes from standard input cannot be reckoned beforehand.")
+    from daemon.cli.enrichment import print_estimate
+
+    known = session.client.estimate(files, policy)
+    if as_json:
+        output.print_json(known)
+    else:
+        print_estimate(known)
 
 
 def _read(session: Session, files: list[Path], policy: str | None, as_json: bool) -> wire.Added:
