@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks import command, data, judge, metrics
 from memory import Memory
-from memory.nouns import Answer
+from memory.nouns import Answer, Document
 from memory.protocols import Embedder
 from plugins import manager
 from plugins.manager import Plugins
@@ -110,15 +110,22 @@ def ask_all(
     ):
         command.note(f"{persona.name}: read {len(files)} files")
         for file in bar.track(files, description=""):
-            try:
-                memory.remember_many(documents(plugins, file, file.read_bytes(), file.stat()))
-            except Unreadable as error:
-                command.note(f"{file} was skipped: {error.reason}")
+            memory.remember_many(read(plugins, file))
         command.note(f"{persona.name}: ask {len(questions)} questions")
-        return [_ask(memory, question, persona) for question in bar.track(questions, description="")]
+        return [ask(memory, question, persona) for question in bar.track(questions, description="")]
 
 
-def _ask(memory: Memory, question: Mapping[str, Any], persona: Path) -> Reply:
+def read(plugins: Plugins, file: Path) -> list[Document]:
+    """What the readers make of a file; nothing, with a note, where they make nothing of it."""
+    try:
+        return documents(plugins, file, file.read_bytes(), file.stat())
+    except Unreadable as error:
+        command.note(f"{file} was skipped: {error.reason}")
+        return []
+
+
+def ask(memory: Memory, question: Mapping[str, Any], persona: Path) -> Reply:
+    """Ask one question, as of its time if it has one, and recall the files for it."""
     as_of = _day(question.get("as_of"), persona)
     started = time.perf_counter()
     *_, answer = memory.ask(question["question"], as_of=as_of)
@@ -134,8 +141,13 @@ def _ask(memory: Memory, question: Mapping[str, Any], persona: Path) -> Reply:
 
 def _paths(uris: Sequence[str], persona: Path) -> tuple[str, ...]:
     """The manifest's names of the files that sources came from, each once."""
-    root = f"{persona.absolute().as_posix()}/"
+    root = root_of(persona)
     return tuple(dict.fromkeys(uri.partition("#")[0].removeprefix(root) for uri in uris))
+
+
+def root_of(persona: Path) -> str:
+    """What the uris of a persona's files begin with, before the manifest's names."""
+    return f"{persona.absolute().as_posix()}/"
 
 
 def score(replies: Sequence[Reply]) -> dict[str, Any]:

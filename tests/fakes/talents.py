@@ -11,9 +11,11 @@ from tests.fakes.server import Calls, Reply, Says
 
 def diligent(body: dict[str, Any]) -> Reply:
     """Follows schemas, calls tools one after the other, cites, admits what it does not know, reads all of a prompt."""
-    turns, asked = body["messages"], _text(body["messages"][-1])
+    turns, asked = body["messages"], text_of(body["messages"][-1])
     if body.get("tools"):
-        results = [_text(turn) for turn in turns if turn["role"] == "tool" or "tool_result" in str(turn.get("content"))]
+        results = [
+            text_of(turn) for turn in turns if turn["role"] == "tool" or "tool_result" in str(turn.get("content"))
+        ]
         match len(results):
             case 0:
                 return Says("", [Calls("search", {"name": "Mira Okafor"})])
@@ -39,7 +41,7 @@ def sloppy(body: dict[str, Any]) -> Reply:
     return Says("Sure! Here is what I think: pineapple [1] [3].")
 
 
-def _text(turn: dict[str, Any]) -> str:
+def text_of(turn: dict[str, Any]) -> str:
     """What a turn says, in either protocol."""
     content = turn.get("content") or ""
     if isinstance(content, str):

@@ -1,0 +1,100 @@
+"""A memory reads with a model, as the daemon lets it: extraction, learning, decisions. What that costs is counted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from memory import Memory
+from memory.errors import ModelError
+from memory.llm import LlmRequest, Reply, Usage
+from memory.nouns import Episode, Fact
+from memory.protocols import LLM
+from memory.write import decide, extract, replies
+from memory.write.told import Telling
+
+
+@dataclass(slots=True)
+class Counted:
+    """A model that counts its calls, their tokens and the seconds they take."""
+
+    inner: LLM
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def context_tokens(self) -> int:
+        return self.inner.context_tokens
+
+    @property
+    def is_local(self) -> bool:
+        return self.inner.is_local
+
+    def stream(self, request: LlmRequest) -> Iterator[str | Reply]:
+        """Not counted: nobody reads so."""
+        return self.inner.stream(request)
+
+    def complete(self, request: LlmRequest) -> Reply:
+        started = time.perf_counter()
+        self.calls += 1
+        try:
+            reply = self.inner.complete(request)
+        finally:
+            self.seconds += time.perf_counter() - started
+        self.usage += reply.usage
+        return reply
+
+
+@dataclass(slots=True)
+class Enriched:
+    """What reading with a model brought. `tellings` are what was learnt of each episode, `proposed` the pairs of facts
+    that were looked at with what was decided, `own_ms` our own part of the time of each episode; `failed` says what
+    could not be used, `known` are the facts that were asked about, by their texts."""
+
+    tellings: dict[int, Telling] = field(default_factory=dict)
+    proposed: dict[tuple[int, int], str] = field(default_factory=dict)
+    own_ms: list[float] = field(default_factory=list)
+    dropped: int = 0
+    failed: list[str] = field(default_factory=list)
+    known: dict[str, Fact] = field(default_factory=dict)
+
+
+def enrich(memory: Memory, model: Counted, episodes: Sequence[Episode], into: Enriched) -> None:
+    """Let `model` read episodes, one a call, and decide what no rule can."""
+    for episode in episodes:
+        started, before = time.perf_counter(), model.seconds
+        try:
+            _read(memory, model, episode, into)
+        except ModelError as error:  # the passage stays as it is, and so does all that is known
+            into.failed.append(f"{episode.source.uri}: {error}")
+        into.own_ms.append(1000 * (time.perf_counter() - started - (model.seconds - before)))
+
+
+def _read(memory: Memory, model: Counted, episode: Episode, into: Enriched) -> None:
+    names = memory.settings.person.names
+    said = replies.complete(model, extract.request([episode], names))
+    tellings, dropped = extract.tellings(said, [episode])
+    into.dropped += len(dropped)
+    for id, telling in tellings.items():
+        if reason := extract.useless(telling, [one for one in dropped if one.episode_id == id]):
+            into.failed.append(f"{episode.source.uri}: {reason}")
+    learnt = memory.learn(tellings, model.name)
+    into.tellings |= tellings
+    pairs = [pair for ids in learnt.undecided if (pair := memory.pair(*ids)) is not None]
+    for start in range(0, len(pairs), decide.MOST_PAIRS):
+        _decide(memory, model, pairs[start : start + decide.MOST_PAIRS], into)
+
+
+def _decide(memory: Memory, model: Counted, pairs: Sequence[tuple[Fact, Fact]], into: Enriched) -> None:
+    into.proposed |= {(old.id, new.id): "nothing" for old, new in pairs}
+    into.known |= {fact.text: fact for pair in pairs for fact in pair}
+    said = replies.complete(model, decide.request(pairs, local_only=False))  # the data is invented
+    decisions = decide.decisions(said, pairs)
+    into.proposed |= {(one.old, one.new): one.relation for one in decisions}
+    memory.decided(decisions, model.name)

@@ -1,0 +1,161 @@
+"""What really changed in an invented person's life, and how well a memory saw it: the gold timeline of a persona.
+
+A value stands in another text by the rules of `benchmarks.judge`; what counts as found follows the reference scorer
+that comes with the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import command, data, metrics
+from benchmarks.judge import contains
+from memory.nouns import Fact
+
+FACTS, UPDATES, NONUPDATES = "facts.jsonl", "updates.jsonl", "nonupdates.jsonl"
+FACT: dict[str, type] = {"fact_id": str, "subject": str, "attribute": str, "value": str}
+UPDATE: dict[str, type] = {
+    "old_fact_id": str, "new_fact_id": str, "type": str, "old_path": str, "new_path": str, "date": str
+}  # fmt: skip
+NONUPDATE: dict[str, type] = {"path_a": str, "path_b": str}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A value of a subject's attribute that another one replaced. `about` is "subject, attribute"; `date` is the day
+    from which the new value holds."""
+
+    about: str
+    old: str
+    new: str
+    kind: str
+    old_path: str
+    new_path: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """All changes of a persona, the values that its attributes ever had, and the pairs of files between which nothing
+    changed though it looks so."""
+
+    changes: tuple[Change, ...]
+    values: Mapping[str, tuple[str, ...]]
+    unchanged: frozenset[frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A replacement that was found: two values, and the files they stand in."""
+
+    old: str
+    new: str
+    old_path: str
+    new_path: str
+
+    def row(self) -> dict[str, str]:
+        """As the reference scorer reads it."""
+        return {
+            "old_path": self.old_path, "new_path": self.new_path, "old_value": self.old, "new_value": self.new
+        }  # fmt: skip
+
+
+def load(persona: Path) -> Timeline:
+    """The timeline in a persona's folder. Raises DataError with file and line."""
+    facts = {row["fact_id"]: row for row in data.read_rows(persona / FACTS, FACT)}
+    changes = []
+    for row in data.read_rows(persona / UPDATES, UPDATE):
+        for id in (row["old_fact_id"], row["new_fact_id"]):
+            if id not in facts:
+                raise command.DataError(f"{persona / UPDATES} names the fact {id}, which is not in {FACTS}.")
+        old, new = facts[row["old_fact_id"]], facts[row["new_fact_id"]]
+        changes.append(
+            Change(
+                _about(new), old["value"], new["value"], row["type"], row["old_path"], row["new_path"], row["date"]
+            )
+        )  # fmt: skip
+    values: dict[str, tuple[str, ...]] = {}
+    for fact in facts.values():
+        values[_about(fact)] = (*values.get(_about(fact), ()), fact["value"])
+    unchanged = (frozenset((row["path_a"], row["path_b"])) for row in data.read_rows(persona / NONUPDATES, NONUPDATE))
+    return Timeline(tuple(changes), values, frozenset(unchanged))
+
+
+def _about(fact: Mapping[str, Any]) -> str:
+    return f"{fact['subject']}, {fact['attribute']}"
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two values are one: either stands in the other."""
+    return contains(other, one) or contains(one, other)
+
+
+def pair(old: Fact, new: Fact, root: str) -> Pair:
+    """The values in which two facts differ; paths are relative to `root`, which ends with a slash.
+
+    A thesis is its text. Of a relation it is the object, or the subject where the object is the same.
+    """
+    values = [
+        fact.objects if fact.kind == "relation" and len(fact.objects) > 1 else (fact.text,) for fact in (old, new)
+    ]
+    end = 0 if values[0][-1] == values[1][-1] else -1
+    return Pair(values[0][end], values[1][end], path_of(old.uri, root), path_of(new.uri, root))
+
+
+def path_of(uri: str, root: str) -> str:
+    """The manifest's name of the file that a source came from."""
+    return uri.partition("#")[0].removeprefix(root)
+
+
+def matches(change: Change, found: Pair) -> bool:
+    """Whether that is this change: both values, told by one of its files."""
+    return (
+        same(change.old, found.old)
+        and same(change.new, found.new)
+        and found.new_path in (change.new_path, change.old_path)
+    )
+
+
+def score(timeline: Timeline, found: Sequence[Pair]) -> dict[str, Any]:
+    """Recall and precision in percent, and how many of the pairs of files that are no update were taken for one."""
+    right = [any(matches(change, one) for change in timeline.changes) for one in found]
+    seen = [any(matches(change, one) for one in found) for change in timeline.changes]
+    violated = {frozenset((one.old_path, one.new_path)) for one in found} & timeline.unchanged
+    return {
+        "gold": len(timeline.changes),
+        "found": len(found),
+        "recall": metrics.percent([float(one) for one in seen]),
+        "precision": metrics.percent([float(one) for one in right]),
+        "nonupdates": len(timeline.unchanged),
+        "violated": len(violated),
+    }
+
+
+def judgement(timeline: Timeline, old: Fact, new: Fact) -> str:
+    """What somebody who knows the timeline says of two facts: supersedes, duplicates or unrelated."""
+    duplicates = False
+    for about, values in timeline.values.items():
+        before, after = _stated(values, old), _stated(values, new)
+        changes = [change for change in timeline.changes if change.about == about and change.old in before]
+        ended = new.modality in ("past", "negated") and old.modality == "asserted"
+        if any(change.new in after or (ended and change.old in after) for change in changes):
+            return "supersedes"
+        duplicates = duplicates or bool(before & after)
+    return "duplicates" if duplicates else "unrelated"
+
+
+def _stated(values: Sequence[str], fact: Fact) -> set[str]:
+    """Which of an attribute's values a fact states: as its object, else in its statement, else in its quote; of values
+    that stand in each other the longest."""
+    value = fact.objects[-1] if fact.kind == "relation" else fact.text
+    for text in (value, fact.text, fact.quote):
+        held = {one for one in values if contains(text, one)}
+        held = {one for one in held if not any(one != other and contains(other, one) for other in held)}
+        if not held and text is value:
+            held = {one for one in values if contains(one, value)}
+        if held:
+            return held
+    return set()

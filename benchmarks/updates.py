@@ -1,0 +1,382 @@
+"""Does a memory notice what has changed? `python -m benchmarks.updates --data DIR [--recorded | --llm NAME] [--json]`.
+
+Reads an invented person's files in the order of their dates, without a model, with one, or with what a strong model
+has read there before (`--recorded`, also with `--noise`); then compares what was replaced with the gold timeline,
+asks every question, and takes back every replacement. benchmarks/README.md says what each figure means.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks import command, data, gold, lifelog, losses, metrics, undone
+from benchmarks.enrichment import Counted, Enriched, enrich
+from benchmarks.gold import Timeline
+from benchmarks.judge import is_right, is_stale
+from benchmarks.lifelog import Reply
+from memory import Memory
+from memory.nouns import Fact, Revision
+from memory.protocols import LLM, Embedder
+from plugins import manager
+from plugins.llms.registry import Models
+from plugins.llms.settings import OllamaSettings
+from plugins.manager import Plugins
+from tests.fakes import FakeOllama, OllamaModel
+from tests.fakes.recorded import Decides, Noise, Recorded, Recording
+
+ROW: dict[str, type] = {"path": str, "extraction": dict}
+STATEMENT = re.compile(r"(.*?) \((?:asserted|past|negated|plan|hypothesis|question)[,)]")  # as `decide` shows a fact
+MOST = 100_000  # revisions of a memory
+DEEP = 10  # files that recall finds, among which the evidence must be for an answer to be what failed
+
+
+@dataclass(slots=True)
+class Life:
+    """A persona that was read: what is in memory, and what it took."""
+
+    revisions: list[Revision] = field(default_factory=list)
+    told: list[losses.Told] = field(default_factory=list)
+    replies: list[Reply] = field(default_factory=list)
+    enriched: Enriched = field(default_factory=Enriched)
+    model: Counted | None = None
+    ids: list[list[int]] = field(default_factory=list)  # of each file's episodes
+    read_ms: list[float] = field(default_factory=list)  # of each file
+    undone: undone.Undone = field(default_factory=undone.Undone)
+
+
+def live(
+    persona: Path, plugins: Plugins, embedder: Embedder, model: LLM | None, enriched: Enriched, limit: int | None
+) -> Life:
+    """Read a persona's files one after the other into a new memory, ask its questions, take everything back."""
+    files, questions = lifelog.load(persona)
+    life = Life(enriched=enriched, model=Counted(model) if model else None)
+    with (
+        tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary,
+        Memory.open(Path(temporary) / "memory.db", embedder=embedder, quick=plugins.embedder("static")) as memory,
+        command.progress() as bar,
+    ):
+        command.note(f"{persona.name}: read {len(files)} files")
+        for file in bar.track(files, description=""):
+            _read(memory, plugins, file, life)
+        command.note(f"{persona.name}: ask {len(questions[:limit])} questions")
+        life.replies = [lifelog.ask(memory, one, persona) for one in bar.track(questions[:limit], description="")]
+        life.revisions = memory.revisions("all", limit=MOST)
+        life.told = _told(memory, persona)
+        command.note(f"{persona.name}: take {len(life.revisions)} revisions back")
+        untouched = Path(temporary) / "untouched.db"
+        with Memory.open(untouched, embedder=embedder, quick=plugins.embedder("static")) as other:
+            for file, ids in zip(files, life.ids, strict=True):
+                for id, same in zip(ids, _remember(other, plugins, file), strict=True):
+                    if id in enriched.tellings:
+                        other.learn({same: enriched.tellings[id]}, "the same")
+                    undone.take_back(other)
+            life.undone = undone.compare(memory, other)
+    return life
+
+
+def _remember(memory: Memory, plugins: Plugins, file: Path) -> list[int]:
+    documents = [replace(document, policy="any") for document in lifelog.read(plugins, file)]  # nobody's secrets
+    return [id for receipt in memory.remember_many(documents) for id in receipt.episode_ids]
+
+
+def _read(memory: Memory, plugins: Plugins, file: Path, life: Life) -> None:
+    started = time.perf_counter()
+    episodes = _remember(memory, plugins, file)
+    life.read_ms.append(1000 * (time.perf_counter() - started))
+    life.ids.append(episodes)
+    if life.model is not None:
+        unread = {episode.id: episode for episode in memory.unread(MOST)}
+        enrich(memory, life.model, [unread[id] for id in episodes if id in unread], life.enriched)
+
+
+def _told(memory: Memory, persona: Path) -> list[losses.Told]:
+    """All relations that were ever told."""
+    root = lifelog.root_of(persona)
+    with memory.store.reading() as conn:
+        rows = conn.execute(
+            "SELECT v.item_id, s.uri FROM provenance v JOIN edge r ON r.id = v.item_id AND r.kind = 'rel'"
+            " JOIN episode e ON e.node_id = v.episode_id JOIN source s ON s.id = e.source_id"
+            " WHERE v.item_kind = 'edge' ORDER BY v.item_id"
+        ).fetchall()
+    paths: dict[int, set[str]] = {}
+    for id, uri in rows:
+        paths.setdefault(id, set()).add(gold.path_of(uri, root))
+    return [losses.Told(memory.fact(id), frozenset(found)) for id, found in paths.items()]
+
+
+def score(persona: Path, timeline: Timeline, life: Life) -> dict[str, Any]:
+    """All figures of a persona but how it was read."""
+    root = lifelog.root_of(persona)
+    replaced = [one for one in life.revisions if one.relation == "supersedes"]
+    found = [gold.pair(one.old, one.new, root) for one in replaced]
+    proposed = _looked_at(life)
+    lost = [losses.trace(change, found, life.told, proposed) for change in timeline.changes]
+    wrong = [
+        pair.row() | {"author": one.author, "old": str(_as_told(one.old)), "new": str(_as_told(one.new))}
+        for one, pair in zip(replaced, found, strict=True)
+        if not any(gold.matches(change, pair) for change in timeline.changes)
+    ]
+    model, episodes = life.model, sum(map(len, life.ids))
+    return {
+        "updates": gold.score(timeline, found),
+        "lost_by": losses.table(lost),
+        "relations": dict(Counter(one.relation for one in life.revisions)),
+        "authors": dict(Counter(one.author for one in replaced)),
+        **lifelog.score(life.replies),
+        "failed_by": _failed_by(life.replies),
+        "episodes": episodes,
+        "facts": len(life.told),
+        "remember_ms": _per(life.read_ms, episodes),
+        "own_ms": _per(life.enriched.own_ms, len(life.enriched.own_ms)),
+        "own_p95_ms": metrics.percentile(life.enriched.own_ms, 95),
+        "calls": model.calls if model else 0,
+        "tokens_read": model.usage.read if model else 0,
+        "tokens_written": model.usage.written if model else 0,
+        "dropped": life.enriched.dropped,
+        "failed": len(life.enriched.failed),
+        "undone": life.undone.figures(),
+        "missed": losses.rows(timeline.changes, lost),
+        "wrong": wrong,
+    }
+
+
+def _looked_at(life: Life) -> dict[tuple[int, int], str]:
+    """Pairs of facts, and what became of them: by a rule, or by the model's word."""
+    ruled = {(one.old.id, one.new.id): f"{one.author}: {one.relation}" for one in life.revisions}
+    return life.enriched.proposed | ruled
+
+
+def _as_told(fact: Fact) -> losses.Told:
+    return losses.Told(fact, frozenset())
+
+
+def _per(ms: Sequence[float], count: int) -> float:
+    return round(sum(ms) / count, 2) if count else 0.0
+
+
+def _failed_by(replies: Sequence[Reply]) -> dict[str, int]:
+    """Of the wrong first lines of answerable questions: whether the evidence was not among the first files found, or
+    was and the answer did not come from it."""
+    failed = [reply for reply in replies if reply.question["evidence"] and not is_right(reply.question, reply.top(1))]
+    retrieved = sum(bool(set(reply.question["evidence"]) & set(reply.found[:DEEP])) for reply in failed)
+    return {"retrieval": len(failed) - retrieved, "answering": retrieved}
+
+
+def mean(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The mean of several personas' figures, key by key; what is no number is left out."""
+    found: dict[str, Any] = {"set": "mean"}
+    for key, value in results[0].items():
+        values = [result[key] for result in results if key in result]
+        if isinstance(value, dict):
+            inner = mean(values)
+            found[key] = {name: one for name, one in inner.items() if name != "set"}
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            found[key] = round(sum(values) / len(values), 2)
+    return found
+
+
+def question_rows(name: str, replies: Sequence[Reply]) -> Iterator[dict[str, Any]]:
+    """What was answered to each question, judged."""
+    for reply in replies:
+        asked = reply.question
+        yield {
+            "set": name,
+            "id": asked["id"],
+            "type": asked["type"],
+            "question": asked["question"],
+            "as_of": asked.get("as_of"),
+            "accept": asked["accept"],
+            "reject": asked["reject"],
+            "right": is_right(asked, reply.top(1)),
+            "right_first_three": is_right(asked, reply.top(lifelog.LINES)),
+            "stale": is_stale(asked, reply.top(1)),
+            "refused": reply.refused,
+            "lines": reply.lines,
+            "cited": reply.cited,
+            "evidence": asked["evidence"],
+            "evidence_found": bool(set(asked["evidence"]) & set(reply.found[:DEEP])),
+        }
+
+
+def oracle(timeline: Timeline, known: Mapping[str, Fact]) -> Decides:
+    """Decides by the timeline; `known` has the facts that are asked about, by their texts."""
+
+    def decides(old: str, new: str) -> str:
+        facts = [known.get(match[1]) if (match := STATEMENT.match(line)) else None for line in (old, new)]
+        one, other = facts
+        return gold.judgement(timeline, one, other) if one and other else "unrelated"
+
+    return decides
+
+
+def recording_of(persona: Path, folder: Path | None) -> dict[str, Any]:
+    """What a strong model read in each file of a persona. Raises DataError."""
+    places = [folder] if folder else [above / "recorded" for above in persona.absolute().parents]
+    path = next(
+        (place / f"{persona.name}.jsonl" for place in places if (place / f"{persona.name}.jsonl").is_file()), None
+    )
+    if path is None:
+        raise command.DataError(
+            f"There is no recorded/{persona.name}.jsonl beside or above {persona}. Give its folder: --recorded FOLDER."
+        )
+    files = {row["path"]: row["extraction"] for row in data.read_rows(path, ROW)}
+    for name, extraction in files.items():
+        if any(not isinstance(extraction.get(kind), list) for kind in ("objects", "triples", "theses")):
+            raise command.DataError(f"{path}: the extraction of {name} needs lists of objects, triples and theses.")
+    return files
+
+
+@contextmanager
+def model_of(
+    options: argparse.Namespace, plugins: Plugins, persona: Path, timeline: Timeline, known: Mapping[str, Fact]
+) -> Iterator[LLM | None]:
+    """The model to read with: none, a real one, or a recorded one behind a server that speaks Ollama's protocol."""
+    if options.llm:
+        models = Models(plugins.families)
+        try:
+            yield models.open(options.llm)
+        finally:
+            models.close()
+    elif options.recorded is not None:
+        noise = Noise(options.noise, options.seed)
+        recording = Recording(recording_of(persona, options.recorded or None), noise)
+        with FakeOllama(
+            OllamaModel("recorded", context=1 << 20), answer=Recorded(recording, oracle(timeline, known), noise)
+        ) as server:
+            models = Models(plugins.families, {"ollama": OllamaSettings(host=server.url, context=1 << 20)})
+            try:
+                yield models.open("ollama:recorded")
+            finally:
+                models.close()
+    else:
+        yield None
+
+
+def show(results: Sequence[Mapping[str, Any]]) -> None:
+    """Print the tables, then what was missed."""
+    command.show_table(
+        f"Changes found, {results[0]['mode']}",
+        results,
+        {
+            "persona": "set",
+            "gold": "updates.gold",
+            "found": "updates.found",
+            "recall": "updates.recall",
+            "precision": "updates.precision",
+            "violated": "updates.violated",
+            **{f"lost: {stage}": f"lost_by.{stage}" for stage in losses.STAGES[:-1]},
+            "taken back": "undone.revisions",
+            "refused": "undone.refused",
+            "lost for good": "undone.lost",
+            "closed for good": "undone.closed",
+        },
+    )
+    command.show_table(
+        "What it took",
+        results,
+        {
+            "persona": "set",
+            "episodes": "episodes",
+            "facts": "facts",
+            "remember ms/episode": "remember_ms",
+            "own ms/episode": "own_ms",
+            "own p95": "own_p95_ms",
+            "calls": "calls",
+            "tokens read": "tokens_read",
+            "written": "tokens_written",
+            "items dropped": "dropped",
+            "failed": "failed",
+        },
+    )
+    lifelog.show(results)
+    for result in results:
+        if result.get("missed"):
+            command.show_table(
+                f"{result['set']}, changes that were missed",
+                result["missed"],
+                {"change": "about", "old": "old", "new": "new", "lost by": "lost_by", "what is there": "detail"},
+            )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.updates", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="a persona, or a folder above some")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--llm", metavar="NAME", help="read with this model: ollama:MODEL or anthropic:MODEL")
+    how.add_argument(
+        "--recorded",
+        nargs="?",
+        type=Path,
+        const=False,
+        metavar="FOLDER",
+        help="read what a strong model has read before, PERSONA.jsonl (default: the nearest folder recorded/)",
+    )
+    parser.add_argument("--noise", type=_share, default=0.0, metavar="RATE", help="--recorded: go wrong that often")
+    parser.add_argument("--seed", type=int, default=42, metavar="N", help="of the noise (default: 42)")
+    parser.add_argument("--embedder", default="static", help="name of the embedder (default: static)")
+    parser.add_argument("--json", action="store_true", help="one JSON object per persona and line instead of tables")
+    parser.add_argument("--limit", type=command.positive, metavar="N", help="ask the first N questions only")
+    parser.add_argument("--questions", type=Path, metavar="FILE", help="also write what each question got")
+    parser.add_argument("--revisions", type=Path, metavar="FOLDER", help="also write what was replaced, PERSONA.jsonl")
+    options = parser.parse_args(arguments)
+    if options.noise and options.recorded is None:
+        parser.error("--noise goes with --recorded")
+    return command.run(lambda: _run(options))
+
+
+def _share(text: str) -> float:
+    number = float(text)
+    if not 0 <= number <= 1:
+        raise ValueError(text)
+    return number
+
+
+def _run(options: argparse.Namespace) -> None:
+    plugins = manager.load()
+    embedder = plugins.embedder(options.embedder)
+    personas = [(folder, gold.load(folder)) for folder in lifelog.find_personas(options.data)]
+    mode = options.llm or ("recorded" if options.recorded is not None else "rules")
+    results = []
+    with command.output(options.questions) as questions:
+        for persona, timeline in personas:
+            enriched = Enriched()
+            with model_of(options, plugins, persona, timeline, enriched.known) as model:
+                life = live(persona, plugins, embedder, model, enriched, options.limit)
+            result = {"set": persona.name, "mode": mode, "noise": options.noise, "seed": options.seed}
+            result |= score(persona, timeline, life) | {"embedder": embedder.name}
+            results.append(result)
+            for row in question_rows(persona.name, life.replies):
+                questions.write(json.dumps(row, ensure_ascii=False) + "\n")
+            if options.revisions:
+                _write(options.revisions, persona, life.revisions)
+            if options.json:
+                print(json.dumps(result, ensure_ascii=False), flush=True)
+    results.append(mean(results) | {"mode": mode})
+    if options.json:
+        print(json.dumps(results[-1]), flush=True)
+    else:
+        show(results)
+
+
+def _write(folder: Path, persona: Path, revisions: Sequence[Revision]) -> None:
+    """What was replaced, as the reference scorer reads it."""
+    root = lifelog.root_of(persona)
+    path = command.new_file(folder, f"{persona.name}.jsonl")
+    rows = [gold.pair(one.old, one.new, root).row() for one in revisions if one.relation == "supersedes"]
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

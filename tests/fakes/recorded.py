@@ -1,0 +1,150 @@
+"""A model that answers as one was recorded: what it reads out of a passage was written down beforehand, and what it
+says of two facts comes from whoever knows. With `Noise` it is wrong as often as is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tests.fakes.server import Reply, Says
+from tests.fakes.talents import text_of
+
+Item = Mapping[str, Any]
+"""Something that was read out of a text; its "quote" stands there."""
+
+Decides = Callable[[str, str], str]
+"""The older and the newer of two facts, as they are shown to a model -> what the newer one does to the older one."""
+
+EPISODE = re.compile(r"^Episode (\d+): [^\n]*\n(\S+)\n(.*?)\n\2$", re.MULTILINE | re.DOTALL)
+PAIR = re.compile(r"^Pair (\d+)\nolder: (.*)\nnewer: (.*)$", re.MULTILINE)
+RELATIONS = ("supersedes", "contradicts", "duplicates", "complements", "unrelated")
+SURE = 0.95
+WORD = re.compile(r"\w+")
+FIELD = re.compile(r"^[A-Z]+[:;]", re.MULTILINE)  # of a calendar
+PROSE = (
+    "I'm sorry, but I can't find any facts in this passage.",
+    "",
+    "<html><body><h1>502 Bad Gateway</h1></body></html>",
+    '{"objects": [], "facts": "none"}',
+    "[1, 2, 3]",
+)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Goes wrong at `rate`, of every kind: leaves things out, quotes what is not there, decides wrongly, says what is
+    no JSON. The same seed goes wrong at the same places."""
+
+    rate: float = 0.0
+    seed: int = 42
+
+    def strikes(self, kind: str, *what: object) -> bool:
+        return self.of(kind, *what).random() < self.rate
+
+    def of(self, kind: str, *what: object) -> random.Random:
+        """What is drawn for one thing; does not depend on what was drawn before."""
+        return random.Random(f"{self.seed}:{kind}:{what}")
+
+    def spoilt(self, text: str, *what: object) -> str:
+        """JSON as a bad model writes it."""
+        draw = self.of("how it is spoilt", *what)
+        wrong_words = text.replace('"asserted"', '"certain"').replace('"supersedes"', '"replaces"')
+        return draw.choice([*PROSE, text[: len(text) // 2], f"Sure! Here it is:\n{text}", wrong_words])
+
+
+class Recording:
+    """What was read out of each file: its path -> {"objects": [...], "triples": [...], "theses": [...]}."""
+
+    def __init__(self, files: Mapping[str, Mapping[str, Sequence[Item]]], noise: Noise | None = None) -> None:
+        self._files = files
+        self._noise = noise or Noise()
+        self._all_quotes = sorted({item["quote"] for of in files.values() for item in (*of["triples"], *of["theses"])})
+
+    def read(self, passage: str) -> dict[str, list[dict[str, Any]]]:
+        """What the recorded model read out of a passage: the items whose quotes stand in it.
+
+        Quotes are those of the passage where only white space differs from the file, or where a reader has put a
+        line of a table or a date of a calendar in other words; then all of that is quoted.
+        """
+        best: dict[str, list[dict[str, Any]]] = {"triples": [], "theses": []}
+        objects: Sequence[Item] = ()
+        most = 0
+        lines = [(part.strip(), WORD.findall(part)) for part in (*passage.splitlines(), *passage.split("\n\n"))]
+        for of in self._files.values():
+            found = {kind: list(_standing(of[kind], passage, lines)) for kind in best}
+            weight = sum(len(item["quote"]) for items in found.values() for item in items)
+            if weight > most:
+                best, most, objects = found, weight, of["objects"]
+        spoken = {
+            name
+            for item in (*best["triples"], *best["theses"])
+            for name in (item.get("subject"), item.get("object"), *item.get("objects", ()))
+        }
+        told = {kind: [self._noisy(item, passage) for item in items if not self._leaves_out(item)]
+                for kind, items in best.items()}  # fmt: skip
+        return {"objects": [dict(one) for one in objects if one["name"] in spoken], **told}
+
+    def _leaves_out(self, item: Item) -> bool:
+        return self._noise.strikes("omission", sorted(item.items(), key=str))
+
+    def _noisy(self, item: dict[str, Any], passage: str) -> dict[str, Any]:
+        what = sorted(item.items(), key=str)
+        if not self._noise.strikes("quote", what):
+            return item
+        draw = self._noise.of("which quote", what)
+        others = [draw.choice(self._all_quotes), f"{item['quote']} as we had said", "no such words anywhere", ""]
+        return item | {"quote": draw.choice([quote for quote in others if quote not in passage or not quote])}
+
+
+class Recorded:
+    """The talent of a model: reads like a recording, and decides as it is told to. Give it to a server as `answer`."""
+
+    def __init__(self, recording: Recording, decides: Decides, noise: Noise | None = None) -> None:
+        self._recording = recording
+        self._decides = decides
+        self._noise = noise or Noise()
+        self._asked: dict[str, int] = {}
+
+    def __call__(self, body: dict[str, Any]) -> Reply:
+        prompt = text_of(next(turn for turn in body["messages"] if turn["role"] == "user"))
+        episodes, pairs = EPISODE.findall(prompt), PAIR.findall(prompt)
+        said: dict[str, Any]
+        if pairs:
+            said = {"decisions": [self._decision(*pair) for pair in pairs]}
+        else:
+            said = {"episodes": [{"episode": int(n)} | self._recording.read(text) for n, _, text in episodes]}
+        text, what = json.dumps(said, ensure_ascii=False), repr(pairs or [passage for _, _, passage in episodes])
+        self._asked[what] = turn = self._asked.get(what, 0) + 1
+        return Says(self._noise.spoilt(text, what, turn) if self._noise.strikes("no JSON", what, turn) else text)
+
+    def _decision(self, number: str, old: str, new: str) -> dict[str, Any]:
+        relation = self._decides(old, new)
+        if self._noise.strikes("decision", old, new):
+            others = [one for one in RELATIONS if one != relation]
+            relation = self._noise.of("which decision", old, new).choice(others)
+        return {"pair": int(number), "relation": relation, "confidence": SURE}
+
+
+def _standing(
+    items: Iterable[Item], passage: str, lines: Sequence[tuple[str, Sequence[str]]]
+) -> Iterable[dict[str, Any]]:
+    """The items whose quotes stand in a passage, with quotes that stand there word for word."""
+    plain = " ".join(passage.split())
+    for item in items:
+        if " ".join(item["quote"].split()) in plain:
+            yield dict(item)
+            continue
+        wanted = WORD.findall(FIELD.sub("", item["quote"]))
+        line = next((line for line, words in lines if wanted and _in_order(wanted, words)), None)
+        if line is not None:
+            yield dict(item) | {"quote": line}
+
+
+def _in_order(wanted: Sequence[str], words: Sequence[str]) -> bool:
+    left = iter(words)
+    return all(word in left for word in wanted)
