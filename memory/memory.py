@@ -124,7 +124,7 @@ class Memory(Revising):
 
         Raises InvalidInputError for a document without words, NotAvailableError from the embedder.
         """
-        return prepare(self.store, list(documents), self.settings.chunk, self.embedder)
+        return prepare(self.store, list(documents), self.settings.chunk, self.embedder, self.settings.facts.rules)
 
     def remember_many(self, documents: Iterable[Document] | Prepared) -> list[Receipt]:
         """Remembers documents in one transaction: all of them, or on any error none. A receipt for each, in order.
@@ -146,6 +146,7 @@ class Memory(Revising):
                 if writer.change.added:
                     vectors.leave_behind(conn, serving.embedder_id)
                 learner = self._learner(conn)
+                learner.tell(writer.told)
                 learner.retire(writer.change.retired)
                 changes = learner.changes()
             has_mails = any(document.reader == mails.READER for document in given)

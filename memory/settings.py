@@ -100,6 +100,13 @@ class AnswerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class FactSettings:
+    """What is read out of what is written."""
+
+    rules: bool = setting(True, "Whether fields and plain statements are read as facts without a model.")
+
+
+@dataclass(frozen=True, slots=True)
 class PersonSettings:
     """Whose memory it is."""
 
@@ -116,4 +123,5 @@ class MemorySettings:
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
+    facts: FactSettings = field(default_factory=FactSettings)
     person: PersonSettings = field(default_factory=PersonSettings)

@@ -99,6 +99,11 @@ def tell(conn: Connection, id: int, episode: int, start: int, end: int, extracto
     )
 
 
+def untell(conn: Connection, id: int, episode: int) -> None:
+    """The episode no longer tells the relation."""
+    conn.execute("DELETE FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id = ?", (id, episode))
+
+
 def touching(conn: Connection, nodes: Sequence[int], most: int) -> list[Relation]:
     """The live relations that begin or end at one of these objects and that a live episode tells, by id; of more than
     `most` the newest."""

@@ -27,17 +27,21 @@ from memory.write import mentions as mention_rules
 from memory.write.chunk import Draft, episodes_of, title_of
 from memory.write.embed import embedded_text
 from memory.write.mentions import Mention
+from memory.write.rules import telling
 from memory.write.sentences import sentences
+from memory.write.told import Telling
 
 
 @dataclass(frozen=True, slots=True)
 class ReadEpisode:
-    """A draft and what its words say: spans of its sentences and its mentions; `sha256` names the words."""
+    """A draft and what its words say: spans of its sentences, its mentions, and what rules read there; `sha256` names
+    the words."""
 
     draft: Draft
     sha256: str
     sentences: tuple[tuple[int, int], ...]
     mentions: tuple[Mention, ...]
+    telling: Telling
 
     @property
     def embedded_text(self) -> str:
@@ -85,12 +89,12 @@ class Change:
     unlinked: list[int] = field(default_factory=list)
 
 
-def read(document: Document, settings: ChunkSettings) -> ReadDocument:
-    """The document cut and read. Raises InvalidInputError if it holds no words or has no uri."""
+def read(document: Document, settings: ChunkSettings, rules: bool = True) -> ReadDocument:
+    """The document cut and read; `rules`: facts, too. Raises InvalidInputError if it holds no words or has no uri."""
     document = _clean(document)
     if not document.uri:
         raise InvalidInputError("A document needs a uri: it is the source's identity.")
-    read_episodes = []
+    read_episodes: list[ReadEpisode] = []
     for draft in episodes_of(document, settings):
         words = "\0".join([draft.title, draft.text, draft.speaker or ""])
         read_episodes.append(
@@ -99,12 +103,18 @@ def read(document: Document, settings: ChunkSettings) -> ReadDocument:
                 hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest(),
                 tuple(sentences(draft.text)),
                 tuple(mention_rules.mentions(draft.text, draft.title)),
+                _told(document, draft, not read_episodes) if rules else Telling("rule"),
             )
         )
     if not read_episodes:
         raise InvalidInputError(f"There are no words in {document.uri}.")
     shared = mention_rules.of_properties(document.properties, document.tags)
     return ReadDocument(document, title_of(document), tuple(read_episodes), tuple(shared))
+
+
+def _told(document: Document, draft: Draft, first: bool) -> Telling:
+    at, speaker = draft.at or document.at, draft.speaker or document.speaker
+    return telling(draft.text, draft.title, at, speaker, document.properties, first)
 
 
 def _clean(document: Document) -> Document:
@@ -165,6 +175,7 @@ class Writer:
         self._embedder_id = embedder_id
         self._now = now
         self.change = Change()
+        self.told: dict[int, Telling] = {}  # what the new episodes tell, and those whose properties may be others
         self._objects: dict[str, int] = {}
         self._nodes: Iterator[int] = iter(())
         self._episode_rows: list[episodes.EpisodeRow] = []
@@ -278,6 +289,8 @@ class Writer:
             for node, count in counts.items()
         }
         self.change.added.append(_graph_row(row, read_document, counts, titles, edges))
+        if episode.telling:
+            self.told[row.id] = episode.telling
         self._theses_of(row, episode)
 
     def _counted(self, read_document: ReadDocument, episode: ReadEpisode) -> tuple[dict[int, int], frozenset[int]]:
@@ -299,7 +312,9 @@ class Writer:
             self.change.theses.append(ThesisRow(nodes[place], row.id, asserts, edges, row.event_from))
 
     def _keep(self, row: episodes.EpisodeRow, read_document: ReadDocument, episode: ReadEpisode) -> None:
-        """A kept episode mentions what its source's properties now say, and no longer what they said."""
+        """A kept episode mentions and tells what its source's properties now say, and no longer what they said."""
+        if row.seq == 0:
+            self.told[row.id] = episode.telling
         counts, titles = self._counted(read_document, episode)
         wanted = {(node, count, "title" if node in titles else None) for node, count in counts.items()}
         stored = {

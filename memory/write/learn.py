@@ -5,7 +5,7 @@ One transaction for any number of passages. The same telling again changes nothi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from memory.graph import Link, ThesisRow
@@ -42,12 +42,13 @@ class Learner:
 
     def tell(self, tellings: Mapping[int, Telling], model: str | None = None) -> None:
         """Learns what live episodes (ids) tell, in the order of their time; `model` read it, or a rule."""
-        placed = {row.id: row for row in episodes.times_of(self.conn, [id for id, one in tellings.items() if one])}
+        placed = {row.id: row for row in episodes.times_of(self.conn, list(tellings))}
         for row in sorted(placed.values(), key=lambda row: (row.event_from is not None, row.event_from or 0, row.id)):
             telling = tellings[row.id]
             self._resolver.meet(telling, self._mentioned(row.id))
-            for relation in telling.relations:
-                self._relation(row, relation, model or RULE)
+            told = {self._relation(row, relation, model or RULE) for relation in telling.relations}
+            if model is None:
+                self._property_gone(row.id, told)
             if telling.theses:
                 self._theses_of(row, telling.theses)
         if model is not None:
@@ -85,8 +86,8 @@ class Learner:
         pairs: list[tuple[int, int]] = sorted(self._returned)
         if embed is not None and self._met:
             fresh = relations.by_id(self.conn, sorted(self._met))
-            nodes = {node for one in fresh for node in (*self._met[one.id], one.subject, one.object)}
-            pairs += self._reviser.proposals(fresh, sorted(nodes), embed)
+            near = {node: self._resolver.near(node) for one in fresh for node in (one.subject, one.object)}
+            pairs += self._reviser.proposals(fresh, near, embed)
         return Learnt(tuple(self._new), tuple(self._reviser.made), tuple(dict.fromkeys(pairs)))
 
     def changes(self) -> list[Change]:
@@ -105,13 +106,25 @@ class Learner:
             (episode,),
         ).fetchall()
 
-    def _relation(self, row: episodes.When, told: ToldRelation, extractor: str) -> None:
+    def _property_gone(self, episode: int, told: Collection[int | None]) -> None:
+        """What the source's properties said before, and say no more, this episode does not tell."""
+        for (id,) in self.conn.execute(
+            "SELECT item_id FROM provenance WHERE item_kind = 'edge' AND episode_id = ? AND span_from IS NULL"
+            " AND extractor = ?",
+            (episode, RULE),
+        ).fetchall():
+            if id not in told:
+                relations.untell(self.conn, id, episode)
+                self._reviser.touched.add(id)
+
+    def _relation(self, row: episodes.When, told: ToldRelation, extractor: str) -> int | None:
+        """The relation that says this, a new one or one that is known; None if it says nothing."""
         label = " ".join(told.predicate.replace("_", " ").split()).lower()[:LONGEST_PREDICATE]
         if not label or not told.subject.strip() or not told.object.strip():
-            return
+            return None
         subject, object = self._resolver.object(told.subject), self._resolver.object(told.object)
         if subject == object:
-            return
+            return None
         predicate, canon = relations.predicate(
             self.conn, label, canonical(label, told.object), told.cardinality if extractor == RULE else "unknown"
         )
@@ -128,12 +141,13 @@ class Learner:
             (relation,) = relations.by_id(self.conn, [id])
             if told.replaces is not None:
                 self._before(row, told, relation, subjects, predicate, extractor)
-            single = told.cardinality == "one" and extractor == RULE
+            single = None if extractor != RULE else told.cardinality == "one"
             self._reviser.by_rule(relation, subjects, single, told.replaces)
         else:
             if relations.tell(self.conn, id, row.id, told.start, told.end, extractor):
                 self.conn.execute("UPDATE edge SET n_support = n_support + 1 WHERE id = ?", (id,))
             self._met[id] = subjects
+        return id
 
     def _times(self, row: episodes.When, told: ToldRelation) -> tuple[int | None, int | None]:
         """Milliseconds UTC from when and until when it holds, as far as is told."""

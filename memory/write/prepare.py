@@ -37,10 +37,12 @@ class Prepared:
         return vectors
 
 
-def prepare(store: Store, documents: Sequence[Document], settings: ChunkSettings, embedder: Embedder) -> Prepared:
+def prepare(
+    store: Store, documents: Sequence[Document], settings: ChunkSettings, embedder: Embedder, rules: bool = True
+) -> Prepared:
     """Reads and embeds. Raises InvalidInputError for a document without words or without a uri."""
     newest = {document.uri: document for document in documents}
-    batch = tuple(ingest.read(document, settings) for document in newest.values())
+    batch = tuple(ingest.read(document, settings, rules) for document in newest.values())
     with store.reading() as conn:
         texts = ingest.new_texts(batch, ingest.plan(conn, batch))
     known = dict(zip(texts, embedder.embed_documents(texts), strict=True)) if texts else {}

@@ -8,6 +8,7 @@ and never for a person with another family name.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 
@@ -19,6 +20,7 @@ from memory.write.told import OWNER, Telling
 PERSON = "person"
 NAMELESS = "you"  # what the owner is called as long as no name is known
 SAID = 0.9  # how sure an alias is that a model tells; a mention is 1
+FEW = 4  # objects whose names begin alike
 LONGEST = 200  # characters of a name or value
 
 _NOISE = re.compile(r"[*_`\"“”]+")
@@ -30,7 +32,7 @@ class Resolver:
     """Names to objects within one transaction; `new` are the objects it made: (node id, is a date)."""
 
     def __init__(self, conn: Connection, now: int, owner: Sequence[str]) -> None:
-        self._conn = conn
+        self.conn = conn
         self._now = now
         self._owner_names = tuple(dict.fromkeys(norm(name) for name in owner if norm(name)))
         self._owner_label = owner[0] if self._owner_names else NAMELESS
@@ -68,7 +70,7 @@ class Resolver:
                 return self.owner()
             if key in self._owner_names:
                 return self.owner()
-        known = graph.objects_by_norm(self._conn, [key]).get(key, [])
+        known = graph.objects_by_norm(self.conn, [key]).get(key, [])
         for node in known:
             if self._fits(node, kind):
                 return node
@@ -79,10 +81,10 @@ class Resolver:
     def owner(self) -> int:
         """The object that stands for the person whose memory it is."""
         if self._owner is None:
-            row = self._conn.execute(
+            row = self.conn.execute(
                 "SELECT m.value FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner' AND n.t_expired IS NULL"
             ).fetchone()
-            named = graph.objects_by_norm(self._conn, self._owner_names[:1])
+            named = graph.objects_by_norm(self.conn, self._owner_names[:1])
             if self._owner_names and named:
                 self._owner = named[self._owner_names[0]][0]
             elif row and not self._owner_names:
@@ -90,40 +92,57 @@ class Resolver:
             else:
                 key = self._owner_names[0] if self._owner_names else None
                 self._owner = self._made(self._owner_label, key, PERSON)
-            self._conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES ('owner', ?)", (self._owner,))
+            self.conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES ('owner', ?)", (self._owner,))
             if row and int(row[0]) != self._owner:
                 self._adopt(int(row[0]), self._owner)
         return self._owner
 
     def alike(self, node: int) -> list[int]:
         """The object and those that share a name with it."""
-        rows = self._conn.execute(
+        rows = self.conn.execute(
             "SELECT DISTINCT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm JOIN node n ON n.id = b.node_id"
             " WHERE a.node_id = ? AND n.t_expired IS NULL",
             (node,),
         )
         return sorted({node, *(id for (id,) in rows)})
 
+    def near(self, node: int) -> list[int]:
+        """The object and those that it may be, by its names: the same, or one with more or fewer words at the end
+        ("Orbit", "Orbit v2"; "Ana R", "Ana Ruiz"), where there are only a few of these."""
+        found = set(self.alike(node))
+        for (name,) in self.conn.execute("SELECT norm FROM alias WHERE node_id = ?", (node,)).fetchall():
+            words = name.split()
+            shorter = json.dumps([" ".join(words[:n]) for n in range(1, len(words))])
+            bounds = (name, f"{name}\U0010ffff") if len(words[-1]) == 1 else (f"{name} ", f"{name}!")
+            rows = self.conn.execute(
+                "SELECT DISTINCT a.node_id FROM alias a JOIN node n ON n.id = a.node_id AND n.t_expired IS NULL WHERE"
+                " a.norm > ? AND a.norm < ? OR a.norm IN (SELECT value FROM json_each(?)) LIMIT ?",
+                (*bounds, shorter, FEW + 1),
+            ).fetchall()
+            if len(rows) <= FEW:
+                found.update(id for (id,) in rows)
+        return sorted(found)
+
     def _adopt(self, nameless: int, owner: int) -> None:
         """What was told of the owner before a name was known."""
         for end in ("src", "dst"):
-            self._conn.execute(
+            self.conn.execute(
                 f"UPDATE OR IGNORE edge SET {end} = ? WHERE {end} = ? AND kind = 'rel'", (owner, nameless)
             )
 
     def _fits(self, node: int, kind: str | None) -> bool:
         """Whether an object may be of that kind: a person is nothing else. What it is becomes known by it."""
-        (known,) = self._conn.execute("SELECT type FROM object WHERE node_id = ?", (node,)).fetchone()
+        (known,) = self.conn.execute("SELECT type FROM object WHERE node_id = ?", (node,)).fetchone()
         if kind is None or known == "date":
             return True
         if known is None or known in _OF_MENTIONS:
-            self._conn.execute("UPDATE object SET type = ? WHERE node_id = ?", (kind, node))
+            self.conn.execute("UPDATE object SET type = ? WHERE node_id = ?", (kind, node))
             return True
         return bool((known == PERSON) == (kind == PERSON))
 
     def _only_person(self, first: str) -> int | None:
         """The one person whose longer name begins with that word."""
-        rows = self._conn.execute(
+        rows = self.conn.execute(
             "SELECT DISTINCT a.node_id FROM alias a JOIN object o ON o.node_id = a.node_id AND o.type = ?"
             " JOIN node n ON n.id = a.node_id AND n.t_expired IS NULL WHERE a.norm > ? AND a.norm < ? LIMIT 2",
             (PERSON, f"{first} ", f"{first}!"),
@@ -131,12 +150,12 @@ class Resolver:
         return int(rows[0][0]) if len(rows) == 1 else None
 
     def _made(self, surface: str, key: str | None, kind: str | None) -> int:
-        node = graph.allocate(self._conn, "node", 1)
+        node = graph.allocate(self.conn, "node", 1)
         dated = key is not None and is_date(key)
         row = graph.ObjectRow(node, surface, "date" if dated else kind)
-        graph.insert_objects(self._conn, [row], self._now)
+        graph.insert_objects(self.conn, [row], self._now)
         if key is not None:
-            graph.insert_aliases(self._conn, [graph.AliasRow(key, surface, node, "told")])
+            graph.insert_aliases(self.conn, [graph.AliasRow(key, surface, node, "told")])
         self.new.append((node, dated))
         return node
 
@@ -150,10 +169,10 @@ class Resolver:
             ours, theirs = norm(name).split(), key.split()
             if kind == PERSON and len(ours) > 1 and len(theirs) > 1 and ours[-1] != theirs[-1]:
                 continue
-            if any(not self._fits(other, kind) for other in graph.objects_by_norm(self._conn, [key]).get(key, [])):
+            if any(not self._fits(other, kind) for other in graph.objects_by_norm(self.conn, [key]).get(key, [])):
                 continue
             rows.append(graph.AliasRow(key, alias, node, "told", SAID))
-        graph.insert_aliases(self._conn, rows)
+        graph.insert_aliases(self.conn, rows)
 
 
 def _by_word(names: Iterable[str]) -> dict[str, set[str]]:

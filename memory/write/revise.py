@@ -7,7 +7,7 @@ is proposed in pairs, for a model. Everything that changes a fact is a revision,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -40,9 +40,10 @@ class Reviser:
 
     # What rules can judge -------------------------------------------------------------------------
 
-    def by_rule(self, new: Relation, subjects: Sequence[int], single: bool, replaces: str | None) -> None:
+    def by_rule(self, new: Relation, subjects: Sequence[int], single: bool | None, replaces: str | None) -> None:
         """Puts a new relation in its place. `subjects` are the objects that its subject may be; `single`: the form of
-        the statement says that there is one such relation at a time; `replaces`: the value it says it replaces."""
+        the statement says that there is one such relation at a time (None: a model read it, and is to judge that, too);
+        `replaces`: the value it says it replaces."""
         if new.modality not in ("asserted", "past", "negated", "plan"):
             return
         slot = [one for node in subjects for one in relations.of_slot(self._conn, node, new.canon) if one.id != new.id]
@@ -65,7 +66,7 @@ class Reviser:
                 known = same_value(names[one.object], replaces) and _begin(one) <= _begin(new)
                 if known and may_replace(new.modality, one.modality):
                     self.supersede(one, new, f"It is told there that {value} takes the place of {replaces}.", "rule")
-        if single or self._single(new):
+        if single or (single is not None and self._single(new)):
             self._order(new, [one for one in others if not _side_by_side(one, new)])
 
     def _single(self, relation: Relation) -> bool:
@@ -116,9 +117,12 @@ class Reviser:
 
     # What a model has to judge --------------------------------------------------------------------
 
-    def proposals(self, new: Iterable[Relation], nodes: Sequence[int], embed: Embed) -> list[tuple[int, int]]:
+    def proposals(
+        self, new: Iterable[Relation], near: Mapping[int, Collection[int]], embed: Embed
+    ) -> list[tuple[int, int]]:
         """Pairs (older, newer) of relations of which the one may take the place of the other, for each new one the most
-        alike. `nodes` are the objects that the new ones are about."""
+        alike. `near`: which objects may be what the new ones speak of."""
+        nodes = sorted({node for group in near.values() for node in group})
         fresh = [one for one in new if one.modality in ("asserted", "past", "negated", "plan")]
         known = [one for one in relations.touching(self._conn, nodes, NEAR) if one.modality in ("asserted", "plan")]
         if not fresh or not known:
@@ -140,21 +144,21 @@ class Reviser:
                 other = known[place]
                 if likeness[place] < ALIKE or chosen == PAIRS:
                     break
-                if self._may_meet(one, other, names):
+                if self._may_meet(one, other, {*near[one.subject], *near[one.object]}, names):
                     old, later = sorted((one, other), key=_key)
                     pairs[old.id, later.id] = None
                     chosen += 1
         return list(pairs)
 
-    def _may_meet(self, new: Relation, other: Relation, names: dict[int, str]) -> bool:
+    def _may_meet(self, new: Relation, other: Relation, near: set[int], names: dict[int, str]) -> bool:
         """Whether the two could exclude each other, and nobody has judged that yet."""
-        if new.id == other.id or not {new.subject, new.object} & {other.subject, other.object}:
+        if new.id == other.id or not near & {other.subject, other.object}:
             return False
         if new.modality in ("asserted", "plan") and same_value(names[new.object], names[other.object]):
             return False
-        if (other.valid_to is not None and other.valid_to <= _begin(new)) or not may_replace(
-            new.modality, other.modality
-        ):
+        if other.superseded_by is not None and other.valid_to is not None and other.valid_to <= _begin(new):
+            return False  # something else came in between
+        if not may_replace(new.modality, other.modality):
             return False
         return revisions.between(self._conn, new.id, other.id) is None
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +13,19 @@ import pytest
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Decision, Fact
+from memory.protocols import Embedder
+from memory.settings import FactSettings, MemorySettings, PersonSettings
 from memory.write.told import OWNER, Telling, ToldObject, ToldRelation, ToldThesis
+
+
+UNTOLD = MemorySettings(facts=FactSettings(rules=False))
+
+
+@pytest.fixture
+def fresh(tmp_path: Path, static: Embedder) -> Iterator[Memory]:
+    """A memory that learns only what it is told."""
+    with Memory.open(tmp_path / "memory.db", embedder=static, settings=UNTOLD) as memory:
+        yield memory
 
 
 def day(text: str) -> datetime:
@@ -263,11 +278,9 @@ def test_an_alias_finds_both(fresh: Memory) -> None:
 
 
 def test_the_owner_gets_a_name_later(static: Any, tmp_path: Any) -> None:
-    from memory.settings import MemorySettings, PersonSettings
-
-    with Memory.open(tmp_path / "m.db", embedder=static) as memory:
+    with Memory.open(tmp_path / "m.db", embedder=static, settings=UNTOLD) as memory:
         tell(memory, "2023-01-01", "I live in Utrecht.", (OWNER, "lives in", "Utrecht"))
-    settings = MemorySettings(person=PersonSettings(names=("Ana Ruiz",)))
+    settings = replace(UNTOLD, person=PersonSettings(names=("Ana Ruiz",)))
     with Memory.open(tmp_path / "m.db", embedder=static, settings=settings) as memory:
         tell(memory, "2024-01-01", "Ana Ruiz has moved.", ("Ana", "lives in", "Leipzig"))
         assert held(memory, "me") == held(memory, "Ana Ruiz") == ["lives in Leipzig"]
@@ -305,11 +318,11 @@ def test_wrong_ids_and_words(fresh: Memory) -> None:
 
 
 def test_what_was_learnt_is_there_after_opening_again(static: Any, tmp_path: Any) -> None:
-    with Memory.open(tmp_path / "m.db", embedder=static) as memory:
+    with Memory.open(tmp_path / "m.db", embedder=static, settings=UNTOLD) as memory:
         tell(memory, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
         tell(memory, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
         before = memory._serving.snapshot.graph.links
-    with Memory.open(tmp_path / "m.db", embedder=static) as memory:
+    with Memory.open(tmp_path / "m.db", embedder=static, settings=UNTOLD) as memory:
         assert memory.check().ok
         after = memory._serving.snapshot.graph.links
         for field in ("ids", "kinds", "src", "dst", "valid_from", "valid_to", "told"):
