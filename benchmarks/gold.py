@@ -6,6 +6,8 @@ that comes with the data.
 
 from __future__ import annotations
 
+import calendar
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,9 @@ from memory.nouns import Fact
 
 FACTS, UPDATES, NONUPDATES = "facts.jsonl", "updates.jsonl", "nonupdates.jsonl"
 FACT: dict[str, type] = {"fact_id": str, "subject": str, "attribute": str, "value": str}
+DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])(?:-(\d\d))?\b")
+NUMBER = re.compile(r"(\d{1,2})( [a-z].*)")
+NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
 UPDATE: dict[str, type] = {
     "old_fact_id": str, "new_fact_id": str, "type": str, "old_path": str, "new_path": str, "date": str
 }  # fmt: skip
@@ -94,15 +99,28 @@ def same(one: str, other: str) -> bool:
 
 
 def pair(old: Fact, new: Fact, root: str) -> Pair:
-    """The values in which two facts differ; paths are relative to `root`, which ends with a slash.
+    """The values in which two facts differ; paths are relative to `root`, which ends with a slash."""
+    return Pair(*differ(old, new), path_of(old.uri, root), path_of(new.uri, root))
 
-    A thesis is its text. Of a relation it is the object, or the subject where the object is the same.
-    """
-    values = [
-        fact.objects if fact.kind == "relation" and len(fact.objects) > 1 else (fact.text,) for fact in (old, new)
-    ]
-    end = 0 if values[0][-1] == values[1][-1] else -1
-    return Pair(values[0][end], values[1][end], path_of(old.uri, root), path_of(new.uri, root))
+
+def differ(old: Fact, new: Fact) -> tuple[str, str]:
+    """What two facts do not have in common: the objects of relations, else their subjects, else the predicates."""
+    if old.kind != "relation" or new.kind != "relation":
+        return spoken(old.text), spoken(new.text)
+    before, after = ((fact.objects[-1], fact.objects[0], fact.predicate or fact.text) for fact in (old, new))
+    return next(((spoken(a), spoken(b)) for a, b in zip(before, after, strict=True) if a != b), (old.text, new.text))
+
+
+def spoken(value: str) -> str:
+    """A value as texts have it: a date also in words, a small number too."""
+    if match := DATE.match(value):
+        month = calendar.month_name[int(match[2])]
+        day = int(match[3] or 0)
+        words = f"{day} {month} {match[1]}, {month} {day}, {match[1]}" if day else f"{month} {match[1]}"
+        return f"{value}, {words}"
+    if (match := NUMBER.match(value)) and int(match[1]) < len(NUMBERS):
+        return f"{value}, {NUMBERS[int(match[1])]}{match[2]}"
+    return value
 
 
 def path_of(uri: str, root: str) -> str:
@@ -137,8 +155,9 @@ def score(timeline: Timeline, found: Sequence[Pair]) -> dict[str, Any]:
 def judgement(timeline: Timeline, old: Fact, new: Fact) -> str:
     """What somebody who knows the timeline says of two facts: supersedes, duplicates or unrelated."""
     duplicates = False
+    value, other = differ(old, new) if old.text != new.text else (old.objects[-1], new.objects[-1])
     for about, values in timeline.values.items():
-        before, after = _stated(values, old), _stated(values, new)
+        before, after = _stated(values, value, old), _stated(values, other, new)
         changes = [change for change in timeline.changes if change.about == about and change.old in before]
         ended = new.modality in ("past", "negated") and old.modality == "asserted"
         if any(change.new in after or (ended and change.old in after) for change in changes):
@@ -147,10 +166,9 @@ def judgement(timeline: Timeline, old: Fact, new: Fact) -> str:
     return "duplicates" if duplicates else "unrelated"
 
 
-def _stated(values: Sequence[str], fact: Fact) -> set[str]:
-    """Which of an attribute's values a fact states: as its object, else in its statement, else in its quote; of values
-    that stand in each other the longest."""
-    value = fact.objects[-1] if fact.kind == "relation" else fact.text
+def _stated(values: Sequence[str], value: str, fact: Fact) -> set[str]:
+    """Which of an attribute's values a fact states: as its own `value`, else in its statement, else in its quote; of
+    values that stand in each other the longest."""
     for text in (value, fact.text, fact.quote):
         held = {one for one in values if contains(text, one)}
         held = {one for one in held if not any(one != other and contains(other, one) for other in held)}

@@ -70,8 +70,18 @@ def test_the_values_of_a_pair_are_where_it_differs() -> None:
     assert found == Pair("Bergen", "Oslo", "a.md", "b.md")
     ana, bo = fact(3, "Ana", "is skipper of", "Petrel"), fact(4, "Bo", "is skipper of", "Petrel")
     assert gold.pair(ana, bo, "/ida/") == Pair("Ana", "Bo", "a.md", "a.md")
+    mate = fact(5, "Ana", "is mate of", "Petrel")
+    assert gold.pair(ana, mate, "/ida/").new == "is mate of"
     thesis = replace(ana, kind="thesis", text="Ana is the skipper.", objects=("Ana", "Petrel"))
     assert gold.pair(thesis, bo, "/ida/").old == "Ana is the skipper."
+
+
+def test_dates_and_small_numbers_are_also_spoken() -> None:
+    assert gold.spoken("2026-05-22 11:00") == "2026-05-22 11:00, 22 May 2026, May 22, 2026"
+    assert gold.spoken("2025-09") == "2025-09, September 2025"
+    assert gold.spoken("2 heads") == "2 heads, two heads"
+    for same in ("2 %", "20 heads", "2025", "Oslo 2"):
+        assert gold.spoken(same) == same
 
 
 @pytest.mark.parametrize(
@@ -84,6 +94,7 @@ def test_the_values_of_a_pair_are_where_it_differs() -> None:
         (IN_OSLO, replace(IN_OSLO, modality="past"), "supersedes"),  # it is told that it ended
         (IN_BERGEN, fact(3, "Petrel", "moved", "there", quote="from Bergen to Oslo"), "supersedes"),
         (IN_BERGEN, fact(3, "Petrel", "has a crew of", "3"), "unrelated"),
+        (fact(3, "Bergen", "is berth of", "Petrel"), fact(4, "Oslo", "is berth of", "Petrel"), "supersedes"),
         (fact(3, "Petrel", "has a crew of", "30"), fact(4, "Petrel", "has a crew of", "3"), "unrelated"),
     ],
 )
