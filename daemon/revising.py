@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from typing import TYPE_CHECKING, get_args
 
 from daemon import views, wire
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST = 1000  # revisions of one object that are looked at
+SAME_WORDS = 0.6  # share of a sentence that a quote takes, so that the sentence says no more
 NEWS = 100  # told of one unit that was written
 
 STATES = ("all", *get_args(RevisionState))
@@ -33,11 +34,24 @@ def listing(memory: Memory, state: str, about: str | None, limit: int) -> wire.R
 
 
 def facts(memory: Memory, about: str, as_of: str | None, known_on: str | None, history: bool) -> wire.FactsReply:
-    """What is known of an object, with what it is said in two ways. InvalidInputError, NotFoundError."""
+    """What is known of an object: the relations, then the sentences that say something else. InvalidInputError,
+    NotFoundError.
+
+    Sentences that say the same as a relation are left out, and those that say what was replaced.
+    """
     moment, known = views.parsed_moment(as_of, "as_of"), views.parsed_moment(known_on, "known_on")
     with memory.store.reading():
         found = memory.facts(about, as_of=moment, history=history, known_on=known)
+        ever = found if history else memory.facts(about, history=True)
         open_ones = memory.revisions("open", MOST, about)
+    holding = {fact.id for fact in found}
+    read: dict[int, list[Fact]] = {}
+    for fact in ever:
+        if fact.kind == "relation" and (known is None or fact.recorded <= known):
+            read.setdefault(fact.episode_id, []).append(fact)
+    relations = [fact for fact in found if fact.kind == "relation"]
+    said = [one for one in found if one.kind == "thesis" and not _covered(one, read.get(one.episode_id, []), holding)]
+    found = relations + said
     shown = {fact.id for fact in found}
     disputes = [one for one in open_ones if one.relation == "contradicts" and {one.old.id, one.new.id} <= shown]
     return wire.FactsReply(about, tuple(map(views.known_fact, found)), tuple(map(views.revision, disputes)))
@@ -93,8 +107,23 @@ def strands(found: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Stra
     )
 
 
+def _covered(sentence: Fact, relations: Iterable[Fact], holding: Set[int]) -> bool:
+    """Whether a sentence is hardly more than the quote of a relation, or holds that of one that holds no longer."""
+    for relation in relations if sentence.origin == "sentence" else ():
+        quote = relation.quote.strip()
+        if (
+            quote
+            and quote in sentence.text
+            and (relation.id not in holding or len(quote) >= SAME_WORDS * len(sentence.text.strip()))
+        ):
+            return True
+    return False
+
+
 def _ends(revision: Revision) -> bool:
-    return revision.relation in ("supersedes", "negates") and revision.state in ("open", "kept")
+    """Whether the old fact has ended by it; it has not if a person said that the new one was never true."""
+    stands = revision.state == "open" or (revision.state == "kept" and revision.new.retired is None)
+    return stands and revision.relation in ("supersedes", "negates")
 
 
 def _began(fact: Fact) -> tuple[object, int]:

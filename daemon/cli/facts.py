@@ -37,29 +37,14 @@ def facts(session: Session, name: str, as_of: str | None, known_on: str | None, 
     if as_json:
         output.print_json(reply)
     else:
-        for fact in _relations_first(reply.facts):
+        for fact in reply.facts:
             _print_fact(fact)
         for one in reply.disputes:
-            output.say(f"Two notes disagree: {told(one.old)}; {told(one.new)}. To decide: pal review {one.id}")
+            output.print_text(f"Two notes disagree: {told(one.old)}; {told(one.new)}")
+            click.echo(output.styled(f"   to decide: pal review {one.id}", dim=True))
     if not reply.facts:
-        raise NothingFound(nothing(session, f"Nothing is known of {name!r}."))
-
-
-def _relations_first(known: tuple[wire.KnownFact, ...]) -> list[wire.KnownFact]:
-    """Without the sentences that say no more than a fact that was read out of them."""
-    relations = [fact for fact in known if fact.kind == "relation"]
-    quoted: dict[int, list[str]] = {}
-    for fact in relations:
-        quoted.setdefault(fact.episode_id, []).append(fact.quote)
-    rest = [
-        fact
-        for fact in known
-        if fact.kind != "relation"
-        and not (
-            fact.origin == "sentence" and any(quote and quote in fact.text for quote in quoted.get(fact.episode_id, ()))
-        )
-    ]
-    return relations + rest
+        when = "was known then" if known_on else "held at that time" if as_of else "is known"
+        raise NothingFound(nothing(session, f"Nothing {when} of {name!r}."))
 
 
 def _print_fact(fact: wire.KnownFact) -> None:

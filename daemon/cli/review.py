@@ -19,6 +19,7 @@ WORDS = {
     "contradicts": ("two notes disagree", "one", "other"),
     "duplicates": ("told twice", "first", "again"),
 }
+LONGEST_QUOTE = 200  # characters
 KEYS = {"k": "keep", "b": "both", "o": "old", "u": "undo"}
 CHOICE = "[k]eep, [b]oth are true, [o]ld one is right, [u]ndo, [s]kip, [q]uit: "
 HOW = (
@@ -98,8 +99,8 @@ def _decide(session: Session, id: int, verdict: str, as_json: bool) -> None:
     if as_json:
         output.print_json(settled)
     else:
-        already = "already " if before.state != "open" and outcome(before) == outcome(settled) else ""
-        output.print_text(f"Revision {id}: {already}{outcome(settled)}")
+        same = before.state != "open" and outcome(before) == outcome(settled)
+        output.print_text(f"Revision {id}{' was so already' if same else ''}: {outcome(settled)}")
 
 
 def _one_by_one(session: Session, reply: wire.RevisionsReply) -> None:
@@ -139,7 +140,14 @@ def _print(one: wire.FactRevision, suffix: str = "") -> None:
     for name, fact in ((old, one.old), (new, one.new)):
         output.print_text(f"   {name:<6} {statement(fact)}")
         click.echo(output.styled(f"          {span(fact, 'no date  ')}{output.place(fact.uri, fact.line)}", dim=True))
+        if fact.quote:
+            click.echo(output.styled(f'          "{_short(fact.quote)}"', dim=True))
     click.echo(output.styled(f"   why    {one.reason} ({AUTHOR.get(one.author, one.author)})", dim=True))
+
+
+def _short(quote: str) -> str:
+    words = " ".join(quote.split())
+    return words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE].rstrip()} …"
 
 
 def outcome(one: wire.FactRevision) -> str:

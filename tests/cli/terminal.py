@@ -34,7 +34,9 @@ def at_terminal(shell: Shell, *args: str, keys: list[tuple[str, str]]) -> Said:
                 continue
             with contextlib.suppress(OSError):  # Linux: nobody holds the other end any more
                 if piece := os.read(master, 4096).decode():
-                    said, typed = said + piece, ""
+                    said += piece
+                    if "\n" in piece:  # else it is the terminal's own echo, and the program has not seen the key
+                        typed = ""
                     if waiting and waiting[0][0] in said[seen:]:
                         seen, (_, typed) = len(said), waiting.pop(0)
                         os.write(master, typed.encode())

@@ -1,0 +1,164 @@
+"""facts, history, review, undo: what is known of something, how it changed, and what a person says of it."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+from tests.cli.taught import moved, teach
+from tests.cli.vault import Said, Shell
+
+HOW = "To decide: pal review ID keep (the new one stands), both (both are true), old (the old one is right), undo"
+
+
+@pytest.fixture
+def marta(shell: Shell) -> Shell:
+    moved(shell)
+    return shell
+
+
+def told(said: Said) -> str:
+    """What it printed, without the numbers of facts."""
+    assert said.code == 0, said
+    return re.sub(r"fact \d+", "fact N", said.out)
+
+
+def test_facts_show_how_each_is_meant_and_where_it_stands(marta: Shell) -> None:
+    assert told(marta.pal("facts", "Marta")) == (
+        "Marta owns a boat (not so)\n   fact N  since 2026-03-12  2026-03-12.md:1\n"
+        "Marta rent 650 euros\n   fact N  since 2026-03-11  2026-03-11b.md:1\n"
+        "Marta rent 640 euros\n   fact N  since 2026-03-11  2026-03-11.md:1\n"
+        "Marta lives in Faro (planned)\n   fact N  since 2026-03-10  2026-03-10.md:1\n"
+        "Marta lives in Porto\n   fact N  since 2026-03-09  2026-03-09.md:1\n"
+        'Two notes disagree: "Marta rent 640 euros" (2026-03-11, 2026-03-11.md:1); '
+        '"Marta rent 650 euros" (2026-03-11, 2026-03-11b.md:1)\n   to decide: pal review 2\n'
+    )
+    assert "Marta lives in Lisbon\n   fact N  2024-05-01 to 2026-03-09  2024-05-01.md:1\n" in told(
+        marta.pal("facts", "Marta", "--history")
+    )
+
+
+def test_facts_of_another_time(marta: Shell) -> None:
+    assert told(marta.pal("facts", "Marta", "--as-of", "2025")) == (
+        "Marta lives in Lisbon\n   fact N  2024-05-01 to 2026-03-09  2024-05-01.md:1\n"
+    )
+    early = marta.pal("facts", "Marta", "--as-of", "2020")
+    assert (early.code, early.out, early.err) == (4, "", "Nothing held at that time of 'Marta'.\n")
+    unread = marta.pal("facts", "Marta", "--as-known-on", "2020")
+    assert (unread.code, unread.err) == (4, "Nothing was known then of 'Marta'.\n")
+    assert marta.pal("facts", "Marta", "--as-known-on", "someday").code == 2
+    assert len(marta.pal("facts", "Marta", "--as-known-on", "today", "--json").json["facts"]) == 5
+
+
+def test_history(marta: Shell) -> None:
+    assert told(marta.pal("history", "Marta")) == (
+        "Marta owns\n   since 2026-03-12  a boat (not so)\n      2026-03-12.md:1, fact N\n"
+        "Marta rent\n   since 2026-03-11  640 euros\n      2026-03-11.md:1, fact N\n"
+        "   since 2026-03-11  650 euros\n      2026-03-11b.md:1, fact N\n"
+        "Marta lives in\n   2024-05-01 to 2026-03-09  Lisbon\n      2024-05-01.md:1, fact N\n"
+        "      replaced by a rule: There is one such fact at a time, and this one began later. (revision 1)\n"
+        "   since 2026-03-09  Porto\n      2026-03-09.md:1, fact N\n"
+        "   since 2026-03-10  Faro (planned)\n      2026-03-10.md:1, fact N\n"
+    )
+    strands = marta.pal("history", "marta", "--json").json["strands"]
+    assert [len(strand["values"]) for strand in strands] == [1, 2, 3]
+    nobody = marta.pal("history", "Nobody")
+    assert (nobody.code, nobody.err) == (4, "Error: Nothing is known of 'Nobody'.\n")
+
+
+def test_history_of_what_only_sentences_speak_of(vault: Shell) -> None:
+    said = vault.pal("history", "Bosun")
+    if said.code == 4:
+        assert said.err == "Only sentences speak of 'Bosun'; no fact was read out of them. See them: pal facts\n"
+    else:
+        assert said.out
+
+
+def test_review_lists_what_waits(marta: Shell) -> None:
+    said = marta.pal("review")
+    assert said.out.splitlines() == [
+        "Revision 2: two notes disagree",
+        "   one    Marta rent 640 euros",
+        "          since 2026-03-11  2026-03-11.md:1",
+        '          "Marta\'s rent is 640 euros."',
+        "   other  Marta rent 650 euros",
+        "          since 2026-03-11  2026-03-11b.md:1",
+        '          "Marta\'s rent is 650 euros."',
+        "   why    Both are told of the same time. (a rule)",
+        "Revision 1: replaced",
+        "   was    Marta lives in Lisbon",
+        "          2024-05-01 to 2026-03-09  2024-05-01.md:1",
+        '          "Marta lives in Lisbon."',
+        "   now    Marta lives in Porto",
+        "          since 2026-03-09  2026-03-09.md:1",
+        '          "Marta lives in Porto now."',
+        "   why    There is one such fact at a time, and this one began later. (a rule)",
+    ]
+    assert said.err.startswith(HOW)
+    assert "Review      2 changed facts to look at: pal review\n" in marta.pal("status").out
+    reply = marta.pal("review", "--json").json
+    assert (reply["open"], [one["id"] for one in reply["revisions"]]) == (2, [2, 1])
+    assert [one["id"] for one in marta.pal("review", "--about", "Lisbon", "--json").json["revisions"]] == [1]
+    some = marta.pal("review", "--limit", "1")
+    assert "1 of 2 are shown; --limit shows more." in some.err
+
+
+def test_a_verdict_counts_at_once_and_can_be_changed(marta: Shell) -> None:
+    assert marta.pal("review", "1", "old").out == "Revision 1: the old one is right; the new one was never true.\n"
+    assert "Lisbon" in marta.pal("facts", "Marta").out and "Porto" not in marta.pal("facts", "Marta").out
+    assert marta.pal("review", "1", "both").out == "Revision 1: both are true.\n"
+    both = marta.pal("facts", "Marta").out
+    assert "Lisbon" in both and "Porto" in both
+    assert marta.pal("review", "1", "keep", "--json").json["state"] == "kept"
+    assert marta.pal("review", "1", "keep").out == "Revision 1 was so already: the new one stands.\n"
+    assert marta.pal("review", "1").out.startswith("Revision 1: replaced, the new one stands.\n")
+    assert marta.pal("undo", "1").out == "Revision 1: undone; both facts are as they were before.\n"
+    assert marta.pal("undo", "1").out == "Revision 1 was so already: undone; both facts are as they were before.\n"
+    assert marta.pal("review", "2", "undo", "--json").json["state"] == "undone"
+    empty = marta.pal("review")
+    assert (empty.code, empty.out) == (0, "")
+    assert empty.err == "Nothing waits for you. Facts that newer notes replace are listed here.\n"
+    assert "Review" not in marta.pal("status").out
+    assert marta.pal("review", "--state", "all").out.count("\n   why ") == 2
+    assert marta.pal("review", "--state", "kept").err == "There is no such revision.\n"
+
+
+def test_wrong_ids_and_verdicts(marta: Shell) -> None:
+    for words in (["review", "99"], ["review", "99", "keep"], ["undo", "99"]):
+        said = marta.pal(*words)
+        assert (said.code, said.err.split(".")[0]) == (4, "Error: There is no revision 99")
+    assert marta.pal("undo", "99", "--json").json["code"] == "not_found"
+    assert marta.pal("review", "1", "maybe").code == 2
+    assert marta.pal("undo", "porto").code == 2
+    assert marta.pal("review", "--about", "Nobody").code == 4
+    assert marta.pal("review", "9" * 30).code != 0
+
+
+def test_notes_are_never_obeyed(shell: Shell) -> None:
+    hostile = "Porto\x1b[31m\u202e [bold]x[/bold]"
+    teach(
+        shell,
+        ("2024-05-01.md", "Marta lives in Lisbon.", ("Marta", "lives in", "Lisbon"), "asserted"),
+        ("2026-03-09.md", f"Marta lives in {hostile}.", ("Marta", "lives in", hostile), "asserted"),
+    )
+    for words in (["facts", "Marta"], ["history", "Marta"], ["review"], ["review", "1"]):
+        said = shell.pal(*words)
+        assert "[bold]x[/bold]" in said.out and not {"\x1b", "\u202e"} & set(said.out), words
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+def test_review_in_a_terminal_goes_one_by_one(marta: Shell) -> None:
+    from tests.cli.terminal import at_terminal
+
+    prompt = "[s]kip, [q]uit: "
+    said = at_terminal(marta, "review", keys=[(prompt, "x"), (prompt, "b"), (prompt, "s")])
+    assert said.code == 0
+    assert "Revision 2: two notes disagree  (1 of 2)" in said.out and "both are true." in said.out
+    assert "Left for later." in said.out and "Decided: 1. Waiting: 1." in said.out
+    said = at_terminal(marta, "review", keys=[(prompt, "q")])
+    assert "Decided: 0. Waiting: 1." in said.out
+    said = at_terminal(marta, "review", keys=[(prompt, "u")])
+    assert "undone; both facts are as they were before." in said.out and "Nothing waits any more." in said.out
+    assert "Nothing waits for you." in at_terminal(marta, "review", keys=[]).out

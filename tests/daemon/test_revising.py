@@ -1,0 +1,171 @@
+"""How what is known changed, as clients see it, and the news of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from daemon import revising, wire
+from daemon.writer import Writer
+from memory import Memory
+from memory.errors import InvalidInputError, NotFoundError
+from memory.nouns import Decision, Document
+from memory.write.told import Telling, ToldRelation
+from plugins import manager
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with Memory.open(":memory:", embedder=manager.load().embedder("static")) as memory:
+        yield memory
+
+
+def tell(memory: Memory, day: str, text: str, *relations: tuple[str, str, str], modality: str = "asserted") -> int:
+    """A note of that day that says these relations, each in the whole of its sentence; its episode's id."""
+    at = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    [receipt] = memory.remember_many([Document(f"{day}.md", text, kind="file", at=at)])
+    [id] = receipt.episode_ids
+    told = [
+        ToldRelation(subject=s, predicate=p, object=o, start=0, end=text.index(".") + 1, modality=modality)  # type: ignore[arg-type]
+        for s, p, o in relations
+    ]
+    memory.learn({id: Telling("rule", tuple(told))})
+    return id
+
+
+def moves(memory: Memory) -> None:
+    tell(memory, "2024-05-01", "Marta lives in Lisbon. She keeps bees.", ("Marta", "lives in", "Lisbon"))
+    tell(memory, "2026-03-09", "Marta lives in Porto.", ("Marta", "lives in", "Porto"))
+
+
+def shown(reply: wire.FactsReply) -> list[str]:
+    return [fact.text for fact in reply.facts]
+
+
+def values(reply: wire.HistoryReply) -> list[tuple[str, list[str]]]:
+    return [(strand.predicate, [value.fact.objects[-1] for value in strand.values]) for strand in reply.strands]
+
+
+def test_what_was_replaced_is_shown_with_its_history_alone(memory: Memory) -> None:
+    moves(memory)
+    assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto"]
+    assert shown(revising.facts(memory, "Marta", "2025-01-01", None, False)) == ["Marta lives in Lisbon"]
+    both = revising.facts(memory, "Marta", None, None, True)
+    assert shown(both) == ["Marta lives in Porto", "Marta lives in Lisbon"]
+    assert both.facts[1].quote == "Marta lives in Lisbon." and both.facts[1].predicate == "lives in"
+
+
+def test_a_sentence_that_says_more_than_the_relation_stays(memory: Memory) -> None:
+    text = (
+        "Since then Marta lives in Porto, in the house with the green door that her aunt Ines left her, and keeps bees."
+    )
+    id = tell(memory, "2026-03-09", text)
+    short = ToldRelation(subject="Marta", predicate="lives in", object="Porto", start=11, end=31)
+    memory.learn({id: Telling("model", (short,))}, "test")
+    assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto", text]
+    tell(memory, "2026-04-01", "Marta lives in Faro.", ("Marta", "lives in", "Faro"))
+    assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Faro"], "it holds what is old"
+
+
+def test_what_the_memory_knew_on_a_day(memory: Memory) -> None:
+    moves(memory)
+    yesterday = (datetime.now(UTC) - timedelta(days=1)).isoformat()
+    assert revising.facts(memory, "Marta", None, yesterday, False).facts == ()
+    with pytest.raises(InvalidInputError, match="known_on is no time"):
+        revising.facts(memory, "Marta", None, "someday", False)
+
+
+def test_two_notes_that_disagree(memory: Memory) -> None:
+    tell(memory, "2026-03-09", "Marta lives in Porto.", ("Marta", "lives in", "Porto"))
+    at = datetime(2026, 3, 9, tzinfo=UTC)
+    [receipt] = memory.remember_many([Document("b.md", "Marta lives in Faro.", kind="file", at=at)])
+    relation = ToldRelation(subject="Marta", predicate="lives in", object="Faro", start=0, end=20)
+    memory.learn({receipt.episode_ids[0]: Telling("rule", (relation,))})
+    reply = revising.facts(memory, "Marta", None, None, False)
+    assert sorted(shown(reply)) == ["Marta lives in Faro", "Marta lives in Porto"]
+    [dispute] = reply.disputes
+    assert (dispute.relation, dispute.state) == ("contradicts", "open")
+    memory.settle(dispute.id, "both")
+    assert revising.facts(memory, "Marta", None, None, False).disputes == ()
+
+
+def test_history_is_in_order_of_time_and_says_who_replaced_what(memory: Memory) -> None:
+    moves(memory)
+    tell(memory, "2023-01-01", "Marta lives in Braga.", ("Marta", "lives in", "Braga"))
+    tell(memory, "2026-05-01", "Marta plays the flute.", ("Marta", "plays", "the flute"))
+    found = revising.history(memory, "Marta")
+    assert values(found) == [("plays", ["the flute"]), ("lives in", ["Braga", "Lisbon", "Porto"])]
+    braga, lisbon, porto = found.strands[1].values
+    assert braga.ended and braga.ended.author == "rule" and braga.fact.valid_to == lisbon.fact.valid_from
+    assert lisbon.ended and lisbon.ended.new == porto.fact and porto.ended is None
+    with pytest.raises(NotFoundError):
+        revising.history(memory, "Nobody")
+
+
+def test_what_a_model_joined_is_one_strand(memory: Memory) -> None:
+    tell(memory, "2025-01-01", "Marta teaches at Lumen.", ("Marta", "teaches at", "Lumen"))
+    id = tell(memory, "2026-01-01", "Marta bakes for Rosa.")
+    relation = ToldRelation(subject="Marta", predicate="bakes for", object="Rosa", start=0, end=21)
+    memory.learn({id: Telling("model", (relation,))}, "test")
+    assert {strand for strand, _ in values(revising.history(memory, "Marta"))} == {"teaches at", "bakes for"}
+    old, new = sorted(fact.id for fact in memory.facts("Marta") if fact.kind == "relation")
+    memory.decided([Decision(old, new, "supersedes", 0.9)], "test")
+    found = revising.history(memory, "Marta")
+    assert values(found) == [("bakes for", ["Lumen", "Rosa"])]
+    assert found.strands[0].values[0].ended is not None and found.strands[0].values[0].ended.author == "model"
+
+
+def test_a_fact_that_was_never_true_is_in_no_history(memory: Memory) -> None:
+    moves(memory)
+    [revision] = memory.revisions()
+    revising.settle(memory, lambda event: None, revision.id, "old")
+    [strand] = revising.history(memory, "Marta").strands
+    assert [(value.fact.objects[-1], value.ended) for value in strand.values] == [("Lisbon", None)]
+    assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Lisbon"]
+
+
+def test_a_verdict_is_told_to_everybody(memory: Memory) -> None:
+    moves(memory)
+    told: list[wire.Event] = []
+    [revision] = revising.listing(memory, "open", None, 10).revisions
+    settled = revising.settle(memory, told.append, revision.id, "keep")
+    assert told == [wire.FactChanged(settled)] and settled.state == "kept"
+    assert revising.settle(memory, told.append, revision.id, "undo").state == "undone"
+    assert revising.listing(memory, "open", None, 10) == wire.RevisionsReply((), 0)
+    assert [one.id for one in revising.listing(memory, "all", "Marta", 10).revisions] == [revision.id]
+    with pytest.raises(InvalidInputError, match="verdict"):
+        revising.settle(memory, told.append, revision.id, "maybe")
+    with pytest.raises(InvalidInputError, match="state"):
+        revising.listing(memory, "closed", None, 10)
+    with pytest.raises(NotFoundError):
+        revising.settle(memory, told.append, 99, "keep")
+    assert len(told) == 2
+
+
+def test_news_come_once_and_in_order(memory: Memory) -> None:
+    moves(memory)
+    told: list[wire.Event] = []
+    news = revising.News(memory, told.append)
+    writer = Writer(news.look)
+    writer.start()
+    writer.write(lambda: tell(memory, "2026-04-01", "Marta lives in Faro.", ("Marta", "lives in", "Faro")))
+    writer.write(lambda: tell(memory, "2026-05-01", "Marta lives in Evora.", ("Marta", "lives in", "Evora")))
+    writer.write(lambda: None)
+    assert writer.close(20)
+    assert [(event.revision.old.objects[-1], event.revision.new.objects[-1]) for event in told] == [  # type: ignore[union-attr]
+        ("Porto", "Faro"),
+        ("Faro", "Evora"),
+    ]
+
+
+def test_what_cannot_be_told_is_written_all_the_same(caplog: pytest.LogCaptureFixture) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    writer = Writer(broken)
+    writer.start()
+    assert writer.write(lambda: 1) == 1 and writer.write(lambda: 2) == 2
+    assert writer.close(20)
+    assert "could not be told: ZeroDivisionError" in caplog.text
