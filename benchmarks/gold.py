@@ -167,9 +167,9 @@ def judgement(timeline: Timeline, old: Fact, new: Fact) -> str:
 
 
 def _stated(values: Sequence[str], value: str, fact: Fact) -> set[str]:
-    """Which of an attribute's values a fact states: as its own `value`, else in its statement, else in its quote; of
-    values that stand in each other the longest."""
-    for text in (value, fact.text, fact.quote):
+    """Which of an attribute's values a fact states: as its own `value`, else in its statement; of values that stand in
+    each other the longest. Its quote may well tell more, and of other things."""
+    for text in (value, fact.text):
         held = {one for one in values if contains(text, one)}
         held = {one for one in held if not any(one != other and contains(other, one) for other in held)}
         if not held and text is value:

@@ -92,8 +92,8 @@ def test_dates_and_small_numbers_are_also_spoken() -> None:
         (IN_OSLO, fact(3, "Petrel", "is moored in", "the Bergen harbour"), "supersedes"),
         (IN_OSLO, fact(3, "boat", "berth", "Oslo"), "duplicates"),
         (IN_OSLO, replace(IN_OSLO, modality="past"), "supersedes"),  # it is told that it ended
-        (IN_BERGEN, fact(3, "Petrel", "moved", "there", quote="from Bergen to Oslo"), "supersedes"),
-        (IN_BERGEN, fact(3, "Petrel", "has a crew of", "3"), "unrelated"),
+        (IN_BERGEN, fact(3, "Petrel", "moved to Oslo in", "spring"), "supersedes"),
+        (IN_BERGEN, fact(3, "Petrel", "has a crew of", "3", quote="off to Oslo with three"), "unrelated"),
         (fact(3, "Bergen", "is berth of", "Petrel"), fact(4, "Oslo", "is berth of", "Petrel"), "supersedes"),
         (fact(3, "Petrel", "has a crew of", "30"), fact(4, "Petrel", "has a crew of", "3"), "unrelated"),
     ],
