@@ -97,6 +97,7 @@ class AnswerSettings:
     episodes: int = setting(10, "Episodes the lines are taken from.")
     threshold: float = setting(0.34, "Confidence in [0, 1] below which there is no answer.")
     line_margin: float = setting(2.5, "A line is shown if its score is at most so far below the best one's.")
+    chains: bool = setting(True, "Whether lines are shown that lead from what the question names to the best line.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from itertools import pairwise
 from statistics import median
 from time import perf_counter
 
+from memory.answer.bridge import NONE, bridge
 from memory.answer.lines import Line, Place, Scorer, same_statement
 from memory.languages import stem
 from memory.nouns import Answer, Citation, Step
@@ -46,9 +47,13 @@ def extract(conn: Connection, found: Found, embedder: Embedder, settings: Answer
     confidence = _confidence(lines)
     if lines and found.only_time:  # whatever is told of that time answers
         confidence = 1.0
-    chosen = _chosen(lines, settings) if lines and confidence >= settings.threshold else []
+    joined, chosen = NONE, list[Line]()
+    if lines and confidence >= settings.threshold:
+        joined = bridge(conn, found, lines, settings.lines - 1) if settings.chains else NONE
+        chosen = _chosen(lines, joined.lines, settings)
     answer, pieces = _composed(chosen, confidence) if chosen else _refusal(found, lines)
-    step = Step("answer", (perf_counter() - start) * 1000, {"lines": len(chosen), "considered": len(lines)})
+    detail = {"lines": len(chosen), "considered": len(lines)} | joined.told(chosen)
+    step = Step("answer", (perf_counter() - start) * 1000, detail)
     return Extract(answer, pieces, step)
 
 
@@ -91,12 +96,14 @@ def _confidence(lines: Sequence[Line]) -> float:
     return 0.5 * min(1.0, max(0.0, cosine)) + 0.5 * coverage
 
 
-def _chosen(lines: Sequence[Line], settings: AnswerSettings) -> list[Line]:
-    """At most `settings.lines` of them: repeats left out, and an older value behind its newer one."""
+def _chosen(lines: Sequence[Line], joined: Sequence[Line], settings: AnswerSettings) -> list[Line]:
+    """At most `settings.lines` of them: the best, those that join it with the question, and the next best. Repeats are
+    left out, and an older value stands behind its newer one."""
     floor = lines[0].score - settings.line_margin
     chosen: list[Line] = []
-    for line in lines:
-        if len(chosen) == settings.lines or line.score < floor:
+    others = [line for line in lines[1:] if line not in joined and line.score >= floor]
+    for line in [lines[0], *joined, *others]:
+        if len(chosen) == settings.lines:
             break
         if any(line.words == other.words for other in chosen):
             continue

@@ -13,21 +13,21 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-import numpy as np
-
-from memory.graph import Ids
-from memory.recall.adjacency import EDGE_KINDS, OBJECT, THESIS, Walkable
-from memory.recall.traversers import Relevance
-from memory.store import graph as stored
-from memory.store.connect import Connection
-
 LENGTH = 3  # facts of a chain; more for a question that needs more steps
 MOST = 40  # chains
 STEPS = 5000  # chains that are looked at before merging; a clique of facts has millions
-MEMBERS = 4  # objects of one thesis that are joined with each other, the rarest
-FACTS = 50  # that are put in order, the best
+ABOUT = 0.8
+RARITY = 0.6
 
-_REL = EDGE_KINDS.index("rel")
+
+class Statement(NamedTuple):
+    """What a thesis joins: the objects its passage is `about`, as their page or note, and those it speaks of itself.
+    No `id` is that of an object."""
+
+    id: int
+    about: tuple[int, ...]
+    objects: tuple[int, ...]
+    score: float
 
 
 class Triple(NamedTuple):
@@ -161,37 +161,20 @@ def _merged(ways: Iterable[_Way]) -> list[Chain]:
     return found
 
 
-def facts(
-    conn: Connection,
-    view: Walkable,
-    episodes: Sequence[int],
-    objects: Collection[int],
-    relevance: Relevance,
-    most: int = FACTS,
-) -> list[Triple]:
-    """The best facts to put in order, as far as the question may see them: relations of `objects`, and theses of
-    `episodes` (node ids, both) that speak of two objects or more."""
-    links = [view.neighbours(vertex) for vertex in sorted(objects)]
-    ids = sorted({int(edge) for near in links for edge in near.edges[near.kinds == _REL]})
-    relations = stored.relations(conn, ids)
-    ends = np.array([(one.src, one.dst) for one in relations], np.int32).reshape(-1, 2)
-    scores = relevance(ends.ravel()).reshape(-1, 2).max(axis=1) if len(ends) else ()
-    found = [
-        Triple(one.src, one.label, one.dst, float(score), one.id, one.inverse)
-        for one, score in zip(relations, scores, strict=True)
-    ]
-    theses = _ends(view, episodes, THESIS)
-    for thesis, score in zip(theses.tolist(), relevance(theses).tolist(), strict=True):
-        members = _ends(view, [thesis], OBJECT)
-        idf = view.graph.idf[view.rows(members)]
-        rarest = sorted(members[np.lexsort((members, -idf))][:MEMBERS].tolist())
-        found += [Triple(a, f"T{thesis}", b, score, thesis, f"T{thesis}") for a, b in combinations(rarest, 2)]
-    return sorted(found, key=lambda one: (-one.score, one))[:most]
+def facts(statements: Iterable[Statement], rarity: Mapping[int, float]) -> list[Triple]:
+    """Statements as facts that can be put in order: each joins every two of the objects that it speaks of; one that
+    speaks of a single object joins it with itself. Its `id` is its label, T12, as well as the triple's `fact`.
 
-
-def _ends(view: Walkable, vertices: Iterable[int], kind: int) -> Ids:
-    """The neighbours of that kind of any of these, by id."""
-    near = [view.neighbours(vertex).vertices for vertex in vertices]
-    found = np.unique(np.concatenate(near)) if near else np.empty(0, np.int32)
-    of_kind: Ids = found[view.kinds(found) == kind]
-    return of_kind
+    A triple's score: `statement's + ABOUT if the passage is about one of the two + RARITY * mean rarity of the two`.
+    What a page tells of its subject leads further than what it says in passing, and what is rare further than what is
+    common. `rarity`: object -> [0, 1].
+    """
+    found = []
+    for one in statements:
+        speaks_of = sorted({*one.about, *one.objects})
+        pairs = list(combinations(speaks_of, 2)) or [(only, one.id) for only in speaks_of]
+        for a, b in pairs:
+            score = one.score + ABOUT * (a in one.about or b in one.about)
+            score += RARITY * (rarity.get(a, 0.0) + rarity.get(b, 0.0)) / 2
+            found.append(Triple(a, f"T{one.id}", b, score, one.id))
+    return found

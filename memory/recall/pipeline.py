@@ -5,7 +5,7 @@ analyse -> scope -> text -> seed -> graph -> links -> context -> rank
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -64,13 +64,14 @@ class Recorder:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A recall with what later stages need of it: the analysed question, the names of the objects it seeded, how many
-    episodes it was allowed to see and how many there are, when facts must hold to be shown, and whether a time is all
-    that was asked for, and there is something of it."""
+    """A recall with what later stages need of it: the graph it walked, the analysed question, the names of the objects
+    it seeded by node id, how many episodes it was allowed to see and how many there are, when facts must hold to be
+    shown, and whether a time is all that was asked for, and there is something of it."""
 
     recall: Recall
+    graph: Graph
     question: Question
-    seeds: tuple[str, ...]
+    seeds: Mapping[int, str]
     n_allowed: int
     n_alive: int
     holds: Moment
@@ -165,8 +166,9 @@ def recall(
         holds = holds._replace(begun_by=NO_END)
     return Found(
         Recall(hits, recorder.trace()),
+        graph,
         question,
-        tuple(labels.values()),
+        labels,
         int(may_see.sum()),
         graph.n_alive,
         holds,

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory import Memory
-from memory.recall.adjacency import Walkable
-from memory.recall.chains import STEPS, Triple, chains, facts
-from memory.recall.snapshot import load_graph
-from memory.store import graph as stored
-from memory.store.graph import EdgeRow
-from tests.memory.recall.walking import BOOK, EDGES, PUB, A, B, P, W, fits
+from memory.recall.chains import STEPS, Statement, Triple, chains, facts
+from tests.memory.recall.walking import BOOK, EDGES, PUB, A, B, P, W
 
 LABELS = ("works_at", "founded", "located_in", "hq_in", "employs", "knows", "advises", "wrote", "published")
 TRIPLES = [Triple(a, label, b, 0.5, edge) for (edge, (a, b)), label in zip(EDGES.items(), LABELS, strict=True)]
@@ -99,24 +93,14 @@ def test_the_order_of_facts_does_not_matter(triples: list[Triple], roots: set[in
     assert used.isdisjoint(one.fact for one in found.single)
 
 
-def test_facts_come_from_sentences_and_relations(fresh: Memory) -> None:
-    episode = fresh.remember("Ana Silva met Bo Chen. Bo Chen moved to Porto Novo.", source="a").episode_ids[0]
-    with fresh.store.writing() as conn:
-        found = stored.objects_by_norm(conn, ["ana silva", "bo chen", "porto novo"])
-        ana, bo, porto = (found[name][0] for name in ("ana silva", "bo chen", "porto novo"))
-        first = stored.allocate(conn, "edge", 1)
-        conn.execute("INSERT INTO predicate(id, label, inverse_label) VALUES (7, 'born in', 'birthplace of')")
-        stored.insert_edges(conn, [EdgeRow(first, "rel", ana, porto, pred_id=7)], 1000)
-    with fresh.store.reading() as conn:
-        graph = load_graph(conn)
-        view = Walkable(graph, graph.alive)
-        given_ = facts(conn, view, [episode], [ana], fits({}, 0.5))
-        texts = stored.thesis_texts(conn, [one.fact for one in given_])
-    assert [(one.relation, one.inverse) for one in given_ if one.fact == first] == [("born in", "birthplace of")]
-    assert sorted(texts.values()) == ["Ana Silva met Bo Chen.", "Bo Chen moved to Porto Novo."]
-    [around] = [one for one in chains(given_, {porto}).chains if one.relations[0] == "birthplace of"]
-    assert around.vertices == (porto, ana)
-    assert around.ends == (bo,)
-    nothing = Walkable(graph, np.zeros(len(graph.alive), np.bool_))
-    with fresh.store.reading() as conn:
-        assert facts(conn, nothing, [episode], [ana], fits({}, 0.5)) == []
+def test_a_statement_joins_every_two_of_its_objects() -> None:
+    page, passing, alone = (
+        Statement(90, (A,), (B, W), 0.5), Statement(91, (), (B, W), 0.5), Statement(92, (P,), (P,), 0.25)
+    )  # fmt: skip
+    found = facts([page, passing, alone], {A: 1.0, B: 0.5, W: 0.0})
+    assert [(one.head, one.tail) for one in found if one.fact == 90] == [(A, B), (A, W), (B, W)]
+    assert [(one.head, one.tail, one.relation) for one in found if one.fact == 92] == [(P, 92, "T92")]
+    score = {(one.fact, one.head, one.tail): one.score for one in found}
+    assert score[90, A, B] > score[90, A, W], "what is rare leads further"
+    assert score[90, A, W] > score[90, B, W] == score[91, B, W], "and what the passage is about"
+    assert {chain.ends for chain in chains(found, {A}).chains} >= {(W,)}
