@@ -63,7 +63,7 @@ REPLACED_BY = re.compile(
 )
 REPLACE_WITH = re.compile(
     r"\b(?:replac(?:es|ed|ing)|swapp?(?:s|ed|ing)?|exchang(?:es|ed))\s(?P<old>[^.,;:!?()\n]{1,50}?)\s"
-    r"(?:with|by|for)\s",
+    r"(?:with|by)\s",
     _I,
 )
 RENAMED = re.compile(
@@ -102,6 +102,12 @@ NO_LONGER = re.compile(
     _I,
 )
 
+# Forms that are nouns as well.
+NOUNS = frozenset(
+    "switch change swap move shift transfer transition convert cut cuts drop drops rise rises increase increases raise"
+    " push upgrade downgrade bump jump climb up down changes moves shifts swaps transfers switches upgrades"
+    " downgrades".split()
+)
 # That a choice holds for good.
 SETTLED = re.compile(
     r"\b(?:now|from now on|from then on|as of|as from|from|since|starting|effective|until|decided|decision|agreed|new|"
@@ -109,10 +115,29 @@ SETTLED = re.compile(
     _I,
 )
 CORRECTS = re.compile(r"correct|mistake|wrong|typo|erratum", _I)
-# One of these stands in every sentence that a rule reads a change in.
-SIGNS = re.compile(
-    r"\bfrom\b|->|→|=>|⇒|\binstead\b|\bplace of\b|\blieu\b|\((?:was|were|until|till|before|previously|formerly|up|down|"
-    r"used|instead)\b|\bno longer\b|\bnot\b|n['’]t\b|\breplac|\bsupersed|\bsucce|\btakes?\b|\btook\b|\brenam|\brebrand|"
-    r"\bnow (?:called|named|known|goes)\b|\buse\b|\bused to\b|\bback (?:to|on)\b|\bswap|\bdown as\b|\bold\b|\bended\b",
-    _I,
-)
+# One of a rule's words stands in every sentence that it reads a change in.
+SIGNS = {
+    rule: frozenset(words.split())
+    for rule, words in {
+        "from_to": "from",
+        "was": "(was (were (until (till (before (previously (formerly (up (down (used (instead (was: (until: (formerly:"
+        " (previously:",
+        "isnt": "isn't isn’t aren't aren’t not wasn't wasn’t",
+        "but_not": "not",
+        "not_any_more": "no not",
+        "instead": "instead place lieu",
+        "replaces": "replaces replaced replacing supersedes superseded succeeds succeeded take takes took swap swaps"
+        " swapped swapping exchanges exchanged",
+        "renamed": "rename renames renamed renaming rebrand rebrands rebranded called named known goes",
+        "used_to": "used",
+        "arrow": "-> → => ⇒",
+        "old_new": "old",
+        "back": "longer",
+        "roles": "down",
+        "own": "i i'm i’m i've i’ve my we we're we’re we've we’ve our",
+        "new": "new",
+        "gone": "closed out gone discontinued shut dead cancelled history more retired ended ends ran expired over",
+    }.items()
+}
+ALL_SIGNS = frozenset[str]().union(*SIGNS.values())
+TOKEN = re.compile(r"\(?[^\W_][^\s.,;!?()*\"“”]*|->|→|=>|⇒")

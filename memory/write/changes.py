@@ -36,11 +36,9 @@ class Change:
 
 def of_sentence(said: Said) -> Iterator[Change]:
     """The changes a sentence tells, each once, by the first rule that finds it."""
-    if words.SIGNS.search(said.text, said.start, said.end) is None:
-        return
     taken: list[Span] = []
-    for rule in _RULES:
-        for change in rule(said):
+    for name, rule in _RULES if said.signs else ():
+        for change in rule(said) if not said.signs.isdisjoint(words.SIGNS[name]) else ():
             if any(start < change.end and change.start < end for start, end in taken):
                 continue
             if change.subject and change.old.lower() != change.new.lower() and _fits(change.old) and _fits(change.new):
@@ -52,8 +50,10 @@ def across(said: Sequence[Said]) -> Iterator[Change]:
     """Changes that neighbouring sentences tell together: an old plan and a new one, "no longer A. Back to B", who steps
     down as one thing and takes over as another, what ended and what is used now."""
     for place, one in enumerate(said):
+        if not one.signs:
+            continue
         following = [other for other in said[place : place + 3] if other.teller == one.teller]
-        for rule in (_old_new, _back, _roles, _gone):
+        for rule in (rule for name, rule in _ACROSS if not one.signs.isdisjoint(words.SIGNS[name])):
             yield from (change for change in rule(one, following) if _fits(change.old) and _fits(change.new))
 
 
@@ -99,8 +99,11 @@ def _from_to(said: Said) -> Iterator[Change]:
         old, new = _group(said, match, "old"), phrases.right(text, match.end(), said.end)
         if old is None or new is None or old[1] < match.end("old") - 2:
             continue
+        if _is_noun(text, said.start, match) or not phrases.STOPS.isdisjoint(match["between"].split()[:-1]):
+            continue
         alike, moved = _alike(said, old, new), _patient(match["between"])
-        verb = match.lastgroup if match.lastgroup not in ("between", "old") else ""
+        if alike and _is_year(text, old) and _is_year(text, new):
+            continue
         verb = next(name for name in ("rise", "switch", "promote", "move", "rename") if match[name])
         is_name = text[new[0]].isupper()
         if alike and verb != "rename":
@@ -121,6 +124,31 @@ def _from_to(said: Said) -> Iterator[Change]:
             yield from _made(said, slot, old, new)
 
 
+def _is_noun(text: str, start: int, match: re.Match[str]) -> bool:
+    """Whether the word is no verb: "the move from A to B", "his transition"."""
+    before = text[start : match.start()].rsplit(maxsplit=1)[-1:] or [""]
+    word = before[0].strip("*_\"'([,.-").lower()
+    base = match[0].split()[0].lower()
+    return base in words.NOUNS and word not in (
+        "",
+        "i",
+        "we",
+        "they",
+        "you",
+        "will",
+        "to",
+        "and",
+        "go",
+        "goes",
+        "went",
+        "is",
+    )
+
+
+def _is_year(text: str, span: Span) -> bool:
+    return re.fullmatch(r"1\d{3}|20\d\d", text[span[0] : span[1]]) is not None
+
+
 def _patient(between: str) -> str:
     """What is changed, between the verb and its "from"."""
     said = [word for word in phrases.clean(between).split() if word.lower() not in _DIRECTIONS]
@@ -136,7 +164,7 @@ def _was(said: Said) -> Iterator[Change]:
     text = said.text
     for match in words.WAS.finditer(text, said.start, said.end):
         old = _group(said, match, "old")
-        if old is None or _kind(said, old) == "word":
+        if old is None or _kind(said, old) == "word" or _is_year(text, old):
             continue
         new = _nearest(said, match.start(), _kind(said, old))
         if new is None:
@@ -242,17 +270,18 @@ def _is_bold(text: str, span: Span) -> bool:
 
 
 def _replaces(said: Said) -> Iterator[Change]:
-    """Who or what takes whose place. Both must be names, or what is read as one would be anything."""
+    """Who or what takes whose place: both must be names, and the place known, of a list, a key or "as" a role."""
     text = said.text
     for match in words.REPLACED_BY.finditer(text, said.start, said.end):
         old, new = phrases.left(text, said.start, match.start()), phrases.right(text, match.end(), said.end)
-        if _named(text, old) and _named(text, new):
-            yield from _made(said, (said.about or said.teller, said.label or "has"), old, new, bool(said.label))
+        slot = _role_slot(said, new)
+        if slot and _named(text, old) and _named(text, new):
+            yield from _made(said, slot, old, new)
     for match in words.REPLACE_WITH.finditer(text, said.start, said.end):
         old, new = _group(said, match, "old"), phrases.right(text, match.end(), said.end)
-        subject, _ = slot_before(said, match.start(), "has")
+        subject, _ = slot_before(said, match.start(), "uses")
         if subject and _named(text, old) and _named(text, new):
-            yield from _made(said, (said.about or subject, "has"), old, new, False)
+            yield from _made(said, (subject, "uses"), old, new, False)
     for match in words.REPLACES.finditer(text, said.start, said.end):
         old, new = phrases.right(text, match.end(), said.end), phrases.left(text, said.start, match.start())
         if not _named(text, old) or old is None:
@@ -261,8 +290,29 @@ def _replaces(said: Said) -> Iterator[Change]:
         if said.head and subject == said.head:
             place = text.find(said.head, max(0, said.start - 300), said.end)
             new = (place, place + len(said.head)) if place >= 0 else None
-        if new and _named(text, new):
-            yield from _made(said, (said.about or said.teller, "has"), old, new, False)
+            if new:
+                yield from _made(said, (said.about or said.teller, "has"), old, new, False)
+        elif _named(text, new) and (slot := _role_slot(said, old)):
+            yield from _made(said, slot, old, new)
+
+
+def _role_slot(said: Said, place: Span | None) -> Slot | None:
+    """Whose place it is: "as treasurer of the club", the key of the line."""
+    if said.label:
+        return said.about or said.teller, said.label
+    match = _AS.match(said.text, place[1], said.end) if place else None
+    if match is None:
+        return None
+    of = phrases.right(said.text, match.end("of"), said.end) if match["of"] else None
+    whose = phrases.clean(said.text[of[0] : of[1]]) if of else said.about or said.teller
+    itself = not of and any(word in said.words for word in said.about.split())
+    return None if itself else (whose, match["role"].lower())
+
+
+_AS = re.compile(
+    r"[*_]{0,2} as (?:the |a |an |our |my )?(?P<role>[^\W\d_]+(?: (?!of|in|for|since|and|from)[^\W\d_]+)?)"
+    r"(?P<of> of(?: the)? )?"
+)
 
 
 def _named(text: str, span: Span | None) -> bool:
@@ -278,7 +328,7 @@ def _renamed(said: Said) -> Iterator[Change]:
         else:
             span = phrases.right(text, said.start, match.start())
             old = span if _named(text, span) else phrases.left(text, said.start, match.start())
-        if old and _named(text, new):
+        if old and _named(text, old) and _named(text, new):
             yield from _made(said, (phrases.clean(text[old[0] : old[1]]), "is called"), old, new)
 
 
@@ -302,8 +352,9 @@ def _arrow(said: Said) -> Iterator[Change]:
         yield from _made(said, slot if slot[0] else (said.about, "is"), old, new)
 
 
-_RULES: tuple[Callable[[Said], Iterator[Change]], ...] = (
-    _from_to, _was, _isnt, _but_not, _not_any_more, _instead, _replaces, _renamed, _used_to, _arrow,
+_RULES: tuple[tuple[str, Callable[[Said], Iterator[Change]]], ...] = (
+    ("from_to", _from_to), ("was", _was), ("isnt", _isnt), ("but_not", _but_not), ("not_any_more", _not_any_more),
+    ("instead", _instead), ("replaces", _replaces), ("renamed", _renamed), ("used_to", _used_to), ("arrow", _arrow),
 )  # fmt: skip
 
 
@@ -347,3 +398,8 @@ def _gone(one: Said, following: Sequence[Said]) -> Iterator[Change]:
         if match.start() < one.end:
             old, new = phrases.left(text, one.start, match.start()), phrases.right(text, match.end(), following[-1].end)
             yield from _made(one, (one.teller, "uses"), old, new, False)
+
+
+_ACROSS: tuple[tuple[str, Callable[[Said, Sequence[Said]], Iterator[Change]]], ...] = (
+    ("old_new", _old_new), ("back", _back), ("roles", _roles), ("gone", _gone),
+)  # fmt: skip

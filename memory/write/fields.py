@@ -48,10 +48,6 @@ _TODO_OPEN = re.compile(r"\([A-Z]\) (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
 _TODO_MARK = re.compile(r"\s?(?:[+@#][\w/-]+|\b(?:due|t|rec|id):\S+)")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[:.]\d\d|\d{1,2} \w+$")
 _ASIDE = re.compile(r"\s*\((?P<aside>[^()]{0,120})\)")
-CALENDAR = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december today tomorrow yesterday""".split()
-)
 _TELLING = frozenset("says said writes wrote asks asked phoned called pinged edited touched updated modified".split())
 _TOTALS = frozenset("total sum average avg mean min max subtotal all other others".split())
 _VERBS = frozenset(
@@ -171,7 +167,7 @@ def _field(text: str, start: int, end: int, line: Line, about: str) -> _Field | 
     if match is None or match["value"] is None:
         return None
     key, new = _key(match["key"])
-    if not key or (start != line.start and not new):
+    if not key or (start != line.start and not new) or (about and about.lower() in key.lower()):
         return None
     begin = match.start("value")
     value = text[begin:end]

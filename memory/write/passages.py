@@ -7,7 +7,7 @@ its line's marks, so the work grows with the length of the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,10 +54,19 @@ class Passage:
     cut: tuple[tuple[int, int, Line], ...] = field(default=())
 
 
-def passage(text: str, speaker: str | None, properties: Mapping[str, Any], first: bool) -> Passage:
-    """Cuts the text. `speaker` is who "I" is; without one, and in a chat for the person who asks, the owner."""
+def passage(
+    text: str,
+    speaker: str | None,
+    properties: Mapping[str, Any],
+    first: bool,
+    spans: Sequence[Span] | None = None,
+) -> Passage:
+    """Cuts the text, at `spans` if its sentences are known.
+
+    `speaker` is who "I" is; without one it is the owner, and in a chat with a machine the person who asks.
+    """
     lines = tuple(_lines(text, speaker or OWNER, properties, first))
-    return Passage(text, lines, tuple(_sentences(text, lines)))
+    return Passage(text, lines, tuple(_sentences(text, lines, sentences(text) if spans is None else spans)))
 
 
 def _lines(text: str, teller: str, properties: Mapping[str, Any], first: bool) -> Iterator[Line]:
@@ -114,11 +123,11 @@ def _role(name: str) -> str:
     return "owner" if lower in _OWNERS else "machine" if lower in _MACHINES else ""
 
 
-def _sentences(text: str, lines: tuple[Line, ...]) -> Iterator[tuple[int, int, Line]]:
+def _sentences(text: str, lines: tuple[Line, ...], spans: Sequence[Span]) -> Iterator[tuple[int, int, Line]]:
     """The sentences that somebody tells in prose: no headings, no rows of tables. A sentence begins where its line's
     words do, behind a speaker's name."""
     place = 0
-    for start, end in sentences(text):
+    for start, end in spans:
         while place < len(lines) and lines[place].end <= start:
             place += 1
         if place == len(lines):

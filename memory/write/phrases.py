@@ -19,7 +19,7 @@ _WORD = re.compile(r"\S+")
 _EMPHASIS = re.compile(r"(\*\*|__|\*|_|`|\"|“|„|«)(?=\S)")
 _CLOSERS = {"“": "”", "„": "“", "«": "»"}
 _EDGES = " \t\n*_`\"'“”„«»,;:.!?()[]–—-"
-_BOUND = re.compile(r"[.,;:!?](?=\s|$)|[()\n;]|\s[–—-]{1,2}\s|\s?(?:->|→|=>)|…")
+_BOUND = re.compile(r"(?!, \d{4}\b)[.,;:!?](?=\s|$)|[()\n;]|\s[–—-]{1,2}\s|\s?(?:->|→|=>)|…")
 
 # A phrase ends before one of these.
 STOPS = frozenset(
@@ -33,7 +33,11 @@ _ARTICLES = frozenset("the a an our my your his her its their der die das het de
 PRONOUNS = frozenset(
     """i me we us you he him she her it they them this that these those there here who what which one ones everything
     something nothing anything someone somebody everybody everyone nobody all both some any none same other others
-    another such my your our their his its mine ours""".split()
+    another such many most few several others people my your our their his its mine ours""".split()
+)
+CALENDAR = frozenset(
+    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+    september october november december today tomorrow yesterday""".split()
 )
 
 _UNIT = (

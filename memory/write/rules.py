@@ -8,15 +8,15 @@ read.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from memory.write import changes, fields, moods, phrases, statements
+from memory.write.change_words import ALL_SIGNS, TOKEN
 from memory.write.changes import Change
-from memory.write.passages import Line, Passage, passage
+from memory.write.passages import Line, Passage, Span, passage
 from memory.write.since import valid_from
 from memory.write.statements import Statement
 from memory.write.subjects import Said
@@ -26,22 +26,28 @@ LONGEST = 600  # characters of a sentence
 
 
 def telling(
-    text: str, title: str, at: datetime | None, speaker: str | None, properties: Mapping[str, Any], first: bool
+    text: str,
+    title: str,
+    at: datetime | None,
+    speaker: str | None,
+    properties: Mapping[str, Any],
+    first: bool,
+    spans: Sequence[Span] | None = None,
 ) -> Telling:
     """What one episode tells.
 
     `title` is its note's title and headings, `at` when it was written, `speaker` who wrote it if it was not the owner;
-    `properties` of the source are told by its `first` episode only.
+    `properties` of the source are told by its `first` episode only; `spans` are its sentences where they are known.
     """
     if moods.is_stale(title, text):
         return Telling("rule")
     about, dated = ("", "") if speaker else phrases.topic(title)
-    read = passage(text, speaker, properties, first)
+    read = passage(text, speaker, properties, first, spans)
     told: list[ToldRelation] = []
     if first:
         told += fields.of_properties(about, properties)
     said = list(_said(read, about))
-    told += _in_sentences(read.text, said, at)
+    told += _in_sentences(said, at, first)
     changed = [(relation.start, relation.end) for relation in told if relation.replaces]
     for relation in fields.of_lines(read, about, dated, at):
         if not any(start < relation.end and relation.start < end for start, end in changed):
@@ -51,27 +57,30 @@ def telling(
 
 def _said(read: Passage, about: str) -> Iterator[Said]:
     """The sentences, each with what the words before it say of what it speaks of."""
-    head = label = named = ""
+    text, head, label, before = read.text, "", "", 0
+    lower = text.lower()
+    if len(lower) != len(text):  # a few letters are longer in lower case
+        lower = text
     line: Line | None = None
     for start, end, of in read.cut:
         if of is not line:
-            new_head = _head(read.text, start, end) if of.bullet else ""
-            head = new_head if of.bullet else ""
-            label = fields.label(read.text, start, end)
-            named = named if line is not None and read.text.count("\n", line.end, of.start) < 2 else ""
+            head = _head(text, start, end) if of.bullet else ""
+            label = fields.label(text, start, end)
+            if line is None or text.count("\n", line.end, of.start) > 1:
+                before = start  # another paragraph
             line = of
         if end - start <= LONGEST:
-            yield Said(read.text, start, end, about, of.teller, head, label, named)
-            named = _last_name(read.text, start, end) or named
+            signs = ALL_SIGNS.intersection(TOKEN.findall(lower, start, end))
+            yield Said(text, start, end, about, of.teller, head, label, before, signs)
 
 
-def _in_sentences(text: str, said: list[Said], at: datetime | None) -> Iterator[ToldRelation]:
+def _in_sentences(said: list[Said], at: datetime | None, first: bool) -> Iterator[ToldRelation]:
     spans = []
     for change, one in _changes(said):
         spans.append((change.start, change.end))
         yield _told_change(change, one, at)
-    for one in said:
-        for statement in statements.of_sentence(one):
+    for place, one in enumerate(said):
+        for statement in (*statements.of_sentence(one), *(statements.of_beginning(one) if first and not place else ())):
             if not any(start < statement.end and statement.start < end for start, end in spans):
                 yield _told_statement(statement, one, at)
 
@@ -82,16 +91,6 @@ def _changes(said: list[Said]) -> Iterator[tuple[Change, Said]]:
     for one in said:
         for change in changes.of_sentence(one):
             yield change, one
-
-
-_NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+){0,3}")
-
-
-def _last_name(text: str, start: int, end: int) -> str:
-    """The last name in a sentence; its first word is one only if it stands alone at its beginning."""
-    names = _NAME.findall(text, start, end)
-    names = [name for name in names if name.lower() not in phrases.PRONOUNS | fields.CALENDAR]
-    return names[-1] if names else ""
 
 
 def _head(text: str, start: int, end: int) -> str:

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memory.write import phrases
-from memory.write.subjects import Said
+from memory.write.change_words import SIGNS
+from memory.write.subjects import Said, named_before
 from memory.write.told import Cardinality
 
 # Words of a verb -> (predicate, cardinality, what its object must be: "name" | "value" | "any").
@@ -30,12 +31,15 @@ _VERBS: dict[str, tuple[str, Cardinality, str]] = {
     "now works at": ("works at", "one", "name"), "now works for": ("works at", "one", "name"),
     "works as": ("works as", "one", "any"), "work as": ("works as", "one", "any"),
     "reports to": ("reports to", "one", "name"), "report to": ("reports to", "one", "name"),
+    "am reporting to": ("reports to", "one", "name"), "am now reporting to": ("reports to", "one", "name"),
+    "are reporting to": ("reports to", "one", "name"), "is reporting to": ("reports to", "one", "name"),
     "now reports to": ("reports to", "one", "name"), "now report to": ("reports to", "one", "name"),
     "married": ("married to", "one", "name"), "is married to": ("married to", "one", "name"),
     "am married to": ("married to", "one", "name"), "got married to": ("married to", "one", "name"),
     "joined": ("joined", "many", "name"), "has joined": ("joined", "many", "name"),
     "have joined": ("joined", "many", "name"),
-    "is called": ("is called", "one", "any"), "is now called": ("is called", "one", "any"),
+    "goes by": ("is called", "one", "name"), "is called": ("is called", "one", "any"),
+    "is now called": ("is called", "one", "any"),
     "is named": ("is called", "one", "any"), "was renamed to": ("is called", "one", "any"),
     "is allergic to": ("is allergic to", "many", "any"), "am allergic to": ("is allergic to", "many", "any"),
     "was born on": ("birthday", "one", "value"), "was born in": ("was born in", "unknown", "any"),
@@ -47,7 +51,9 @@ _VERBS: dict[str, tuple[str, Cardinality, str]] = {
     "weigh": ("weighs", "one", "value"), "speaks": ("speaks", "many", "name"), "drives": ("drives", "unknown", "any"),
     "studies": ("studies", "unknown", "any"), "switched to": ("uses", "unknown", "any"),
     "have switched to": ("uses", "unknown", "any"), "has switched to": ("uses", "unknown", "any"),
-    "am back on": ("uses", "unknown", "any"), "are back on": ("uses", "unknown", "any"),
+    "am back on": ("uses", "unknown", "any"), "are now on": ("uses", "unknown", "name"),
+    "am now on": ("uses", "unknown", "name"), "now use": ("uses", "unknown", "any"),
+    "now uses": ("uses", "unknown", "any"), "are back on": ("uses", "unknown", "any"),
     "is back on": ("uses", "unknown", "any"),
 }  # fmt: skip
 # What ends: the predicate of what held before.
@@ -60,40 +66,56 @@ _ENDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _CONTRACTED = {"m": "am", "ve": "have", "s": "is", "re": "are"}
 
-_PERSONAL = re.compile(r"(?P<i>i|we)(?:['’](?P<short>m|ve|re))?\s", re.IGNORECASE)
-_OWN = re.compile(r"(?P<own>my|our)\s(?:(?:new|current)\s)?", re.IGNORECASE)
-_NAME = r"(?:[A-ZÀ-ÖØ-ÞŁŚŻŹĆŠČŽ][\w’'&-]*\.?(?: (?:of|de|van|der|von|den|di|da|la|le) (?=[A-ZÀ-Þ]))?)"
-_NAMED = re.compile(rf"(?P<name>\[\[[^\[\]\n]{{1,80}}\]\]|{_NAME}(?: {_NAME}){{0,4}})\s?(?=['’]s?\s|[a-z\s,(])")
+_NAME_WORD = r"(?:[A-ZÀ-ÖØ-ÞŁŚŻŹĆŠČŽ][\w’'&-]*\.?(?: (?:of|de|van|der|von|den|di|da|la|le) (?=[A-ZÀ-Þ]))?)"
+_NAMED = re.compile(
+    rf"(?P<name>\[\[[^\[\]\n]{{1,80}}\]\]|{_NAME_WORD}(?: {_NAME_WORD}){{0,4}})\s?(?=['’]s?\s|[a-z\s,(])"
+)
 _VERB = re.compile(
     r"(?:(?:now|currently|still|just|recently|finally|also|officially|then|already)\s)?(?P<verb>"
-    + "|".join(sorted((re.escape(verb).replace(r"\ ", r"\s") for verb in {*_VERBS, *_ENDS}), key=len, reverse=True))
+    + "|".join(sorted((re.escape(verb) for verb in {*_VERBS, *_ENDS}), key=len, reverse=True))
     + r")\s(?:now\s)?"
 )
-_IS = re.compile(
-    r"(?:is|are|['’]s)\s(?:now\s|currently\s|still\s|called\s|actually\s)?|now\s(?:is|are)\s", re.IGNORECASE
-)
+_IS = re.compile(r"(?:is|are|['’]s)\s(?:now\s|currently\s|still\s|called\s|actually\s)?|now\s(?:is|are)\s")
 _LEADS = re.compile(
     r"(?:\W|\b(?:so|and|but|then|ok|okay|well|yes|today|yesterday|finally|fyi|btw|update|also|since [a-z]+|monday|"
     r"tuesday|wednesday|thursday|friday|saturday|sunday|as of [a-z]+|from [a-z]+)\b){0,6}",
     re.IGNORECASE,
 )
-_OF = re.compile(r"the (?P<what>[a-z][a-z -]{1,30}) of (?=\[\[|[A-ZÀ-Þ])", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"[a-zà-ž][\wà-ž'’-]*(?: [a-zà-ž][\wà-ž'’-]*){0,2}")
+_CLAUSE = re.compile(
+    r"(?:[,;]|\s[–—-])\s(?:(?:and|but|so)\s)?|\s(?:and|but|so)\s(?:since [^,.;]{1,24} )?(?=(?:i|we|my|our)\b)",
+    re.IGNORECASE,
+)
+_PERSONAL = re.compile(r"(?:i|we)(?:['’](?P<short>m|ve|re))?\s", re.IGNORECASE)
+_OWN = re.compile(r"(?:my|our)\s(?:(?:new|current)\s)?", re.IGNORECASE)
+_OF = re.compile(r"the (?P<what>[a-z][a-z -]{1,30}) of (?=\[\[|[A-ZÀ-Þ])")
+_OF_FIRST = re.compile(r"The (?P<what>[a-z][a-z -]{1,30}) of (?=\[\[|[A-ZÀ-Þ])")
+_ATTRIBUTE = re.compile(r"(?P<what>[^\W\d_][\w'’-]*(?: [^\W\d_][\w'’-]*){0,3}?) (?=(?:now )?(?:is|are)\b)")
 _SEEN = re.compile(
     r"(?P<name>[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+){0,3})\*{0,2},? (?:who |which )?(?:has been|is now) "
-    r"(?:my|our) (?P<what>[a-z]+(?: [a-z]+)?)\b"
+    r"(?:my|our) (?P<what>[a-z]+(?: (?!since|for|at|in|from|and|now)[a-z]+)?)\b"
+)
+_NEW = re.compile(r"\bnew (?P<what>[a-z]+)(?: [a-z ]{2,24})?(?:,|:| is| called) (?:\*\*|_|\*)?(?=\[\[|[A-ZÀ-Þ])")
+_ROLE = re.compile(r"(?:My|Our) (?P<what>[a-z]+)(?= (?:for|since|at|in|from|and)\b|[,.(:]| \()")
+_QUOTES = re.compile(r"[\"“”„«»]")
+_ARTICLE = re.compile(r"an?\s", re.IGNORECASE)
+_STAY = re.compile(
+    r"\bfor (?:the|a|an|one|two|three|four|five|six|\d+) (?:few )?"
+    r"(?:days?|weeks?|months?|summer|winter|term|semester)\b|"
+    r"\bfor now\b|\btemporar|\bat the moment\b|\bduring\b|\bthis (?:week|month|summer|winter)\b",
+    re.IGNORECASE,
 )
 _NO_OBJECT = frozenset(
     """a an the not very so too quite really just only also still never always good bad fine great nice gone here there
     back done ready ok okay late early happy sad tired sick closed open dead better worse over out up down off on in at
     being going getting making doing having because like about one more less most least all half""".split()
 )
-_GENERIC = frozenset("first last next main own whole other same best only favourite favorite".split())
+_GENERIC = frozenset("first last next main own whole other same best only favourite favorite thing point idea".split())
+_NO_OWNERS = frozenset("let that it here what there who today yesterday tomorrow he she how where".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`ended`: what held before and does no longer."""
+    """`ended`: what held before and does no longer. `happened`: an event brought it about."""
 
     subject: str
     predicate: str
@@ -106,71 +128,84 @@ class Statement:
 
 
 def of_sentence(said: Said) -> Iterator[Statement]:
-    """What a sentence states, by the first form that it has."""
+    """What a sentence states, by the first form that it has; what its clauses state of "I" and of what is mine."""
     text = said.text
+    if any(text.find(words, said.start, said.end) >= 0 for words in _SEEN_SIGNS):
+        for seen in _SEEN.finditer(text, said.start, said.end):
+            yield Statement(said.teller, seen["what"], seen["name"], *seen.span(), "one")
+    if "new" in said.signs:
+        yield from _new(said)
     lead = _LEADS.match(text, said.start, said.end)
     start = lead.end() if lead else said.start
-    if (seen := _SEEN.search(text, said.start, said.end)) is not None:
-        yield Statement(said.teller, seen["what"], seen["name"], *seen.span(), "one")
-        return
-    if (own := _OWN.match(text, start, said.end)) is not None:
-        yield from _attribute(said, said.teller, own.end(), own["own"].lower() == "our")
-        return
-    if (person := _PERSONAL.match(text, start, said.end)) is not None:
-        first = _CONTRACTED.get((person["short"] or "").lower(), "")
-        yield from _verb(said, said.teller, person.end(), first, True)
-        return
-    if (of := _OF.match(text, start, said.end)) is not None:
+    of = _OF.match(text, start, said.end) or _OF_FIRST.match(text, start, said.end)
+    if of is not None:
         named = _NAMED.match(text, of.end(), said.end)
         verb = _IS.match(text, named.end(), said.end) if named else None
-        if named and verb:
+        if named and verb and not _ARTICLE.match(text, verb.end()):
             yield from _value(said, phrases.clean(named["name"]), of["what"], verb.end(), start)
         return
+    if _QUOTES.search(text, said.start, start):  # somebody else's words
+        return
+    if not said.signs.isdisjoint(SIGNS["own"]):
+        yield from _own(said, start)
+        for clause in _CLAUSE.finditer(text, start, said.end):
+            if len(_QUOTES.findall(text, said.start, clause.end())) % 2 == 0:
+                yield from _own(said, clause.end())
     if (named := _NAMED.match(text, start, said.end)) is not None:
         yield from _of_name(said, named)
 
 
+_SEEN_SIGNS = ("been my ", "been our ", "now my ", "now our ")
+
+
+def of_beginning(said: Said) -> Iterator[Statement]:
+    """What a note says of what it is about in its first words: "My reviser for medical texts." """
+    match = _ROLE.match(said.text, said.start, said.end)
+    if match is not None and said.about[:1].isupper() and match["what"] not in phrases.STOPS | _GENERIC:
+        yield Statement(said.teller, match["what"], said.about, *match.span(), "one")
+
+
+def _own(said: Said, start: int) -> Iterator[Statement]:
+    """A clause about its teller: "I report to Ana", "my rent is 735"."""
+    text = said.text
+    if (own := _OWN.match(text, start, said.end)) is not None:
+        what = _ATTRIBUTE.match(text, own.end(), said.end)
+        verb = _IS.match(text, what.end(), said.end) if what else None
+        if what and verb and phrases.STOPS.isdisjoint(what["what"].lower().split()):
+            yield from _value(said, said.teller, what["what"], verb.end(), start)
+    elif (person := _PERSONAL.match(text, start, said.end)) is not None:
+        helper = _CONTRACTED.get((person["short"] or "").lower(), "")
+        yield from _verb(said, said.teller, person.end(), helper, True)
+
+
+def _new(said: Said) -> Iterator[Statement]:
+    """ "Pixel: new vet round the corner, Dr. Thoms"."""
+    text = said.text
+    for match in _NEW.finditer(text, said.start, said.end):
+        marked = text[match.end() - 1] in "*_" or text.startswith("[[", match.end())
+        span = phrases.right(text, match.end(), said.end) if marked or said.label else None
+        name = phrases.clean(text[span[0] : span[1]]) if span else ""
+        if span and len(name.split()) <= 4 and match["what"] not in phrases.CALENDAR | _GENERIC:
+            subject = said.label if said.label and said.label[:1].isupper() else said.about or said.teller
+            yield Statement(subject, match["what"], name, match.start(), span[1], "one", False, True)
+
+
 def _of_name(said: Said, named: re.Match[str]) -> Iterator[Statement]:
     text, name = said.text, phrases.clean(named["name"])
-    words = name.lower().split()
+    first = name.lower().split()[0] if name else ""
     place = named.end()
-    if name.endswith(("'s", "’s")) or text[place : place + 3] in ("'s ", "’s "):
-        owner = name.removesuffix("'s").removesuffix("’s")
-        skipped = place + 3 if not name.endswith(("'s", "’s")) else place
-        if (
-            len(words) <= 4
-            and words[0] not in phrases.PRONOUNS
-            and words[0] not in ("let's", "today's", "here's", "what's")
-        ):
-            yield from _attribute_of(said, owner, skipped)
-        return
-    if words[0] in phrases.PRONOUNS or words[0] in phrases.STOPS or words == ["the"]:
-        return
-    yield from _verb(said, name, place, "", False)
-
-
-def _attribute_of(said: Said, owner: str, start: int) -> Iterator[Statement]:
-    match = _ATTRIBUTE.match(said.text, start, said.end)
-    while match is not None:
-        verb = _IS.match(said.text, match.end() + 1, said.end)
-        if verb is not None:
-            yield from _value(said, owner, match[0], verb.end(), start - len(owner))
-            return
-        shorter = match[0].rpartition(" ")[0]
-        match = re.compile(re.escape(shorter)).match(said.text, start) if shorter else None
-
-
-def _attribute(said: Said, subject: str, start: int, ours: bool) -> Iterator[Statement]:
-    """ "my PM is Henning", "our office is now in Utrecht"."""
-    del ours
-    match = re.compile(r"(?P<what>[^\W\d_][\w'’-]*(?: [^\W\d_][\w'’-]*){0,3}?) (?=(?:now )?(?:is|are)\b)").match(
-        said.text, start, said.end
-    )
-    if match is None:
-        return
-    verb = _IS.match(said.text, match.end(), said.end)
-    if verb is not None and not any(word in phrases.STOPS for word in match["what"].lower().split()):
-        yield from _value(said, subject, match["what"], verb.end(), start)
+    owner = name.removesuffix("'s").removesuffix("’s")
+    if owner != name or text[place : place + 3] in ("'s ", "’s "):
+        place += 0 if owner != name else 3
+        what = _ATTRIBUTE.match(text, place, said.end)
+        verb = _IS.match(text, what.end(), said.end) if what else None
+        known = len(owner.split()) <= 4 and first not in phrases.PRONOUNS
+        plain = what is not None and what["what"][0].islower() and phrases.STOPS.isdisjoint(what["what"].split())
+        known = known and plain and owner.lower() not in _NO_OWNERS
+        if what and verb and known and not _ARTICLE.match(text, verb.end()):
+            yield from _value(said, owner, what["what"], verb.end(), named.start())
+    elif first and first not in phrases.PRONOUNS and first not in phrases.STOPS and name.lower() != "the":
+        yield from _verb(said, name, place, "", False)
 
 
 def _value(said: Said, subject: str, what: str, start: int, begin: int) -> Iterator[Statement]:
@@ -184,42 +219,45 @@ def _value(said: Said, subject: str, what: str, start: int, begin: int) -> Itera
 
 
 def _names(value: str) -> bool:
-    """Whether it is a name: it has a capital."""
-    words = value.split()
-    return (
-        0 < len(words) <= 6
-        and words[0].lower() not in phrases.PRONOUNS
-        and (value[:1].isupper() or any(word[:1].isupper() for word in words))
-    )
+    """Whether it is a name: it begins with a capital."""
+    said = value.split()
+    return 0 < len(said) <= 5 and said[0].lower() not in phrases.PRONOUNS and value[:1].isupper()
 
 
-def _verb(said: Said, subject: str, start: int, first: str, own: bool) -> Iterator[Statement]:
+def _verb(said: Said, subject: str, start: int, helper: str, own: bool) -> Iterator[Statement]:
     text = said.text
-    rest = text[start : start + 60].lower()
-    line = f"{first} {rest}" if first else rest
+    line = f"{helper} {text[start : start + 60].lower()}" if helper else text[start : start + 60].lower()
     match = _VERB.match(line)
     if match is None:
         return
-    verb = " ".join(match["verb"].split())
-    place = start + match.end() - (len(first) + 1 if first else 0)
-    span = phrases.right(text, place, said.end)
-    if span is None or place >= said.end:
+    verb = match["verb"]
+    place = start + match.end() - (len(helper) + 1 if helper else 0)
+    if place >= said.end:
         return
-    value = phrases.clean(text[span[0] : span[1]])
-    first_word = value.lower().split()[0]
-    if first_word in phrases.PRONOUNS or first_word in _NO_OBJECT or phrases.kind(subject) not in ("word",):
+    if _HIM.match(text, place, said.end):
+        value, end = named_before(said, start), place + 3
+    else:
+        span = phrases.right(text, place, said.end)
+        value, end = (phrases.clean(text[span[0] : span[1]]), span[1]) if span else ("", place)
+    first = re.split(r"[\s'’]", value.lower())[0]
+    if not value or first in phrases.PRONOUNS or first in _NO_OBJECT or phrases.kind(subject) != "word":
         return
     if verb in _ENDS:
         if _names(value) or verb.endswith("no longer") or verb in ("quit", "gave up", "stopped", "stopped using"):
-            yield Statement(subject, _ENDS[verb][0], value, place, span[1], "unknown", True, True)
+            yield Statement(subject, _ENDS[verb][0], value, place, end, "unknown", True, True)
         return
     predicate, cardinality, wanted = _VERBS[verb]
-    named, kind = _names(value), phrases.kind(value)
-    if (wanted == "name" and (not named or kind != "word")) or (wanted == "value" and kind == "word"):
+    kind = phrases.kind(value)
+    if (wanted == "name" and (not _names(value) or kind != "word")) or (wanted == "value" and kind == "word"):
         return
     if verb in ("goes to", "went to") and kind != "number":
         return
     if predicate == "is" and kind == "word" and (own or len(value.split()) > 5):
         return
-    happened = "moved" in verb or "joined" in verb or "switched" in verb or verb == "married"
-    yield Statement(subject, predicate, value, start, span[1], cardinality, False, happened)
+    if predicate in ("lives in", "works at", "is based in") and _STAY.search(text, place, said.end):
+        predicate, cardinality = "stays in" if predicate != "works at" else "helps at", "unknown"
+    happened = verb.endswith(("moved to", "relocated to", "joined", "switched to", "married"))
+    yield Statement(subject, predicate, value, start, end, cardinality, False, happened)
+
+
+_HIM = re.compile(r"(?:her|him)\b(?! [a-z])")

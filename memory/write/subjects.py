@@ -24,13 +24,15 @@ _STOPS = phrases.STOPS | frozenset(
     "go goes went gone going get gets got up down raised increased rose fell dropped switched changed moved moves"
     " replaced stays now".split()
 )
+_NAME = re.compile(r"\b[A-ZÀ-Þ][\w’'-]{2,}(?: [A-ZÀ-Þ][\w’'-]+){0,3}")
 _THEY = frozenset("she he it they this that".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
     """A sentence in its place: `text` is the episode's, `about` what the note is about, `teller` who says "I", `head`
-    the name that its list item begins with, `label` the key before it in its line, `named` the last name before it."""
+    the name that its list item begins with, `label` the key before it in its line, `before` where the sentences just
+    before it begin, `signs` its words that may tell a change."""
 
     text: str
     start: int
@@ -39,7 +41,8 @@ class Said:
     teller: str
     head: str = ""
     label: str = ""
-    named: str = ""
+    before: int = 0
+    signs: frozenset[str] = frozenset()
 
     @property
     def words(self) -> str:
@@ -71,10 +74,18 @@ def slot_before(said: Said, before: int, predicate: str) -> Slot:
         first = text[start:before].split(maxsplit=1)[0].lower()
         words = [re.split(r"\W", first.strip("*_\"'"), maxsplit=1)[0]]
     if words[0] in _THEY:
-        return (said.head or said.named, predicate) if said.head or said.named else ("", "")
+        who = said.head or named_before(said, said.start)
+        return (who, predicate) if who else ("", "")
     if words[0] in phrases.PRONOUNS or words[0] in phrases.STOPS or len(words) > 6 or not name:
         return "", ""
     return (said.teller, name) if own else (name, predicate)
+
+
+def named_before(said: Said, place: int) -> str:
+    """Who or what was named last before a place, in its paragraph; "" if nothing was."""
+    names = _NAME.findall(said.text, max(said.before, place - 300), place)
+    names = [name for name in names if re.split(r"[\s'’]", name.lower())[0] not in phrases.PRONOUNS | phrases.CALENDAR]
+    return names[-1] if names else ""
 
 
 def name_before(said: Said, end: int) -> str:
