@@ -154,22 +154,24 @@ def score(timeline: Timeline, found: Sequence[Pair]) -> dict[str, Any]:
 
 def judgement(timeline: Timeline, old: Fact, new: Fact) -> str:
     """What somebody who knows the timeline says of two facts: supersedes, duplicates or unrelated."""
-    duplicates = False
     value, other = differ(old, new) if old.text != new.text else (old.objects[-1], new.objects[-1])
+    duplicates = False
     for about, values in timeline.values.items():
         before, after = _stated(values, value, old), _stated(values, other, new)
         changes = [change for change in timeline.changes if change.about == about and change.old in before]
         ended = new.modality in ("past", "negated") and old.modality == "asserted"
         if any(change.new in after or (ended and change.old in after) for change in changes):
             return "supersedes"
-        duplicates = duplicates or bool(before & after)
+        duplicates = duplicates or (bool(before & after) and same(value, other))
+        duplicates = duplicates or (old.objects == new.objects and bool(_stated(values, old.objects[-1], old)))
     return "duplicates" if duplicates else "unrelated"
 
 
 def _stated(values: Sequence[str], value: str, fact: Fact) -> set[str]:
-    """Which of an attribute's values a fact states: as its own `value`, else in its statement; of values that stand in
-    each other the longest. Its quote may well tell more, and of other things."""
-    for text in (value, fact.text):
+    """Which of an attribute's values a fact states: as its own `value`, else in what it says of its subject; of values
+    that stand in each other the longest. The quote may well tell more, and of other things."""
+    said = " ".join((fact.predicate or "", *fact.objects[1:]))
+    for text in (value, said):
         held = {one for one in values if contains(text, one)}
         held = {one for one in held if not any(one != other and contains(other, one) for other in held)}
         if not held and text is value:

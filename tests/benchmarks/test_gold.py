@@ -90,7 +90,8 @@ def test_dates_and_small_numbers_are_also_spoken() -> None:
         (IN_BERGEN, IN_OSLO, "supersedes"),
         (IN_OSLO, IN_BERGEN, "unrelated"),  # back it went to the harbour
         (IN_OSLO, fact(3, "Petrel", "is moored in", "the Bergen harbour"), "supersedes"),
-        (IN_OSLO, fact(3, "boat", "berth", "Oslo"), "duplicates"),
+        (IN_OSLO, fact(3, "Petrel", "berth", "Oslo"), "duplicates"),
+        (fact(3, "Oslo", "has", "a fort"), fact(4, "Oslo", "has", "a tram"), "unrelated"),
         (IN_OSLO, replace(IN_OSLO, modality="past"), "supersedes"),  # it is told that it ended
         (IN_BERGEN, fact(3, "Petrel", "moved to Oslo in", "spring"), "supersedes"),
         (IN_BERGEN, fact(3, "Petrel", "has a crew of", "3", quote="off to Oslo with three"), "unrelated"),
