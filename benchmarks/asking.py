@@ -7,13 +7,14 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from benchmarks import command, data, metrics
 from memory import Memory
-from memory.nouns import Document, Scope
+from memory.nouns import Answer, Document, Scope
 from memory.protocols import Embedder
-from memory.settings import ChunkSettings, MemorySettings, RecallSettings
+from memory.settings import AnswerSettings, ChunkSettings, MemorySettings, RecallSettings
 
 BATCH = 256  # documents per transaction
 WARM_UP = 5  # questions asked before the clock counts
@@ -92,6 +93,46 @@ def _ask(memory: Memory, question: data.Question, depth: int) -> Asked:
     ms, cpu_ms = 1000 * (time.perf_counter() - started), 1000 * (time.thread_time() - cpu_started)
     returned = tuple((hit.episode.refs, sys.intern(hit.episode.text)) for hit in found.hits)  # many return the same
     return Asked(question, returned, ms, cpu_ms, {step.stage: step.ms for step in found.trace.steps})
+
+
+def cited(path: Path, questions: Sequence[data.Question], embedder: Embedder, label: str) -> dict[str, Any]:
+    """Whether the lines of an answer hold the evidence: percent of the gold that they cite, and of the questions of
+    which they cite all, lines per answer and time of `Memory.ask`; with the lines of chains and without."""
+    judged = [one for one in questions if one.gold and not one.apart]
+    found: dict[str, Any] = {"questions": len(judged)}
+    for name, chains in (("chains", True), ("no_chains", False)):
+        settings = MemorySettings(answer=AnswerSettings(chains=chains))
+        with Memory.open(path, embedder=embedder, settings=settings) as memory:
+            command.note(f"{label}: answer {len(judged)} questions, {name}")
+            for question in judged[:WARM_UP]:
+                _answer(memory, question)
+            with command.progress() as bar:
+                answers = [_answer(memory, question) for question in bar.track(judged, description="")]
+        shares = [
+            metrics.recall_at(question.gold, lines, len(lines)) if lines else 0.0
+            for question, (lines, _) in zip(judged, answers, strict=True)
+        ]
+        found[name] = {
+            "cited": metrics.percent(shares),
+            "margin": metrics.margin(shares),
+            "all": metrics.percent([float(share == 1) for share in shares]),
+            "lines": round(fmean(len(lines) for lines, _ in answers), 2) if answers else 0.0,
+            "p50_ms": metrics.percentile([ms for _, ms in answers], 50),
+        }
+    return found
+
+
+def _answer(memory: Memory, question: data.Question) -> tuple[list[tuple[str, ...]], float]:
+    """The refs of the episode that each line cites, and milliseconds."""
+    within = Scope(conversation=question.conversation) if question.conversation else None
+    started = time.perf_counter()
+    *_, answer = memory.ask(question.text, within=within)
+    ms = 1000 * (time.perf_counter() - started)
+    if not isinstance(answer, Answer):
+        raise TypeError(f"ask ended with {answer!r}")
+    hits = memory.recall(question.text, k=memory.settings.answer.episodes, within=within).hits
+    refs = {hit.episode.id: hit.episode.refs for hit in hits}
+    return [refs[citation.episode_id] for citation in answer.citations], ms
 
 
 def answerable(asked: Sequence[Asked]) -> list[Asked]:

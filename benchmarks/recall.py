@@ -18,7 +18,7 @@ from typing import Any, TextIO
 
 from benchmarks import ablations, chats, command, data
 from benchmarks.ablations import ABLATIONS, CONFIGURATIONS
-from benchmarks.asking import Asked, against, answerable, ask_all, build, latency, ranks, stages
+from benchmarks.asking import Asked, against, answerable, ask_all, build, cited, latency, ranks, stages
 from memory.protocols import Embedder
 from memory.settings import RecallSettings
 from plugins import manager
@@ -38,6 +38,7 @@ def measure(
     single_turns: bool = False,
     ablated: Mapping[str, RecallSettings] | None = None,
     tell: Tell = lambda name, asked: None,
+    answers: bool = False,
 ) -> dict[str, Any]:
     """One set's figures, as the JSON object of the README. The memory stays at `path`."""
     at = chats.RANKS if questions.turns else RANKS
@@ -82,6 +83,8 @@ def measure(
     }
     if ablated:
         result["ablations"] = compared(ablated)
+    if answers:
+        result["answers"] = cited(path, questions.questions, embedder, questions.name)
     if questions.turns:
         result |= {"categories": chats.categories(default), "turns_per_episode": chats.turns_per_episode(default)}
         if single_turns:
@@ -140,6 +143,25 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
         results,
         {"set": "set"} | {name: f"stages_ms.{name}" for result in results for name in result["stages_ms"]},
     )
+    answered = [
+        {"name": f"{result['set']}, {name.replace('_', ' ')}", **result["answers"][name]}
+        for result in results
+        if "answers" in result
+        for name in ("chains", "no_chains")
+    ]
+    if answered:
+        command.show_table(
+            "Evidence among the lines of an answer, in percent",
+            answered,
+            {
+                "set, lines": "name",
+                "cited": "cited",
+                "±": "margin",
+                "all cited": "all",
+                "lines": "lines",
+                "p50 ms": "p50_ms",
+            },
+        )
     for result in results:
         if "categories" in result:
             chats.show(result)
@@ -154,6 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object per set and line instead of tables")
     parser.add_argument("--limit", type=command.positive, metavar="N", help="ask the first N questions only")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the memories there, as SET.db")
+    parser.add_argument("--answers", action="store_true", help="also whether answers cite the gold")
     parser.add_argument("--turns", action="store_true", help="chats: also with an episode for every turn")
     parser.add_argument(
         "--ablations",
@@ -176,7 +199,9 @@ def _run(options: argparse.Namespace) -> None:
             kept = command.new_file(options.keep, f"{questions.name}.db") if options.keep else None
             with tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary:
                 path = Path(temporary) / f"{questions.name}.db"
-                result = measure(questions, embedder, path, options.turns, ablated, writer(questions.name, file))
+                result = measure(
+                    questions, embedder, path, options.turns, ablated, writer(questions.name, file), options.answers
+                )
                 if kept:
                     shutil.move(path, kept)
             results.append(result)

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from memory.errors import PalimpsestError
 from memory.settings import MemorySettings, setting
@@ -216,6 +217,11 @@ def _value(kind: Any, value: Any, section: str, name: str, place: _Place) -> Any
         if not 0 <= value < float("inf"):
             raise place.error(section, name, "must be a number from 0 upwards.")
         return kind(value)
+    if get_origin(kind) in (Union, UnionType):  # a number, or a word that stands for one
+        number, words = get_args(kind)
+        if isinstance(value, str) and value not in get_args(words):
+            raise place.error(section, name, f"must be a number or {', '.join(get_args(words))}, not {value!r}.")
+        return value if isinstance(value, str) else _value(number, value, section, name, place)
     if get_origin(kind) is Literal:
         if value not in get_args(kind):
             raise place.error(section, name, f"must be one of {', '.join(get_args(kind))}, not {value!r}.")

@@ -32,7 +32,9 @@ class RecallSettings:
         "spread", "What walks the graph: spread, beam, circles, paths, or several joined by +; none: text alone."
     )
     candidates: int = setting(1000, "Episodes that full text may propose.")
-    lexical_weight: float = setting(0.7, "Share of full text in the fused text score; the rest is vectors.")
+    lexical_weight: float | Literal["auto"] = setting(
+        "auto", "Share of full text in the fused text score, the rest is vectors; auto: as it suits the embedder."
+    )
     vectors_in_memory: int = setting(
         30_000, "Up to so many vectors are compared one by one; of more, those whose signs are most alike."
     )

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.graph import Bools, Floats, Ids
-from memory.protocols import Embedder
+from memory.protocols import Embedder, Weighed
 from memory.recall.analyse import Question
 from memory.recall.snapshot import Snapshot, cosines
 from memory.settings import RecallSettings
 from memory.store import text as full_text
 from memory.store.connect import Connection
 
+LEXICAL_WEIGHT = 0.7  # share of full text beside static vectors
 MANY = 10_000  # episodes of a scope beyond which it is cheaper to look everywhere and pass over what lies outside
 
 
@@ -64,23 +65,30 @@ def text_scores(
     allowed: Bools,
 ) -> TextScores:
     """How well each of the `allowed` episodes (n,) fits by its words."""
+    weight = _lexical_weight(settings, embedder)
     rows, lexical = np.empty(0, np.int32), np.empty(0, np.float32)
-    if settings.lexical_weight > 0:
+    if weight > 0:
         rows, lexical = _lexical(conn, snapshot, settings, question.terms, allowed)
     query = np.zeros(embedder.dimension, np.float32)
-    if settings.lexical_weight < 1:
+    if weight < 1:
         query = embedder.embed_query(question.text)
     if snapshot.vectors is not None:
         everything = np.zeros(len(allowed), np.float32)
         everything[rows] = lexical
         vector = cosines(snapshot.vectors, query) if query.any() else np.zeros_like(everything)
-        return fuse(everything, vector, allowed, settings.lexical_weight)
+        return fuse(everything, vector, allowed, weight)
     assert snapshot.signs is not None
     near, vector = snapshot.signs.near(query, allowed, rows)
     ours = np.zeros(len(near), np.float32)
     ours[np.searchsorted(near, rows)] = lexical
-    few = fuse(ours, vector, np.ones(len(near), np.bool_), settings.lexical_weight)
+    few = fuse(ours, vector, np.ones(len(near), np.bool_), weight)
     return few.at(near, len(allowed))
+
+
+def _lexical_weight(settings: RecallSettings, embedder: Embedder) -> float:
+    if settings.lexical_weight != "auto":
+        return settings.lexical_weight
+    return embedder.lexical_weight if isinstance(embedder, Weighed) else LEXICAL_WEIGHT
 
 
 def _lexical(

@@ -54,6 +54,7 @@ class SentenceEmbedder:
     """
 
     batch = 32
+    lexical_weight = 0.6  # measured with all-MiniLM-L6-v2, see docs/decisions.md
 
     def __init__(self, model: str, dimensions: int | None = None, label: str | None = None) -> None:
         """`label` names the model where its path should not."""

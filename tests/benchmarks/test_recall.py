@@ -38,6 +38,18 @@ def test_one_set_gives_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert result["mb_per_1000"] > 0
 
 
+def test_answers_cite_the_gold_with_chains_and_without(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert recall.main(["--data", str(sets.river(tmp_path / "river")), "--json", "--answers"]) == 0
+    (result,) = objects(capsys.readouterr().out)
+    answers = result["answers"]
+    assert answers["questions"] == 4
+    assert 50 < answers["no_chains"]["cited"] <= answers["chains"]["cited"] <= 100
+    for name in ("chains", "no_chains"):
+        assert answers[name]["all"] <= answers[name]["cited"]
+        assert 1 <= answers[name]["lines"] <= 5
+        assert answers[name]["p50_ms"] > 0
+
+
 def test_all_ablations_are_measured_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert recall.main(["--data", str(sets.river(tmp_path / "river")), "--json", "--ablations"]) == 0
     (result,) = objects(capsys.readouterr().out)

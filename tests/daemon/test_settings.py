@@ -40,6 +40,8 @@ def test_what_is_not_named_keeps_its_default(tmp_path: Path) -> None:
     settings = loaded(tmp_path, "[watch]\ndebounce_s = 5\n[memory.recall]\nk = 3\n")
     assert settings.watch == WatchSettings(debounce_s=5.0)
     assert settings.memory.recall.k == 3
+    assert settings.memory.recall.lexical_weight == "auto"
+    assert loaded(tmp_path, "[memory.recall]\nlexical_weight = 0.5").memory.recall.lexical_weight == 0.5
     assert settings.daemon == DaemonSettings()
 
 
@@ -70,6 +72,11 @@ def test_what_is_rendered_is_read_again(
         ('[watch]\nignore = "*.log"', "line 2: watch.ignore must be a list of texts in quotes"),
         ("[watch]\nignore = [1]", "line 2: watch.ignore must be a list of texts in quotes"),
         ('[daemon]\nlog_level = "LOUD"', "line 2: daemon.log_level must be one of DEBUG, INFO, WARNING, ERROR"),
+        (
+            '[memory.recall]\nlexical_weight = "more"',
+            "line 2: memory.recall.lexical_weight must be a number or auto, not 'm",
+        ),
+        ("[memory.recall]\nlexical_weight = []", "line 2: memory.recall.lexical_weight must be a number, not []"),
         ("watch = 1", "line 1: watch is a section: write [watch] above its settings"),
         ("[watch\n", "is not TOML"),
     ],

@@ -6,12 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory import Memory
 from memory.graph import EpisodeRow, Graph
+from memory.protocols import Embedder
 from memory.recall.context import smoothed
 from memory.recall.rank import best, final_scores
-from memory.recall.text import fuse
+from memory.recall.text import LEXICAL_WEIGHT, fuse
 from memory.recall.traversers import Walk
-from memory.settings import RecallSettings
+from memory.settings import MemorySettings, RecallSettings
 
 ALL = np.ones(3, np.bool_)
 
@@ -43,6 +45,25 @@ def test_what_is_not_allowed_scores_nothing_and_shifts_nothing() -> None:
     assert with_it.fused[2] == 0
     assert np.allclose(with_it.fused[:2], without.fused)
     assert with_it.best_lexical == 2
+
+
+def test_an_embedder_says_how_much_its_vectors_count(static: Embedder) -> None:
+    class Trusted:
+        name, dimension, batch, query_prefix, document_prefix = "trusted", static.dimension, 8, "", ""
+        lexical_weight = 0.25
+        embed_documents, embed_query = staticmethod(static.embed_documents), staticmethod(static.embed_query)
+
+    def score(embedder: Embedder, settings: RecallSettings) -> float:
+        with Memory.open(":memory:", embedder=embedder, settings=MemorySettings(recall=settings)) as memory:
+            memory.remember("The lighthouse keeper.", source="/a.md")
+            memory.remember("Zzz qqq lighthouse.", source="/b.md")
+            hits = memory.recall("lighthouse keeper").hits
+            return next(hit.channels["text"] for hit in hits if hit.episode.source.uri == "/b.md")
+
+    plain, trusted = score(static, RecallSettings()), score(Trusted(), RecallSettings())
+    assert plain == score(static, RecallSettings(lexical_weight=LEXICAL_WEIGHT))
+    assert trusted == score(static, RecallSettings(lexical_weight=0.25)) != plain
+    assert score(Trusted(), RecallSettings(lexical_weight=LEXICAL_WEIGHT)) == plain, "the setting goes before"
 
 
 def chat(*sources: int, words: int = 12) -> Graph:
