@@ -88,6 +88,7 @@ class Enrichment:
         self._thread = threading.Thread(target=self._run, name="enrichment", daemon=True)
         self._state = wire.Enrichment("idle" if self._enabled else "off")
         self._trouble = ""  # with the server
+        self._held = ""  # why a job could not be tried
         self._failures = 0  # in a row
         self._resting = self._planning = 0.0  # until then, on the clock of `time.monotonic`
         self._nothing_new: int | None = None  # the generation of the store in which all was read
@@ -201,15 +202,18 @@ class Enrichment:
         return not self._enabled or self._closing.is_set()
 
     def _claimed(self) -> jobs.Job | None:
-        with self._memory.store.reading() as conn:  # looking costs no commit
-            if not jobs.count(conn, KINDS).get("queued"):
-                return None
+        if not self._queued():  # looking costs no commit
+            return None
 
         def unit() -> jobs.Job | None:
             with self._memory.store.writing() as conn:
                 return jobs.claim(conn, now(), self._boot, KINDS, FOREVER)
 
         return self._reading.write(unit)
+
+    def _queued(self) -> int:
+        with self._memory.store.reading() as conn:
+            return jobs.count(conn, KINDS).get("queued", 0)
 
     def _plan(self) -> bool:
         """Makes jobs for episodes that a model may read; False if there are none."""
@@ -220,7 +224,10 @@ class Enrichment:
         unread = self._memory.unread(limit)
         if not unread:
             self._nothing_new = generation
-            self._say("idle", self._trouble)
+            if self._queued():
+                self._say("waiting", self._trouble or self._held)
+            else:
+                self._say("idle", self._trouble)
             return False
         here, away = self._reading.found(local_only=True), self._reading.found(local_only=False)
         if here is None and away is None:
@@ -257,14 +264,17 @@ class Enrichment:
             self._reading.do(job)
             self._trouble, self._failures = "", 0
         except WaitError as reason:
+            self._held = str(reason)
             self._give_back(job, AGAIN_SECONDS)
-            self._say("waiting", str(reason))
         except ModelCancelledError:
             self._give_back(job, 0 if self._closing.is_set() else PERSON_SECONDS)
         except ModelUnavailableError as error:
             self._server_failed(job, error, error.retry_after, lasting=error.lasting)
         except ModelTimeoutError as error:
-            self._server_failed(job, error)
+            if len(job.payload.get("episodes", ())) > 1:
+                self._answer_failed(job, error)  # it may be no more than slow
+            else:
+                self._server_failed(job, error)
         except (LocalOnlyError, OverBudgetError) as error:
             if isinstance(error, OverBudgetError) and not self._models.day_is_spent:
                 self._answer_failed(job, error)  # it is too long for the model

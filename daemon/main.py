@@ -191,8 +191,8 @@ class Daemon:
         self.gate.stopping = True
         self._beginning.join(DRAIN_SECONDS)
         self.watcher.close()
-        self.models.close()
         self.enrichment.close(DRAIN_SECONDS)
+        self.models.close()
         self.tasks.close(DRAIN_SECONDS)
         self.activity.close()
         self.writer.close(DRAIN_SECONDS)

@@ -155,6 +155,8 @@ class Reading:
     def _model(self, request: LlmRequest) -> Guarded:
         model = self.found(local_only=request.local_only)
         if model is None:
+            if not request.local_only and (spent := self._models.day_is_spent):
+                raise WaitError(f"{spent}: models.daily_tokens")
             where = "on this machine " if request.local_only else ""
             raise WaitError(f"No model {where}can read now: pal models")
         return model

@@ -80,6 +80,10 @@ class Call:
         if self.reason:
             raise self.reason
 
+    def cancel(self) -> None:
+        """Breaks it off at once, from any thread."""
+        self._break(ModelCancelledError("The question to the model was cancelled."))
+
     def note(self, sock: socket.socket) -> None:
         """A socket of this call."""
         with self._lock:
@@ -91,7 +95,7 @@ class Call:
     def _watch(self) -> None:
         while not self._over.wait(LOOK_SECONDS):
             if self._cancelled():
-                self._break(ModelCancelledError("The question to the model was cancelled."))
+                self.cancel()
             elif time.monotonic() > self._due:
                 late = time.monotonic() - self.began
                 self._break(ModelTimeoutError(f"The model had not answered after {late:.0f} s. Try a smaller one."))

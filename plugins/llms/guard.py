@@ -10,6 +10,7 @@ while, and checks what was said. The state of one call:
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 import time
@@ -73,6 +74,7 @@ class Guarded:
         self._failures: deque[float] = deque(maxlen=FAILURES)
         self._lock = threading.Lock()
         self._closed = threading.Event()
+        self._calls: set[Call] = set()
 
     @property
     def facts(self) -> Facts:
@@ -100,6 +102,10 @@ class Guarded:
     def close(self) -> None:
         """Breaks off what is being asked; everything after is a ModelCancelledError."""
         self._closed.set()
+        with self._lock:
+            calls = list(self._calls)
+        for call in calls:  # before its connections are closed: a socket that is closed wakes nobody who reads from it
+            call.cancel()
         self._backend.close()
 
     def _talk(self, request: LlmRequest, deliver: bool) -> Iterator[str | Reply]:
@@ -109,7 +115,7 @@ class Guarded:
         failure: ModelError | None = ModelCancelledError("Nobody waited for the end of the answer.")
         is_local = self._admitted(request)
         try:
-            with Call(self._backend.limits, lambda: self._cancelled(request)) as call:
+            with Call(self._backend.limits, lambda: self._cancelled(request)) as call, self._under_way(call):
                 yield from self._asked(request, call, heard, deliver)
                 reply = heard.checked(request)
                 failure = None
@@ -126,6 +132,16 @@ class Guarded:
             if self._meter:
                 ms = round((time.monotonic() - began) * 1000, 1)
                 self._meter.after(self.name, is_local, request, heard.usage(request), ms, failure)
+
+    @contextlib.contextmanager
+    def _under_way(self, call: Call) -> Iterator[None]:
+        with self._lock:
+            self._calls.add(call)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._calls.discard(call)
 
     def _admitted(self, request: LlmRequest) -> bool:
         """Raises if the request must not be made; nothing of it has been sent. Returns whether it stays here."""

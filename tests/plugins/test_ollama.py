@@ -358,3 +358,23 @@ def test_many_threads_may_ask_the_same_model(server: FakeOllama) -> None:
         thread.join()
     assert {text: reply.text for text, reply in said.items()} == {f"number {n}": f"number {n}" for n in range(8)}
     assert Message("assistant", "number 1") == said["number 1"].message()
+
+
+def test_closing_wakes_who_waits_for_an_answer(server: FakeOllama) -> None:
+    server.enqueue(Hangs())
+    model = opened(server)
+    errors: list[ModelError] = []
+
+    def call() -> None:
+        try:
+            model.complete(ask())
+        except ModelError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    server.until(lambda server: bool(server.chats))
+    model.close()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert [type(error) for error in errors] == [ModelCancelledError]

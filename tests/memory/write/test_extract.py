@@ -165,7 +165,7 @@ def test_more_than_a_text_can_hold_is_left_out() -> None:
 
 
 def test_an_object_that_nobody_names_is_left_out() -> None:
-    objects = [{"name": name, "type": "place", "aliases": []} for name in ("Utrecht", "Atlantis", "Saxony")]
+    objects: list[Any] = [{"name": name, "type": "place", "aliases": []} for name in ("Utrecht", "Atlantis", "Saxony")]
     telling, dropped = told(answer(objects=objects, triples=[triple(object="Saxony")]))
     assert {one.name for one in telling.objects} == {"Utrecht", "Saxony"}
     assert dropped == ["object: the text does not name it"]
@@ -206,15 +206,17 @@ def test_whatever_is_said_only_facts_with_their_words_are_taken(anything: Any, i
     extract.tellings(anything, [episode()])
     tellings, _ = extract.tellings(answer(triples=[item, triple()], theses=[item], objects=[item]), [episode()])
     assert triple()["object"] in {one.object for one in tellings[7].relations}
-    for one in (*tellings[7].relations, *tellings[7].theses):
-        assert 0 <= one.start < one.end <= len(TEXT)
+    spans = [(one.start, one.end) for one in tellings[7].relations] + [
+        (one.start, one.end) for one in tellings[7].theses
+    ]
+    assert all(0 <= start < end <= len(TEXT) for start, end in spans)
 
 
 def test_the_schema_is_one_that_a_good_answer_follows() -> None:
     from jsonschema import Draft202012Validator
 
     Draft202012Validator.check_schema(extract.SCHEMA)
-    objects = [{"name": "Mira", "type": "person", "aliases": []}]
+    objects: list[Any] = [{"name": "Mira", "type": "person", "aliases": []}]
     good = answer(objects=objects, triples=[triple()], theses=[thesis()])
     assert not [*Draft202012Validator(extract.SCHEMA).iter_errors(json.loads(json.dumps(good)))]
     assert [*Draft202012Validator(extract.SCHEMA).iter_errors(answer(triples=[triple(modality="sure")]))]

@@ -1,0 +1,277 @@
+"""Reading with a model in the background: what is read when, what is learnt of it, and what can be in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from daemon.enrichment import Enrichment
+from daemon.settings import EnrichmentSettings
+from memory.errors import NotFoundError
+from memory.llm import LlmRequest, Message, Usage
+from memory.protocols import Embedder
+from memory.store import jobs
+from memory.store import models as store
+from memory.store.models import Use
+from memory.write import decide, extract
+from plugins.llms.settings import OllamaSettings
+from plugins.manager import load
+from tests.daemon.enriching import AWAY, HERE, World, passages, system_of, world
+from tests.fakes import FakeOllama, Hangs, Says
+
+Make = Callable[..., AbstractContextManager[World]]
+
+
+@pytest.fixture(scope="module")
+def static() -> Embedder:
+    return load().embedder("static")
+
+
+@pytest.fixture
+def make(tmp_path: Path, static: Embedder, monkeypatch: pytest.MonkeyPatch) -> Make:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
+    return lambda **settings: world(tmp_path, static, **settings)
+
+
+@pytest.fixture
+def ready(make: Make) -> Iterator[World]:
+    with make() as here:
+        yield here
+
+
+def read(here: World) -> list[str]:
+    """The passages that were given to the model on this machine, in order."""
+    asked = [body for body in here.ollama.chats if system_of(body) == extract.SYSTEM]
+    return [text for body in asked for _, text in passages(body)]
+
+
+# What is read, and what comes of it -------------------------------------------------------------------
+
+
+def test_what_was_added_is_read_and_learnt(ready: World) -> None:
+    ready.note("first", "Mira lives in Utrecht.", 1)
+    ready.note("second", "Mira moved to Leipzig.", 20)
+    ready.run()
+    assert ready.facts("Mira") == ["Mira lives in Leipzig"]
+    state = ready.enrichment.state()
+    assert (state.state, state.read, state.total, state.jobs, state.failed_total) == ("idle", 2, 2, 0, 0)
+    assert state.tokens > 0
+    assert len(ready.ollama.chats) == 1, "both in one call"
+    assert ready.run() and len(ready.ollama.chats) == 1, "nothing is read twice"
+
+
+def test_what_no_rule_can_judge_is_decided_by_the_model(ready: World) -> None:
+    ready.note("first", "Mira works with Ana.", 1)
+    ready.note("second", "Mira works with Bob.", 20)
+    ready.run()
+    asked = [body for body in ready.ollama.chats if system_of(body) == decide.SYSTEM]
+    assert len(asked) == 1, "one call for all pairs"
+    assert ready.facts("Mira") == ["Mira works with Bob"]
+    (revision,) = ready.memory.revisions()
+    assert (revision.author, revision.confidence) == ("model", 0.9)
+    assert {use.purpose for use in uses(ready)} == {"extract", "decide"}
+    assert ready.enrichment.state().jobs == 0
+
+
+def test_what_was_asked_about_goes_first_and_then_the_newest(ready: World) -> None:
+    for day in range(1, 31):
+        ready.note(f"note {day}", f"Person{day} met Somebody.", day)
+    list(ready.memory.ask("Whom did Person3 meet?", now=None))
+    ready.run()
+    order = [text.split()[0] for text in read(ready)]
+    assert len(order) == 30
+    asked = order.index("Person3")
+    assert asked < 10, "before what is newer"
+    rest = [int(name.removeprefix("Person")) for name in order[12:]]
+    assert rest == sorted(rest, reverse=True)
+
+
+def test_an_edited_note_is_read_again_and_an_old_one_is_not(ready: World) -> None:
+    ready.note("one", "Mira lives in Utrecht.")
+    ready.note("two", "Ana lives in Porto.")
+    ready.run()
+    ready.note("one", "Mira lives in Bonn.")
+    ready.run()
+    assert read(ready)[2:] == ["Mira lives in Bonn."]
+
+
+def test_what_was_forgotten_meanwhile_is_not_read(ready: World) -> None:
+    ready.note("one", "Mira lives in Utrecht.")
+    ready.note("two", "Ana lives in Porto.")
+    assert ready.enrichment._plan()
+    ready.memory.forget(source="/notes/one.md")
+    ready.memory.retire("/notes/two.md")
+    ready.run()
+    assert ready.ollama.chats == []
+    assert ready.enrichment.state().jobs == 0
+
+
+def test_what_was_forgotten_while_the_model_read_is_not_learnt(ready: World) -> None:
+    ready.note("one", "Mira lives in Utrecht.")
+    able = ready.ollama.answer
+
+    def slowly(body: dict[str, Any]) -> Any:
+        ready.memory.forget(source="/notes/one.md")
+        return able(body)
+
+    ready.ollama.answer = slowly
+    ready.run()
+    assert ready.enrichment.state().jobs == ready.enrichment.state().failed_total == 0
+    with pytest.raises(NotFoundError):
+        ready.memory.facts("Mira")
+
+
+def test_a_daemon_that_was_killed_does_it_again(ready: World) -> None:
+    ready.note("one", "Mira lives in Utrecht.")
+    assert ready.enrichment._plan()
+    job = ready.enrichment._claimed()
+    assert job is not None and ready.jobs("leased") == [job]
+    again = Enrichment(ready.memory, ready.models, ready.writer, EnrichmentSettings())
+    with ready.memory.store.writing() as conn:
+        assert jobs.requeue(conn, "another boot") == 1
+    while not again._step():
+        pass
+    assert ready.facts("Mira") == ["Mira lives in Utrecht"]
+    assert again.state().jobs == 0
+
+
+# Without a model, and within a budget -----------------------------------------------------------------
+
+
+def test_without_a_model_nobody_is_asked_and_nothing_is_queued(make: Make) -> None:
+    with make(graded=False) as here:
+        here.note("one", "Mira lives in Utrecht.")
+        assert here.run() > 1
+        state = here.enrichment.state()
+        assert (state.state, state.jobs, state.read, state.total) == ("no_model", 0, 0, 1)
+        assert here.ollama.seen == here.anthropic.seen == []
+
+
+def test_a_model_that_cannot_be_reached_is_looked_for_later(make: Make) -> None:
+    with FakeOllama() as gone:
+        pass
+    with make(ollama=OllamaSettings(host=gone.url)) as here:
+        here.note("one", "Mira lives in Utrecht.")
+        here.run()
+        assert (here.enrichment.state().state, here.jobs("queued")) == ("no_model", [])
+
+
+def test_another_model_is_used_as_soon_as_somebody_says_so(make: Make) -> None:
+    with make(graded=False) as here:
+        here.models.changed = here.enrichment.wake
+        here.note("one", "Mira lives in Utrecht.")
+        here.run()
+        from daemon import wire
+
+        here.models.use(wire.RoleRequest("extract", (HERE,)))
+        here.run()
+        assert here.enrichment.state().read == 1
+
+
+def uses(here: World) -> list[Use]:
+    with here.memory.store.reading() as conn:
+        return store.uses(conn, date.today().isoformat())
+
+
+@pytest.mark.parametrize(
+    ("settings", "usage", "ms", "why"),
+    [
+        ({"daily_tokens": 500}, Usage(400, 100), 0.0, "enrichment.daily_tokens"),
+        ({"daily_minutes": 2}, Usage(1, 1), 120_000.0, "enrichment.daily_minutes"),
+        ({"battery": True}, Usage(), 0.0, "enrichment.on_battery"),
+    ],
+)
+def test_it_keeps_within_its_budget(make: Make, settings: dict[str, Any], usage: Usage, ms: float, why: str) -> None:
+    with make(**settings) as here:
+        here.note("one", "Mira lives in Utrecht.")
+        with here.memory.store.writing() as conn:
+            store.count(conn, Use(date.today().isoformat(), HERE, "extract", True, 1, 0, usage, ms))
+            store.count(conn, Use(date.today().isoformat(), HERE, "answer", True, 1, 0, Usage(9_999, 9_999), 1e9))
+        assert here.run() > 1
+        state = here.enrichment.state()
+        assert state.state == "waiting" and why in state.detail
+        assert here.ollama.chats == []
+
+
+@pytest.mark.parametrize(
+    "settings", [{"battery": None}, {"battery": False}, {"battery": True, "on_battery": True}, {"daily_tokens": 0}]
+)
+def test_what_is_allowed_or_not_known_is_no_obstacle(make: Make, settings: dict[str, Any]) -> None:
+    with make(**settings) as here:
+        here.note("one", "Mira lives in Utrecht.")
+        here.run()
+        assert here.enrichment.state().read == 1
+
+
+def test_nothing_is_read_where_it_is_switched_off(make: Make) -> None:
+    with make(enabled=False) as here:
+        here.note("one", "Mira lives in Utrecht.")
+        here.run()
+        assert (here.enrichment.state().state, here.ollama.seen) == ("off", [])
+        here.enrichment.enable(True)
+        here.run()
+        assert here.enrichment.state().read == 1
+
+
+# Who goes first, and how it ends ----------------------------------------------------------------------
+
+
+def test_a_pause_breaks_off_what_is_being_asked(ready: World) -> None:
+    ready.note("one", "Mira lives in Utrecht.")
+    ready.ollama.enqueue(Hangs())
+    ready.enrichment.start()
+    ready.ollama.until(lambda server: bool(server.chats))
+    ready.enrichment.enable(False)
+    ready.ollama.until(lambda server: server.left == 1)
+    assert ready.enrichment.close(20)
+    (job,) = ready.jobs("queued")
+    assert job.attempts == 0, "that was not its fault"
+    assert ready.enrichment.state().state == "off"
+
+
+def test_it_ends_when_it_is_told_whatever_the_model_does(ready: World) -> None:
+    ready.note("one", "Mira lives in Utrecht.")
+    ready.ollama.enqueue(Hangs())
+    ready.enrichment.start()
+    ready.ollama.until(lambda server: bool(server.chats))
+    assert ready.enrichment.close(20)
+    ready.ollama.until(lambda server: server.left == 1)
+    assert len(ready.jobs("queued")) == 1
+
+
+def test_a_question_to_the_same_model_goes_first(ready: World) -> None:
+    ready.note("one", "Mira lives in Utrecht.")
+    ready.ollama.enqueue(Hangs())
+    ready.enrichment.start()
+    ready.ollama.until(lambda server: bool(server.chats))
+    model = ready.models.for_role("answer", local_only=True)
+    assert model is not None
+    ready.ollama.enqueue(Says("In Utrecht."))
+    said = model.complete(LlmRequest(messages=(Message("user", "Where does Mira live?"),), purpose="answer"))
+    assert said.text == "In Utrecht."
+    assert ready.enrichment.close(20)
+    ready.ollama.until(lambda server: server.left == 1)
+    assert [job.attempts for job in ready.jobs("queued")] == [0]
+
+
+def test_reading_does_not_hold_up_who_writes(ready: World) -> None:
+    ready.note("one", "Mira lives in Utrecht.")
+    ready.ollama.enqueue(Hangs())
+    ready.enrichment.start()
+    ready.ollama.until(lambda server: bool(server.chats))
+    assert ready.writer.submit(lambda: ready.note("two", "Ana lives in Porto.")).result(20)
+    assert ready.enrichment.state().state == "reading"
+
+
+def test_a_named_model_that_nobody_graded_gets_one_passage_a_call(make: Make) -> None:
+    with make(graded=False, extract=(AWAY,)) as here:
+        for name in ("one", "two"):
+            here.note(name, f"Mira met {name.title()}.", policy="any")
+        here.run()
+        assert [len(passages(body)) for body in here.anthropic.messages[:2]] == [1, 1]
+        assert here.enrichment.state().read == 2
