@@ -12,7 +12,8 @@ _I = re.IGNORECASE
 _GAP = r"(?:[^.,;:!?()\n]|[.,:](?=\d))"  # a character of a phrase; marks only inside a number
 
 _RISES = (
-    r"go(?:es)?|went|gone|going|rais(?:e|es|ed|ing)|increas(?:e|es|ed|ing)|rises?|rose|risen|drop(?:s|ped)?|falls?|fell|"
+    r"go(?:es)?|went|gone|going(?! to)|rais(?:e|es|ed|ing)|"
+    r"increas(?:e|es|ed|ing)|rises?|rose|risen|drop(?:s|ped)?|falls?|fell|"
     r"fallen|cuts?|lower(?:s|ed)?|reduc(?:e|es|ed)|bump(?:s|ed)?|grew|grows?|grown|up|down|jump(?:s|ed)?|shr[aiu]nk|"
     r"extend(?:s|ed)?|shorten(?:s|ed)?|doubled|halved|climb(?:s|ed)?|slip(?:s|ped)?|adjust(?:s|ed)?"
 )
@@ -56,6 +57,12 @@ BUT_NOT = re.compile(
 REPLACES = re.compile(
     r"(?<![\w-])(?:replac(?:es|ed)|supersed(?:es|ed)|takes? (?:over )?the place of|took the place of|succeeds|"
     r"succeeded|takes? over from|took over from)\b(?! by)(?! with)",
+    _I,
+)
+FORMER = re.compile(
+    r"\b(?:this|it|that|which) (?:replac|supersed)(?:es|ed) (?:the|your|our|my) "
+    r"(?:former|old|previous|current|existing) "
+    r"(?P<n>\d[\d.,]{0,8})[ -](?P<unit>[^\W\d_]{2,12}) (?P<what>[^\W\d_]{3,20})",
     _I,
 )
 REPLACED_BY = re.compile(

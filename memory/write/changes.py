@@ -239,7 +239,11 @@ _WITH_PLACE = phrases.STOPS - {"at", "on", "in", "with", "by"}
 
 def _ends_clause(text: str, place: int, end: int) -> bool:
     """Whether a phrase ends where its clause does: what goes on may be one that tells something else."""
-    return not text[place:end].strip("*_\"' ")[:1].isalpha()
+    following = text[place:end].strip("*_\"' ")
+    return not following[:1].isalpha() or following.split()[0].lower() in _TIMES
+
+
+_TIMES = frozenset("from since as starting now by until till".split())
 
 
 def _instead(said: Said) -> Iterator[Change]:
@@ -352,9 +356,26 @@ def _arrow(said: Said) -> Iterator[Change]:
         yield from _made(said, slot if slot[0] else (said.about, "is"), old, new)
 
 
+def _former(said: Said) -> Iterator[Change]:
+    """ "Within 45 days. This replaces the former 30-day term": the old value, and before it the new one in its unit."""
+    text = said.text
+    for match in words.FORMER.finditer(text, said.start, said.end):
+        unit = match["unit"].lower().removesuffix("s")
+        for new in _VALUE.finditer(text, said.before, match.start()):
+            if new["unit"].lower().removesuffix("s") == unit and new["n"] != match["n"]:
+                old = f"{match['n']} {new['unit']}"
+                subject = said.about or said.teller
+                yield Change(subject, match["what"].lower(), old, new[0], new.start(), match.end())
+                break
+
+
+_VALUE = re.compile(r"(?P<n>\d[\d.,]{0,8})[ -](?P<unit>[^\W\d_]{2,12})")
+
+
 _RULES: tuple[tuple[str, Callable[[Said], Iterator[Change]]], ...] = (
     ("from_to", _from_to), ("was", _was), ("isnt", _isnt), ("but_not", _but_not), ("not_any_more", _not_any_more),
-    ("instead", _instead), ("replaces", _replaces), ("renamed", _renamed), ("used_to", _used_to), ("arrow", _arrow),
+    ("instead", _instead), ("replaces", _former), ("replaces", _replaces), ("renamed", _renamed),
+    ("used_to", _used_to), ("arrow", _arrow),
 )  # fmt: skip
 
 

@@ -22,7 +22,9 @@ from memory.write.told import OWNER, Cardinality, ToldRelation
 KEY_WORDS = 5
 VALUE_WORDS = 9
 
-_FIELD = re.compile(r"(?P<key>[^\W\d_][^:|\n]{0,60}?)(?P<colon>\s?:(?!//)(?:\*\*|__|\*|_)?)\s+(?P<value>\S.*)?")
+_FIELD = re.compile(
+    r"(?P<key>(?:\[\[)?[^\W\d_][^:|\n]{0,60}?)(?P<colon>\s?:(?!//)(?:\*\*|__|\*|_)?)\s+(?P<value>\S.*)?"
+)
 _NEGATED = re.compile(
     r"(?:none|nothing|n/?a|no|not|never|tbd|tba|tbc|\?+|-+|—|–|unknown|open)\b|^[—–\-?.]+$", re.IGNORECASE
 )

@@ -59,24 +59,27 @@ def passage(
     speaker: str | None,
     properties: Mapping[str, Any],
     first: bool,
+    chat: bool = False,
     spans: Sequence[Span] | None = None,
 ) -> Passage:
     """Cuts the text, at `spans` if its sentences are known.
 
-    `speaker` is who "I" is; without one it is the owner, and in a chat with a machine the person who asks.
+    `speaker` is who "I" is; without one it is the owner. In a `chat` it is whose turn it is, and with a machine the
+    person who asks.
     """
-    lines = tuple(_lines(text, speaker or OWNER, properties, first))
+    lines = tuple(_lines(text, speaker or OWNER, properties, first, chat))
     return Passage(text, lines, tuple(_sentences(text, lines, sentences(text) if spans is None else spans)))
 
 
-def _lines(text: str, teller: str, properties: Mapping[str, Any], first: bool) -> Iterator[Line]:
+def _lines(text: str, teller: str, properties: Mapping[str, Any], first: bool, chat: bool) -> Iterator[Line]:
     fenced = False
     skipping = ""  # what the lines before the text proper are: "front" matter or mail "head"
     if first and text.startswith("---\n"):
         skipping = "front"
     elif first and "from" in properties and text.startswith("From:"):
         skipping = "head"
-    is_chat = _is_chat(text)
+    roles = _has_roles(text)
+    is_chat = chat or roles
     told, section, after = True, "", -1
     while after < len(text):
         start = after + 1
@@ -100,10 +103,12 @@ def _lines(text: str, teller: str, properties: Mapping[str, Any], first: bool) -
             continue
         if _QUOTED_MAIL.match(text, words, after):
             return
-        if is_chat and (turn := _TURN.match(text, start, after)) is not None and _role(turn[1]):
-            told = _role(turn[1]) != "machine"
-            teller = OWNER
-            words = turn.end()
+        turn = _TURN.match(text, start, after) if is_chat else None
+        role = _role(turn[1]) if turn else ""
+        if turn and (role or (not roles and turn[1][0].isupper())):
+            told = role != "machine"
+            teller = turn[1] if not role else OWNER
+            words, section = turn.end(), ""
         heading = len(marks["heading"].strip()) if marks["heading"] else 0
         if heading:
             section = text[words:end].strip("# ") if heading > 1 else ""
@@ -112,8 +117,8 @@ def _lines(text: str, teller: str, properties: Mapping[str, Any], first: bool) -
         yield Line(words, end, teller, heading, marks["bullet"] is not None, box, is_told, section, is_chat)
 
 
-def _is_chat(text: str) -> bool:
-    """Whether a text holds turns: its first line says who speaks."""
+def _has_roles(text: str) -> bool:
+    """Whether a text holds the turns of a person and a machine: its first line says whose it is."""
     opening = _TURN.match(text)
     return opening is not None and bool(_role(opening[1]))
 

@@ -19,7 +19,10 @@ _WORD = re.compile(r"\S+")
 _EMPHASIS = re.compile(r"(\*\*|__|\*|_|`|\"|“|„|«)(?=\S)")
 _CLOSERS = {"“": "”", "„": "“", "«": "»"}
 _EDGES = " \t\n*_`\"'“”„«»,;:.!?()[]–—-"
-_BOUND = re.compile(r"(?!, \d{4}\b)[.,;:!?](?=\s|$)|[()\n;]|\s[–—-]{1,2}\s|\s?(?:->|→|=>)|…")
+_BOUND = re.compile(
+    r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bProf)(?<!\bSt)(?<!\bNo)(?<!\b[A-Z])\.(?=\s|$)|"
+    r"(?!, \d{4}\b)[,;:!?](?=\s|$)|[()\n;]|\s[–—-]{1,2}\s|\s?(?:->|→|=>)|…"
+)
 
 # A phrase ends before one of these.
 STOPS = frozenset(
@@ -95,6 +98,8 @@ def trimmed(text: str, start: int, end: int) -> Span:
     while start < end and text[start] in _EDGES and not (text[start] == "-" and text[start + 1 : start + 2].isdigit()):
         start += 1
     while start < end and text[end - 1] in _EDGES:
+        if text[end - 1] == ")" and "(" in text[start:end]:
+            break
         end -= 1
     return start, end
 
@@ -114,8 +119,9 @@ def right(text: str, start: int, end: int, stops: frozenset[str] = STOPS) -> Spa
     limit = bound.start() if bound else limit
     last = start
     for count, word in enumerate(_WORD.finditer(text, start, limit)):
-        bare = word.group().strip(_EDGES).lower()
-        if count >= PHRASE_WORDS or (bare in stops and count) or (bare in stops and bare not in _ARTICLES):
+        bare = word.group().strip(_EDGES)
+        stops_here = bare.lower() in stops and bare != "May"
+        if count >= PHRASE_WORDS or (stops_here and (count or bare.lower() not in _ARTICLES)):
             break
         last = word.end()
     return _phrase(text, start, last)
@@ -200,6 +206,16 @@ def topic(title: str) -> tuple[str, str]:
     if not parts or _WEEKDAY_ONLY.fullmatch(parts[0]):
         return "", dated or "day"
     return parts[0], dated
+
+
+@lru_cache(maxsize=1024)
+def acronym(title: str) -> str:
+    """The short name that a title gives behind the long one: "Vertalerskring Oost (VKO)"; "" if it does not."""
+    match = re.match(r"(?P<name>[^()]{3,80}?) \((?P<short>[A-ZÀ-Þ]{2,8})\)", title)
+    if match is None:
+        return ""
+    letters = "".join(c for c in match["name"] if c.isupper())
+    return match["short"] if match["short"][0] in letters else ""
 
 
 def _undocumented(piece: str) -> str:

@@ -20,7 +20,7 @@ from memory.write.passages import Line, Passage, Span, passage
 from memory.write.since import valid_from
 from memory.write.statements import Statement
 from memory.write.subjects import Said
-from memory.write.told import OWNER, Telling, ToldRelation
+from memory.write.told import OWNER, Telling, ToldObject, ToldRelation
 
 LONGEST = 600  # characters of a sentence
 
@@ -32,27 +32,41 @@ def telling(
     speaker: str | None,
     properties: Mapping[str, Any],
     first: bool,
+    *,
+    chat: bool = False,
     spans: Sequence[Span] | None = None,
 ) -> Telling:
     """What one episode tells.
 
     `title` is its note's title and headings, `at` when it was written, `speaker` who wrote it if it was not the owner;
-    `properties` of the source are told by its `first` episode only; `spans` are its sentences where they are known.
+    `properties` of the source are told by its `first` episode only. `spans` are its sentences where they are known.
+    In a `chat` the text holds turns, "Speaker: words".
     """
     if moods.is_stale(title, text):
         return Telling("rule")
     about, dated = ("", "") if speaker else phrases.topic(title)
-    read = passage(text, speaker, properties, first, spans)
+    read = passage(text, speaker, properties, first, chat, spans)
     told: list[ToldRelation] = []
     if first:
         told += fields.of_properties(about, properties)
     said = list(_said(read, about))
     told += _in_sentences(said, at, first)
-    changed = [(relation.start, relation.end) for relation in told if relation.replaces]
-    for relation in fields.of_lines(read, about, dated, at):
-        if not any(start < relation.end and relation.start < end for start, end in changed):
-            told.append(relation)
-    return Telling("rule", tuple(_once(told)))
+    changes_told = [relation for relation in told if relation.replaces]
+    told += [
+        field
+        for field in fields.of_lines(read, about, dated, at)
+        if not any(_tells_again(field, change) for change in changes_told)
+    ]
+    acronym = phrases.acronym(title) if about else ""
+    objects = (ToldObject(about, None, (acronym,)),) if acronym else ()
+    return Telling("rule", tuple(_once(told)), (), objects)
+
+
+def _tells_again(field: ToldRelation, change: ToldRelation) -> bool:
+    """Whether a field says what was read as a change in the same place."""
+    apart = field.end <= change.start or change.end <= field.start
+    said = (change.object, change.replaces or change.object)
+    return not apart and any(value in field.object or field.object in value for value in said)
 
 
 def _said(read: Passage, about: str) -> Iterator[Said]:

@@ -77,12 +77,12 @@ _VERB = re.compile(
 )
 _IS = re.compile(r"(?:is|are|['’]s)\s(?:now\s|currently\s|still\s|called\s|actually\s)?|now\s(?:is|are)\s")
 _LEADS = re.compile(
-    r"(?:\W|\b(?:so|and|but|then|ok|okay|well|yes|today|yesterday|finally|fyi|btw|update|also|since [a-z]+|monday|"
+    r"(?:[^\w\[]|\b(?:so|and|but|then|ok|okay|well|yes|today|yesterday|finally|fyi|btw|update|also|since [a-z]+|monday|"
     r"tuesday|wednesday|thursday|friday|saturday|sunday|as of [a-z]+|from [a-z]+)\b){0,6}",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(
-    r"(?:[,;]|\s[–—-])\s(?:(?:and|but|so)\s)?|\s(?:and|but|so)\s(?:since [^,.;]{1,24} )?(?=(?:i|we|my|our)\b)",
+    r"(?:(?:[,;]|\s[–—-])\s(?:(?:and|but|so)\s)?|\s(?:and|but|so)\s)(?:since [^,.;]{1,24} )?(?=(?:i|we|my|our)\b)",
     re.IGNORECASE,
 )
 _PERSONAL = re.compile(r"(?:i|we)(?:['’](?P<short>m|ve|re))?\s", re.IGNORECASE)

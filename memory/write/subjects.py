@@ -22,7 +22,7 @@ _LEAD = re.compile(
 _OWN = re.compile(r"\W{0,4}(?:my|our)\s(?:new\s|current\s)?", re.IGNORECASE)
 _STOPS = phrases.STOPS | frozenset(
     "go goes went gone going get gets got up down raised increased rose fell dropped switched changed moved moves"
-    " replaced stays now".split()
+    " costs cost replaced stays now".split()
 )
 _NAME = re.compile(r"\b[A-ZÀ-Þ][\w’'-]{2,}(?: [A-ZÀ-Þ][\w’'-]+){0,3}")
 _THEY = frozenset("she he it they this that".split())
@@ -56,8 +56,12 @@ def slot_before(said: Said, before: int, predicate: str) -> Slot:
     rent; "she" is whoever was named last. `predicate` where the words name none.
     """
     text, start = said.text, said.start
-    if said.label:
-        return said.about or said.teller, said.label
+    if said.label and (colon := text.find(":", start, before)) >= 0:
+        span = phrases.right(text, colon + 1, before, _STOPS)
+        thing = phrases.clean(text[span[0] : span[1]]) if span else ""
+        if not thing or thing.lower().split()[0] in phrases.PRONOUNS | phrases.STOPS:
+            return said.about or said.teller, said.label
+        return (said.label, thing) if len(said.label.split()) <= 2 else (thing, predicate)
     lead = _LEAD.match(text, start, before)
     if lead is not None:
         start = lead.end()

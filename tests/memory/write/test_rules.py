@@ -2,41 +2,338 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory.write.rules import telling
-from memory.write.told import ToldRelation
+from memory.write.sentences import sentences
+from memory.write.told import OWNER, ToldRelation
 
 WRITTEN = datetime(2024, 3, 6, 9, tzinfo=UTC)  # a Wednesday
+DIARY = "2024-03-06"
 
 
-def told(text: str, title: str = "2024-03-06", **given: object) -> tuple[ToldRelation, ...]:
-    kept: dict[str, object] = {"at": WRITTEN, "speaker": None, "properties": {}, "first": False, **given}
-    return telling(text, title, **kept).relations  # type: ignore[arg-type]
+def told(
+    text: str,
+    title: str = DIARY,
+    speaker: str | None = None,
+    properties: Mapping[str, Any] | None = None,
+    first: bool = False,
+    chat: bool = False,
+) -> tuple[ToldRelation, ...]:
+    return telling(text, title, WRITTEN, speaker, properties or {}, first, chat=chat).relations
 
 
-def facts(text: str, title: str = "2024-03-06", **given: object) -> set[tuple[str, str, str]]:
-    return {
-        (one.subject, one.predicate, one.object) for one in told(text, title, **given) if one.modality == "asserted"
+def facts(text: str, title: str = DIARY, **given: Any) -> set[tuple[str, str, str]]:
+    return {(r.subject, r.predicate, r.object) for r in told(text, title, **given) if r.modality == "asserted"}
+
+
+def only(text: str, title: str = DIARY, **given: Any) -> ToldRelation:
+    (relation,) = told(text, title, **given)
+    return relation
+
+
+# Changes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "predicate", "replaced", "value"),
+    [
+        ("I moved from Turin to Genoa last week.", OWNER, "lives in", "Turin", "Genoa"),
+        ("The rent goes from 520 to 560 as of May.", "rent", "is", "520", "560"),
+        ("The target was raised from 99.5 to **99.9**.", "target", "is", "99.5", "99.9"),
+        ("They raised the fee from 40 to 45 euros.", "fee", "is", "40", "45 euros"),
+        ("Dues go up from 60 to 70 in April.", "Dues", "is", "60", "70"),
+        ("Switched from Evernote to Joplin, finally.", OWNER, "uses", "Evernote", "Joplin"),
+        ("We moved the meeting from Tuesday to Thursday.", "meeting", "is", "Tuesday", "Thursday"),
+        ("Our team is renamed from Comet to **Meteor**.", OWNER, "team", "Comet", "Meteor"),
+        ("Ben now goes by **Ben Ortiz-Hale**.", "Ben", "is called", "Ben", "Ben Ortiz-Hale"),
+        ("The fee is 45 euros a month (was 40).", "fee", "is", "40", "45 euros a month"),
+        ("From April the desk costs 135 euros a month (until now 120).", "desk", "is", "120", "135 euros a month"),
+        ("Stipend: $300 per week from May 1 (was 250).", OWNER, "Stipend", "250", "$300 per week"),
+        ("The due date isn't the 12th, it's 21 April.", "due date", "is", "12 April", "21 April"),
+        ("Payment is now within 45 days instead of 30 days.", "Payment", "is", "30 days", "45 days"),
+        ("Agreed on 15 August for the manuscript instead of 1 June.", "manuscript", "is", "1 June", "15 August"),
+        ("I'm no longer vegan. Back to vegetarian, with eggs.", OWNER, "is", "vegan", "vegetarian"),
+        ("- **No longer small business**: regular VAT from now on", OWNER, "is", "small business", "regular VAT"),
+        (
+            "Spare key: not at the office any more, only with Aunt Rosa.",
+            OWNER, "Spare key", "at the office", "with Aunt Rosa",
+        ),
+        ("rent: 735 -> 940", OWNER, "rent", "735", "940"),
+        ("Postgres 15 -> 16 over the weekend.", "Postgres", "is", "15", "16"),
+        ("The Alba account is closed, use Brenta from now on.", OWNER, "uses", "Alba account", "Brenta"),
+        ("Lea replaced Tom as treasurer.", OWNER, "treasurer", "Tom", "Lea"),
+        ("Lea steps down as treasurer. Lea takes over as secretary.", "Lea", "is", "treasurer", "secretary"),
+        ("Old plan: June, in Bari. New plan: May, in Lecce.", OWNER, "plan", "June, in Bari", "May, in Lecce"),
+        (
+            "Invoices are paid within 45 days. This replaces the former 30-day term.",
+            OWNER, "term", "30 days", "45 days",
+        ),
+    ],
+)  # fmt: skip
+def test_a_change_has_its_old_value(text: str, subject: str, predicate: str, replaced: str, value: str) -> None:
+    change = only(text)
+    assert (change.subject, change.predicate, change.replaces, change.object) == (subject, predicate, replaced, value)
+    assert change.modality == "asserted"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The shop is open from 9 to 5.",
+        "We drove from Turin to Genoa.",
+        "From Monday to Friday I am in the office.",
+        "He worked there from 2003 to 2005.",
+        "Before moving to the cup he raced there from 2003 to 2005.",
+        "The move from Turin to Genoa took a day.",
+        "I took the tram instead of the bike.",
+        "A -> B -> C is the path of a request.",
+        "*device* -> Gerät in all manuals",
+        "Room 12 (not 21, I looked).",
+        "He was born there (before 1722).",
+        "It went from bad to worse.",
+        "He was replaced.",
+        "This is not a toy, it is a tool.",
+    ],
+)
+def test_what_only_looks_like_a_change_is_none(text: str) -> None:
+    assert [relation for relation in told(text) if relation.replaces] == []
+
+
+# Statements -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("Ana lives in Lisbon.", ("Ana", "lives in", "Lisbon")),
+        ("Ana Reyes has moved to Porto, of all places.", ("Ana Reyes", "lives in", "Porto")),
+        ("I live in Utrecht now.", (OWNER, "lives in", "Utrecht")),
+        ("I work at Lumen.", (OWNER, "works at", "Lumen")),
+        ("[[Ben]] works for Gleis & Co.", ("Ben", "works at", "Gleis & Co")),
+        ("Lumen is based in Oslo.", ("Lumen", "is based in", "Oslo")),
+        ("Glenn left, and I report to Ana Reyes.", (OWNER, "reports to", "Ana Reyes")),
+        ("Ana Reyes started on Monday and I'm now reporting to her.", (OWNER, "reports to", "Ana Reyes")),
+        ("My dentist is Dr. Kaya.", (OWNER, "dentist", "Dr. Kaya")),
+        ("Our rent is 735 euros.", (OWNER, "rent", "735 euros")),
+        ("Ana's birthday is 3 May.", ("Ana", "birthday", "3 May")),
+        ("The capital of France is Paris.", ("France", "capital", "Paris")),
+        ("Ana was born on February 26, 1990 in Faro.", ("Ana", "birthday", "February 26, 1990")),
+        ("Netflix costs 13 euros.", ("Netflix", "costs", "13 euros")),
+        ("**Joost Terpstra**, who has been my reviser since May, is quick.", (OWNER, "reviser", "Joost Terpstra")),
+        ("[[Rex]]: new vet round the corner, **Dr. Ada Thoms**.", ("Rex", "vet", "Dr. Ada Thoms")),
+    ],
+)
+def test_a_statement_is_a_fact(text: str, fact: tuple[str, str, str]) -> None:
+    assert fact in facts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Does Ana live in Lisbon?",
+        "If I lived in Lisbon I would swim.",
+        "Maybe I work at Lumen next year.",
+        "I might move to Lisbon.",
+        "I could live here.",
+        "Ana says Ben lives in Oslo.",
+        "Ben's boss is a bore.",
+        "My day is over.",
+        "I live in fear.",
+        "Many moved to Dubai.",
+        "The Secret of Kells is a film.",
+        "> I live in Lisbon.",
+        "```\nAna lives in Lisbon\nport: 8080\n```",
+        '"I live in Lisbon," he wrote.',
+        '"Our era is Freud", it says.',
+        "See https://example.com/a: b for more.",
+        "12:30 lunch with Ana",
+        "Note: buy milk",
+        "TODO: call Ana",
+        "Re: the flat",
+        "PS: bring bread",
+        "I'm living in Aarhus for the month of March.",
+        "Ana went to Oslo.",
+        "Salt: last chapter tomorrow",
+    ],
+)
+def test_no_fact_is_made_of_what_states_none(text: str) -> None:
+    stays = {(OWNER, "stays in", "Aarhus")}
+    assert facts(text) <= stays
+
+
+@pytest.mark.parametrize(
+    ("text", "modality"),
+    [
+        ("Ana lives in Lisbon?", "question"),
+        ("Maybe the rent goes from 500 to 600.", "hypothesis"),
+        ("Ana lives in Oslo, Ben says.", "hypothesis"),
+        ("I'm going to move from Turin to Genoa.", "plan"),
+        ("The rent goes from 500 to 600.", "asserted"),
+        ("Ana no longer works at Lumen.", "negated"),
+        ("The fee will cost 60, up from 50, from 1 May (was 50).", "asserted"),
+    ],
+)
+def test_modality_is_that_of_the_sentence(text: str, modality: str) -> None:
+    assert {relation.modality for relation in told(text)} == {modality}
+
+
+def test_first_person_is_who_speaks() -> None:
+    assert facts("I live in Faro.", "Re: hello", speaker="Ana Reyes") == {("Ana Reyes", "lives in", "Faro")}
+    assert facts("user: I live in Faro.\nassistant: I live in Oslo.", "a chat") == {(OWNER, "lives in", "Faro")}
+    said = "Ana: I live in Faro.\nBen: nice\nBen: I work at Lumen."
+    assert facts(said, "group", chat=True) == {("Ana", "lives in", "Faro"), ("Ben", "works at", "Lumen")}
+
+
+def test_what_a_machine_answers_is_never_learnt() -> None:
+    text = "user: where do I live?\nassistant: You live in Faro.\n- rent: 735\nThe rent goes from 500 to 600."
+    assert told(text, "a chat") == ()
+
+
+def test_headers_quoted_mails_and_frontmatter_tell_nothing() -> None:
+    head = "From: Ana <ana@mail.example>\nTo: me@mail.example\nSubject: rent\n\n"
+    mail = head + "I live in Faro.\n\nOn Monday Ben wrote:\nI live in Oslo."
+    assert facts(mail, "rent", speaker="Ana", properties={"from": "Ana", "date": "today"}, first=True) == {
+        ("Ana", "lives in", "Faro")
+    }
+    assert told("---\nrent: 735\n---\nA walk.", first=True) == ()
+
+
+@pytest.mark.parametrize("title", ["Old copy of rates", "Invoice template", "2023 in review", "Self review 2024"])
+def test_old_copies_and_reviews_are_not_taken_for_what_holds(title: str) -> None:
+    assert told("rent: 735\n\nI live in Faro.", title) == ()
+
+
+# Fields ---------------------------------------------------------------------------------------
+
+
+def test_fields_are_about_what_the_note_is_about() -> None:
+    text = "# Rex\n\n**Vet:** Dr. Ada Mulder, Main Street\n- weight: 3.6 kg\n- colour: grey (mostly)\n\n"
+    text += "## Insurance\nphone: 555 1234"
+    assert facts(text, "Rex") == {
+        ("Rex", "Vet", "Dr. Ada Mulder, Main Street"),
+        ("Rex", "weight", "3.6 kg"),
+        ("Rex", "colour", "grey"),
+        ("Rex", "Insurance phone", "555 1234"),
     }
 
 
 @pytest.mark.parametrize(
-    ("sentence", "replaced", "value"),
+    ("title", "about"),
     [
-        ("I moved from Turin to Genoa last week.", "Turin", "Genoa"),
-        ("The rent goes from 520 to 560 as of May.", "520", "560"),
-        ("The availability target was raised from 99.5 to **99.9**.", "99.5", "99.9"),
-        ("The fee is 45 euros a month (was 40).", "40", "45 euros a month"),
-        ("Switched from Evernote to Joplin, finally.", "Evernote", "Joplin"),
-        ("The due date isn't the 12th, it's 21 April.", "12 April", "21 April"),
-        ("Payment is now within 45 days instead of 30 days.", "30 days", "45 days"),
-        ("Our team is renamed from Comet to **Meteor**.", "Comet", "Meteor"),
-        ("I'm no longer vegan. Back to vegetarian, with eggs.", "vegan", "vegetarian"),
-        ("Spare key: not at the office any more, only with Aunt Rosa.", "at the office", "with Aunt Rosa"),
+        ("Rates 2024", "Rates"),
+        ("rates 2025", "rates"),
+        ("LinguaNord — state of play autumn 2025", "LinguaNord"),
+        ("Backup v2", "Backup"),
+        ("Nordlys Medical (Odense)", "Nordlys Medical"),
+        ("The Salt Cartographer — brief", "Salt Cartographer"),
+        ("Dmitri 1:1s 2024", "Dmitri"),
+        ("oncall-policy-2024-04", "oncall-policy"),
     ],
 )
-def test_a_change_has_the_new_and_the_old_value(sentence: str, replaced: str, value: str) -> None:
-    assert [(one.replaces, one.object, one.modality) for one in told(sentence)] == [(replaced, value, "asserted")]
+def test_years_and_kinds_of_notes_are_no_part_of_the_subject(title: str, about: str) -> None:
+    assert facts("rent: 735", title) == {(about, "rent", "735")}
+
+
+def test_a_key_with_one_value_is_single_and_a_new_one_says_so() -> None:
+    assert only("rent: 735", "Flat").cardinality == "one"
+    assert only("- New slot from this week: Mondays 14:00", "Team, 2024-03-06").predicate == "slot"
+    assert {relation.cardinality for relation in told("- pet: Rex\n- pet: Tom", "Home")} == {"many"}
+    assert only("attendance: 19", "Club minutes 2024-03-06").cardinality == "unknown"  # of that day
+
+
+def test_a_table_tells_of_each_row_what_its_columns_say() -> None:
+    table = "| client | EUR/word | terms |\n|---|---|---|\n| Alba | 0.11 | 30 days |\n| Brenta | 0.15 | — |\n"
+    table += "| Total | 0.26 | |"
+    assert facts(table, "Rates 2023") == {
+        ("Alba", "EUR/word", "0.11"),
+        ("Alba", "terms", "30 days"),
+        ("Brenta", "EUR/word", "0.15"),
+    }
+
+
+def test_tasks_are_open_or_done() -> None:
+    text = "- [x] call Ana\n- [ ] buy milk\nx 2024-03-01 book dentist @phone\n(B) 2024-03-02 renew card +home"
+    assert facts(text) == {
+        ("call Ana", "status", "done"),
+        ("buy milk", "status", "open"),
+        ("book dentist", "status", "done"),
+        ("renew card", "status", "open"),
+    }
+
+
+def test_properties_are_told_once_by_the_first_episode() -> None:
+    properties = {"status": "active", "tags": ["a"], "date": "2024-01-01", "authors": ["Ana", "Ben"], "pages": 98}
+    first = told("words", "Book", properties=properties, first=True)
+    assert {(r.predicate, r.object, r.cardinality, r.start) for r in first} == {
+        ("status", "active", "one", -1), ("authors", "Ana", "many", -1), ("authors", "Ben", "many", -1),
+        ("pages", "98", "one", -1),
+    }  # fmt: skip
+    assert told("words", "Book", properties=properties) == ()
+
+
+def test_an_acronym_in_the_title_is_another_name() -> None:
+    (known,) = telling("x", "Vertalerskring Oost (VKO)", WRITTEN, None, {}, False).objects
+    assert (known.name, known.aliases) == ("Vertalerskring Oost", ("VKO",))
+    assert telling("x", "Notes (draft)", WRITTEN, None, {}, False).objects == ()
+
+
+# Time -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "day"),
+    [
+        ("from 1 November", (2023, 11, 1)),  # the nearest one: four months back, eight ahead
+        ("from 1 May", (2024, 5, 1)),
+        ("as of May 3, 2025", (2025, 5, 3)),
+        ("since March", (2024, 3, 1)),
+        ("since last month", (2024, 2, 1)),
+        ("from next month", (2024, 4, 1)),
+        ("as of 2024-07-15", (2024, 7, 15)),
+        ("since yesterday", (2024, 3, 5)),
+        ("since Monday", (2024, 3, 4)),
+        ("starting tomorrow", (2024, 3, 7)),
+        ("since 2019", (2019, 1, 1)),
+        ("effective today", (2024, 3, 6)),
+    ],
+)
+def test_a_fact_holds_from_when_its_sentence_says(words: str, day: tuple[int, int, int]) -> None:
+    assert only(f"Our rent is 735 {words}.").valid_from == datetime(*day, tzinfo=UTC)
+
+
+def test_without_a_time_in_words_there_is_none() -> None:
+    assert only("Our rent is 735.").valid_from is None
+    assert only("Our rent is 735 since the 31st of February.").valid_from is None
+    assert telling("Our rent is 735 since May.", DIARY, None, None, {}, False).relations[0].valid_from is None
+
+
+# Any text -------------------------------------------------------------------------------------
+
+PIECES = st.lists(
+    st.sampled_from(
+        """I my our Ana Ben lives in moved from to Faro 12 30 days is are was (was 40) not any more , . : ; ? ! ->
+        instead of **bold** [[Link]] | \n \n\n # ## > - [x] key: value ``` no longer replaced by as renamed now since
+        March 1 2024 next month "quoted" user: assistant: old plan: new ( ) ’s isn't it's € 1.5 İ ﬁ""".split(" ")
+    ),
+    max_size=60,
+).map(" ".join)
+
+
+@given(st.one_of(PIECES, st.text(max_size=300)), st.sampled_from([DIARY, "Rates 2024", "", "A › B (C)"]), st.booleans())
+def test_any_text_is_read_and_each_quote_stands_in_it(text: str, title: str, first: bool) -> None:
+    result = telling(text, title, WRITTEN, None, {}, first)
+    assert result == telling(text, title, WRITTEN, None, {}, first)
+    assert result == telling(text, title, WRITTEN, None, {}, first, spans=sentences(text))
+    for relation in result.relations:
+        assert relation.subject and relation.predicate and relation.object
+        assert 0 <= relation.start < relation.end <= len(text)
+        quote = text[relation.start : relation.end]
+        last = relation.object.split()[-1]
+        assert relation.object == OWNER or relation.predicate == "status" or last in quote
