@@ -23,6 +23,7 @@ class Counted:
     calls: int = 0
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    cpu_seconds: float = 0.0  # of the thread that asks
 
     @property
     def name(self) -> str:
@@ -41,25 +42,30 @@ class Counted:
         return self.inner.stream(request)
 
     def complete(self, request: LlmRequest) -> Reply:
-        started = time.perf_counter()
+        started, cpu_started = time.perf_counter(), time.thread_time()
         self.calls += 1
         try:
             reply = self.inner.complete(request)
         finally:
             self.seconds += time.perf_counter() - started
+            self.cpu_seconds += time.thread_time() - cpu_started
         self.usage += reply.usage
         return reply
 
 
 @dataclass(slots=True)
 class Enriched:
-    """What reading with a model brought. `tellings` are what was learnt of each episode, `proposed` the pairs of facts
-    that were looked at with what was decided, `own_ms` our own part of the time of each episode; `failed` says what
-    could not be used, `known` are the facts that were asked about, by their texts."""
+    """What reading with a model brought.
+
+    `tellings` are what was learnt of each episode, `proposed` the pairs of facts that were looked at with what was
+    decided, `own_ms` our own part of the time of each episode, `own_cpu_ms` that of the processor; `failed` says what
+    could not be used, `known` are the facts that were asked about, by their texts.
+    """
 
     tellings: dict[int, Telling] = field(default_factory=dict)
     proposed: dict[tuple[int, int], str] = field(default_factory=dict)
     own_ms: list[float] = field(default_factory=list)
+    own_cpu_ms: list[float] = field(default_factory=list)
     dropped: int = 0
     failed: list[str] = field(default_factory=list)
     known: dict[str, Fact] = field(default_factory=dict)
@@ -68,12 +74,13 @@ class Enriched:
 def enrich(memory: Memory, model: Counted, episodes: Sequence[Episode], into: Enriched) -> None:
     """Let `model` read episodes, one a call, and decide what no rule can."""
     for episode in episodes:
-        started, before = time.perf_counter(), model.seconds
+        started, cpu_started = time.perf_counter() - model.seconds, time.thread_time() - model.cpu_seconds
         try:
             _read(memory, model, episode, into)
         except ModelError as error:  # the passage stays as it is, and so does all that is known
             into.failed.append(f"{episode.source.uri}: {error}")
-        into.own_ms.append(1000 * (time.perf_counter() - started - (model.seconds - before)))
+        into.own_ms.append(1000 * (time.perf_counter() - model.seconds - started))
+        into.own_cpu_ms.append(1000 * (time.thread_time() - model.cpu_seconds - cpu_started))
 
 
 def _read(memory: Memory, model: Counted, episode: Episode, into: Enriched) -> None:

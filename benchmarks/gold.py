@@ -128,18 +128,20 @@ def path_of(uri: str, root: str) -> str:
     return uri.partition("#")[0].removeprefix(root)
 
 
+def alike(change: Change, found: Pair) -> bool:
+    """Whether those are the two values of this change, whichever file tells it."""
+    return same(change.old, found.old) and same(change.new, found.new)
+
+
 def matches(change: Change, found: Pair) -> bool:
     """Whether that is this change: both values, told by one of its files."""
-    return (
-        same(change.old, found.old)
-        and same(change.new, found.new)
-        and found.new_path in (change.new_path, change.old_path)
-    )
+    return alike(change, found) and found.new_path in (change.new_path, change.old_path)
 
 
 def score(timeline: Timeline, found: Sequence[Pair]) -> dict[str, Any]:
     """Recall and precision in percent, and how many of the pairs of files that are no update were taken for one."""
     right = [any(matches(change, one) for change in timeline.changes) for one in found]
+    true = [any(alike(change, one) for change in timeline.changes) for one in found]
     seen = [any(matches(change, one) for one in found) for change in timeline.changes]
     violated = {frozenset((one.old_path, one.new_path)) for one in found} & timeline.unchanged
     return {
@@ -147,6 +149,7 @@ def score(timeline: Timeline, found: Sequence[Pair]) -> dict[str, Any]:
         "found": len(found),
         "recall": metrics.percent([float(one) for one in seen]),
         "precision": metrics.percent([float(one) for one in right]),
+        "precision_any_file": metrics.percent([float(one) for one in true]),
         "nonupdates": len(timeline.unchanged),
         "violated": len(violated),
     }

@@ -123,7 +123,14 @@ def score(persona: Path, timeline: Timeline, life: Life) -> dict[str, Any]:
     proposed = _looked_at(life)
     lost = [losses.trace(change, found, life.told, proposed) for change in timeline.changes]
     wrong = [
-        pair.row() | {"author": one.author, "old": str(_as_told(one.old)), "new": str(_as_told(one.new))}
+        {
+            "old": str(losses.Told(one.old, frozenset())),
+            "new": str(losses.Told(one.new, frozenset())),
+            "author": one.author,
+            "old_path": pair.old_path,
+            "new_path": pair.new_path,
+            "only_another_file": any(gold.alike(change, pair) for change in timeline.changes),
+        }
         for one, pair in zip(replaced, found, strict=True)
         if not any(gold.matches(change, pair) for change in timeline.changes)
     ]
@@ -139,6 +146,7 @@ def score(persona: Path, timeline: Timeline, life: Life) -> dict[str, Any]:
         "facts": len(life.told),
         "remember_ms": _per(life.read_ms, episodes),
         "own_ms": _per(life.enriched.own_ms, len(life.enriched.own_ms)),
+        "own_cpu_ms": _per(life.enriched.own_cpu_ms, len(life.enriched.own_cpu_ms)),
         "own_p95_ms": metrics.percentile(life.enriched.own_ms, 95),
         "calls": model.calls if model else 0,
         "tokens_read": model.usage.read if model else 0,
@@ -155,10 +163,6 @@ def _looked_at(life: Life) -> dict[tuple[int, int], str]:
     """Pairs of facts, and what became of them: by a rule, or by the model's word."""
     ruled = {(one.old.id, one.new.id): f"{one.author}: {one.relation}" for one in life.revisions}
     return life.enriched.proposed | ruled
-
-
-def _as_told(fact: Fact) -> losses.Told:
-    return losses.Told(fact, frozenset())
 
 
 def _per(ms: Sequence[float], count: int) -> float:
@@ -274,6 +278,7 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
             "found": "updates.found",
             "recall": "updates.recall",
             "precision": "updates.precision",
+            "any file": "updates.precision_any_file",
             "violated": "updates.violated",
             **{f"lost: {stage}": f"lost_by.{stage}" for stage in losses.STAGES[:-1]},
             "taken back": "undone.revisions",
@@ -292,6 +297,7 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
             "remember ms/episode": "remember_ms",
             "own ms/episode": "own_ms",
             "own p95": "own_p95_ms",
+            "own CPU": "own_cpu_ms",
             "calls": "calls",
             "tokens read": "tokens_read",
             "written": "tokens_written",
@@ -306,6 +312,12 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
                 f"{result['set']}, changes that were missed",
                 result["missed"],
                 {"change": "about", "old": "old", "new": "new", "lost by": "lost_by", "what is there": "detail"},
+            )
+        if result.get("wrong"):
+            command.show_table(
+                f"{result['set']}, replaced and not in the gold",
+                result["wrong"],
+                {"old": "old", "new": "new", "by": "author", "only another file": "only_another_file"},
             )
 
 
