@@ -12,6 +12,7 @@ from memory.store import models
 from memory.write import decide, extract
 
 PURPOSES = (extract.PURPOSE, decide.PURPOSE)
+STATES = ("Discharging", "Charging", "Full", "Not charging")
 SUPPLIES = Path("/sys/class/power_supply")
 
 
@@ -46,19 +47,19 @@ class Budget:
 
 def on_battery(supplies: Path = SUPPLIES) -> bool | None:
     """Whether this machine runs on its battery, as Linux tells it; None where that cannot be known."""
-    known: bool | None = None
+    told: list[bool] = []
     try:
         for supply in sorted(supplies.iterdir()):
-            kind = _said(supply / "type")
+            kind, status = _said(supply / "type"), _said(supply / "status")
             if kind == "Mains":
                 if _said(supply / "online") == "1":
                     return False
-                known = True if known is None else known
-            elif kind == "Battery" and _said(supply / "scope") != "Device":  # not that of a mouse
-                known = _said(supply / "status") == "Discharging"
+                told.append(True)
+            elif kind == "Battery" and _said(supply / "scope") != "Device" and status in STATES:  # not that of a mouse
+                told.append(status == "Discharging")
     except OSError:
-        return known
-    return known
+        pass
+    return any(told) if told else None
 
 
 def _said(file: Path) -> str:

@@ -39,6 +39,7 @@ def estimate(
     bytes = words = episodes = unreadable = 0
     for found in sample:
         assert found.stat is not None
+        bytes += found.stat.st_size
         try:
             limit = reader_of(plugins, found.path, found.stat.st_size).max_bytes
             read = documents(plugins, found.path, *files.read(found.path, limit))
@@ -48,12 +49,9 @@ def estimate(
         for document in read:
             drafts = episodes_of(document, settings.memory.chunk)
             episodes += len(drafts)
-            words += sum(count_words(draft.text) for draft in drafts)
-        bytes += found.stat.st_size
+            words += count_words(document.text) + sum(count_words(turn.text) for turn in document.turns)
     total = sum(found.stat.st_size for found in readable if found.stat)
-    more = len(readable) / len(sample) if sample else 1.0
-    if bytes:
-        more = max(1.0, total * (1 - unreadable / len(sample)) / bytes)
+    more = total / bytes if bytes else 1.0
     return _read_by_model(
         models,
         wire.Estimate(
