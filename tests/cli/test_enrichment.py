@@ -1,0 +1,112 @@
+"""pal pause, resume, retry, status, add --estimate: reading with a model, as somebody at a prompt sees it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from memory.write import extract
+from tests.cli.vault import Shell
+from tests.daemon.enriching import able, system_of
+from tests.fakes import FakeOllama, OllamaModel, Reply, Says
+from tests.fakes.talents import diligent
+
+QWEN = "ollama:qwen3:4b"
+
+
+def reader(body: dict[str, Any]) -> Reply:
+    """Passes the probe, and reads."""
+    return able(body) if system_of(body) == extract.SYSTEM else diligent(body)
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOllama]:
+    """An Ollama that every daemon finds which starts from here on."""
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with FakeOllama(OllamaModel("qwen3:4b"), answer=reader) as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.host)
+        yield server
+
+
+def until(shell: Shell, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """What the status says of reading, as soon as it is so."""
+    deadline = time.monotonic() + 30
+    while True:
+        state: dict[str, Any] = shell.pal("status", "--json").json["enrichment"]
+        if wanted(state):
+            return state
+        assert time.monotonic() < deadline, state
+        time.sleep(0.05)
+
+
+def row(shell: Shell, name: str) -> str:
+    rows = dict(line.split(None, 1) for line in shell.pal("status").out.splitlines() if len(line.split()) > 1)
+    return rows.get(name, "")
+
+
+def test_without_a_model_it_says_so_once_with_how_to_add_one(shell: Shell, ollama: FakeOllama) -> None:
+    shell.pal("remember", "Mira lives in Utrecht.")
+    until(shell, lambda state: state["state"] == "no_model")
+    assert row(shell, "Read") == "0 of 1 episode by a model; there is none that can, and all works without. " \
+        "To add one: pal models"  # fmt: skip
+    assert ollama.seen == [], "nobody was looked for"
+
+
+def test_a_model_that_was_graded_reads_by_itself(shell: Shell, ollama: FakeOllama) -> None:
+    shell.pal("remember", "Mira lives in Utrecht.", "--at", "2024-01-01")
+    assert shell.pal("models", "probe").code == 0
+    state = until(shell, lambda state: state["read"] == 1)
+    assert state["tokens"] > 0
+    shell.pal("remember", "Mira moved to Leipzig.", "--at", "2024-02-01")
+    until(shell, lambda state: state["read"] == 2)
+    assert "lives in Leipzig" in shell.pal("facts", "Mira").out
+    assert row(shell, "Read") == "2 of 2 episodes by a model"
+    assert shell.pal("check").code == 0
+
+
+def test_what_failed_is_shown_and_done_again(shell: Shell, ollama: FakeOllama) -> None:
+    ollama.answer = lambda body: Says("No.") if system_of(body) == extract.SYSTEM else diligent(body)
+    shell.pal("remember", "Mira lives in Utrecht.", "--title", "Mira", "--source", "note:mira")
+    shell.pal("models", "probe")
+    state = until(shell, lambda state: bool(state["failed_total"]))
+    assert row(shell, "Failed") == "1 job of models; why: pal status --failed, again: pal retry"
+    said = shell.pal("status", "--failed")
+    number = state["failed"][0]["id"]
+    assert said.out == f"{number}  note:mira: Mira: What the model said is not JSON (at character 0).\n"
+    assert "pal retry" in said.err
+    assert shell.pal("retry", "99").code == 4
+    ollama.answer = reader
+    assert shell.pal("retry", str(number)).out.startswith("1 job will be done again.")
+    until(shell, lambda state: state["read"] == 1)
+    assert shell.pal("retry").out == "Nothing has failed.\n"
+    assert shell.pal("status", "--failed").err == "Nothing has failed.\n"
+
+
+def test_a_pause_lasts_until_somebody_goes_on(shell: Shell, ollama: FakeOllama) -> None:
+    assert shell.pal("pause").out == "No language model reads in the background until: pal resume\n"
+    assert shell.pal("models", "probe").code == 0
+    shell.pal("remember", "Mira lives in Utrecht.")
+    shell.pal("daemon", "stop")
+    assert shell.pal("status", "--json").json["enrichment"]["state"] == "off"
+    assert row(shell, "Read") == "0 of 1 episode by a model; paused. To go on: pal resume"
+    assert shell.pal("config", "get", "enrichment.enabled").out == "false\n"
+    assert shell.pal("resume").code == 0
+    until(shell, lambda state: state["read"] == 1)
+    assert shell.pal("config", "get", "enrichment.enabled").out == "true\n"
+
+
+def test_a_folder_is_reckoned_before_it_is_read(shell: Shell, ollama: FakeOllama) -> None:
+    shell.pal("models", "probe")
+    notes = shell.folder / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("Mira lives in Utrecht. " * 50)
+    said = shell.pal("add", "--estimate", "notes")
+    rows = dict(line.split(None, 1) for line in said.out.splitlines())
+    assert (said.code, rows["Words"], rows["Episodes"], rows["Calls"]) == (0, "200", "1", "about 1")
+    assert rows["Model"] == f"{QWEN}, on this machine"
+    assert shell.pal("status", "--json").json["sources"] == 0, "nothing was read"
+    assert shell.pal("add", "--estimate", "notes", "--json").json["words"] == 200
+    assert shell.pal("add", "--estimate", "-").code == 2
