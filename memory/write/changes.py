@@ -127,7 +127,9 @@ def _from_to(said: Said) -> Iterator[Change]:
 def _is_noun(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether the word is no verb: "the move from A to B", "his transition"."""
     before = text[start : match.start()].rsplit(maxsplit=1)[-1:] or [""]
-    word = before[0].strip("*_\"'([,.-").lower()
+    word = before[0].strip("*_\"'([-").lower()
+    if word.endswith((":", ",", ";", ".")):
+        return False
     base = match[0].split()[0].lower()
     return base in words.NOUNS and word not in (
         "",
@@ -170,6 +172,10 @@ def _was(said: Said) -> Iterator[Change]:
         if new is None:
             continue
         slot = slot_before(said, new[0], "is")
+        if (
+            slot[1] == "is" and text[said.start : new[0]].rstrip("*_ ").endswith(slot[0]) and said.about
+        ):  # "Weight 3.6 kg"
+            slot = (said.about, slot[0])
         label = phrases.left(text, said.start, new[0], _COPULAS)
         name = phrases.clean(text[label[0] : label[1]]) if label and not slot[0] else ""
         yield from _made(said, slot if slot[0] else (name or said.about, "is"), old, new)

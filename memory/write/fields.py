@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from memory.nouns import Modality
 from memory.write import phrases
 from memory.write.passages import Line, Passage
 from memory.write.since import valid_from
@@ -25,15 +24,17 @@ VALUE_WORDS = 9
 _FIELD = re.compile(
     r"(?P<key>(?:\[\[)?[^\W\d_][^:|\n]{0,60}?)(?P<colon>\s?:(?!//)(?:\*\*|__|\*|_)?)\s+(?P<value>\S.*)?"
 )
-_NEGATED = re.compile(
-    r"(?:none|nothing|n/?a|no|not|never|tbd|tba|tbc|\?+|-+|—|–|unknown|open)\b|^[—–\-?.]+$", re.IGNORECASE
+NO_VALUE = re.compile(
+    r"(?:none|nothing|n/?a|no|not|never|tbd|tba|tbc|\?+|-+|—|–|unknown|open|same|unchanged|still|see|ditto|"
+    r"as before|as above|like)\b|^[—–\-?.]+$",
+    re.IGNORECASE,
 )
 _NO_KEYS = frozenset(
     """note notes nb n.b todo re fw fwd aw update ps p.s edit warning warnings example examples ex e.g i.e tip tips hint
     attention important reminder remember question questions answer q a idea ideas see also cf quote summary tl;dr tldr
     fixme fyi disclaimer caution http https mailto file step steps result results conclusion reason why because hm
     ok yes no hi dear hello thanks so and but open links link source sources today tomorrow yesterday later now goal
-    log history correction resolution decision decisions attendees agenda action actions present apologies outcome
+    log history correction resolution decision decisions attendees agenda action actions new present apologies outcome
     says said me caveat lesson lessons monday tuesday wednesday thursday friday saturday sunday breakfast lunch dinner
     from to cc bcc subject date sent received work run pros cons plan still except last-edited don't do dont told when
     next cost restore option options context consequences author saved went parking""".split()
@@ -43,15 +44,12 @@ _NO_PROPERTIES = frozenset(
     cssclass cssclasses publish layout permalink lang language type kind uuid slug template reply-to in-reply-to
     references url source""".split()
 )
-_ROW = re.compile(r"\|[ \t]*(?P<cells>.*?)[ \t]*\|?[ \t]*$")
-_RULE = re.compile(r"[\s|:\-–]+$")
-_TODO_DONE = re.compile(r"x (?:\d{4}-\d\d-\d\d )?(?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
+_TODO_DONE = re.compile(r"x \d{4}-\d\d-\d\d (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
 _TODO_OPEN = re.compile(r"\([A-Z]\) (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
-_TODO_MARK = re.compile(r"\s?(?:[+@#][\w/-]+|\b(?:due|t|rec|id):\S+)")
+_TODO_MARK = re.compile(r"\s(?:[+@][\w/-]+|\b(?:due|t|rec|id):\S+)")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[:.]\d\d|\d{1,2} \w+$")
 _ASIDE = re.compile(r"\s*\((?P<aside>[^()]{0,120})\)")
 _TELLING = frozenset("says said writes wrote asks asked phoned called pinged edited touched updated modified".split())
-_TOTALS = frozenset("total sum average avg mean min max subtotal all other others".split())
 _VERBS = frozenset(
     """is are was were am has have had do does did will would can could should must i'm i i'd i'll i've it's that's
     we we're she he they goes went says said thinks wants counted please don't need needs let's my""".split()
@@ -108,7 +106,6 @@ def of_lines(passage: Passage, about: str, dated: str, at: datetime | None) -> I
             valid_from=valid_from(text[field.start : field.until], at),
             cardinality="many" if counts[field.section, field.key.lower()] > 1 else single,
         )
-    yield from _tables(passage, dated)
     yield from _tasks(passage)
 
 
@@ -143,6 +140,7 @@ def _placed(about: str, section: str, key: str) -> tuple[str, str]:
 
 
 _WIKILINK = re.compile(r"\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]")
+_SUBJECT = re.compile(r"(?:i|we|he|she|they|it|that|you)(?:$|['’])")
 _NEW = re.compile(r"(?:our |my )?new\s(?=\w)", re.IGNORECASE)
 _WHEN = re.compile(r"\s(?:from|since|as of|starting|until|till|this|next|effective)\b.*$", re.IGNORECASE)
 
@@ -154,6 +152,9 @@ def _key(said: str) -> tuple[str, bool]:
     key = _WHEN.sub("", key[new.end() :] if new else key)
     key = key.removeprefix("My ").removeprefix("my ").removeprefix("our ").strip()
     words = key.lower().split()
+    while words and words[-1] in phrases.STOPS:
+        words.pop()
+    key = " ".join(key.split()[: len(words)])
     if not 0 < len(words) <= KEY_WORDS or words[0] in phrases.PRONOUNS or words[0] in _NO_KEYS or words[0] in _VERBS:
         return "", False
     if any(word in _VERBS or word in _TELLING for word in words[1:]) or _DATED.search(key) or not _names(key):
@@ -169,7 +170,7 @@ def _field(text: str, start: int, end: int, line: Line, about: str) -> _Field | 
     if match is None or match["value"] is None:
         return None
     key, new = _key(match["key"])
-    if not key or (start != line.start and not new) or (about and about.lower() in key.lower()):
+    if not key or line.box or (start != line.start and not new) or (about and about.lower() in key.lower()):
         return None
     begin = match.start("value")
     value = text[begin:end]
@@ -178,9 +179,9 @@ def _field(text: str, start: int, end: int, line: Line, about: str) -> _Field | 
     begin, last = phrases.trimmed(text, begin, last)
     value = text[begin:last]
     plain = _ASIDE.sub("", value).lower().split()
-    if not plain or _NEGATED.match(value) or len(plain) > VALUE_WORDS or text[last : last + 1] == "?":
+    if not plain or NO_VALUE.match(value) or len(plain) > VALUE_WORDS or text[last : last + 1] == "?":
         return None
-    if any(word.strip(",.'\"“") in _VERBS for word in plain) or value[0] in "\"“'":
+    if any(word.strip(",.'\"“") in _VERBS or _SUBJECT.match(word) for word in plain) or value[0] in "\"“'":
         return None
     clean = phrases.clean(_unasided(value))
     if not clean or ((not about or line.turn) and marks < 2 and not new and phrases.kind(clean) == "word"):
@@ -204,60 +205,6 @@ def _unasided(value: str) -> str:
     return bare or value
 
 
-# Tables ---------------------------------------------------------------------------------------
-
-
-def _tables(passage: Passage, dated: str) -> Iterator[ToldRelation]:
-    text = passage.text
-    rows: list[tuple[Line, list[tuple[int, int]]]] = []
-    for line in passage.lines:
-        if not line.told or text[line.start] != "|":
-            continue
-        if rows and text.count("\n", rows[-1][0].end, line.start) > 1:  # another table
-            yield from _table(text, rows, dated)
-            rows = []
-        rows.append((line, _cells(text, line)))
-    if rows:
-        yield from _table(text, rows, dated)
-
-
-def _cells(text: str, line: Line) -> list[tuple[int, int]]:
-    cells, start = [], line.start + 1
-    end = line.end - 1 if text[line.end - 1] == "|" else line.end
-    while start <= end:
-        stop = text.find("|", start, end)
-        stop = end if stop < 0 else stop
-        cells.append(phrases.trimmed(text, start, stop))
-        start = stop + 1
-    return cells
-
-
-def _table(text: str, rows: list[tuple[Line, list[tuple[int, int]]]], dated: str) -> Iterator[ToldRelation]:
-    """Row header × column header. Only a table with a header, whose first column names each row once."""
-    if len(rows) < 3 or not _RULE.match(text, rows[1][0].start, rows[1][0].end):
-        return
-    header = [phrases.clean(text[a:b]) for a, b in rows[0][1]]
-    body = [cells for _, cells in rows[2:] if len(cells) == len(header)]
-    names = [phrases.clean(text[a:b]) for a, b in (cells[0] for cells in body)]
-    if len(header) < 2 or len({*names}) < len(names) or any(phrases.kind(name) != "word" for name in names):
-        return
-    for name, cells in zip(names, body, strict=True):
-        for column, (start, end) in zip(header[1:], cells[1:], strict=True):
-            value = phrases.clean(text[start:end])
-            if name.lower() in _TOTALS or not (name and column and value):
-                continue
-            if len(value.split()) > VALUE_WORDS or _NEGATED.match(value):
-                continue
-            yield ToldRelation(
-                subject=name,
-                predicate=column,
-                object=value,
-                start=start,
-                end=end,
-                cardinality="unknown" if dated == "day" or "," in value else "one",
-            )
-
-
 # Tasks ----------------------------------------------------------------------------------------
 
 
@@ -276,8 +223,7 @@ def _tasks(passage: Passage) -> Iterator[ToldRelation]:
             continue
         task = phrases.clean(_TODO_MARK.sub("", passage.text[start : line.end]))
         if 0 < len(task) <= 120:
-            modality: Modality = "asserted"
             yield ToldRelation(
                 subject=task, predicate="status", object=state, start=start, end=line.end,
-                modality=modality, cardinality="one",
+                cardinality="one",
             )  # fmt: skip

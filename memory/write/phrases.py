@@ -118,9 +118,11 @@ def right(text: str, start: int, end: int, stops: frozenset[str] = STOPS) -> Spa
     bound = _BOUND.search(text, start, limit)
     limit = bound.start() if bound else limit
     last = start
+    opens = text[max(0, start - 4) : start].rstrip(" *_\"'")[-1:] in ("", ".", "!", "?", "\n", ":", "-")
     for count, word in enumerate(_WORD.finditer(text, start, limit)):
         bare = word.group().strip(_EDGES)
-        stops_here = bare.lower() in stops and bare != "May"
+        name = bare[:1].isupper() and not bare.startswith("I") and (count or not opens)  # "to Per", "3 May"
+        stops_here = bare.lower() in stops and not name
         if count >= PHRASE_WORDS or (stops_here and (count or bare.lower() not in _ARTICLES)):
             break
         last = word.end()

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from memory.write import changes, fields, moods, phrases, statements
+from memory.write import changes, fields, moods, phrases, statements, tables
 from memory.write.change_words import ALL_SIGNS, TOKEN
 from memory.write.changes import Change
 from memory.write.passages import Line, Passage, Span, passage
@@ -51,12 +51,12 @@ def telling(
         told += fields.of_properties(about, properties)
     said = list(_said(read, about))
     told += _in_sentences(said, at, first)
-    changes_told = [relation for relation in told if relation.replaces]
-    told += [
-        field
-        for field in fields.of_lines(read, about, dated, at)
-        if not any(_tells_again(field, change) for change in changes_told)
-    ]
+    changed = [relation for relation in told if relation.replaces]
+    if "columns" in properties:  # a table that was a file of its own
+        told += tables.of_series(read, about, at)
+    else:
+        formed = (*fields.of_lines(read, about, dated, at), *tables.of_tables(read, dated))
+        told += [field for field in formed if not any(_tells_again(field, change) for change in changed)]
     acronym = phrases.acronym(title) if about else ""
     objects = (ToldObject(about, None, (acronym,)),) if acronym else ()
     return Telling("rule", tuple(_once(told)), (), objects)

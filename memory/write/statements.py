@@ -94,7 +94,7 @@ _SEEN = re.compile(
     r"(?P<name>[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+){0,3})\*{0,2},? (?:who |which )?(?:has been|is now) "
     r"(?:my|our) (?P<what>[a-z]+(?: (?!since|for|at|in|from|and|now)[a-z]+)?)\b"
 )
-_NEW = re.compile(r"\bnew (?P<what>[a-z]+)(?: [a-z ]{2,24})?(?:,|:| is| called) (?:\*\*|_|\*)?(?=\[\[|[A-ZÀ-Þ])")
+_NEW = re.compile(r"\bnew (?P<what>[a-z]+)(?: [a-z ]{2,24})?(?P<mark>,|:| is| called) (?:\*\*|_|\*)?(?=\[\[|[A-ZÀ-Þ])")
 _ROLE = re.compile(r"(?:My|Our) (?P<what>[a-z]+)(?= (?:for|since|at|in|from|and)\b|[,.(:]| \()")
 _QUOTES = re.compile(r"[\"“”„«»]")
 _ARTICLE = re.compile(r"an?\s", re.IGNORECASE)
@@ -109,7 +109,10 @@ _NO_OBJECT = frozenset(
     back done ready ok okay late early happy sad tired sick closed open dead better worse over out up down off on in at
     being going getting making doing having because like about one more less most least all half""".split()
 )
-_GENERIC = frozenset("first last next main own whole other same best only favourite favorite thing point idea".split())
+_GENERIC = frozenset(
+    "first last next main own whole other same best only favourite favorite thing point idea one ones"
+    " year month week day version plan goal term name".split()
+)
 _NO_OWNERS = frozenset("let that it here what there who today yesterday tomorrow he she how where".split())
 
 
@@ -183,7 +186,7 @@ def _new(said: Said) -> Iterator[Statement]:
     text = said.text
     for match in _NEW.finditer(text, said.start, said.end):
         marked = text[match.end() - 1] in "*_" or text.startswith("[[", match.end())
-        span = phrases.right(text, match.end(), said.end) if marked or said.label else None
+        span = phrases.right(text, match.end(), said.end) if marked or match["mark"] != "," else None
         name = phrases.clean(text[span[0] : span[1]]) if span else ""
         if span and len(name.split()) <= 4 and match["what"] not in phrases.CALENDAR | _GENERIC:
             subject = said.label if said.label and said.label[:1].isupper() else said.about or said.teller

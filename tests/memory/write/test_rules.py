@@ -100,6 +100,8 @@ def test_a_change_has_its_old_value(text: str, subject: str, predicate: str, rep
         "It went from bad to worse.",
         "He was replaced.",
         "This is not a toy, it is a tool.",
+        "Before his transition from stage to film he sang.",
+        "Iroquois were known as the Five Nations (before 1722).",
     ],
 )
 def test_what_only_looks_like_a_change_is_none(text: str) -> None:
@@ -161,6 +163,9 @@ def test_a_statement_is_a_fact(text: str, fact: tuple[str, str, str]) -> None:
         "I'm living in Aarhus for the month of March.",
         "Ana went to Oslo.",
         "Salt: last chapter tomorrow",
+        "x Mum.",
+        "He hired a new bassist, Jason, for the tour.",
+        "Offer for the new year, Kasper came back.",
     ],
 )
 def test_no_fact_is_made_of_what_states_none(text: str) -> None:
@@ -256,6 +261,19 @@ def test_a_table_tells_of_each_row_what_its_columns_say() -> None:
         ("Alba", "terms", "30 days"),
         ("Brenta", "EUR/word", "0.15"),
     }
+
+
+def test_a_series_of_dates_tells_when_its_numbers_changed() -> None:
+    rows = [("2024-01", 30, 70.1), ("2024-02", 30, 70.4), ("2024-03", 35, 69.8), ("2024-04", 35, 69.9)]
+    text = "\n".join(f"month: {month}; price: {price}; weight: {weight}" for month, price, weight in rows)
+    series = told(text, "gym", properties={"columns": ["month", "price", "weight"]}, first=True)
+    assert [(r.predicate, r.replaces, r.object, r.valid_from) for r in series] == [
+        ("price", None, "30", datetime(2024, 1, 1, tzinfo=UTC)),
+        ("price", "30", "35", datetime(2024, 3, 1, tzinfo=UTC)),
+    ]
+    bought = ("02; what: bread; eur: 3", "02; what: tea; eur: 3", "09; what: oil; eur: 9")
+    spent = "\n".join(f"date: 2024-01-{row}" for row in bought)
+    assert told(spent, "expenses", properties={"columns": ["date", "what", "eur"]}, first=True) == ()
 
 
 def test_tasks_are_open_or_done() -> None:
