@@ -154,7 +154,7 @@ def _state_routes(app: FastAPI, services: Services) -> None:
 
     @app.post("/backup", response_model=wire.BackedUp)
     async def backup(request: wire.BackupRequest) -> Response:
-        return reply(await services.work(partial(keeping.backup, memory, services.backups, request)))
+        return reply(await services.work(partial(keeping.backup, memory, services.writer, services.backups, request)))
 
     @app.get("/embedder", response_model=wire.EmbedderReply)
     async def embedder() -> Response:
@@ -246,7 +246,7 @@ def _writing_routes(app: FastAPI, services: Services) -> None:
 
     @app.post("/forget", response_model=wire.Forgotten)
     async def forget(request: wire.ForgetRequest) -> Response:
-        unit = partial(keeping.forget, memory, services.watcher.covers, request)
+        unit = partial(keeping.forget, memory, services.watcher.covers, services.backups, request)
         return reply(await asyncio.wrap_future(writer.submit(unit, urgent=True)))
 
     @app.post("/add", response_class=StreamingResponse)
@@ -282,7 +282,7 @@ def _folder_routes(app: FastAPI, services: Services) -> None:
             folder = watcher.remove(Path(request.path))
             if not request.forget:
                 return wire.Forgotten(0, 0, 0, 0)
-            return keeping.forget_folder(services.memory, services.writer, folder)
+            return keeping.forget_folder(services.memory, services.writer, services.backups, folder)
 
         return reply(await services.work(call))
 

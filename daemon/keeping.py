@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import astuple
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,9 @@ from daemon.paths import private_folder
 from daemon.writer import Writer
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Receipt
-from memory.store import skips, sources
+from memory.store import copies, skips, sources
+from memory.store.forget import Forgotten
+from memory.write.mentions import norm
 
 if TYPE_CHECKING:
     from memory import Memory
@@ -36,17 +37,20 @@ def remember(memory: Memory, request: wire.RememberRequest) -> Receipt:
     )
 
 
-def forget(memory: Memory, watched: Callable[[Path], bool], request: wire.ForgetRequest) -> wire.Forgotten:
+def forget(
+    memory: Memory, watched: Callable[[Path], bool], backups: Path, request: wire.ForgetRequest
+) -> wire.Forgotten:
     """Forgets one thing. A file of a watched folder is skipped from then on, or it would come back."""
     if request.source is None:
+        wanted = _wanted(request)
         gone = memory.forget(object=request.object, episode=request.episode, fact=request.fact)
-        return views.forgotten(gone)
+        return views.forgotten(gone, _copies(memory, backups, wanted))
     if (request.object, request.episode, request.fact) != (None, None, None):
         raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
     uris = _named(memory, request.source)
-    total = wire.Forgotten(0, 0, 0, 0)
-    for uri in uris:
-        total = _sum(total, views.forgotten(memory.forget(source=uri)))
+    with memory.store.reading() as conn:
+        wanted = copies.source(conn, uris)
+    total = views.forgotten(memory.forget_many(uris), _copies(memory, backups, wanted))
     file = Path(uris[0].partition("#")[0] if not Path(uris[0]).exists() else uris[0])
     if file.is_absolute() and file.is_file() and watched(file):
         with memory.store.writing() as conn:
@@ -54,15 +58,31 @@ def forget(memory: Memory, watched: Callable[[Path], bool], request: wire.Forget
     return total
 
 
-def forget_folder(memory: Memory, writer: Writer, folder: Path) -> wire.Forgotten:
+def _wanted(request: wire.ForgetRequest) -> copies.Wanted:
+    if request.episode is not None:
+        return copies.episode(request.episode)
+    if request.fact is not None:
+        return copies.fact(request.fact)
+    return copies.object(norm(request.object or ""))
+
+
+def _copies(memory: Memory, backups: Path, wanted: copies.Wanted) -> list[Path]:
+    with memory.store.reading() as conn:
+        known = copies.known(conn, memory.store.path, backups)
+    return copies.holding(known, wanted)
+
+
+def forget_folder(memory: Memory, writer: Writer, backups: Path, folder: Path) -> wire.Forgotten:
     """Forgets all that was read from a folder, some sources at a time: others may write in between."""
     with memory.store.reading() as conn:
         uris = [source.uri for source in sources.under(conn, uri_of(folder) + "/")]
-    total = wire.Forgotten(0, 0, 0, 0)
+        wanted = copies.source(conn, uris)
+    total = Forgotten()
     for start in range(0, len(uris), FORGET_AT_ONCE):
         some = uris[start : start + FORGET_AT_ONCE]
-        total = _sum(total, views.forgotten(writer.write(partial(memory.forget_many, some))))
-    return total
+        gone = writer.write(partial(memory.forget_many, some))
+        total = Forgotten(*(a + b for a, b in zip(total, gone, strict=True)))
+    return views.forgotten(total, _copies(memory, backups, wanted) if uris else [])
 
 
 def existing(paths: Iterable[str]) -> list[Path]:
@@ -82,7 +102,7 @@ def existing(paths: Iterable[str]) -> list[Path]:
     return found
 
 
-def backup(memory: Memory, folder: Path, request: wire.BackupRequest) -> wire.BackedUp:
+def backup(memory: Memory, writer: Writer, folder: Path, request: wire.BackupRequest) -> wire.BackedUp:
     """A verified copy at `to`, or in `folder` under a name that tells when."""
     if request.to is None:
         to = private_folder(folder) / f"memory-{datetime.now():%Y%m%d-%H%M%S-%f}.db"
@@ -93,6 +113,8 @@ def backup(memory: Memory, folder: Path, request: wire.BackupRequest) -> wire.Ba
         if not to.parent.is_dir():
             raise NotFoundError(f"There is no folder {to.parent}. Create it, or choose another one.")
     memory.backup(to)
+    if to.parent != folder:
+        writer.write(partial(_note, memory, to))
     return wire.BackedUp(str(to), to.stat().st_size)
 
 
@@ -107,5 +129,6 @@ def _named(memory: Memory, name: str) -> list[str]:
     return [name]  # it may have been retired; the memory knows those too
 
 
-def _sum(one: wire.Forgotten, other: wire.Forgotten) -> wire.Forgotten:
-    return wire.Forgotten(*(a + b for a, b in zip(astuple(one), astuple(other), strict=True)))
+def _note(memory: Memory, copy: Path) -> None:
+    with memory.store.writing() as conn:
+        copies.note(conn, copy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Set
 from typing import TYPE_CHECKING, get_args
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST = 1000  # revisions of one object that are looked at
-SAME_WORDS = 0.6  # share of a sentence that a quote takes, so that the sentence says no more
+SAME_WORDS = 0.6  # share of a sentence's words that its relations have, so that it says no more than they
+WORD = re.compile(r"\w+")
 NEWS = 100  # told of one unit that was written
 
 STATES = ("all", *get_args(RevisionState))
@@ -108,16 +110,16 @@ def strands(found: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Stra
 
 
 def _covered(sentence: Fact, relations: Iterable[Fact], holding: Set[int]) -> bool:
-    """Whether a sentence is hardly more than the quote of a relation, or holds that of one that holds no longer."""
-    for relation in relations if sentence.origin == "sentence" else ():
-        quote = relation.quote.strip()
-        if (
-            quote
-            and quote in sentence.text
-            and (relation.id not in holding or len(quote) >= SAME_WORDS * len(sentence.text.strip()))
-        ):
-            return True
-    return False
+    """Whether a sentence says hardly more than the relations read out of it, or says one that holds no longer."""
+    if sentence.origin != "sentence":
+        return False
+    read = [one for one in relations if one.quote.strip() and one.quote.strip() in sentence.text]
+    if any(one.id not in holding and (one.valid_to or one.retired or one.superseded_by) for one in read):
+        return True
+    shown = [one for one in read if one.id in holding]
+    said = WORD.findall(sentence.text.lower())
+    told = {word for one in shown for word in WORD.findall(f"{one.text} {one.quote}".lower())}
+    return bool(shown) and sum(word in told for word in said) >= SAME_WORDS * len(said)
 
 
 def _ends(revision: Revision) -> bool:

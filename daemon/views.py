@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from typing import Any, cast, get_args
 
 from daemon import wire
@@ -161,8 +163,13 @@ def message(row: conversations.Message) -> wire.Message:
     )
 
 
-def forgotten(gone: Forgotten) -> wire.Forgotten:
-    return wire.Forgotten(gone.sources, gone.episodes, gone.objects, gone.facts)
+def forgotten(gone: Forgotten, copies: Iterable[Path]) -> wire.Forgotten:
+    """`copies` still hold it."""
+    held = []
+    for path in copies:
+        with suppress(FileNotFoundError):
+            held.append(wire.Copy(str(path), moment(int(path.stat().st_mtime * 1000))))
+    return wire.Forgotten(gone.sources, gone.episodes, gone.objects, gone.facts, tuple(held))
 
 
 def diagnosis(found: Diagnosis) -> wire.Diagnosis:

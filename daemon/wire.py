@@ -446,11 +446,22 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy of the memory: a backup, or what an upgrade left."""
+
+    path: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class Forgotten:
+    """`copies` are those that still hold it, or cannot be read: to delete them is the person's part."""
+
     sources: int
     episodes: int
     objects: int
     facts: int
+    copies: tuple[Copy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from daemon.cli import output
 from daemon.cli.options import existing, json_option
 from daemon.cli.policy import ask, policy_option
 from daemon.cli.session import Session, pass_session
+from daemon.cli.writing import print_copies
 from daemon.terminal import count
 
 LIKELY = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "Documents")
@@ -71,6 +72,7 @@ def watch_rm(session: Session, folder: Path, forget: bool, as_json: bool) -> Non
         output.print_json(gone)
     elif forget:
         output.print_text(f"No longer watched: {folder}. Forgotten: {count(gone.sources, 'source')}.")
+        print_copies(gone)
     else:
         output.print_text(f"No longer watched: {folder}. What was read from it stays.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -175,3 +176,13 @@ def forget(
             f"Forgotten: {count(gone.sources, 'source')}, {count(gone.episodes, 'episode')}, "
             f"{count(gone.objects, 'object')}, {count(gone.facts, 'fact')}."
         )
+        print_copies(gone)
+
+
+def print_copies(gone: wire.Forgotten) -> None:
+    """Names the copies of the memory that still hold what is forgotten."""
+    if gone.copies:
+        output.print_text("Still in these copies of the memory, which are yours to delete:")
+        made = [datetime.fromisoformat(copy.at).astimezone() for copy in gone.copies]
+        rows = zip(gone.copies, made, strict=True)
+        output.print_table((f"  {copy.path}", f"{when:%Y-%m-%d %H:%M}") for copy, when in rows)

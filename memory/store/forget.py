@@ -1,7 +1,8 @@
 """Forgetting for good: rows, vectors, full text, edges and what was learnt on them, traces and answers that showed it.
 
 Call inside `store.writing()`, then `store.checkpoint()`: only after that the words are gone from the disk too. What a
-person wrote in a chat stays, as do passages that mention a forgotten object: they are other sources' words.
+person wrote in a chat stays, as do passages that mention a forgotten object: they are other sources' words. What a
+forgotten fact had replaced holds again, until the time of what came after it.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from memory.errors import NotFoundError
-from memory.store import graph, text, vectors
+from memory.store import graph, revisions, text, vectors
 from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.schema_first import FIRST_EDGE
 
+HANDED_OVER = "What took its place is forgotten; this came after that."
 FORGOTTEN_ANSWER = "[forgotten]"  # what stands in a chat where an answer quoted what is gone
 
 
@@ -41,9 +43,18 @@ def source(conn: Connection, uri: str, now: int) -> Forgotten:
 
 def episode(conn: Connection, id: int, now: int) -> Forgotten:
     """One episode with its theses. NotFoundError."""
-    if not _ids(conn, "SELECT node_id FROM episode WHERE node_id = ?", id):
+    found = conn.execute(
+        "SELECT source_id, uri FROM episode JOIN source s ON s.id = source_id WHERE node_id = ?", (id,)
+    )
+    row = found.fetchone()
+    if row is None:
         raise NotFoundError(f"There is no episode {id}.")
-    return _episodes(conn, [id], now)
+    gone = _episodes(conn, [id], now)
+    conn.execute(  # its title may be the passage's first words; the source stays, so that the file is not read again
+        "UPDATE source SET title = ?2 WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM episode WHERE source_id = ?1)",
+        (row[0], row[1].rpartition("/")[2]),
+    )
+    return gone
 
 
 def object(conn: Connection, norm: str, now: int) -> Forgotten:
@@ -72,6 +83,12 @@ def fact(conn: Connection, id: int, now: int) -> Forgotten:
         theses, relations = _ids(conn, "SELECT node_id FROM thesis WHERE node_id = ?", id), []
     if not theses and not relations:
         raise NotFoundError(f"There is no fact {id}.")
+    relations += _ids(  # the same, told twice
+        conn,
+        "SELECT new_id FROM revision WHERE old_id = ? AND relation = 'duplicates' AND state IN ('open', 'kept')"
+        " AND new_kind = 'relation'",
+        id,
+    )
     return Forgotten(objects=_remove(conn, [], theses, [], relations, now), facts=1)
 
 
@@ -86,7 +103,13 @@ def _episodes(conn: Connection, episodes: list[int], now: int) -> Forgotten:
         listed,
         listed,
     )
-    lonely = _remove(conn, episodes, theses, [], relations, now)
+    named_only = _ids(  # objects that a model named when it read them, and told nothing of
+        conn,
+        "SELECT id FROM node n WHERE kind = 'O' AND t_created IN (SELECT t FROM extraction"
+        f" WHERE episode_id IN {_LIST}) AND NOT EXISTS ({_ANY_EDGE})",
+        listed,
+    )
+    lonely = _remove(conn, episodes, theses, named_only, relations, now) + len(named_only)
     return Forgotten(episodes=len(episodes), objects=lonely, facts=len(theses) + len(relations))
 
 
@@ -94,6 +117,7 @@ def _remove(
     conn: Connection, episodes: list[int], theses: list[int], objects: list[int], relations: list[int], now: int
 ) -> int:
     """Removes these and all that hangs on them; returns how many objects went because nothing speaks of them now."""
+    _reopen(conn, {*theses, *relations}, now)
     text.remove(conn, episodes, theses)
     nodes = id_list([*episodes, *theses, *objects])
     edges = id_list({*_ids(conn, _TOUCHING, *[nodes] * 4), *relations})
@@ -106,7 +130,11 @@ def _remove(
             nodes,
         )
     )
+    predicates = id_list(
+        _ids(conn, f"SELECT DISTINCT pred_id FROM edge WHERE id IN {_LIST} AND pred_id IS NOT NULL", edges)
+    )
     conn.execute(f"DELETE FROM edge WHERE id IN {_LIST}", (edges,))
+    _remove_predicates(conn, predicates)
     lonely = _ids(conn, f"SELECT id FROM node n WHERE id IN {_LIST} AND NOT EXISTS ({_ANY_EDGE})", spoken_of)
     silent = _ids(  # only the past speaks of them
         conn,
@@ -121,6 +149,9 @@ def _remove(
     nodes = id_list([*episodes, *theses, *objects, *lonely])
     _remove_traces(conn, nodes, edges)
     _remove_history(conn, nodes, edges)
+    _remove_names(conn, episodes, spoken_of)
+    _remove_jobs(conn, episodes)
+    conn.execute(f"DELETE FROM meta WHERE key = 'owner' AND value IN {_LIST}", (nodes,))
     vectors.delete_many(conn, "episode", episodes)
     vectors.delete_many(conn, "thesis", theses)
     vectors.delete_many(conn, "object", [*objects, *lonely, *silent])
@@ -129,6 +160,108 @@ def _remove(
         conn.execute(f"DELETE FROM {table} WHERE node_id IN {_LIST}", (nodes,))
     conn.execute(f"DELETE FROM node WHERE id IN {_LIST}", (nodes,))
     return len(lonely)
+
+
+def _reopen(conn: Connection, gone: set[int], now: int) -> None:
+    """What these facts had replaced holds as before; where something else came after them, until then."""
+    listed = id_list(gone)
+    found = _ids(
+        conn,
+        f"SELECT id FROM revision WHERE new_id IN {_LIST} AND old_id NOT IN {_LIST} ORDER BY id DESC",
+        listed,
+        listed,
+    )
+    for row in [revisions.get(conn, id) for id in found]:
+        after = _after(conn, row.new, gone)
+        if row.relation == "supersedes" and row.state in _STANDING and after is not None:
+            _hand_over(conn, row, after, now)
+        else:
+            revisions.take_back(conn, row.id)
+
+
+def _after(conn: Connection, fact: int, gone: set[int]) -> revisions.Row | None:
+    """What stands in the place of a fact and is not itself among those that go."""
+    seen = {fact}
+    while True:
+        ids = _ids(
+            conn,
+            "SELECT id FROM revision WHERE old_id = ? AND relation = 'supersedes' AND state IN ('open', 'kept')"
+            " ORDER BY id DESC LIMIT 1",
+            fact,
+        )
+        if not ids:
+            return None
+        row = revisions.get(conn, ids[0])
+        if row.new not in gone:
+            return row
+        fact = row.new
+        if fact in seen:
+            return None
+        seen.add(fact)
+
+
+def _hand_over(conn: Connection, row: revisions.Row, after: revisions.Row, now: int) -> None:
+    """A revision has another newer fact from now on: the one that came after the one that goes."""
+    ended = conn.execute(
+        "SELECT new FROM journal WHERE revision_id = ? AND item_id = ? AND field = 'valid_to' ORDER BY id DESC LIMIT 1",
+        (after.id, after.old),
+    ).fetchone()
+    revisions.take_back(conn, row.id)
+    conn.execute(
+        "UPDATE revision SET new_id = ?, new_kind = ?, reason = ?, author = ?, conf = ? WHERE id = ?",
+        (after.new, revisions.kind_of(after.new), HANDED_OVER, after.author, after.conf, row.id),
+    )
+    end = None if ended is None or ended[0] is None else int(ended[0])
+    table, key = ("edge", "id") if row.old >= FIRST_EDGE else ("thesis", "node_id")
+    (before,) = conn.execute(f"SELECT valid_to FROM {table} WHERE {key} = ?", (row.old,)).fetchone()
+    if end is not None and (before is None or before > end):
+        revisions.change(conn, row.id, row.old, "valid_to", end, now)
+    revisions.change(conn, row.id, row.old, "superseded_by", after.new, now)
+
+
+def _remove_predicates(conn: Connection, predicates: str) -> None:
+    """Those that no relation uses any more: they are words of who told them; and what they were counted as."""
+    canons = _ids(conn, f"SELECT canon_id FROM predicate WHERE id IN {_LIST} AND canon_id IS NOT NULL", predicates)
+    for listed in (predicates, id_list(canons)):
+        conn.execute(
+            f"DELETE FROM predicate AS p WHERE id IN {_LIST}"
+            " AND NOT EXISTS (SELECT 1 FROM edge WHERE pred_id = p.id)"
+            " AND NOT EXISTS (SELECT 1 FROM predicate o WHERE o.canon_id = p.id AND o.id <> p.id)",
+            (listed,),
+        )
+
+
+def _remove_names(conn: Connection, episodes: list[int], objects: str) -> None:
+    """Names of objects that stay, but which these episodes, or the properties of a source that goes with them, gave
+    them, and nothing that stays does."""
+    listed = id_list(episodes)
+    named = conn.execute(
+        f"DELETE FROM alias AS a WHERE node_id IN {_LIST} AND origin <> 'mention' AND EXISTS"
+        f" (SELECT 1 {_NAMING} WHERE e.node_id IN {_LIST} AND ({_IN_TEXT} OR {_IN_PROPERTIES} AND NOT EXISTS"
+        f"   (SELECT 1 FROM episode o WHERE o.source_id = s.id AND o.node_id NOT IN {_LIST})))"
+        f" AND NOT EXISTS (SELECT 1 {_NAMING} WHERE e.node_id IN ("
+        "   SELECT src FROM edge WHERE dst = a.node_id AND kind = 'mention' UNION SELECT p.episode_id FROM edge r"
+        "   JOIN provenance p ON p.item_kind = 'edge' AND p.item_id = r.id"
+        "   WHERE r.kind = 'rel' AND a.node_id IN (r.src, r.dst))"
+        f"  AND e.node_id NOT IN {_LIST} AND ({_IN_TEXT} OR {_IN_PROPERTIES}))"
+        " RETURNING node_id, surface",
+        (objects, listed, listed, listed),
+    ).fetchall()
+    for node, surface in named:
+        conn.execute(
+            "UPDATE node SET label = ifnull((SELECT surface FROM alias WHERE node_id = ?1 ORDER BY conf DESC, surface"
+            " LIMIT 1), label) WHERE id = ?1 AND label = ?2",
+            (node, surface),
+        )
+
+
+def _remove_jobs(conn: Connection, episodes: list[int]) -> None:
+    """Jobs about these episodes; the others that such a job was about wait for a new one."""
+    conn.execute(
+        "DELETE FROM job WHERE EXISTS (SELECT 1 FROM json_each(job.payload, '$.episodes')"
+        f" WHERE value IN {_LIST}) OR json_extract(job.payload, '$.episode') IN {_LIST}",
+        [id_list(episodes)] * 2,
+    )
 
 
 def _remove_traces(conn: Connection, nodes: str, edges: str) -> None:
@@ -155,11 +288,14 @@ def _remove_traces(conn: Connection, nodes: str, edges: str) -> None:
 
 def _remove_history(conn: Connection, nodes: str, edges: str) -> None:
     """Journal, provenance, revisions, and what is said to be replaced by or merged into what is gone."""
-    for kind, fact, listed in (("node", "thesis", nodes), ("edge", "relation", edges)):
+    for fact, listed in (("thesis", nodes), ("relation", edges)):
+        for side in ("old", "new"):
+            of = f"FROM revision WHERE {side}_kind = ? AND {side}_id IN {_LIST}"
+            conn.execute(f"DELETE FROM journal WHERE revision_id IN (SELECT id {of})", (fact, listed))
+            conn.execute(f"DELETE {of}", (fact, listed))
+    for kind, listed in (("node", nodes), ("edge", edges)):
         conn.execute(f"DELETE FROM journal WHERE item_kind = ? AND item_id IN {_LIST}", (kind, listed))
         conn.execute(f"DELETE FROM provenance WHERE item_kind = ? AND item_id IN {_LIST}", (kind, listed))
-        for side in ("old", "new"):
-            conn.execute(f"DELETE FROM revision WHERE {side}_kind = ? AND {side}_id IN {_LIST}", (fact, listed))
     conn.execute(f"DELETE FROM provenance WHERE episode_id IN {_LIST}", (nodes,))
     conn.execute(f"DELETE FROM journal WHERE episode_id IN {_LIST}", (nodes,))
     conn.execute(f"UPDATE thesis SET superseded_by = NULL WHERE superseded_by IN {_LIST}", (nodes,))
@@ -172,6 +308,11 @@ def _ids(conn: Connection, query: str, *values: int | str) -> list[int]:
 
 
 _LIST = "(SELECT value FROM json_each(?))"
+_STANDING = ("open", "kept")
+
+_NAMING = "FROM episode e JOIN source s ON s.id = e.source_id"
+_IN_TEXT = "instr(lower(e.text), lower(a.surface))"
+_IN_PROPERTIES = "instr(lower(s.properties), lower(a.surface))"
 
 _LIVE, _GONE = "t_expired IS NULL", "t_expired IS NOT NULL"  # each has its own, partial, index
 

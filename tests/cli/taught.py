@@ -7,6 +7,7 @@ from pathlib import Path
 
 from memory import Memory
 from memory.nouns import Document
+from memory.settings import FactSettings, MemorySettings
 from memory.write.told import Telling, ToldRelation
 from plugins import manager
 from tests.cli.vault import Shell
@@ -21,7 +22,8 @@ def teach(shell: Shell, *told: tuple[str, str, tuple[str, str, str], str]) -> li
     """
     shell.home.mkdir(exist_ok=True)
     found = []
-    with Memory.open(shell.home / "memory.db", embedder=manager.load().embedder("static")) as memory:
+    by_hand = MemorySettings(facts=FactSettings(rules=False))
+    with Memory.open(shell.home / "memory.db", embedder=manager.load().embedder("static"), settings=by_hand) as memory:
         for name, text, (subject, predicate, object), modality in told:
             at = datetime.strptime(Path(name).stem[:10], "%Y-%m-%d").replace(tzinfo=UTC)
             document = Document(str(shell.folder / name), text, title=name, kind="file", at=at, sha256=text)

@@ -12,13 +12,15 @@ from daemon.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Decision, Document
+from memory.settings import FactSettings, MemorySettings
 from memory.write.told import Telling, ToldRelation
 from plugins import manager
 
 
 @pytest.fixture
 def memory() -> Iterator[Memory]:
-    with Memory.open(":memory:", embedder=manager.load().embedder("static")) as memory:
+    by_hand = MemorySettings(facts=FactSettings(rules=False))
+    with Memory.open(":memory:", embedder=manager.load().embedder("static"), settings=by_hand) as memory:
         yield memory
 
 
@@ -67,6 +69,16 @@ def test_a_sentence_that_says_more_than_the_relation_stays(memory: Memory) -> No
     assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto", text]
     tell(memory, "2026-04-01", "Marta lives in Faro.", ("Marta", "lives in", "Faro"))
     assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Faro"], "it holds what is old"
+
+
+def test_a_sentence_stays_as_long_as_its_relation_does_not_hold_yet(memory: Memory) -> None:
+    text = "Next century Marta moves to Porto."
+    id = tell(memory, "2026-03-09", text)
+    later = datetime(2101, 1, 1, tzinfo=UTC)
+    told = ToldRelation(subject="Marta", predicate="lives in", object="Porto", start=13, end=33, valid_from=later)
+    memory.learn({id: Telling("rule", (told,))})
+    assert shown(revising.facts(memory, "Marta", None, None, False)) == [text]
+    assert shown(revising.facts(memory, "Marta", "2101-06-01", None, False))[0] == "Marta lives in Porto"
 
 
 def test_what_the_memory_knew_on_a_day(memory: Memory) -> None:

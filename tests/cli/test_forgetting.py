@@ -1,0 +1,51 @@
+"""forget says which copies of the memory still hold what is gone."""
+
+from __future__ import annotations
+
+import json
+
+from tests.cli.taught import moved
+from tests.cli.vault import Shell
+
+
+def test_copies_that_still_hold_it_are_named(shell: Shell) -> None:
+    shell.pal("backup", "old.db")
+    shell.pal("remember", "--source", "safe", "The combination of the safe is 17-4-33.")
+    shell.pal("backup", "mine.db")
+    shell.pal("backup")
+    said = shell.pal("forget", "--source", "safe", "--yes")
+    first, heading, *copies = said.out.splitlines()
+    assert first.startswith("Forgotten: 1 source, 1 episode")
+    assert heading == "Still in these copies of the memory, which are yours to delete:"
+    places = sorted(line.split()[0] for line in copies)
+    assert len(places) == 2 and places[0].startswith("./home/backups/memory-") and places[1] == "./mine.db"
+    again = shell.pal("forget", "--source", "safe", "--yes")
+    assert (again.code, again.out) == (4, "")
+    shell.pal("remember", "The spare key is under the third pot.", "--source", "key")
+    assert shell.pal("forget", "--source", "key", "--yes").out.count("\n") == 1
+    for path in places:
+        assert b"17-4-33" in (shell.folder / path).read_bytes()
+
+
+def test_forgetting_a_replacement_opens_what_it_had_replaced(shell: Shell) -> None:
+    moved(shell)
+    revision = shell.pal("review", "1", "--json").json
+    assert shell.pal("forget", "--fact", str(revision["new"]["id"]), "--yes").code == 0
+    homes = [line for line in shell.pal("facts", "Marta").out.splitlines() if line.startswith("Marta lives in")]
+    assert homes == ["Marta lives in Faro (planned)", "Marta lives in Lisbon", "Marta lives in Porto now."], (
+        "the sentence stays as it was written"
+    )
+    assert [one["id"] for one in shell.pal("review", "--json").json["revisions"]] == [2]
+    gone = shell.pal("review", "1")
+    assert (gone.code, json.loads(shell.pal("undo", "1", "--json").out)["code"]) == (4, "not_found")
+
+
+def test_a_watched_folder_that_is_forgotten_names_copies_too(shell: Shell) -> None:
+    (shell.folder / "notes").mkdir()
+    (shell.folder / "notes" / "a.md").write_text("The combination of the safe is 17-4-33.\n", "utf-8")
+    shell.pal("add", "notes")
+    shell.pal("watch", "add", "notes")
+    shell.pal("backup", "mine.db")
+    said = shell.pal("watch", "rm", "notes", "--forget")
+    assert said.out.splitlines()[1] == "Still in these copies of the memory, which are yours to delete:"
+    assert said.out.splitlines()[2].split()[0] == "./mine.db"

@@ -1,0 +1,222 @@
+"""Forgetting what was learnt: it is gone from every byte of the file, and what it had replaced holds again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from memory import Memory
+from memory.errors import NotFoundError
+from memory.nouns import Decision, Document, Receipt
+from memory.settings import FactSettings, MemorySettings
+from memory.store import copies, jobs
+from memory.write.told import Telling, ToldObject, ToldRelation, ToldThesis
+from tests.memory.store.building import HashEmbedder
+
+SECRET = "Marta lives in Qqqzwickl and is called Vvvnick by Jjjdrake."
+WORDS = ("qqqzwickl", "vvvnick", "jjjdrake", "xxxpredicate", "zzzthesis", "wwwreason")
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    embedder, by_hand = HashEmbedder(dimension=64), MemorySettings(facts=FactSettings(rules=False))
+    with Memory.open(tmp_path / "memory.db", embedder=embedder, settings=by_hand) as memory:  # type: ignore[arg-type]
+        yield memory
+
+
+def residue(memory: Memory, *words: str) -> list[str]:
+    """Which of these words still stand anywhere in the files: memory, write-ahead log, journal."""
+    files = [file.read_bytes().lower() for file in memory.store.path.parent.glob("memory.db*")]
+    return [word for word in words if any(word.encode() in content for content in files)]
+
+
+def keep(memory: Memory, day: str, text: str) -> Receipt:
+    at = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    return memory.remember_many([Document(f"{day}.md", text, kind="file", at=at)])[0]
+
+
+def home(memory: Memory, day: str, place: str) -> int:
+    """A note of that day that says where Marta lives; its episode's id."""
+    text = f"Marta lives in {place}."
+    [id] = keep(memory, day, text).episode_ids
+    memory.learn({id: Telling("rule", (relation("Marta", "lives in", place, len(text)),))})
+    return id
+
+
+def relation(subject: str, predicate: str, object: str, end: int = 5) -> ToldRelation:
+    return ToldRelation(subject=subject, predicate=predicate, object=object, start=0, end=end)
+
+
+def told_in_secret(memory: Memory) -> int:
+    """A passage that a model has read, of which much was learnt and something asked; its episode's id."""
+    home(memory, "2024-01-01", "Lisbon")
+    for n in range(20):
+        keep(memory, f"2024-02-{n + 1:02}", f"Marta wrote letter {n}.")
+    [id] = keep(memory, "2025-01-01", SECRET).episode_ids
+    telling = Telling(
+        "model",
+        relations=(
+            relation("Marta", "lives in", "Qqqzwickl", 24),
+            relation("Marta", "xxxpredicate of", "Jjjdrake", 24),
+        ),
+        theses=(ToldThesis(text="Zzzthesis: Marta left.", objects=("Marta", "Jjjdrake"), start=0, end=24),),
+        objects=(ToldObject("Marta", "person", ("Vvvnick",)), ToldObject("Jjjdrake", "person")),
+    )
+    memory.learn({id: telling}, "wwwreason")
+    ids = {one.objects[1]: one.id for one in memory.facts("Marta") if one.kind == "relation"}
+    memory.decided([Decision(ids["Lisbon"], ids["Qqqzwickl"], "supersedes", 0.9)], "wwwreason")
+    assert len(memory.revisions("open")) == 1
+    with memory.store.writing() as conn:
+        jobs.enqueue(conn, "extract", "1", {"episodes": [id]}, 1000)
+        jobs.enqueue(conn, "extract", "2", {"episodes": [id + 10_000]}, 1000)
+        conn.execute(
+            "INSERT INTO edge_memory SELECT id, 0, (SELECT min(id) FROM embedder), x'00', 0.5, 1, 0, 1 FROM edge"
+            " WHERE kind = 'rel'"
+        )
+    list(memory.ask("Where does Marta live?"))
+    assert residue(memory, *WORDS) == [*WORDS]
+    return id
+
+
+@pytest.mark.parametrize("what", ["source", "episode"])
+def test_a_passage_is_gone_with_all_that_was_learnt_of_it(memory: Memory, what: str) -> None:
+    id = told_in_secret(memory)
+    if what == "source":
+        memory.forget(source="2025-01-01.md")
+    else:
+        memory.forget(episode=id)
+    assert residue(memory, *WORDS) == []
+    assert memory.check().problems == ()
+    [fact] = [one for one in memory.facts("Marta", history=True) if one.kind == "relation"]
+    assert (fact.objects, fact.valid_to, fact.superseded_by) == (("Marta", "Lisbon"), None, None)
+    assert memory.revisions("all") == []
+    with memory.store.reading() as conn:
+        assert conn.execute("SELECT count(*) FROM extraction WHERE episode_id = ?", (id,)).fetchone() == (0,)
+        assert [job.dedupe_key for job in jobs.listing(conn, "queued")] == ["2"]
+        assert conn.execute("SELECT count(*) FROM journal").fetchone() == (0,)
+        live = "(SELECT id FROM edge UNION SELECT id FROM node)"
+        for table, column in (("edge_memory", "edge_id"), ("provenance", "item_id"), ("vec", "item_id")):
+            assert conn.execute(f"SELECT count(*) FROM {table} WHERE {column} NOT IN {live}").fetchone() == (0,), table
+    with pytest.raises(NotFoundError):
+        memory.facts("Vvvnick")
+    assert memory.recall("Where does Marta live?").hits
+
+
+def test_an_object_takes_its_relations_and_what_they_replaced_holds_again(memory: Memory) -> None:
+    told_in_secret(memory)
+    memory.forget(object="Qqqzwickl")
+    facts = [one.text for one in memory.facts("Marta") if one.kind == "relation"]
+    assert sorted(facts) == ["Marta lives in Lisbon", "Marta xxxpredicate of Jjjdrake"]
+    assert memory.revisions("all") == []
+    assert memory.check().problems == ()
+
+
+def test_a_forgotten_fact_is_gone_and_what_it_replaced_is_open_again(memory: Memory) -> None:
+    home(memory, "2024-01-01", "Lisbon")
+    home(memory, "2025-01-01", "Porto")
+    [revision] = memory.revisions()
+    memory.settle(revision.id, "keep")
+    memory.forget(fact=revision.new.id)
+    found = [one for one in memory.facts("Marta", history=True) if one.kind == "relation"]
+    assert [(one.objects[1], one.valid_to, one.superseded_by) for one in found] == [("Lisbon", None, None)]
+    assert memory.revisions("all") == []
+    with pytest.raises(NotFoundError):
+        memory.fact(revision.new.id)
+
+
+def test_an_older_fact_can_be_forgotten_and_the_newer_one_stays(memory: Memory) -> None:
+    home(memory, "2024-01-01", "Lisbon")
+    home(memory, "2025-01-01", "Porto")
+    [revision] = memory.revisions()
+    memory.forget(fact=revision.old.id)
+    [fact] = [one for one in memory.facts("Marta", history=True) if one.kind == "relation"]
+    assert (fact.objects[1], fact.valid_to) == ("Porto", None)
+    assert memory.revisions("all") == []
+
+
+@pytest.mark.parametrize("gone", [["Porto"], ["Porto", "Faro"], ["Faro", "Porto"]])
+def test_what_comes_after_the_forgotten_one_replaces_what_was_before(memory: Memory, gone: list[str]) -> None:
+    homes = {"Lisbon": "2023-01-01", "Porto": "2024-01-01", "Faro": "2025-01-01", "Evora": "2026-01-01"}
+    for place, day in homes.items():
+        home(memory, day, place)
+    ids = {one.objects[1]: one.id for one in memory.facts("Marta", history=True) if one.kind == "relation"}
+    for place in gone:
+        memory.forget(fact=ids[place])
+    assert [one.objects[1] for one in memory.facts("Marta") if one.kind == "relation"] == ["Evora"]
+    rest = [place for place in homes if place not in gone]
+    found = {one.objects[1]: one for one in memory.facts("Marta", history=True) if one.kind == "relation"}
+    assert set(found) == set(rest)
+    for place, following in pairwise(rest):
+        assert found[place].valid_to == datetime.fromisoformat(homes[following]).replace(tzinfo=UTC)
+        assert found[place].superseded_by == found[following].id
+    assert residue(memory, "lives in porto") == ["lives in porto"], "the passage stays as it was written"
+    for revision in memory.revisions("all"):
+        memory.undo(revision.id)
+    open_ended = [one.objects[1] for one in memory.facts("Marta") if one.kind == "relation" and one.valid_to is None]
+    assert sorted(open_ended) == sorted(rest), "each can still be taken back"
+
+
+def test_what_is_told_twice_is_forgotten_with_both(memory: Memory) -> None:
+    home(memory, "2024-01-01", "Porto")
+    [id] = keep(memory, "2024-03-01", "Marta is at home in Porto city.").episode_ids
+    memory.learn({id: Telling("model", (relation("Marta", "is at home in", "Porto city", 31),))}, "test")
+    old, new = sorted(one.id for one in memory.facts("Marta") if one.kind == "relation")
+    memory.decided([Decision(old, new, "duplicates", 0.9)], "test")
+    assert len([one for one in memory.facts("Marta") if one.kind == "relation"]) == 1
+    memory.forget(fact=old)
+    for id in (old, new):
+        with pytest.raises(NotFoundError):
+            memory.fact(id)
+    assert memory.check().problems == ()
+
+
+def test_a_fact_that_another_passage_tells_stays(memory: Memory) -> None:
+    home(memory, "2024-01-01", "Porto")
+    again = home(memory, "2024-06-01", "Porto")
+    memory.forget(episode=again)
+    assert [one.objects[1] for one in memory.facts("Marta") if one.kind == "relation"] == ["Porto"]
+
+
+def test_a_name_that_another_passage_gives_stays(memory: Memory) -> None:
+    for day in ("2024-01-01", "2024-02-01"):
+        [id] = keep(memory, day, "Marta is called Vvvnick.").episode_ids
+        telling = Telling("model", objects=(ToldObject("Marta", "person", ("Vvvnick",)),))
+        memory.learn({id: telling}, "test")
+    memory.forget(source="2024-02-01.md")
+    assert memory.facts("Vvvnick") is not None
+    memory.forget(source="2024-01-01.md")
+    assert residue(memory, "vvvnick") == []
+
+
+def test_copies_that_still_hold_it_are_known(memory: Memory, tmp_path: Path) -> None:
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    memory.backup(backups / "before.db")
+    id = told_in_secret(memory)
+    memory.backup(backups / "after.db")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    memory.backup(elsewhere / "mine.db")
+    with memory.store.writing() as conn:
+        copies.note(conn, elsewhere / "mine.db")
+        copies.note(conn, elsewhere / "mine.db")
+        copies.note(conn, elsewhere / "deleted.db")
+    (backups / "broken.db").write_bytes(b"no memory at all" * 1000)
+    (tmp_path / "memory.db.before-v2.bak").write_bytes((backups / "before.db").read_bytes())
+    with memory.store.reading() as conn:
+        known = copies.known(conn, memory.store.path, backups)
+        uris = copies.source(conn, ["2025-01-01.md"])
+    assert [path.name for path in known] == ["after.db", "before.db", "broken.db", "mine.db", "memory.db.before-v2.bak"]
+    fact = next(one.id for one in memory.facts("Marta") if one.kind == "relation")
+    thesis = next(one.id for one in memory.facts("Marta") if one.kind == "thesis")
+    memory.move("2025-01-01.md", "renamed.md")
+    with memory.store.reading() as conn:
+        renamed = copies.source(conn, ["renamed.md"])
+    every = (uris, renamed, copies.object("qqqzwickl"), copies.episode(id), copies.fact(fact), copies.fact(thesis))
+    for wanted in every:
+        assert [path.name for path in copies.holding(known, wanted)] == ["after.db", "broken.db", "mine.db"], wanted
+    assert [path.name for path in copies.holding(known, copies.object("nobody"))] == ["broken.db"]
