@@ -38,10 +38,15 @@ def is_right(question: Mapping[str, Any], answer: str) -> bool:
     A history must name all of `require`; neither it nor a `when_changed` answer is held against `reject`.
     A `no_answer` question accepts the words of a refusal.
     """
+    spared = question["type"] in ("history", "when_changed")
+    return is_accepted(question, answer) and (spared or not _rejected(question, answer))
+
+
+def is_accepted(question: Mapping[str, Any], answer: str) -> bool:
+    """True if the answer holds an accepted value, whatever else it holds; a history all of `require`."""
     if question["type"] == "history":
         return all(contains(answer, wanted) for wanted in question["require"])
-    accepted = any(contains(answer, wanted) for wanted in [*question["accept"], *question.get("accept_also", [])])
-    return accepted and (question["type"] == "when_changed" or not _rejected(question, answer))
+    return any(contains(answer, wanted) for wanted in [*question["accept"], *question.get("accept_also", [])])
 
 
 def is_stale(question: Mapping[str, Any], answer: str) -> bool:

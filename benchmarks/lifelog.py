@@ -164,7 +164,14 @@ def score(replies: Sequence[Reply]) -> dict[str, Any]:
         "accuracy": _accuracy(replies, 1),
         "accuracy_first_three": _accuracy(replies, LINES),
         "types": {
-            name: {"questions": len(of), "accuracy": _accuracy(of, 1), "accuracy_first_three": _accuracy(of, LINES)}
+            name: {
+                "questions": len(of),
+                "accuracy": _accuracy(of, 1),
+                "accuracy_first_three": _accuracy(of, LINES),
+                "accepted_first_three": metrics.percent(
+                    [float(judge.is_accepted(reply.question, reply.top(LINES))) for reply in of]
+                ),
+            }
             for name, of in sorted(types.items())
         },
         "stale": metrics.percent([float(judge.is_stale(reply.question, reply.top(1))) for reply in valued]),
@@ -236,6 +243,7 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
                 "questions": "questions",
                 "first line": "accuracy",
                 "first three": "accuracy_first_three",
+                "accepted in three": "accepted_first_three",
             },
         )
 
