@@ -20,7 +20,7 @@ from memory.errors import MalformedOutputError
 from memory.llm import LlmRequest
 from memory.nouns import Decision, Fact
 from memory.recall.person import mailbox_owner
-from memory.store import episodes, jobs, mails
+from memory.store import episodes, facts, jobs, mails
 from memory.store.connect import Connection
 from memory.write import decide, extract
 from memory.write.quotes import Quotable
@@ -117,7 +117,7 @@ class Reading:
     def _decide(self, job: jobs.Job) -> None:
         given = [self._memory.pair(old, new) for old, new in job.payload["pairs"]]
         pairs = [pair for pair in given if pair is not None]
-        free = [pair for pair in pairs if self._may_leave(pair)]
+        free = self._free(pairs)
         bound = [pair for pair in pairs if pair not in free]
         if not pairs:
             self.mark(lambda conn: jobs.finish(conn, job.id))
@@ -137,20 +137,30 @@ class Reading:
         with self._memory.store.writing() as conn:
             jobs.finish(conn, job.id)
 
-    def _may_leave(self, pair: Pair) -> bool:
-        """Whether nothing of the facts comes from a source whose text stays here: the name of an object may, and the
-        day on which something else took a fact's place."""
-        after = [self._memory.fact(fact.superseded_by) for fact in pair if fact.superseded_by is not None]
+    def _free(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """The pairs of which nothing comes from a source whose text stays here: the name of an object may, and the day
+        on which something else took a fact's place."""
+        shown = {fact.id: fact for pair in pairs for fact in pair}
+        after = {fact.superseded_by for fact in shown.values() if fact.superseded_by is not None} - {*shown}
         with self._memory.store.reading() as conn:
-            there = {one.id: one for one in episodes.by_ids(conn, [fact.episode_id for fact in (*pair, *after)])}
-        for fact in (*pair, *after):
-            episode = there.get(fact.episode_id)
-            if episode is None or episode.source.policy != "any":
-                return False
-            text = Quotable.of(f"{episode.title}\n{episode.text}\n{episode.speaker or ''}")
-            if not all(name == OWNER or text.names(name) for name in fact.objects):
-                return False
-        return True
+            known = shown | {fact.id: fact for fact in facts.by_id(conn, sorted(after))}
+            there = episodes.by_ids(conn, list(dict.fromkeys(fact.episode_id for fact in known.values())))
+        texts = {
+            one.id: Quotable.of(f"{one.title}\n{one.text}\n{one.speaker or ''}")
+            for one in there
+            if one.source.policy == "any"
+        }
+
+        def may_leave(fact: Fact) -> bool:
+            text = texts.get(fact.episode_id)
+            return text is not None and all(name == OWNER or text.names(name) for name in fact.objects)
+
+        free = {id for id, fact in known.items() if may_leave(fact)}
+        return [
+            pair
+            for pair in pairs
+            if all(fact.id in free and (fact.superseded_by is None or fact.superseded_by in free) for fact in pair)
+        ]
 
     def _model(self, request: LlmRequest) -> Guarded:
         model = self.found(local_only=request.local_only)
