@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, get_args
 from daemon import views, wire
 from memory.errors import InvalidInputError
 from memory.nouns import Fact, Revision, RevisionState, Verdict
-from memory.store import revisions
+from memory.store import episodes, revisions
+from memory.store import facts as facts_of
+from memory.store.connect import Connection
 
 if TYPE_CHECKING:
     from memory import Memory
@@ -42,18 +44,15 @@ def facts(memory: Memory, about: str, as_of: str | None, known_on: str | None, h
     Sentences that say the same as a relation are left out, and those that say what was replaced.
     """
     moment, known = views.parsed_moment(as_of, "as_of"), views.parsed_moment(known_on, "known_on")
-    with memory.store.reading():
+    with memory.store.reading() as conn:
         found = memory.facts(about, as_of=moment, history=history, known_on=known)
         ever = found if history else memory.facts(about, history=True)
         open_ones = memory.revisions("open", MOST, about)
+        sentences = [fact for fact in found if fact.origin == "sentence"]
+        told = _told(conn, sentences, [fact for fact in ever if known is None or fact.recorded <= known])
     holding = {fact.id for fact in found}
-    read: dict[int, list[Fact]] = {}
-    for fact in ever:
-        if fact.kind == "relation" and (known is None or fact.recorded <= known):
-            read.setdefault(fact.episode_id, []).append(fact)
-    relations = [fact for fact in found if fact.kind == "relation"]
-    said = [one for one in found if one.kind == "thesis" and not _covered(one, read.get(one.episode_id, []), holding)]
-    found = relations + said
+    covered = {one.id for one in sentences if _covered(one, told[one.episode_id], holding)}
+    found = sorted((fact for fact in found if fact.id not in covered), key=lambda fact: fact.kind != "relation")
     shown = {fact.id for fact in found}
     disputes = [one for one in open_ones if one.relation == "contradicts" and {one.old.id, one.new.id} <= shown]
     return wire.FactsReply(about, tuple(map(views.known_fact, found)), tuple(map(views.revision, disputes)))
@@ -109,17 +108,30 @@ def strands(found: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Stra
     )
 
 
-def _covered(sentence: Fact, relations: Iterable[Fact], holding: Set[int]) -> bool:
+def _told(conn: Connection, sentences: Iterable[Fact], known: Iterable[Fact]) -> dict[int, list[tuple[str, Fact]]]:
+    """By the episodes of these sentences: the relations that each tells, with the words that do."""
+    relations = {fact.id: fact for fact in known if fact.kind == "relation"}
+    ids = sorted({fact.episode_id for fact in sentences})
+    told: dict[int, list[tuple[str, Fact]]] = {id: [] for id in ids}
+    texts = {episode.id: episode.text for episode in episodes.by_ids(conn, ids)}
+    for id, episode, start, end in facts_of.of_episodes(conn, ids):
+        if id in relations and episode in texts:
+            told[episode].append((texts[episode][start:end], relations[id]))
+    for fact in relations.values():  # retired ones are not among those
+        if fact.episode_id in told:
+            told[fact.episode_id].append((fact.quote, fact))
+    return told
+
+
+def _covered(sentence: Fact, told: Iterable[tuple[str, Fact]], holding: Set[int]) -> bool:
     """Whether a sentence says hardly more than the relations read out of it, or says one that holds no longer."""
-    if sentence.origin != "sentence":
-        return False
-    read = [one for one in relations if one.quote.strip() and one.quote.strip() in sentence.text]
-    if any(one.id not in holding and (one.valid_to or one.retired or one.superseded_by) for one in read):
+    read = [(quote, one) for quote, one in told if quote.strip() and quote.strip() in sentence.text]
+    if any(one.id not in holding and (one.valid_to or one.retired or one.superseded_by) for _, one in read):
         return True
-    shown = [one for one in read if one.id in holding]
+    shown = [(quote, one) for quote, one in read if one.id in holding]
     said = WORD.findall(sentence.text.lower())
-    told = {word for one in shown for word in WORD.findall(f"{one.text} {one.quote}".lower())}
-    return bool(shown) and sum(word in told for word in said) >= SAME_WORDS * len(said)
+    words = {word for quote, one in shown for word in WORD.findall(f"{one.text} {quote}".lower())}
+    return bool(shown) and sum(word in words for word in said) >= SAME_WORDS * len(said)
 
 
 def _ends(revision: Revision) -> bool:

@@ -96,7 +96,8 @@ def statement(fact: wire.KnownFact) -> str:
 
 
 def modality(fact: wire.KnownFact) -> str:
-    word = MODALITY.get(fact.modality)
+    """How it is meant, in brackets; nothing if it is simply so. What a rule reads as negated is "no longer"."""
+    word = MODALITY["past"] if (fact.modality, fact.origin) == ("negated", "rule") else MODALITY.get(fact.modality)
     return f" ({word})" if word else ""
 
 

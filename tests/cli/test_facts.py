@@ -27,7 +27,7 @@ def told(said: Said) -> str:
 
 def test_facts_show_how_each_is_meant_and_where_it_stands(marta: Shell) -> None:
     assert told(marta.pal("facts", "Marta")) == (
-        "Marta owns a boat (not so)\n   fact N  since 2026-03-12  2026-03-12.md:1\n"
+        "Marta owns a boat (no longer)\n   fact N  since 2026-03-12  2026-03-12.md:1\n"
         "Marta rent 650 euros\n   fact N  since 2026-03-11  2026-03-11b.md:1\n"
         "Marta rent 640 euros\n   fact N  since 2026-03-11  2026-03-11.md:1\n"
         "Marta lives in Faro (planned)\n   fact N  since 2026-03-10  2026-03-10.md:1\n"
@@ -54,7 +54,7 @@ def test_facts_of_another_time(marta: Shell) -> None:
 
 def test_history(marta: Shell) -> None:
     assert told(marta.pal("history", "Marta")) == (
-        "Marta owns\n   since 2026-03-12  a boat (not so)\n      2026-03-12.md:1, fact N\n"
+        "Marta owns\n   since 2026-03-12  a boat (no longer)\n      2026-03-12.md:1, fact N\n"
         "Marta rent\n   since 2026-03-11  640 euros\n      2026-03-11.md:1, fact N\n"
         "   since 2026-03-11  650 euros\n      2026-03-11b.md:1, fact N\n"
         "Marta lives in\n   2024-05-01 to 2026-03-09  Lisbon\n      2024-05-01.md:1, fact N\n"

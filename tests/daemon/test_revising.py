@@ -71,6 +71,12 @@ def test_a_sentence_that_says_more_than_the_relation_stays(memory: Memory) -> No
     assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Faro"], "it holds what is old"
 
 
+def test_a_second_sentence_that_says_what_was_replaced_is_left_out(memory: Memory) -> None:
+    moves(memory)
+    tell(memory, "2024-06-01", "At that time Marta lives in Lisbon.", ("Marta", "lives in", "Lisbon"))
+    assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto"]
+
+
 def test_a_sentence_stays_as_long_as_its_relation_does_not_hold_yet(memory: Memory) -> None:
     text = "Next century Marta moves to Porto."
     id = tell(memory, "2026-03-09", text)
