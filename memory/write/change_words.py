@@ -31,14 +31,15 @@ _RENAMES = r"renam(?:e|es|ed|ing)|rebrand(?:s|ed)?"
 FROM_TO = re.compile(
     rf"\b(?:(?P<rise>{_RISES})|(?P<switch>{_SWITCHES})|(?P<promote>{_PROMOTES})|"
     rf"(?P<move>{_MOVES})|(?P<rename>{_RENAMES}))\b"
-    rf"(?P<between>(?: [^\s.,;:!?()]{{1,30}}){{0,6}}?) from (?P<old>{_GAP}{{1,60}}?) to (?=\S)",
+    rf"(?P<between>(?: [^\s.,;:!?()]{{1,30}}){{0,6}}?),? from (?P<old>{_GAP}{{1,60}}?) to (?=\S)",
     _I,
 )
 ARROW = re.compile(r"\s?(?:->|→|=>|⇒)\s?")
 INSTEAD = re.compile(r"\b(?:instead of|in place of|in lieu of)\b", _I)
 WAS = re.compile(
-    r"\((?:was|were|until now|till now|before|previously|formerly|up from|down from|used to be|before that|instead of)"
-    r":? (?P<old>[^()]{1,60})\)",
+    r"(?:\((?:was|were|from|until now|till now|before|previously|formerly|up from|down from|used to be|"
+    r"before that|instead of)|, (?:up from|down from|previously|formerly)):? (?P<old>(?:[^(),;]|,(?=\d)){1,60}?)"
+    r"(?=[),;]|\.?$|\. )",
     _I,
 )
 NOT_ANY_MORE = re.compile(
@@ -127,8 +128,10 @@ SIGNS = {
     rule: frozenset(words.split())
     for rule, words in {
         "from_to": "from",
-        "was": "(was (were (until (till (before (previously (formerly (up (down (used (instead (was: (until: (formerly:"
-        " (previously:",
+        "was": "(was (were (from (until (till (before (previously (formerly (up (down (used (instead (was: (until:"
+        " (formerly: (previously: up down previously formerly",
+        "value": "moves moved goes went extended pushed postponed raised lowered increased reduced cut dropped drops"
+        " changed rose rises slips slipped bumped now",
         "isnt": "isn't isn’t aren't aren’t not wasn't wasn’t",
         "but_not": "not",
         "not_any_more": "no not",

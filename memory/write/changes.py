@@ -62,7 +62,7 @@ def _fits(value: str) -> bool:
     said = value.lower().split()
     return (
         0 < len(said) <= phrases.PHRASE_WORDS + 4
-        and said[0] not in phrases.PRONOUNS
+        and (said[0] not in phrases.PRONOUNS or said == ["one"])
         and not all(word in phrases.STOPS for word in said)
         and not value.lower().startswith(("http", "www."))
     )
@@ -268,6 +268,8 @@ def _instead(said: Said) -> Iterator[Change]:
             yield from _made(said, (phrases.clean(text[thing[0] : thing[1]]), "is"), old, new)
             continue
         slot = slot_before(said, new[0], "is")
+        if slot == (said.teller, "is"):  # "I work four days instead of five": it does not say what of me
+            continue
         sure = slot[0] and phrases.kind(slot[0]) == "word" and len(slot[0].split()) <= 4
         yield from _made(said, slot if sure else (said.about or said.teller, "is"), old, new)
 
@@ -415,7 +417,7 @@ def _roles(one: Said, following: Sequence[Said]) -> Iterator[Change]:
         for takes in words.TAKES_OVER.finditer(text, max(steps.end(), other.start), other.end):  # type: ignore[union-attr]
             if text[other.start : takes.start()].rstrip().endswith(who.split()[0]) and steps:
                 old, new = _group(one, steps, "old"), _group(one, takes, "new")
-                yield from _made(one, (who, "is"), old, new, False)
+                yield from _made(one, (who, "serves as"), old, new, False)
                 return
 
 

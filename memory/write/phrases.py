@@ -93,6 +93,11 @@ def kind(value: str) -> str:
     return "number" if first in _NUMBER_WORDS or (first[:1].isdigit() and len(value.split()) <= 4) else "word"
 
 
+def is_plain(value: str) -> bool:
+    """Whether it is a value and nothing else: "3 May" or "45 euros", not "3 shops"."""
+    return any(pattern.fullmatch(value.strip()) for _, pattern in _KINDS)
+
+
 def trimmed(text: str, start: int, end: int) -> Span:
     """The span without white space, punctuation and marks at its edges; a bracket or quote that belongs to it stays."""
     while start < end and text[start] in _EDGES and not (text[start] == "-" and text[start + 1 : start + 2].isdigit()):

@@ -122,7 +122,7 @@ def _told_change(change: Change, said: Said, at: datetime | None) -> ToldRelatio
         start=change.start,
         end=change.end,
         modality=moods.mood(said.words, change.subject == OWNER),
-        valid_from=valid_from(said.words, at, True),
+        valid_from=valid_from(said.words.replace(change.old, "…").replace(change.new, "…"), at, True),
         replaces=change.old,
         cardinality="one" if change.single else "unknown",
         conf=0.9,
@@ -143,7 +143,7 @@ def _told_statement(statement: Statement, said: Said, at: datetime | None) -> To
         start=statement.start,
         end=statement.end,
         modality=modality,
-        valid_from=valid_from(said.words, at, statement.happened),
+        valid_from=valid_from(said.words.replace(statement.object, "…"), at, statement.happened),
         cardinality=statement.cardinality,
         conf=0.8,
     )

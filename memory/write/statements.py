@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from memory.write import phrases
 from memory.write.change_words import SIGNS
-from memory.write.subjects import Said, named_before
+from memory.write.subjects import Said, named_before, slot_before
 from memory.write.told import Cardinality
 
 # Words of a verb -> (predicate, cardinality, what its object must be: "name" | "value" | "any").
@@ -44,11 +44,11 @@ _VERBS: dict[str, tuple[str, Cardinality, str]] = {
     "is allergic to": ("is allergic to", "many", "any"), "am allergic to": ("is allergic to", "many", "any"),
     "was born on": ("birthday", "one", "value"), "was born in": ("was born in", "unknown", "any"),
     "costs": ("costs", "one", "value"), "cost": ("costs", "one", "value"), "now costs": ("costs", "one", "value"),
-    "will cost": ("costs", "one", "value"), "goes to": ("is", "one", "value"), "went to": ("is", "one", "value"),
-    "rises to": ("is", "one", "value"), "rose to": ("is", "one", "value"), "drops to": ("is", "one", "value"),
-    "dropped to": ("is", "one", "value"), "is now": ("is", "one", "any"), "are now": ("is", "one", "any"),
+    "will cost": ("costs", "one", "value"), "is now": ("is", "unknown", "any"), "are now": ("is", "unknown", "any"),
     "am now": ("is", "unknown", "any"), "is up to": ("is", "one", "value"), "weighs": ("weighs", "one", "value"),
-    "weigh": ("weighs", "one", "value"), "speaks": ("speaks", "many", "name"), "drives": ("drives", "unknown", "any"),
+    "weigh": ("weighs", "one", "value"), "speaks": ("speaks", "many", "name"), "use": ("uses", "many", "name"),
+    "uses": ("uses", "many", "name"), "am called": ("is called", "one", "name"), "turned": ("age", "one", "value"),
+    "drives": ("drives", "unknown", "any"),
     "studies": ("studies", "unknown", "any"), "switched to": ("uses", "unknown", "any"),
     "have switched to": ("uses", "unknown", "any"), "has switched to": ("uses", "unknown", "any"),
     "am back on": ("uses", "unknown", "any"), "are now on": ("uses", "unknown", "name"),
@@ -58,8 +58,8 @@ _VERBS: dict[str, tuple[str, Cardinality, str]] = {
 }  # fmt: skip
 # What ends: the predicate of what held before.
 _ENDS: dict[str, tuple[str, ...]] = {
-    "left": ("works at",), "has left": ("works at",), "have left": ("works at",), "quit": ("is",), "gave up": ("is",),
-    "stopped": ("is",), "no longer works at": ("works at",), "no longer lives in": ("lives in",),
+    "left": ("works at",), "has left": ("works at",), "have left": ("works at",), "quit": ("works at",),
+"no longer works at": ("works at",), "no longer lives in": ("lives in",),
     "no longer work at": ("works at",), "no longer live in": ("lives in",), "no longer reports to": ("reports to",),
     "no longer uses": ("uses",), "no longer use": ("uses",), "am no longer": ("is",), "is no longer": ("is",),
     "are no longer": ("is",), "stopped using": ("uses",), "gave notice at": ("works at",),
@@ -147,6 +147,8 @@ def of_sentence(said: Said) -> Iterator[Statement]:
         if named and verb and not _ARTICLE.match(text, verb.end()):
             yield from _value(said, phrases.clean(named["name"]), of["what"], verb.end(), start)
         return
+    if not said.signs.isdisjoint(SIGNS["value"]):
+        yield from _now(said)
     if _QUOTES.search(text, said.start, start):  # somebody else's words
         return
     if not said.signs.isdisjoint(SIGNS["own"]):
@@ -191,6 +193,28 @@ def _new(said: Said) -> Iterator[Statement]:
         if span and len(name.split()) <= 4 and match["what"] not in phrases.CALENDAR | _GENERIC:
             subject = said.label if said.label and said.label[:1].isupper() else said.about or said.teller
             yield Statement(subject, match["what"], name, match.start(), span[1], "one", False, True)
+
+
+def _now(said: Said) -> Iterator[Statement]:
+    """ "The standup moves to 10:00", "rent went up to 900", "the deadline is now 3 May": only of values."""
+    text = said.text
+    match = _BECOMES.search(text, said.start, min(said.end, said.start + 120))
+    span = phrases.right(text, match.end(), said.end) if match else None
+    if match is None or span is None or not phrases.is_plain(text[span[0] : span[1]]):
+        return
+    if _QUOTES.search(text, said.start, match.start()):
+        return
+    subject, predicate = slot_before(said, match.start(), "is")
+    if subject and (subject != said.teller or predicate != "is"):
+        value = phrases.clean(text[span[0] : span[1]])
+        yield Statement(subject, predicate, value, match.start(), span[1], "one", False, True)
+
+
+_BECOMES = re.compile(
+    r"\b(?:(?:is|are) now(?: at)?|now (?:is|are)(?: at)?|(?:(?:has|have|was|were|is|are|been|gets) ){0,2}"
+    r"(?:moves|moved|goes|went|extended|pushed|postponed|raised|lowered|increased|reduced|cut|dropped|drops|changed|rose|"
+    r"rises|slips|slipped|bumped)(?: up| down| back)? to)\s",
+)
 
 
 def _of_name(said: Said, named: re.Match[str]) -> Iterator[Statement]:
@@ -246,14 +270,12 @@ def _verb(said: Said, subject: str, start: int, helper: str, own: bool) -> Itera
     if not value or first in phrases.PRONOUNS or first in _NO_OBJECT or phrases.kind(subject) != "word":
         return
     if verb in _ENDS:
-        if _names(value) or verb.endswith("no longer") or verb in ("quit", "gave up", "stopped", "stopped using"):
+        if _names(value) or verb.endswith("no longer") or verb == "stopped using":
             yield Statement(subject, _ENDS[verb][0], value, place, end, "unknown", True, True)
         return
     predicate, cardinality, wanted = _VERBS[verb]
     kind = phrases.kind(value)
     if (wanted == "name" and (not _names(value) or kind != "word")) or (wanted == "value" and kind == "word"):
-        return
-    if verb in ("goes to", "went to") and kind != "number":
         return
     if predicate == "is" and kind == "word" and (own or len(value.split()) > 5):
         return

@@ -22,7 +22,8 @@ _LEAD = re.compile(
 _OWN = re.compile(r"\W{0,4}(?:my|our)\s(?:new\s|current\s)?", re.IGNORECASE)
 _STOPS = phrases.STOPS | frozenset(
     "go goes went gone going get gets got up down raised increased rose fell dropped switched changed moved moves"
-    " costs cost replaced stays now".split()
+    " costs cost replaced stays now extended pushed postponed lowered increased reduced cut bumped slips slipped rises"
+    " drops closes opens starts begins lasts".split()
 )
 _NAME = re.compile(r"\b[A-ZÀ-Þ][\w’'-]{2,}(?: [A-ZÀ-Þ][\w’'-]+){0,3}")
 _THEY = frozenset("she he it they this that".split())

@@ -65,11 +65,14 @@ def only(text: str, title: str = DIARY, **given: Any) -> ToldRelation:
             "Spare key: not at the office any more, only with Aunt Rosa.",
             OWNER, "Spare key", "at the office", "with Aunt Rosa",
         ),
+        ("News from Ana this morning: down from 2 heads to **one**.", OWNER, "News", "2 heads", "one"),
+        ("My weight is 70 kg, down from 72.", OWNER, "weight", "72", "70 kg"),
+        ("Deadline extended to 3 May (from 1 April).", "Deadline", "is", "1 April", "3 May"),
         ("rent: 735 -> 940", OWNER, "rent", "735", "940"),
         ("Postgres 15 -> 16 over the weekend.", "Postgres", "is", "15", "16"),
         ("The Alba account is closed, use Brenta from now on.", OWNER, "uses", "Alba account", "Brenta"),
         ("Lea replaced Tom as treasurer.", OWNER, "treasurer", "Tom", "Lea"),
-        ("Lea steps down as treasurer. Lea takes over as secretary.", "Lea", "is", "treasurer", "secretary"),
+        ("Lea steps down as treasurer. Lea takes over as secretary.", "Lea", "serves as", "treasurer", "secretary"),
         ("Old plan: June, in Bari. New plan: May, in Lecce.", OWNER, "plan", "June, in Bari", "May, in Lecce"),
         (
             "Invoices are paid within 45 days. This replaces the former 30-day term.",
@@ -124,6 +127,10 @@ def test_what_only_looks_like_a_change_is_none(text: str) -> None:
         ("Ana Reyes started on Monday and I'm now reporting to her.", (OWNER, "reports to", "Ana Reyes")),
         ("My dentist is Dr. Kaya.", (OWNER, "dentist", "Dr. Kaya")),
         ("Our rent is 735 euros.", (OWNER, "rent", "735 euros")),
+        ("Standup moves to 10:00 starting tomorrow.", ("Standup", "is", "10:00")),
+        ("The rent went up to 900.", ("rent", "is", "900")),
+        ("We use Zulip now.", (OWNER, "uses", "Zulip")),
+        ("Ana turned 34 yesterday.", ("Ana", "age", "34")),
         ("Ana's birthday is 3 May.", ("Ana", "birthday", "3 May")),
         ("The capital of France is Paris.", ("France", "capital", "Paris")),
         ("Ana was born on February 26, 1990 in Faro.", ("Ana", "birthday", "February 26, 1990")),
@@ -164,6 +171,9 @@ def test_a_statement_is_a_fact(text: str, fact: tuple[str, str, str]) -> None:
         "Ana went to Oslo.",
         "Salt: last chapter tomorrow",
         "x Mum.",
+        "We went to 3 shops.",
+        "Ana moved to 5th Avenue.",
+        "I quit smoking.",
         "He hired a new bassist, Jason, for the tour.",
         "Offer for the new year, Kasper came back.",
     ],
@@ -324,6 +334,11 @@ def test_an_acronym_in_the_title_is_another_name() -> None:
 )
 def test_a_fact_holds_from_when_its_sentence_says(words: str, day: tuple[int, int, int]) -> None:
     assert only(f"Our rent is 735 {words}.").valid_from == datetime(*day, tzinfo=UTC)
+
+
+def test_the_old_value_is_not_when_the_new_one_begins() -> None:
+    assert only("The exam moved from 1 June to 3 July.").valid_from is None
+    assert only("The rent goes from 500 to 600 from 1 May.").valid_from == datetime(2024, 5, 1, tzinfo=UTC)
 
 
 def test_without_a_time_in_words_there_is_none() -> None:
