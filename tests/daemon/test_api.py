@@ -15,7 +15,7 @@ import pytest
 from daemon import wire
 from daemon.client import Client, DaemonError
 from daemon.testing import RunningDaemon
-from tests.daemon.conftest import answer
+from tests.daemon.conftest import answer, listening
 
 NOTES = (
     "Marta moved to Porto in March. She keeps the bakery on Rua das Flores.",
@@ -251,3 +251,29 @@ def test_the_log_holds_no_words_of_anybody(running: RunningDaemon, told: Client)
     answer(told, "Is the plover nesting in the gutter?")
     log = running.paths.log.read_text("utf-8")
     assert log and not any(word in log for word in ("plover", "lighthouse", "bakery", "Traceback"))
+
+
+def test_a_replaced_fact_is_news_and_can_be_taken_back(client: Client) -> None:
+    with listening(client) as listener:
+        client.remember(wire.RememberRequest("Benedikt lives in Graz.", source="b1", at="2024-05-01"))
+        client.remember(wire.RememberRequest("Benedikt lives in Linz.", source="b2", at="2025-05-01"))
+        event = listener.until(lambda event: isinstance(event, wire.FactChanged))
+        assert isinstance(event, wire.FactChanged)
+        revision = event.revision
+        assert (revision.old.objects, revision.new.objects) == (("Benedikt", "Graz"), ("Benedikt", "Linz"))
+        assert client.status().review == client.revisions().open >= 1
+        assert client.revision(revision.id) == revision == client.revisions(about="Benedikt").revisions[0]
+        [strand] = client.history("Benedikt").strands
+        assert [value.fact.objects[-1] for value in strand.values] == ["Graz", "Linz"]
+        assert [fact.text for fact in client.facts("Benedikt").facts] == ["Benedikt lives in Linz"]
+        undone = client.settle(revision.id, "undo")
+        assert undone.state == "undone" and listener.until(lambda event: event == wire.FactChanged(undone))
+    assert len(client.facts("Benedikt").facts) == 2
+    assert client.revisions(about="Benedikt").revisions == ()
+    assert client.facts("Benedikt", known_on="2020-01-01").facts == ()
+    assert failure(lambda: client.facts("Benedikt", known_on="soon")).code == "bad_input"
+    assert failure(lambda: client.revision(10**6)).code == "not_found"
+    assert failure(lambda: client.settle(10**6, "keep")).code == "not_found"
+    assert failure(lambda: client.settle(revision.id, "maybe")).code == "bad_input"
+    assert failure(lambda: client.revisions("closed")).code == "bad_input"
+    assert failure(lambda: client.history("Nobody Knows")).code == "not_found"
