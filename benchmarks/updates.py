@@ -268,9 +268,9 @@ def model_of(
 
 
 def show(results: Sequence[Mapping[str, Any]]) -> None:
-    """Print the tables, then what was missed."""
+    """Print the tables, then what was missed and what was replaced wrongly."""
     command.show_table(
-        f"Changes found, {results[0]['mode']}",
+        f"Changes found, {results[0]['mode']}, noise {results[0]['noise']}, shares in percent",
         results,
         {
             "persona": "set",
@@ -278,14 +278,18 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
             "found": "updates.found",
             "recall": "updates.recall",
             "precision": "updates.precision",
-            "any file": "updates.precision_any_file",
+            "precision, any file": "updates.precision_any_file",
+            "non-updates": "updates.nonupdates",
             "violated": "updates.violated",
-            **{f"lost: {stage}": f"lost_by.{stage}" for stage in losses.STAGES[:-1]},
-            "taken back": "undone.revisions",
-            "refused": "undone.refused",
-            "lost for good": "undone.lost",
-            "closed for good": "undone.closed",
         },
+    )
+    stages = {stage: f"lost_by.{stage}" for stage in losses.STAGES}
+    command.show_table("Changes of the gold, by the stage that lost them", results, {"persona": "set"} | stages)
+    undone_by = {"revisions": "undone.revisions", "facts": "undone.facts", "refused": "undone.refused"}
+    command.show_table(
+        "All revisions undone",
+        results,
+        {"persona": "set"} | undone_by | {"lost": "undone.lost", "closed": "undone.closed", "more": "undone.more"},
     )
     command.show_table(
         "What it took",
@@ -307,18 +311,13 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
     )
     lifelog.show(results)
     for result in results:
-        if result.get("missed"):
-            command.show_table(
-                f"{result['set']}, changes that were missed",
-                result["missed"],
-                {"change": "about", "old": "old", "new": "new", "lost by": "lost_by", "what is there": "detail"},
-            )
-        if result.get("wrong"):
-            command.show_table(
-                f"{result['set']}, replaced and not in the gold",
-                result["wrong"],
-                {"old": "old", "new": "new", "by": "author", "only another file": "only_another_file"},
-            )
+        for row in result.get("missed", ()):
+            print(f"{result['set']}, {row['date']}: {row['about']}: {row['old']} -> {row['new']} ({row['kind']})")
+            print(f"    {row['lost_by']}: {row['detail']}")
+        for row in result.get("wrong", ()):
+            where = " of this file" if row["only_another_file"] else ""
+            print(f"{result['set']}, not in the gold{where}, {row['author']}:")
+            print(f"    {row['old']} -> {row['new']}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
