@@ -124,18 +124,6 @@ class ThesisArrays(NamedTuple):
     valid_to: NDArray[np.int64]
 
 
-class Relation(NamedTuple):
-    """A typed edge between two objects with its labels; `inverse` is how it reads backwards, where that is known."""
-
-    id: int
-    src: int
-    dst: int
-    label: str
-    inverse: str | None
-    valid_from: int | None
-    valid_to: int | None
-
-
 def allocate(conn: Connection, table: Literal["node", "edge"], n: int) -> int:
     """The first of `n` consecutive ids that nothing has or ever had."""
     (next_free,) = conn.execute(
@@ -297,17 +285,6 @@ def thesis_texts(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]
         "SELECT id, body FROM thesis_content WHERE id IN (SELECT value FROM json_each(?))", (id_list(ids),)
     )
     return dict(rows.fetchall())
-
-
-def relations(conn: Connection, edge_ids: Sequence[SupportsInt]) -> list[Relation]:
-    """The `rel` edges among these, by id, with the labels of their predicates."""
-    rows = conn.execute(
-        "SELECT e.id, e.src, e.dst, ifnull(p.label, 'related to'), p.inverse_label, e.valid_from, e.valid_to"
-        " FROM edge e LEFT JOIN predicate p ON p.id = e.pred_id"
-        " WHERE e.id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel' ORDER BY e.id",
-        (id_list(edge_ids),),
-    )
-    return [Relation(*row) for row in rows]
 
 
 def edges_from(conn: Connection, nodes: Sequence[SupportsInt], kind: EdgeKind) -> list[EdgeRow]:
