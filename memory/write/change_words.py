@@ -39,7 +39,7 @@ INSTEAD = re.compile(r"\b(?:instead of|in place of|in lieu of)\b", _I)
 WAS = re.compile(
     r"(?:\((?:was|were|from|until now|till now|before|previously|formerly|up from|down from|used to be|"
     r"before that|instead of)|, (?:up from|down from|previously|formerly)):? (?P<old>(?:[^(),;]|,(?=\d)){1,60}?)"
-    r"(?=[),;]|\.?$|\. )",
+    r"(?=[);]|,(?!\d)|\.?$|\. )",
     _I,
 )
 NOT_ANY_MORE = re.compile(

@@ -121,7 +121,8 @@ def _from_to(said: Said) -> Iterator[Change]:
             yield from _made(said, (moved, "moved to"), old, new)
         elif verb == "move" and is_name:
             slot = slot_before(said, match.start(), "lives in")
-            yield from _made(said, slot, old, new)
+            if slot[0][:1].isupper() or slot[0] == said.teller:
+                yield from _made(said, slot, old, new)
 
 
 def _is_noun(text: str, start: int, match: re.Match[str]) -> bool:
@@ -166,7 +167,7 @@ def _was(said: Said) -> Iterator[Change]:
     text = said.text
     for match in words.WAS.finditer(text, said.start, said.end):
         old = _group(said, match, "old")
-        if old is None or _kind(said, old) == "word" or _is_year(text, old):
+        if old is None or not phrases.is_plain(text[old[0] : old[1]]) or _is_year(text, old):
             continue
         new = _nearest(said, match.start(), _kind(said, old))
         if new is None:
@@ -192,7 +193,7 @@ def _nearest(said: Said, before: int, kind: str) -> Span | None:
         for begin in range(max(0, last - 3), last + 1):
             start, end = phrases.trimmed(text, found[begin][0], found[last][1])
             said_kind = phrases.kind(text[start:end])
-            if said_kind == kind and "(" not in text[start:end]:
+            if said_kind == kind and phrases.is_plain(text[start:end]) and not _is_year(text, (start, end)):
                 return start, end
             if said_kind not in ("word", kind):  # the day of a date is no number
                 break

@@ -140,6 +140,7 @@ def _placed(about: str, section: str, key: str) -> tuple[str, str]:
 
 
 _WIKILINK = re.compile(r"\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]")
+_BOLD = re.compile(r"\*\*(?P<value>[^*\n]{1,80})\*\*")
 _SUBJECT = re.compile(r"(?:i|we|he|she|they|it|that|you)(?:$|['’])")
 _NEW = re.compile(r"(?:our |my )?new\s(?=\w)", re.IGNORECASE)
 _WHEN = re.compile(r"\s(?:from|since|as of|starting|until|till|this|next|effective)\b.*$", re.IGNORECASE)
@@ -172,10 +173,13 @@ def _field(text: str, start: int, end: int, line: Line, about: str) -> _Field | 
     key, new = _key(match["key"])
     if not key or line.box or (start != line.start and not new) or (about and about.lower() in key.lower()):
         return None
-    begin = match.start("value")
-    value = text[begin:end]
+    begin, last = match.start("value"), end
+    bold = _BOLD.match(text, begin, end)
+    if bold is not None:
+        begin, last = bold.span("value")
+    value = text[begin:last]
     stop = _ENDING.search(_ASIDE.sub(lambda aside: "_" * len(aside[0]), value))
-    last = begin + stop.start() if stop else end
+    last = begin + stop.start() if stop else last
     begin, last = phrases.trimmed(text, begin, last)
     value = text[begin:last]
     plain = _ASIDE.sub("", value).lower().split()
@@ -184,7 +188,7 @@ def _field(text: str, start: int, end: int, line: Line, about: str) -> _Field | 
     if any(word.strip(",.'\"“") in _VERBS or _SUBJECT.match(word) for word in plain) or value[0] in "\"“'":
         return None
     clean = phrases.clean(_unasided(value))
-    if not clean or ((not about or line.turn) and marks < 2 and not new and phrases.kind(clean) == "word"):
+    if not clean or ((not about or line.turn) and marks < 2 and not (new or bold) and phrases.kind(clean) == "word"):
         return None
     return _Field(line.section, key, begin, last, end, new, line.teller)
 

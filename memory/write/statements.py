@@ -188,7 +188,7 @@ def _new(said: Said) -> Iterator[Statement]:
     text = said.text
     for match in _NEW.finditer(text, said.start, said.end):
         marked = text[match.end() - 1] in "*_" or text.startswith("[[", match.end())
-        span = phrases.right(text, match.end(), said.end) if marked or match["mark"] != "," else None
+        span = phrases.right(text, match.end(), said.end) if marked or match["mark"] == ":" else None
         name = phrases.clean(text[span[0] : span[1]]) if span else ""
         if span and len(name.split()) <= 4 and match["what"] not in phrases.CALENDAR | _GENERIC:
             subject = said.label if said.label and said.label[:1].isupper() else said.about or said.teller
@@ -241,7 +241,7 @@ def _value(said: Said, subject: str, what: str, start: int, begin: int) -> Itera
     if span is None or what.lower().split()[-1] in _GENERIC:
         return
     value = phrases.clean(said.text[span[0] : span[1]])
-    if _names(value) or phrases.kind(value) != "word":
+    if _names(value) or phrases.is_plain(value):
         yield Statement(subject, what.lower() if what[:1].islower() else what, value, begin, span[1], "one")
 
 
