@@ -153,8 +153,9 @@ def _told(conn: Connection, found: Found, lines: Sequence[Line]) -> _Told:
     graph, titled = found.graph, found.graph.titled
     subjects: dict[int, list[int]] = {}
     for id in {line.episode.id for line in lines}:
-        row = graph.row_of[id]
-        subjects[id] = graph.object_ids[titled.indices[titled.indptr[row] : titled.indptr[row + 1]]].tolist()
+        row = graph.row_of.get(id)  # an episode that is newer than the graph has none
+        begin, end = (0, 0) if row is None else titled.indptr[row : row + 2]
+        subjects[id] = graph.object_ids[titled.indices[begin:end]].tolist()
     members: dict[int, list[int]] = defaultdict(list)
     for edge in stored.edges_from(conn, [line.thesis_id for line in lines], "member"):
         members[edge.src].append(edge.dst)
