@@ -10,18 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from statistics import median
 from time import perf_counter
 
+import numpy as np
+
 from memory.answer.bridge import NONE, bridge
-from memory.answer.lines import Line, Place, Scorer, same_statement
+from memory.answer.judge import Judge
+from memory.answer.lines import Line, same_statement
+from memory.answer.standing import standing
+from memory.answer.stated import stated
 from memory.languages import stem
 from memory.nouns import Answer, Citation, Step
 from memory.protocols import Embedder
 from memory.recall.pipeline import Found
 from memory.settings import AnswerSettings
-from memory.store import episodes, text
+from memory.store import graph
 from memory.store.connect import Connection
 
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
@@ -58,26 +62,21 @@ def extract(conn: Connection, found: Found, embedder: Embedder, settings: Answer
 
 
 def _lines(conn: Connection, found: Found, embedder: Embedder) -> list[Line]:
-    """Every sentence of the recalled episodes that holds at the time asked of, best first."""
-    hits = {hit.episode.id: hit for hit in found.recall.hits}
-    theses = [t for t in episodes.theses_of(conn, list(hits)) if found.holds.within(t.valid_from, t.valid_to)]
-    if not theses:
-        return []
-    scorer = Scorer(found.question, text.document_frequencies(conn, found.question.terms), found.n_allowed)
-    query = embedder.embed_query(found.question.text)
-    titled = embedder.embed_documents([f"{hits[t.episode_id].episode.title}. {t.text}" for t in theses]) @ query
-    alone = embedder.embed_documents([t.text for t in theses]) @ query
-    top = max(hit.score for hit in hits.values())
-    times = sorted({hit.episode.at for hit in hits.values() if hit.episode.at})
-    newness = {at: (i + 1) / len(times) for i, at in enumerate(times)}
-    lines = []
-    before = {b.id: a.text for a, b in pairwise(theses) if a.episode_id == b.episode_id}
-    for thesis, with_title, by_itself in zip(theses, titled.tolist(), alone.tolist(), strict=True):
-        hit = hits[thesis.episode_id]
-        at = hit.episode.at
-        place = Place(with_title, by_itself, hit.score / top, newness[at] if at else 0.0)
-        lines.append(scorer.line(hit.episode, thesis, place, before.get(thesis.id, "")))
-    return sorted(lines, key=lambda line: (-line.score, line.thesis_id))
+    """What may answer, best first: facts about the question's objects as statements, and the sentences of the recalled
+    episodes that hold at the time asked of, where what they tell has not been replaced. A statement and a sentence
+    compare by how likely each is to answer, of its kind."""
+    judge = Judge(conn, found, embedder)
+    lines = judge.lines({hit.episode.id: hit.episode for hit in found.recall.hits})
+    objects = [*found.seeds, *(graph.owner(conn) if found.question.of_owner else ())]
+    if not judge.told and not objects:
+        return lines
+    recalled = sorted({one.relation.id for told in judge.told.values() for one in told})
+    statements = stated(conn, found, objects, recalled, judge, lines)
+    stand = standing(conn, lines, dict(judge.told), found.at, judge)
+    said = {line.thesis_id for line in statements}
+    every = float(np.logaddexp.reduce([line.score for line in stand])) if stand else 0.0
+    rest = [replace(line, score=line.score - every) for line in stand if line.thesis_id not in said]
+    return sorted([*statements, *rest], key=lambda line: -line.score)
 
 
 def _confidence(lines: Sequence[Line]) -> float:
@@ -111,9 +110,12 @@ def _chosen(lines: Sequence[Line], joined: Sequence[Line], settings: AnswerSetti
     ordered: list[Line] = []
     waiting = list(chosen)
     while waiting:
-        group = [line for line in waiting if line is waiting[0] or same_statement(line, waiting[0])]
+        first = waiting[0]
+        group = [
+            line for line in waiting if line is first or line.newer == first.thesis_id or same_statement(line, first)
+        ]
         waiting = [line for line in waiting if line not in group]
-        group.sort(key=lambda line: (-line.newness, -line.score, line.thesis_id))
+        group.sort(key=lambda line: (line.newer is not None, -line.newness, -line.score, line.thesis_id))
         ordered.append(group[0])
         ordered.extend(replace(line, earlier=True) for line in group[1:])
     return ordered

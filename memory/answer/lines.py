@@ -55,7 +55,8 @@ class Line:
 
     `values` are its numbers, dates and names that the question does not name; `covered` the question's stems that
     it or its passage holds, `coverage` their share of the question's weight; `cosine` that of the question and the
-    sentence under its title; `newness` its time in ms.
+    sentence under its title; `newness` its time in ms. `newer` is the line (its thesis id) that tells what took the
+    place of what this one tells.
     """
 
     episode: Episode
@@ -71,6 +72,7 @@ class Line:
     score: float
     newness: int
     earlier: bool = False
+    newer: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +107,17 @@ class Scorer:
         self._asks = asked_for(question.text, question.language)
         self._passages: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
 
-    def line(self, episode: Episode, thesis: Thesis, place: Place, before: str = "") -> Line:
+    def line(self, episode: Episode, thesis: Thesis, place: Place, before: str = "", facts: str = "") -> Line:
         """The sentence with its score. `before` is the sentence before it in the same passage: if that one asks, this
-        one speaks of what it asked."""
+        one speaks of what it asked. `facts` are the words of the facts that it tells."""
         shown = " ".join(thesis.text.split())
         said = self._stems(shown)
         title, passage = self._passage(episode)
         own = self._covered(said)
         if _ASKING.search(before):
             own |= self._covered(self._stems(before))
+        if facts:
+            own |= self._covered(self._stems(facts))
         values, has_date = self._values(shown)
         new_words = len({word for word in said if word not in self._weights} - title)
         score = (
@@ -137,6 +141,14 @@ class Scorer:
             episode, thesis.id, thesis.span_from or 0, thesis.text, shown, frozenset(said), values, covered,
             self._share(covered), place.cosine_titled, score, at,
         )  # fmt: skip
+
+    def coverage(self, words: str) -> float:
+        """The share of the question's weight that some words hold."""
+        return self._share(self._covered(self._stems(words)))
+
+    def kind(self, words: str) -> float:
+        """The bonus of some words for holding what was asked for."""
+        return self._kind(*self._values(words))
 
     def _passage(self, episode: Episode) -> tuple[frozenset[str], frozenset[str]]:
         """Stems of the title and speaker, and the question's stems that stand anywhere in the passage."""

@@ -23,6 +23,8 @@ LONGEST_NAME = 6  # words
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _SELF = frozenset(("i", "my"))  # in any language: what `in_first_person` writes
 
+_OF_SELF = re.compile(r"\b(?:i|my|me|mine|myself|we|our|us)\b", re.IGNORECASE).search
+
 LONGEST_UNSPACED = 8  # characters of a name in a script without spaces
 LEAST_STEM = 3  # letters with which other forms of a word are looked up; 4 in Latin letters
 
@@ -36,7 +38,7 @@ class Question:
     `terms`: the words to search for, lower case, each once; `topic`: those of them that do not say when, possibly none.
     `names`: norms that may be objects -> how sure the form alone makes us (1 for a name written as one, less for a word
     that merely could be). The asker's own names are in none of them. `when`: the time it speaks of, or `anchor`: what
-    it names that time by. `language` is a guess.
+    it names that time by. `language` is a guess. `of_owner`: it asks of the person whose memory it is.
     """
 
     text: str
@@ -46,6 +48,7 @@ class Question:
     when: When | None = None
     language: str = ENGLISH
     anchor: Anchor | None = None
+    of_owner: bool = False
 
 
 def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None, when: When | None = None) -> Question:
@@ -72,7 +75,16 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None, w
     if when and WHATEVER.issuperset(topic):  # "What happened on 5 March?" has no topic
         topic = ()
     by = anchor(asked) if when is None else None
-    return Question(stripped, terms[:MAX_TERMS], topic[:MAX_TERMS], _names(asked, language), when, language, by)
+    return Question(
+        stripped,
+        terms[:MAX_TERMS],
+        topic[:MAX_TERMS],
+        _names(asked, language),
+        when,
+        language,
+        by,
+        _OF_SELF(asked) is not None,
+    )
 
 
 def _content(text: str, language: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ analyse -> scope -> text -> seed -> graph -> links -> context -> rank
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -66,7 +66,8 @@ class Recorder:
 class Found:
     """A recall with what later stages need of it: the graph it walked, the analysed question, the names of the objects
     it seeded by node id, how many episodes it was allowed to see and how many there are, when facts must hold to be
-    shown, and whether a time is all that was asked for, and there is something of it."""
+    shown, the time that is asked of (ms UTC), whether an episode (id) may be seen, and whether a time is all that was
+    asked for, and there is something of it."""
 
     recall: Recall
     graph: Graph
@@ -75,6 +76,8 @@ class Found:
     n_allowed: int
     n_alive: int
     holds: Moment
+    at: int
+    sees: Callable[[int], bool]
     only_time: bool
 
 
@@ -172,6 +175,8 @@ def recall(
         int(may_see.sum()),
         graph.n_alive,
         holds,
+        _asked_of(as_of, spoken_of, now or datetime.now(UTC)),
+        lambda episode: episode in graph.row_of and bool(may_see[graph.row_of[episode]]),
         only_time=not question.topic and looks_at.weight is not None,
     )
 
@@ -221,6 +226,16 @@ def _moment(as_of: datetime | None, when: When | None, now: datetime) -> Moment:
     else:
         return Moment(NO_END, to_ms(now))
     return Moment(then, then)
+
+
+def _asked_of(as_of: datetime | None, when: When | None, now: datetime) -> int:
+    """The time whose facts a question is about: the one that it names, the middle of a span."""
+    since, until = (when.since, when.until) if when is not None else (None, None)
+    if since is not None and until is not None:
+        return (to_ms(since) + to_ms(until)) // 2
+    if when is not None and when.kind == "as_of" and until is not None:
+        return to_ms(until) - 1
+    return to_ms(as_of or now)
 
 
 def _hits(

@@ -99,6 +99,32 @@ def tell(conn: Connection, id: int, episode: int, start: int, end: int, extracto
     )
 
 
+def before(conn: Connection, id: int) -> list[Relation]:
+    """What a relation took the place of, and what that did, the oldest first."""
+    found: list[int] = []
+    waiting = [id]
+    while waiting:
+        rows = conn.execute(
+            "SELECT DISTINCT r.old_id FROM revision r JOIN edge e ON e.id = r.old_id AND e.superseded_by = r.new_id"
+            " WHERE r.relation = 'supersedes' AND r.state IN ('open', 'kept')"
+            " AND r.new_id IN (SELECT value FROM json_each(?))",
+            (id_list(waiting),),
+        )
+        waiting = [old for (old,) in rows if old not in found and old != id]
+        found += waiting
+    return sorted(by_id(conn, found), key=lambda one: (one.valid_from or one.told or 0, one.id))
+
+
+def told_by(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, int]]:
+    """(relation, episode, start, end) of each live episode that tells one of these in its text."""
+    return conn.execute(
+        "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v"
+        " JOIN node n ON n.id = v.episode_id AND n.t_expired IS NULL WHERE v.item_kind = 'edge'"
+        " AND v.item_id IN (SELECT value FROM json_each(?)) AND v.span_from IS NOT NULL ORDER BY 1, 2",
+        (id_list(ids),),
+    ).fetchall()
+
+
 def untell(conn: Connection, id: int, episode: int) -> None:
     """The episode no longer tells the relation."""
     conn.execute("DELETE FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id = ?", (id, episode))
