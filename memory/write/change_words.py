@@ -75,7 +75,7 @@ REPLACE_WITH = re.compile(
     _I,
 )
 RENAMED = re.compile(
-    rf"\b(?:{_RENAMES}) (?P<old>[^.,;:!?()\n]{{0,50}}?)\s?(?:to|as|into)\s(?=\S)"
+    rf"(?<!the )\b(?:{_RENAMES}) (?P<old>[^.,;:!?()\n]{{0,50}}?)\s?(?:to|as|into)\s(?=\S)"
     r"|\b(?:(?:is|are) now (?:called|named|known as)|now goes by)\s",
     _I,
 )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from memory.write import change_words as words
 from memory.write import phrases
-from memory.write.subjects import Said, Slot, name_before, slot_before
+from memory.write.subjects import Said, Slot, name_before, slot_before, thing_slot
 
 Span = tuple[int, int]
 
@@ -107,10 +107,10 @@ def _from_to(said: Said) -> Iterator[Change]:
         verb = next(name for name in ("rise", "switch", "promote", "move", "rename") if match[name])
         is_name = text[new[0]].isupper()
         if alike and verb != "rename":
-            slot = (moved, "is") if moved else slot_before(said, match.start(), "is")
+            slot = thing_slot(said, moved) if moved else slot_before(said, match.start(), "is")
             yield from _made(said, slot if slot[0] else (said.about, "is"), old, new)
         elif verb == "rename":
-            slot = (moved, "is called") if moved else slot_before(said, match.start(), "is called")
+            slot = (moved, "is called") if moved[:1].isupper() else slot_before(said, match.start(), "is called")
             yield from _made(said, slot, old, new)
         elif verb == "switch":
             slot = slot_before(said, match.start(), "uses")
@@ -118,7 +118,7 @@ def _from_to(said: Said) -> Iterator[Change]:
         elif verb == "promote":
             yield from _made(said, (moved, "is") if moved else slot_before(said, match.start(), "is"), old, new)
         elif verb == "move" and moved:
-            yield from _made(said, (moved, "moved to"), old, new)
+            yield from _made(said, (moved, "moved to"), old, new, False)
         elif verb == "move" and is_name:
             slot = slot_before(said, match.start(), "lives in")
             if slot[0][:1].isupper() or slot[0] == said.teller:
@@ -207,7 +207,7 @@ def _isnt(said: Said) -> Iterator[Change]:
     for match in words.ISNT.finditer(said.text, said.start, said.end):
         old, new = _group(said, match, "old"), phrases.right(said.text, match.end(), said.end)
         if _alike(said, old, new):
-            slot = (name_before(said, match.start()), "is")
+            slot = thing_slot(said, name_before(said, match.start()))
             yield from (_completed(change) for change in _made(said, slot, old, new))
 
 
@@ -266,7 +266,7 @@ def _instead(said: Said) -> Iterator[Change]:
         purpose = _PURPOSE.match(text, new[1], said.end)
         thing = phrases.right(text, purpose.end(), said.end) if purpose else None
         if thing:
-            yield from _made(said, (phrases.clean(text[thing[0] : thing[1]]), "is"), old, new)
+            yield from _made(said, thing_slot(said, phrases.clean(text[thing[0] : thing[1]])), old, new)
             continue
         slot = slot_before(said, new[0], "is")
         if slot == (said.teller, "is"):  # "I work four days instead of five": it does not say what of me
@@ -396,7 +396,7 @@ def _old_new(one: Said, following: Sequence[Said]) -> Iterator[Change]:
     for match in words.OLD_NEW.finditer(one.text, one.start, end):
         if match.start() < one.end:
             name = phrases.clean(match["name"])
-            yield from _made(one, (one.about or one.teller, name), match.span("old"), match.span("new"))
+            yield from _made(one, (one.about or one.teller, name), match.span("old"), match.span("new"), False)
 
 
 def _back(one: Said, following: Sequence[Said]) -> Iterator[Change]:
@@ -413,7 +413,7 @@ def _back(one: Said, following: Sequence[Said]) -> Iterator[Change]:
 def _roles(one: Said, following: Sequence[Said]) -> Iterator[Change]:
     text = one.text
     steps = words.STEPS_DOWN.search(text, one.start, one.end)
-    who = slot_before(one, steps.start(), "is")[0] if steps else ""
+    who = slot_before(one, steps.start(), "serves as")[0] if steps else ""
     for other in following if who else ():
         for takes in words.TAKES_OVER.finditer(text, max(steps.end(), other.start), other.end):  # type: ignore[union-attr]
             if text[other.start : takes.start()].rstrip().endswith(who.split()[0]) and steps:

@@ -78,8 +78,8 @@ def _lines(text: str, teller: str, properties: Mapping[str, Any], first: bool, c
         skipping = "front"
     elif first and "from" in properties and text.startswith("From:"):
         skipping = "head"
-    roles = _has_roles(text)
-    is_chat = chat or roles
+    roles = is_chat(text)
+    turns = chat or roles
     told, section, after = True, "", -1
     while after < len(text):
         start = after + 1
@@ -103,7 +103,7 @@ def _lines(text: str, teller: str, properties: Mapping[str, Any], first: bool, c
             continue
         if _QUOTED_MAIL.match(text, words, after):
             return
-        turn = _TURN.match(text, start, after) if is_chat else None
+        turn = _TURN.match(text, start, after) if turns else None
         role = _role(turn[1]) if turn else ""
         if turn and (role or (not roles and turn[1][0].isupper())):
             told = role != "machine"
@@ -114,10 +114,10 @@ def _lines(text: str, teller: str, properties: Mapping[str, Any], first: bool, c
             section = text[words:end].strip("# ") if heading > 1 else ""
         box = marks["box"][1:2] if marks["box"] else ""
         is_told = told and not fenced and not marks["quote"]
-        yield Line(words, end, teller, heading, marks["bullet"] is not None, box, is_told, section, is_chat)
+        yield Line(words, end, teller, heading, marks["bullet"] is not None, box, is_told, section, turns)
 
 
-def _has_roles(text: str) -> bool:
+def is_chat(text: str) -> bool:
     """Whether a text holds the turns of a person and a machine: its first line says whose it is."""
     opening = _TURN.match(text)
     return opening is not None and bool(_role(opening[1]))

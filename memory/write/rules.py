@@ -14,13 +14,13 @@ from datetime import datetime
 from typing import Any
 
 from memory.write import changes, fields, moods, phrases, statements, tables
-from memory.write.change_words import ALL_SIGNS, TOKEN
+from memory.write.change_words import ALL_SIGNS, SIGNS, TOKEN
 from memory.write.changes import Change
-from memory.write.passages import Line, Passage, Span, passage
+from memory.write.passages import Line, Passage, Span, is_chat, passage
 from memory.write.since import valid_from
 from memory.write.statements import Statement
 from memory.write.subjects import Said
-from memory.write.told import OWNER, Telling, ToldObject, ToldRelation
+from memory.write.told import Telling, ToldObject, ToldRelation
 
 LONGEST = 600  # characters of a sentence
 
@@ -44,7 +44,7 @@ def telling(
     """
     if moods.is_stale(title, text):
         return Telling("rule")
-    about, dated = ("", "") if speaker else phrases.topic(title)
+    about, dated = ("", "") if speaker or chat or is_chat(text) else phrases.topic(title)
     read = passage(text, speaker, properties, first, chat, spans)
     told: list[ToldRelation] = []
     if first:
@@ -121,17 +121,21 @@ def _told_change(change: Change, said: Said, at: datetime | None) -> ToldRelatio
         object=change.new,
         start=change.start,
         end=change.end,
-        modality=moods.mood(said.words, change.subject == OWNER),
+        modality=moods.mood(said.words, _is_own(said)),
         valid_from=valid_from(said.words.replace(change.old, "…").replace(change.new, "…"), at, True),
         replaces=change.old,
-        cardinality="one" if change.single else "unknown",
+        cardinality="one" if change.single and (said.about or _is_own(said)) else "unknown",
         conf=0.9,
     )
 
 
+def _is_own(said: Said) -> bool:
+    """Whether a sentence speaks of its teller: "I", "my"."""
+    return not said.signs.isdisjoint(SIGNS["own"])
+
+
 def _told_statement(statement: Statement, said: Said, at: datetime | None) -> ToldRelation:
-    own = statement.subject == OWNER
-    modality = moods.mood(said.words, own)
+    modality = moods.mood(said.words, _is_own(said))
     if modality == "asserted" and statement.ended:
         modality = "negated"
     elif modality == "asserted" and moods.is_past(said.words):

@@ -207,7 +207,8 @@ def _now(said: Said) -> Iterator[Statement]:
     subject, predicate = slot_before(said, match.start(), "is")
     if subject and (subject != said.teller or predicate != "is"):
         value = phrases.clean(text[span[0] : span[1]])
-        yield Statement(subject, predicate, value, match.start(), span[1], "one", False, True)
+        sure = predicate == "is" or subject == said.about or _OWN.match(text, said.start)
+        yield Statement(subject, predicate, value, match.start(), span[1], "one" if sure else "unknown", False, True)
 
 
 _BECOMES = re.compile(

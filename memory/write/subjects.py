@@ -26,6 +26,7 @@ _STOPS = phrases.STOPS | frozenset(
     " drops closes opens starts begins lasts".split()
 )
 _NAME = re.compile(r"\b[A-ZÀ-Þ][\w’'-]{2,}(?: [A-ZÀ-Þ][\w’'-]+){0,3}")
+_ARTICLE = re.compile(r"\b(?:the|a|an|this|that)\s+$", re.IGNORECASE)
 _THEY = frozenset("she he it they this that".split())
 
 
@@ -83,7 +84,33 @@ def slot_before(said: Said, before: int, predicate: str) -> Slot:
         return (who, predicate) if who else ("", "")
     if words[0] in phrases.PRONOUNS or words[0] in phrases.STOPS or len(words) > 6 or not name:
         return "", ""
-    return (said.teller, name) if own else (name, predicate)
+    if own:
+        return said.teller, name
+    if span and _is_name(text, start, span, predicate != "is"):
+        return name, predicate
+    return thing_slot(said, name, predicate)
+
+
+def thing_slot(said: Said, name: str, predicate: str = "is") -> Slot:
+    """The place of a thing that has no name of its own: whose rent or deadline it is tells the note or its teller.
+    Left by itself it would be one with the rent of everybody else."""
+    if phrases.kind(name) != "word":  # a date before it, not a thing
+        name = ""
+    words = f"{name} {predicate}".strip() if predicate != "is" or not name else name
+    return said.about or said.teller, words
+
+
+def _is_name(text: str, start: int, span: tuple[int, int], acts: bool) -> bool:
+    """Whether a phrase is a name. A single word that begins its sentence is, if it `acts` as only people do or if the
+    text has it with a capital within a sentence."""
+    phrase = text[span[0] : span[1]]
+    if not phrase[:1].isupper() or _ARTICLE.search(text, start, span[0]):
+        return text.startswith("[[", max(0, span[0] - 2))
+    if acts or any(word[:1].isupper() for word in phrase.split()[1:]):
+        return True
+    near = text[max(0, span[0] - 1000) : span[1] + 1000]
+    first = re.escape(phrase.split()[0])
+    return re.search(rf"[\w,(] {first}\b", near) is not None or any(c.isupper() or c.isdigit() for c in phrase[1:])
 
 
 def named_before(said: Said, place: int) -> str:
