@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -380,3 +382,29 @@ def test_any_text_is_read_and_each_quote_stands_in_it(text: str, title: str, fir
         quote = text[relation.start : relation.end]
         last = relation.object.split()[-1]
         assert relation.object == OWNER or relation.predicate == "status" or last in quote
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "moved from ", "(was ", "not a ", "key: ", "- a: b\n", "I moved from A to B\n", "**a", "[[", "a -> ", "> ",
+        "- [ ] ", "| a ", "old x: y. ", "the x of ", "Ana ", "instead of 3 ", "and I'm ", "no longer a, ", "user: x\n",
+        "1,", '"', "new x, ",
+    ],
+)  # fmt: skip
+def test_work_grows_with_the_text_and_no_faster(piece: str) -> None:
+    def calls(times: int) -> int:
+        counted = 0
+
+        def count(frame: FrameType, event: str, argument: object) -> None:
+            nonlocal counted
+            counted += 1
+
+        sys.setprofile(count)
+        try:
+            telling(piece * times, "Note", WRITTEN, None, {}, True)
+        finally:
+            sys.setprofile(None)
+        return counted
+
+    assert calls(1600) < 3 * calls(800) + 1000
