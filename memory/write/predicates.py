@@ -58,4 +58,6 @@ def may_replace(new: Modality, old: Modality) -> bool:
     what is supposed or asked replaces nothing."""
     if new == "plan":
         return old == "plan"
-    return new in ("asserted", "past", "negated") and old in ("asserted", "plan")
+    if new == "asserted":
+        return old in ("asserted", "plan", "past")
+    return new in ("past", "negated") and old in ("asserted", "plan")

@@ -124,7 +124,9 @@ class Reviser:
         alike. `near`: which objects may be what the new ones speak of."""
         nodes = sorted({node for group in near.values() for node in group})
         fresh = [one for one in new if one.modality in ("asserted", "past", "negated", "plan")]
-        known = [one for one in relations.touching(self._conn, nodes, NEAR) if one.modality in ("asserted", "plan")]
+        known = [
+            one for one in relations.touching(self._conn, nodes, NEAR) if one.modality in ("asserted", "plan", "past")
+        ]
         if not fresh or not known:
             return []
         ids = {node for one in (*fresh, *known) for node in (one.subject, one.object)}
@@ -135,7 +137,8 @@ class Reviser:
         pairs: dict[tuple[int, int], None] = {}
         for one in fresh:
             likeness = [
-                PREDICATE * float(vectors[one.predicate] @ vectors[other.predicate])
+                float(one.canon == other.canon)
+                + PREDICATE * float(vectors[one.predicate] @ vectors[other.predicate])
                 + (1 - PREDICATE) * float(vectors[whole[one.id]] @ vectors[whole[other.id]])
                 for other in known
             ]
