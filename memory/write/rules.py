@@ -8,7 +8,8 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -51,12 +52,14 @@ def telling(
         told += fields.of_properties(about, properties)
     said = list(_said(read, about))
     told += _in_sentences(said, at, first)
-    changed = [relation for relation in told if relation.replaces]
+    near = _Near(relation for relation in told if relation.replaces)
     if "columns" in properties:  # a table that was a file of its own
         told += tables.of_series(read, about, at)
     else:
         formed = (*fields.of_lines(read, about, dated, at), *tables.of_tables(read, dated))
-        told += [field for field in formed if not any(_tells_again(field, change) for change in changed)]
+        told += [
+            field for field in formed if not any(_tells_again(field, change) for change in near(field.start, field.end))
+        ]
     acronym = phrases.acronym(title) if about else ""
     objects = (ToldObject(about, None, (acronym,)),) if acronym else ()
     return Telling("rule", tuple(_once(told)), (), objects)
@@ -67,6 +70,18 @@ def _tells_again(field: ToldRelation, change: ToldRelation) -> bool:
     apart = field.end <= change.start or change.end <= field.start
     said = (change.object, change.replaces or change.object)
     return not apart and any(value in field.object or field.object in value for value in said)
+
+
+class _Near:
+    """What was told, to be found again by its place; none of it is longer than the sentences that tell a change."""
+
+    def __init__(self, told: Iterable[ToldRelation]) -> None:
+        self._told = sorted(told, key=lambda relation: relation.start)
+        self._starts = [relation.start for relation in self._told]
+
+    def __call__(self, start: int, end: int) -> Sequence[ToldRelation]:
+        """What may overlap [start, end)."""
+        return self._told[bisect_left(self._starts, start - 4 * LONGEST) : bisect_left(self._starts, end)]
 
 
 def _said(read: Passage, about: str) -> Iterator[Said]:
@@ -89,19 +104,20 @@ def _said(read: Passage, about: str) -> Iterator[Said]:
 
 
 def _in_sentences(said: list[Said], at: datetime | None, first: bool) -> Iterator[ToldRelation]:
-    spans = []
-    for change, one in _changes(said):
-        spans.append((change.start, change.end))
-        yield _told_change(change, one, at)
+    changed = [_told_change(change, one, at) for change, one in _changes(said)]
+    yield from changed
+    near = _Near(changed)
     for place, one in enumerate(said):
         for statement in (*statements.of_sentence(one), *(statements.of_beginning(one) if first and not place else ())):
-            if not any(start < statement.end and statement.start < end for start, end in spans):
+            beside = near(statement.start, statement.end)
+            if not any(change.start < statement.end and statement.start < change.end for change in beside):
                 yield _told_statement(statement, one, at)
 
 
 def _changes(said: list[Said]) -> Iterator[tuple[Change, Said]]:
+    ends = [one.end for one in said]
     for change in changes.across(said):
-        yield change, next(one for one in said if change.start < one.end)
+        yield change, said[bisect_right(ends, change.start)]
     for one in said:
         for change in changes.of_sentence(one):
             yield change, one
