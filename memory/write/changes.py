@@ -8,7 +8,7 @@ otherwise: a change that is overlooked is found again by whoever reads on, a wro
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from memory.write import change_words as words
@@ -41,23 +41,12 @@ def of_sentence(said: Said) -> Iterator[Change]:
         for change in rule(said) if not said.signs.isdisjoint(words.SIGNS[name]) else ():
             if any(start < change.end and change.start < end for start, end in taken):
                 continue
-            if change.subject and change.old.lower() != change.new.lower() and _fits(change.old) and _fits(change.new):
+            if change.subject and change.old.lower() != change.new.lower() and fits(change.old) and fits(change.new):
                 taken.append((change.start, change.end))
                 yield change
 
 
-def across(said: Sequence[Said]) -> Iterator[Change]:
-    """Changes that neighbouring sentences tell together: an old plan and a new one, "no longer A. Back to B", who steps
-    down as one thing and takes over as another, what ended and what is used now."""
-    for place, one in enumerate(said):
-        if not one.signs:
-            continue
-        following = [other for other in said[place : place + 3] if other.teller == one.teller]
-        for rule in (rule for name, rule in _ACROSS if not one.signs.isdisjoint(words.SIGNS[name])):
-            yield from (change for change in rule(one, following) if _fits(change.old) and _fits(change.new))
-
-
-def _fits(value: str) -> bool:
+def fits(value: str) -> bool:
     """Whether it can be a value: no pronoun, no adverb, not only little words."""
     said = value.lower().split()
     return (
@@ -68,7 +57,7 @@ def _fits(value: str) -> bool:
     )
 
 
-def _made(said: Said, slot: Slot, old: Span | None, new: Span | None, single: bool = True) -> Iterator[Change]:
+def made(said: Said, slot: Slot, old: Span | None, new: Span | None, single: bool = True) -> Iterator[Change]:
     text = said.text
     if slot[0] and slot[1] and old and new:
         yield Change(
@@ -86,7 +75,7 @@ def _alike(said: Said, old: Span | None, new: Span | None) -> bool:
     return bool(old and new) and _kind(said, old) != "word" and _kind(said, old) == _kind(said, new)  # type: ignore[arg-type]
 
 
-def _group(said: Said, match: re.Match[str], name: str) -> Span | None:
+def group(said: Said, match: re.Match[str], name: str) -> Span | None:
     return phrases.right(said.text, match.start(name), match.end(name))
 
 
@@ -96,7 +85,7 @@ def _group(said: Said, match: re.Match[str], name: str) -> Span | None:
 def _from_to(said: Said) -> Iterator[Change]:
     text = said.text
     for match in words.FROM_TO.finditer(text, said.start, said.end):
-        old, new = _group(said, match, "old"), phrases.right(text, match.end(), said.end)
+        old, new = group(said, match, "old"), phrases.right(text, match.end(), said.end)
         if old is None or new is None or old[1] < match.end("old") - 2:
             continue
         if _is_noun(text, said.start, match) or not phrases.STOPS.isdisjoint(match["between"].split()[:-1]):
@@ -108,21 +97,21 @@ def _from_to(said: Said) -> Iterator[Change]:
         is_name = text[new[0]].isupper()
         if alike and verb != "rename":
             slot = thing_slot(said, moved) if moved else slot_before(said, match.start(), "is")
-            yield from _made(said, slot if slot[0] else (said.about, "is"), old, new)
+            yield from made(said, slot if slot[0] else (said.about, "is"), old, new)
         elif verb == "rename":
             slot = (moved, "is called") if moved[:1].isupper() else slot_before(said, match.start(), "is called")
-            yield from _made(said, slot, old, new)
+            yield from made(said, slot, old, new)
         elif verb == "switch":
             slot = slot_before(said, match.start(), "uses")
-            yield from _made(said, (slot[0], moved) if moved and slot[0] else slot, old, new, bool(moved))
+            yield from made(said, (slot[0], moved) if moved and slot[0] else slot, old, new, bool(moved))
         elif verb == "promote":
-            yield from _made(said, (moved, "is") if moved else slot_before(said, match.start(), "is"), old, new)
+            yield from made(said, (moved, "is") if moved else slot_before(said, match.start(), "is"), old, new)
         elif verb == "move" and moved:
-            yield from _made(said, (moved, "moved to"), old, new, False)
+            yield from made(said, (moved, "moved to"), old, new, False)
         elif verb == "move" and is_name:
             slot = slot_before(said, match.start(), "lives in")
             if slot[0][:1].isupper() or slot[0] == said.teller:
-                yield from _made(said, slot, old, new)
+                yield from made(said, slot, old, new)
 
 
 def _is_noun(text: str, start: int, match: re.Match[str]) -> bool:
@@ -166,7 +155,7 @@ _DIRECTIONS = frozenset("up down back over again slightly me us".split())
 def _was(said: Said) -> Iterator[Change]:
     text = said.text
     for match in words.WAS.finditer(text, said.start, said.end):
-        old = _group(said, match, "old")
+        old = group(said, match, "old")
         if old is None or not phrases.is_plain(text[old[0] : old[1]]) or _is_year(text, old):
             continue
         new = _nearest(said, match.start(), _kind(said, old))
@@ -179,7 +168,7 @@ def _was(said: Said) -> Iterator[Change]:
             slot = (said.about, slot[0])
         label = phrases.left(text, said.start, new[0], _COPULAS)
         name = phrases.clean(text[label[0] : label[1]]) if label and not slot[0] else ""
-        yield from _made(said, slot if slot[0] else (name or said.about, "is"), old, new)
+        yield from made(said, slot if slot[0] else (name or said.about, "is"), old, new)
 
 
 _COPULAS = frozenset("is are now costs cost at of".split())
@@ -205,10 +194,10 @@ _TOKEN = re.compile(r"[^\s*\"“”]+")
 
 def _isnt(said: Said) -> Iterator[Change]:
     for match in words.ISNT.finditer(said.text, said.start, said.end):
-        old, new = _group(said, match, "old"), phrases.right(said.text, match.end(), said.end)
+        old, new = group(said, match, "old"), phrases.right(said.text, match.end(), said.end)
         if _alike(said, old, new):
             slot = thing_slot(said, name_before(said, match.start()))
-            yield from (_completed(change) for change in _made(said, slot, old, new))
+            yield from (_completed(change) for change in made(said, slot, old, new))
 
 
 def _completed(change: Change) -> Change:
@@ -220,10 +209,10 @@ def _completed(change: Change) -> Change:
 
 def _but_not(said: Said) -> Iterator[Change]:
     for match in words.BUT_NOT.finditer(said.text, said.start, said.end):
-        old, new = _group(said, match, "old"), _group(said, match, "new")
+        old, new = group(said, match, "old"), group(said, match, "new")
         corrects = words.CORRECTS.search(said.text, max(0, said.start - 80), said.end) is not None
         if _alike(said, old, new) and (corrects or "now" in match["new"].lower().split()):
-            yield from _made(said, (name_before(said, match.start()) or said.about, "is"), old, new)
+            yield from made(said, (name_before(said, match.start()) or said.about, "is"), old, new)
 
 
 def _not_any_more(said: Said) -> Iterator[Change]:
@@ -238,7 +227,7 @@ def _not_any_more(said: Said) -> Iterator[Change]:
         if text[match.end() : new[0]].strip("*_\"' ").lower() in ("the", "a", "an") and match["mark"] == ",":
             continue
         slot = slot_before(said, match.start(), "is")
-        yield from _made(said, slot if slot[0] else (said.about or said.teller, "is"), old, new)
+        yield from made(said, slot if slot[0] else (said.about or said.teller, "is"), old, new)
 
 
 _WITH_PLACE = phrases.STOPS - {"at", "on", "in", "with", "by"}
@@ -266,13 +255,13 @@ def _instead(said: Said) -> Iterator[Change]:
         purpose = _PURPOSE.match(text, new[1], said.end)
         thing = phrases.right(text, purpose.end(), said.end) if purpose else None
         if thing:
-            yield from _made(said, thing_slot(said, phrases.clean(text[thing[0] : thing[1]])), old, new)
+            yield from made(said, thing_slot(said, phrases.clean(text[thing[0] : thing[1]])), old, new)
             continue
         slot = slot_before(said, new[0], "is")
         if slot == (said.teller, "is"):  # "I work four days instead of five": it does not say what of me
             continue
         sure = slot[0] and phrases.kind(slot[0]) == "word" and len(slot[0].split()) <= 4
-        yield from _made(said, slot if sure else (said.about or said.teller, "is"), old, new)
+        yield from made(said, slot if sure else (said.about or said.teller, "is"), old, new)
 
 
 _PURPOSE = re.compile(r"\s?(?:for|as) (?:the|our|my|your)\s")
@@ -289,12 +278,12 @@ def _replaces(said: Said) -> Iterator[Change]:
         old, new = phrases.left(text, said.start, match.start()), phrases.right(text, match.end(), said.end)
         slot = _role_slot(said, new)
         if slot and _named(text, old) and _named(text, new):
-            yield from _made(said, slot, old, new)
+            yield from made(said, slot, old, new)
     for match in words.REPLACE_WITH.finditer(text, said.start, said.end):
-        old, new = _group(said, match, "old"), phrases.right(text, match.end(), said.end)
+        old, new = group(said, match, "old"), phrases.right(text, match.end(), said.end)
         subject, _ = slot_before(said, match.start(), "uses")
-        if subject and _named(text, old) and _named(text, new):
-            yield from _made(said, (subject, "uses"), old, new, False)
+        if subject == said.teller and _named(text, old) and _named(text, new):
+            yield from made(said, (subject, "uses"), old, new, False)
     for match in words.REPLACES.finditer(text, said.start, said.end):
         old, new = phrases.right(text, match.end(), said.end), phrases.left(text, said.start, match.start())
         if not _named(text, old) or old is None:
@@ -304,9 +293,9 @@ def _replaces(said: Said) -> Iterator[Change]:
             place = text.find(said.head, max(0, said.start - 300), said.end)
             new = (place, place + len(said.head)) if place >= 0 else None
             if new:
-                yield from _made(said, (said.about or said.teller, "has"), old, new, False)
+                yield from made(said, (said.about or said.teller, "has"), old, new, False)
         elif _named(text, new) and (slot := _role_slot(said, old)):
-            yield from _made(said, slot, old, new)
+            yield from made(said, slot, old, new)
 
 
 def _role_slot(said: Said, place: Span | None) -> Slot | None:
@@ -337,18 +326,19 @@ def _renamed(said: Said) -> Iterator[Change]:
     for match in words.RENAMED.finditer(text, said.start, said.end):
         new = phrases.right(text, match.end(), said.end)
         if match["old"]:
-            old = _group(said, match, "old")
+            old = group(said, match, "old")
         else:
             span = phrases.right(text, said.start, match.start())
-            old = span if _named(text, span) else phrases.left(text, said.start, match.start())
+            alone = span is not None and all(word[:1].isupper() for word in text[span[0] : span[1]].split())
+            old = span if alone else phrases.left(text, said.start, match.start())
         if old and _named(text, old) and _named(text, new):
-            yield from _made(said, (phrases.clean(text[old[0] : old[1]]), "is called"), old, new)
+            yield from made(said, (phrases.clean(text[old[0] : old[1]]), "is called"), old, new)
 
 
 def _used_to(said: Said) -> Iterator[Change]:
     for match in words.USED_TO.finditer(said.text, said.start, said.end):
-        old, new = _group(said, match, "old"), phrases.right(said.text, match.end(), said.end)
-        yield from _made(said, slot_before(said, match.start(), "is"), old, new)
+        old, new = group(said, match, "old"), phrases.right(said.text, match.end(), said.end)
+        yield from made(said, slot_before(said, match.start(), "is"), old, new)
 
 
 def _arrow(said: Said) -> Iterator[Change]:
@@ -362,7 +352,7 @@ def _arrow(said: Said) -> Iterator[Change]:
             if not _alike(said, old, new) or old is None:
                 continue
         slot = slot_before(said, old[0], "is") if old[0] > said.start else ("", "")
-        yield from _made(said, slot if slot[0] else (said.about, "is"), old, new)
+        yield from made(said, slot if slot[0] else (said.about, "is"), old, new)
 
 
 def _former(said: Said) -> Iterator[Change]:
@@ -385,51 +375,4 @@ _RULES: tuple[tuple[str, Callable[[Said], Iterator[Change]]], ...] = (
     ("from_to", _from_to), ("was", _was), ("isnt", _isnt), ("but_not", _but_not), ("not_any_more", _not_any_more),
     ("instead", _instead), ("replaces", _former), ("replaces", _replaces), ("renamed", _renamed),
     ("used_to", _used_to), ("arrow", _arrow),
-)  # fmt: skip
-
-
-# Across sentences -----------------------------------------------------------------------------
-
-
-def _old_new(one: Said, following: Sequence[Said]) -> Iterator[Change]:
-    end = following[-1].end
-    for match in words.OLD_NEW.finditer(one.text, one.start, end):
-        if match.start() < one.end:
-            name = phrases.clean(match["name"])
-            yield from _made(one, (one.about or one.teller, name), match.span("old"), match.span("new"), False)
-
-
-def _back(one: Said, following: Sequence[Said]) -> Iterator[Change]:
-    text = one.text
-    match = words.NO_LONGER.search(text, one.start, one.end)
-    for other in following if match else ():
-        back = words.BACK.search(text, max(match.end(), other.start), other.end)  # type: ignore[union-attr]
-        new = phrases.right(text, back.end(), other.end) if back else None
-        if new and match:
-            yield from _made(one, (one.teller, "is"), _group(one, match, "old"), new, False)
-            return
-
-
-def _roles(one: Said, following: Sequence[Said]) -> Iterator[Change]:
-    text = one.text
-    steps = words.STEPS_DOWN.search(text, one.start, one.end)
-    who = slot_before(one, steps.start(), "serves as")[0] if steps else ""
-    for other in following if who else ():
-        for takes in words.TAKES_OVER.finditer(text, max(steps.end(), other.start), other.end):  # type: ignore[union-attr]
-            if text[other.start : takes.start()].rstrip().endswith(who.split()[0]) and steps:
-                old, new = _group(one, steps, "old"), _group(one, takes, "new")
-                yield from _made(one, (who, "serves as"), old, new, False)
-                return
-
-
-def _gone(one: Said, following: Sequence[Said]) -> Iterator[Change]:
-    text = one.text
-    for match in words.GONE.finditer(text, one.start, following[min(1, len(following) - 1)].end):
-        if match.start() < one.end:
-            old, new = phrases.left(text, one.start, match.start()), phrases.right(text, match.end(), following[-1].end)
-            yield from _made(one, (one.teller, "uses"), old, new, False)
-
-
-_ACROSS: tuple[tuple[str, Callable[[Said, Sequence[Said]], Iterator[Change]]], ...] = (
-    ("old_new", _old_new), ("back", _back), ("roles", _roles), ("gone", _gone),
 )  # fmt: skip

@@ -179,6 +179,9 @@ def _field(text: str, start: int, end: int, line: Line, about: str) -> _Field | 
         begin, last = bold.span("value")
     value = text[begin:last]
     stop = _ENDING.search(_ASIDE.sub(lambda aside: "_" * len(aside[0]), value))
+    plain_line = not (line.bullet or marks or bold or new)
+    if stop and plain_line and value[stop.start()] == "," and phrases.kind(value[: stop.start()]) == "word":
+        return None  # a sentence: "Turkey: the first leg, held in April"
     last = begin + stop.start() if stop else last
     begin, last = phrases.trimmed(text, begin, last)
     value = text[begin:last]

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from memory.write import changes, fields, moods, phrases, statements, tables
+from memory.write import changes, fields, moods, phrases, statements, successions, tables
 from memory.write.change_words import ALL_SIGNS, SIGNS, TOKEN
 from memory.write.changes import Change
 from memory.write.passages import Line, Passage, Span, is_chat, passage
@@ -116,7 +116,7 @@ def _in_sentences(said: list[Said], at: datetime | None, first: bool) -> Iterato
 
 def _changes(said: list[Said]) -> Iterator[tuple[Change, Said]]:
     ends = [one.end for one in said]
-    for change in changes.across(said):
+    for change in successions.across(said):
         yield change, said[bisect_right(ends, change.start)]
     for one in said:
         for change in changes.of_sentence(one):

@@ -49,7 +49,7 @@ _VERBS: dict[str, tuple[str, Cardinality, str]] = {
     "weigh": ("weighs", "one", "value"), "speaks": ("speaks", "many", "name"), "use": ("uses", "many", "name"),
     "uses": ("uses", "many", "name"), "am called": ("is called", "one", "name"), "turned": ("age", "one", "value"),
     "drives": ("drives", "unknown", "any"),
-    "studies": ("studies", "unknown", "any"), "switched to": ("uses", "unknown", "any"),
+    "switched to": ("uses", "unknown", "any"),
     "have switched to": ("uses", "unknown", "any"), "has switched to": ("uses", "unknown", "any"),
     "am back on": ("uses", "unknown", "any"), "are now on": ("uses", "unknown", "name"),
     "am now on": ("uses", "unknown", "name"), "now use": ("uses", "unknown", "any"),
