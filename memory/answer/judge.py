@@ -62,6 +62,10 @@ class Judge:
         cosines: Floats = self._embedder.embed_documents(texts) @ query
         return cosines
 
+    def likeness(self, texts: Sequence[str]) -> dict[str, float]:
+        """text -> its cosine with the question."""
+        return dict(zip(texts, self.about(texts).tolist(), strict=True)) if texts else {}
+
     def of_others(self, ids: Sequence[int]) -> list[Line]:
         """The lines of episodes that were not recalled, as far as the question may see them."""
         return self.lines(

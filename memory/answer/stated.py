@@ -8,9 +8,11 @@ The quote under a statement is the sentence that tells it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
 
 import numpy as np
 
@@ -29,15 +31,17 @@ BEST = 3  # facts that may answer
 
 # Weights, fitted as a softmax over the facts of each question and NONE, with those that answer it as its targets, on
 # the 316 questions of two invented lives that have an answer, once with facts of rules and once with those of a model.
-WHOLE, SAID, PREDICATE = 1.4, 1.1, 1.4  # cosines of the question with all, predicate and object, predicate
-COVERS, SAYS, SENTENCE = 1.6, 1.6, 2.3  # shares of the question's weight: all, predicate and object, with the sentence
-SUBJECT = 0.5  # the question names the subject
-RANK = 0.7  # of the episode in the recall
-NEWNESS = 1.6  # 1 for the newest of the recalled episodes
-KIND = 0.55  # the object is of the kind that is asked for
-LENGTH = -0.7  # of the object, full at MANY_WORDS
-RECALLED = 0.5  # a recalled episode tells it
-NONE = 5.9  # that none of them answers
+WHOLE, SAID, PREDICATE = 1.1, 1.1, 1.5  # cosines of the question with all, predicate and object, predicate
+COVERS, TOLD, COURSE = 1.4, 1.5, 1.9  # shares of the question's weight: the fact, its sentences, those of its past too
+LIKE = 1.2  # cosine of the question with the sentence that is most like it, of the fact or its past
+SUBJECT = 0.4  # the question names the subject
+RANK = 0.6  # of the episode in the recall
+NEWNESS = 1.3  # 1 for the newest of the recalled episodes
+KIND = 0.5  # the object is of the kind that is asked for
+LENGTH = -0.4  # of the object, full at MANY_WORDS
+RECALLED = 0.55  # a recalled episode tells it
+CHANGED = 1.0  # it took the place of another
+NONE = 6.3  # that none of them answers
 MANY_WORDS = 8
 _COURSE = re.compile(
     r"\b(in order|over time|over the years|history of|successive(ly)?|one after (the other|another)|through before"
@@ -71,53 +75,85 @@ def stated(
     current = [one for one in known.values() if one.modality in ("asserted", "plan") and holds_at(one, found.at)]
     if not current:
         return []
-    known_of = set(recalled)
-    own = set(objects)
     names = graph.object_labels(conn, sorted({node for one in current for node in (one.subject, one.object)}))
-    whole = [f"{names[one.subject]} {one.predicate} {names[one.object]}" for one in current]
+    past = relations.before(conn, [one.id for one in current])
+    told = _Telling(conn, found, past)
+    words = {one.id: f"{names[one.subject]} {one.predicate} {names[one.object]}" for one in current}
     said = [f"{one.predicate} {names[one.object]}" for one in current]
     asked = _without(found.question.text, found.seeds.values())
+    likeness = judge.likeness(told.sentences())
+    covers = judge.scorer.coverage
+    own, known_of = set(objects), set(recalled)
     scores = (
-        WHOLE * judge.about(whole)
+        WHOLE * judge.about(list(words.values()))
         + SAID * judge.about(said, asked)
         + PREDICATE * judge.about([one.predicate for one in current], asked)
-        + COVERS * np.array([judge.scorer.coverage(text) for text in whole])
-        + SAYS * np.array([judge.scorer.coverage(text) for text in said])
-        + SUBJECT * np.array([one.subject in own for one in current])
-        + KIND * np.array([judge.scorer.kind(names[one.object]) for one in current])
-        + LENGTH * np.array([min(len(names[one.object].split()), MANY_WORDS) / MANY_WORDS for one in current])
-        + RECALLED * np.array([one.id in known_of for one in current])
+        + [
+            COVERS * covers(words[one.id])
+            + TOLD * covers(" ".join([words[one.id], *told.of(one.id)]))
+            + COURSE * covers(" ".join([words[one.id], *told.of(one.id, *past[one.id])]))
+            + LIKE * max((likeness[text] for text in told.of(one.id, *past[one.id])), default=0.0)
+            + SUBJECT * (one.subject in own)
+            + KIND * judge.scorer.kind(names[one.object])
+            + LENGTH * min(len(names[one.object].split()), MANY_WORDS) / MANY_WORDS
+            + RECALLED * (one.id in known_of)
+            + CHANGED * bool(past[one.id])
+            for one in current
+        ]
     ).tolist()
     likely = sorted(range(len(current)), key=lambda place: (-scores[place], current[place].id))[:LIKELY]
-    told = judge.tellers([current[place].id for place in likely], known_lines)
+    tellers = judge.tellers([current[place].id for place in likely], known_lines)
     lines = []
     for place in likely:
-        one, line = current[place], told.get(current[place].id)
-        if line is not None:
-            at = judge.place(line.episode, 0, 0)
-            held = judge.scorer.coverage(f"{line.quote} {whole[place]}")
-            score = scores[place] + SENTENCE * held + RANK * at.rank + NEWNESS * at.newness
-            shown = whole[place] + _since(one)
-            lines.append((one, replace(line, shown=shown, score=score, earlier=False, newer=None)))
+        one = current[place]
+        if one.id in tellers:
+            at = judge.place(tellers[one.id].episode, 0, 0)
+            score = scores[place] + RANK * at.rank + NEWNESS * at.newness
+            shown = words[one.id] + _since(one)
+            lines.append((one, replace(tellers[one.id], shown=shown, score=score, earlier=False, newer=None)))
     every = float(np.logaddexp.reduce([NONE, *(line.score for _, line in lines)]))
     lines = [(one, replace(line, score=line.score - every)) for one, line in lines]
     lines.sort(key=lambda pair: (-pair[1].score, pair[0].id))
     if lines and asks_course(found.question.text):
-        return _course(conn, lines[0], judge, known_lines)
+        return _course(conn, past[lines[0][0].id], lines[0][1], judge, known_lines)
     return [line for _, line in lines[:BEST]]
 
 
-def _course(conn: Connection, best: tuple[Relation, Line], judge: Judge, known_lines: Sequence[Line]) -> list[Line]:
+class _Telling:
+    """The sentences that tell facts and their past, as far as the question may see them."""
+
+    def __init__(self, conn: Connection, found: Found, past: Mapping[int, Sequence[int]]) -> None:
+        self._of: dict[int, list[str]] = defaultdict(list)
+        for id, episode, text in relations.sentences(conn, sorted({*past, *chain.from_iterable(past.values())})):
+            if found.sees(episode):
+                self._of[id].append(text)
+
+    def of(self, *ids: int) -> list[str]:
+        """Those that tell one of these facts."""
+        return [text for id in ids for text in self._of.get(id, ())]
+
+    def sentences(self) -> list[str]:
+        """All of them, each once."""
+        return sorted(set(chain.from_iterable(self._of.values())))
+
+
+def _course(conn: Connection, past: Sequence[int], best: Line, judge: Judge, known_lines: Sequence[Line]) -> list[Line]:
     """What held before, in order, and the fact that holds."""
-    row = relations.before(conn, best[0].id)
-    told = judge.tellers([one.id for one in row], known_lines)
-    words = _words(conn, row)
-    past = [
-        replace(told[one.id], shown=words[one.id] + _since(one), score=best[1].score, earlier=False, newer=None)
-        for one in row
+    rows = sorted(relations.by_id(conn, past), key=lambda one: (one.valid_from or one.told or 0, one.id))
+    told = judge.tellers(list(past), known_lines)
+    names = graph.object_labels(conn, sorted({node for one in rows for node in (one.subject, one.object)}))
+    before = [
+        replace(
+            told[one.id],
+            shown=f"{names[one.subject]} {one.predicate} {names[one.object]}{_since(one)}",
+            score=best.score,
+            earlier=False,
+            newer=None,
+        )
+        for one in rows
         if one.id in told
     ]
-    return [*past, best[1]]
+    return [*before, best]
 
 
 def _without(question: str, names: Iterable[str]) -> str:
@@ -125,11 +161,6 @@ def _without(question: str, names: Iterable[str]) -> str:
     for name in names:
         question = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", question, flags=re.IGNORECASE)
     return question
-
-
-def _words(conn: Connection, rows: Sequence[Relation]) -> dict[int, str]:
-    names = graph.object_labels(conn, sorted({node for one in rows for node in (one.subject, one.object)}))
-    return {one.id: f"{names[one.subject]} {one.predicate} {names[one.object]}" for one in rows}
 
 
 def _since(relation: Relation) -> str:

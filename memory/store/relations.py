@@ -99,20 +99,40 @@ def tell(conn: Connection, id: int, episode: int, start: int, end: int, extracto
     )
 
 
-def before(conn: Connection, id: int) -> list[Relation]:
-    """What a relation took the place of, and what that did, the oldest first."""
-    found: list[int] = []
-    waiting = [id]
+def before(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
+    """For each of these relations those that it took the place of, and what these did, the latest first."""
+    took: dict[int, list[int]] = {}
+    waiting = set(ids)
     while waiting:
         rows = conn.execute(
-            "SELECT DISTINCT r.old_id FROM revision r JOIN edge e ON e.id = r.old_id AND e.superseded_by = r.new_id"
-            " WHERE r.relation = 'supersedes' AND r.state IN ('open', 'kept')"
-            " AND r.new_id IN (SELECT value FROM json_each(?))",
-            (id_list(waiting),),
-        )
-        waiting = [old for (old,) in rows if old not in found and old != id]
-        found += waiting
-    return sorted(by_id(conn, found), key=lambda one: (one.valid_from or one.told or 0, one.id))
+            "SELECT DISTINCT r.new_id, r.old_id FROM revision r JOIN edge e ON e.id = r.old_id"
+            " AND e.superseded_by = r.new_id WHERE r.relation = 'supersedes' AND r.state IN ('open', 'kept')"
+            " AND r.new_id IN (SELECT value FROM json_each(?)) ORDER BY r.new_id, e.valid_from DESC, r.old_id DESC",
+            (id_list(sorted(waiting)),),
+        ).fetchall()
+        for new, old in rows:
+            took.setdefault(new, []).append(old)
+        waiting = {old for _, old in rows} - took.keys()
+    found: dict[int, list[int]] = {}
+    for id in ids:
+        row = list(took.get(id, ()))
+        for old in row:
+            row += [older for older in took.get(old, ()) if older not in row and older != id]
+        found[id] = row
+    return found
+
+
+def sentences(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str]]:
+    """(relation, episode, words) of each sentence, and thesis of a model, that lies where a live episode tells one of
+    these relations."""
+    return conn.execute(
+        "SELECT v.item_id, v.episode_id, ifnull(t.text, substr(e.text, t.span_from + 1, t.span_to - t.span_from))"
+        " FROM provenance v JOIN node n ON n.id = v.episode_id AND n.t_expired IS NULL"
+        " JOIN episode e ON e.node_id = v.episode_id JOIN thesis t ON t.episode_id = v.episode_id"
+        " AND t.span_from < v.span_to AND t.span_to > v.span_from WHERE v.item_kind = 'edge'"
+        " AND v.item_id IN (SELECT value FROM json_each(?)) ORDER BY v.item_id, v.episode_id, t.node_id",
+        (id_list(ids),),
+    ).fetchall()
 
 
 def told_by(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, int]]:
