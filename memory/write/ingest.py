@@ -97,13 +97,14 @@ def read(document: Document, settings: ChunkSettings, rules: bool = True) -> Rea
     read_episodes: list[ReadEpisode] = []
     for draft in episodes_of(document, settings):
         words = "\0".join([draft.title, draft.text, draft.speaker or ""])
+        spans = tuple(sentences(draft.text))
         read_episodes.append(
             ReadEpisode(
                 draft,
                 hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest(),
-                tuple(sentences(draft.text)),
+                spans,
                 tuple(mention_rules.mentions(draft.text, draft.title)),
-                _told(document, draft, not read_episodes) if rules else Telling("rule"),
+                _told(document, draft, not read_episodes, spans) if rules else Telling("rule"),
             )
         )
     if not read_episodes:
@@ -112,9 +113,9 @@ def read(document: Document, settings: ChunkSettings, rules: bool = True) -> Rea
     return ReadDocument(document, title_of(document), tuple(read_episodes), tuple(shared))
 
 
-def _told(document: Document, draft: Draft, first: bool) -> Telling:
-    at, speaker = draft.at or document.at, draft.speaker or document.speaker
-    return telling(draft.text, draft.title, at, speaker, document.properties, first)
+def _told(document: Document, draft: Draft, first: bool, spans: tuple[tuple[int, int], ...]) -> Telling:
+    at, speaker, is_chat = draft.at or document.at, draft.speaker or document.speaker, bool(document.turns)
+    return telling(draft.text, draft.title, at, speaker, document.properties, first, chat=is_chat, spans=spans)
 
 
 def _clean(document: Document) -> Document:
