@@ -87,6 +87,11 @@ def reading(state: wire.Enrichment) -> str:
             return f"{far}; {state.detail}" if state.detail else far
 
 
+def spent(state: wire.Enrichment) -> str:
+    """What reading has taken today."""
+    return f"{state.tokens:,} tokens and {state.minutes:,.0f} min of models today, to read; by model: pal models"
+
+
 def print_estimate(known: wire.Estimate) -> None:
     """What is in a folder, and what a model would take to read it."""
     about = "" if known.sampled == known.files else "about "

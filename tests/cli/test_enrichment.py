@@ -11,7 +11,7 @@ import pytest
 from memory.write import extract
 from tests.cli.vault import Shell
 from tests.daemon.enriching import able, system_of
-from tests.fakes import FakeOllama, OllamaModel, Reply, Says
+from tests.fakes import FakeOllama, Hangs, OllamaModel, Reply, Says
 from tests.fakes.talents import diligent
 
 QWEN = "ollama:qwen3:4b"
@@ -58,13 +58,28 @@ def test_without_a_model_it_says_so_once_with_how_to_add_one(shell: Shell, ollam
 def test_a_model_that_was_graded_reads_by_itself(shell: Shell, ollama: FakeOllama) -> None:
     shell.pal("remember", "Mira lives in Utrecht.", "--at", "2024-01-01")
     assert shell.pal("models", "probe").code == 0
-    state = until(shell, lambda state: state["read"] == 1)
-    assert state["tokens"] > 0
+    state = until(shell, lambda state: state["read"] == 1 and state["tokens"] > 0)
+    assert row(shell, "Spent").startswith(f"{state['tokens']:,} tokens and 0 min of models today")
     shell.pal("remember", "Mira moved to Leipzig.", "--at", "2024-02-01")
     until(shell, lambda state: state["read"] == 2)
     assert "lives in Leipzig" in shell.pal("facts", "Mira").out
     assert row(shell, "Read") == "2 of 2 episodes by a model"
     assert shell.pal("check").code == 0
+
+
+def test_the_daemon_answers_and_ends_while_a_model_hangs(shell: Shell, ollama: FakeOllama) -> None:
+    assert shell.pal("models", "probe").code == 0
+    ollama.answer = lambda body: Hangs() if system_of(body) == extract.SYSTEM else diligent(body)
+    shell.pal("remember", "The gallery key hangs under the pot.")
+    ollama.until(lambda server: any(system_of(body) == extract.SYSTEM for body in server.chats))
+    assert until(shell, lambda state: state["state"] == "reading")["model"] == QWEN
+    assert "under the pot" in shell.pal("ask", "Where does the gallery key hang?").out
+    assert shell.pal("remember", "The boat is called Paperwork.").code == 0
+    assert shell.pal("daemon", "stop").code == 0
+    ollama.until(lambda server: server.left == 1)
+    ollama.answer = reader
+    state = until(shell, lambda state: state["read"] == 2)
+    assert (state["jobs"], state["failed_total"]) == (0, 0), "the next daemon goes on with it"
 
 
 def test_what_failed_is_shown_and_done_again(shell: Shell, ollama: FakeOllama) -> None:

@@ -1,0 +1,48 @@
+"""A daemon that is killed while a model reads, or behind that: the next one goes on, and nothing is there twice."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from daemon import wire
+from daemon.client import Client
+from daemon.settings import ModelsSettings
+from daemon.testing import run_daemon
+from plugins.llms.settings import OllamaSettings
+from tests.daemon.conftest import QUICK
+from tests.daemon.enriching import HERE, QWEN, able
+from tests.fakes import FakeOllama, Hangs
+
+
+def state(client: Client) -> wire.Enrichment:
+    found = client.status().enrichment
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("hangs", [1, 2])
+def test_kill_9_while_a_model_reads(tmp_path: Path, hangs: int) -> None:
+    """`hangs`: the call that is never answered, of the first note or of the second."""
+    with FakeOllama(QWEN, answer=able) as ollama:
+        settings = replace(QUICK, ollama=OllamaSettings(host=ollama.url), models=ModelsSettings(extract=(HERE,)))
+        asked = iter(range(1, 100))
+        ollama.answer = lambda body: Hangs() if next(asked) == hangs else able(body)
+        with run_daemon(tmp_path / "home", settings) as daemon:
+            for number, town in enumerate(("Utrecht", "Leipzig"), 1):
+                note = wire.RememberRequest(f"Mira lives in {town}.", at=f"2024-0{number}-01", source=f"note {number}")
+                daemon.client.remember(note)
+            ollama.until(lambda server: len(server.chats) >= hangs)
+            daemon.kill()
+            daemon.start()
+            deadline = time.monotonic() + 30
+            while (now := state(daemon.client)).read < 2 or now.jobs:
+                assert time.monotonic() < deadline, now
+                time.sleep(0.05)
+            known = [one for one in daemon.client.facts("Mira").facts if one.kind == "relation"]
+            assert [one.text for one in known if one.origin == "model" or "lives" in one.text] == [known[0].text]
+            assert "Leipzig" in known[0].text
+            assert daemon.client.check().problems == ()
