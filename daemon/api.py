@@ -228,7 +228,7 @@ def _fact_routes(app: FastAPI, services: Services) -> None:
 
     @app.get("/revisions/{id}", response_model=wire.FactRevision)
     async def revision(id: int) -> Response:
-        return reply(await services.read(lambda: views.revision(memory.revision(id))))
+        return reply(await services.read(lambda: revising.one(memory, id)))
 
     @app.post("/revisions/{id}", response_model=wire.FactRevision)
     async def settle(id: int, request: wire.VerdictRequest) -> Response:

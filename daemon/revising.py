@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 from daemon import views, wire
@@ -21,6 +22,7 @@ log = logging.getLogger(__name__)
 
 MOST = 1000  # revisions of one object that are looked at
 SAME_WORDS = 0.6  # share of a sentence's words that its relations have, so that it says no more than they
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n")
 WORD = re.compile(r"\w+")
 NEWS = 100  # told of one unit that was written
 
@@ -33,8 +35,31 @@ def listing(memory: Memory, state: str, about: str | None, limit: int) -> wire.R
     if state not in STATES:
         raise InvalidInputError(f"state is {state[:40]!r}. Write one of {', '.join(STATES)}.")
     with memory.store.reading() as conn:
-        found = memory.revisions(state, limit, about)
+        found = _with_sentences(conn, memory.revisions(state, limit, about))
         return wire.RevisionsReply(tuple(map(views.revision, found)), revisions.count_open(conn))
+
+
+def one(memory: Memory, id: int) -> wire.FactRevision:
+    """NotFoundError."""
+    with memory.store.reading() as conn:
+        return views.revision(*_with_sentences(conn, [memory.revision(id)]))
+
+
+def _with_sentences(conn: Connection, found: Sequence[Revision]) -> list[Revision]:
+    """The revisions with the whole sentences of their quotes: a person is to judge them."""
+    ids = {fact.episode_id for each in found for fact in (each.old, each.new)}
+    passages = {episode.id: episode for episode in episodes.by_ids(conn, sorted(ids))}
+
+    def whole(fact: Fact) -> Fact:
+        passage = passages.get(fact.episode_id)
+        for match in re.finditer(re.escape(fact.quote), passage.text) if passage and fact.quote else ():
+            if passage and passage.line_at(match.start()) == fact.line:
+                start = max((end.end() for end in SENTENCE_END.finditer(passage.text, 0, match.start())), default=0)
+                end = SENTENCE_END.search(passage.text, max(match.start(), match.end() - 1))
+                return replace(fact, quote=passage.text[start : end.start() if end else None].strip())
+        return fact
+
+    return [replace(each, old=whole(each.old), new=whole(each.new)) for each in found]
 
 
 def facts(memory: Memory, about: str, as_of: str | None, known_on: str | None, history: bool) -> wire.FactsReply:
@@ -71,7 +96,7 @@ def settle(memory: Memory, publish: Callable[[wire.Event], None], id: int, verdi
     if verdict not in VERDICTS:
         raise InvalidInputError(f"verdict is {verdict[:40]!r}. Write keep, both, old or undo.")
     settled = memory.undo(id) if verdict == "undo" else memory.settle(id, verdict)  # type: ignore[arg-type]
-    seen = views.revision(settled)
+    seen = one(memory, settled.id)
     publish(wire.FactChanged(seen))
     return seen
 
@@ -160,9 +185,9 @@ class News:
             return
         self._generation = generation
         if (newest := self._last()) > self._newest:
-            fresh = [one for one in self._memory.revisions("all", NEWS) if one.id > self._newest]
-            for one in sorted(fresh, key=lambda one: one.id):
-                self._publish(wire.FactChanged(views.revision(one)))
+            fresh = {revision.id for revision in self._memory.revisions("all", NEWS)}
+            for id in sorted(id for id in fresh if id > self._newest):
+                self._publish(wire.FactChanged(one(self._memory, id)))
             self._newest = newest
 
     def _last(self) -> int:

@@ -13,6 +13,7 @@ from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Decision, Document
 from memory.settings import FactSettings, MemorySettings
+from memory.store import episodes
 from memory.write.told import Telling, ToldRelation
 from plugins import manager
 
@@ -142,6 +143,24 @@ def test_a_fact_that_was_never_true_is_in_no_history(memory: Memory) -> None:
     [strand] = revising.history(memory, "Marta").strands
     assert [(value.fact.objects[-1], value.ended) for value in strand.values] == [("Lisbon", None)]
     assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Lisbon"]
+
+
+def test_who_decides_sees_whole_sentences(memory: Memory) -> None:
+    first = "# Log\n\nIt rained. Marta lives in Lisbon, as ever. Lisbon is warm."
+    second = "Marta lives in Porto"
+    for day, text, quote in (("2024-05-01", first, "lives in Lisbon"), ("2026-03-09", second, "Porto")):
+        at = datetime.fromisoformat(day).replace(tzinfo=UTC)
+        [receipt] = memory.remember_many([Document(f"{day}.md", text, kind="file", at=at)])
+        [id] = receipt.episode_ids
+        with memory.store.reading() as conn:
+            start = episodes.by_ids(conn, [id])[0].text.rindex(quote)
+        told = ToldRelation(
+            subject="Marta", predicate="lives in", object=quote.split()[-1], start=start, end=start + len(quote)
+        )
+        memory.learn({id: Telling("rule", (told,))})
+    [revision] = revising.listing(memory, "open", None, 10).revisions
+    assert (revision.old.quote, revision.new.quote) == ("Marta lives in Lisbon, as ever.", "Marta lives in Porto")
+    assert revising.one(memory, revision.id) == revision
 
 
 def test_a_verdict_is_told_to_everybody(memory: Memory) -> None:
