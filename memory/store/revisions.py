@@ -76,6 +76,8 @@ def change(conn: Connection, revision: int, fact: int, field: Field, value: int 
         "INSERT INTO journal(t, item_kind, item_id, field, old, new, revision_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
         (now, "edge" if kind_of(fact) == "relation" else "node", fact, field, _text(before), _text(value), revision),
     )
+    if field == "t_expired" and table == "edge":  # what was learnt on it was learnt on something that is not so
+        conn.execute("DELETE FROM edge_memory WHERE edge_id = ?", (fact,))
 
 
 def take_back(conn: Connection, revision: int) -> list[int]:

@@ -86,7 +86,8 @@ class Learner:
         pairs: list[tuple[int, int]] = sorted(self._returned)
         if embed is not None and self._met:
             fresh = relations.by_id(self.conn, sorted(self._met))
-            near = {node: self._resolver.near(node) for one in fresh for node in (one.subject, one.object)}
+            objects = {node for one in fresh for node in (one.subject, one.object)}
+            near = {node: self._resolver.near(node) for node in sorted(objects)}
             pairs += self._reviser.proposals(fresh, near, embed)
         return Learnt(tuple(self._new), tuple(self._reviser.made), tuple(dict.fromkeys(pairs)))
 

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
@@ -16,7 +19,6 @@ from memory.nouns import Decision, Fact
 from memory.protocols import Embedder
 from memory.settings import FactSettings, MemorySettings, PersonSettings
 from memory.write.told import OWNER, Telling, ToldObject, ToldRelation, ToldThesis
-
 
 UNTOLD = MemorySettings(facts=FactSettings(rules=False))
 
@@ -315,6 +317,48 @@ def test_wrong_ids_and_words(fresh: Memory) -> None:
     with pytest.raises(InvalidInputError):
         fresh.revisions(state="lost")
     assert fresh.revisions() == [] and fresh.pair(1, 2) is None
+
+
+def test_parallel_relations_are_facts_of_their_own(fresh: Memory) -> None:
+    tell(fresh, "2023-01-01", "Ana founded Lumen.", ("Ana", "founded", "Lumen"))
+    tell(fresh, "2023-01-02", "Ana works at Lumen.", ("Ana", "works at", "Lumen"))
+    tell(fresh, "2024-01-02", "Ana works at Orbit.", ("Ana", "works at", "Orbit"))
+    assert held(fresh, "Ana") == ["founded Lumen", "works at Orbit"]
+
+
+def test_what_was_never_true_keeps_no_memory_of_questions(fresh: Memory) -> None:
+    tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
+    tell(fresh, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
+    (revision,) = fresh.revisions()
+    with fresh.store.writing() as conn:
+        conn.execute(
+            "INSERT INTO edge_memory(edge_id, slot, embedder_id, data, norm, t_last)"
+            " SELECT ?, 0, id, x'00', 0.5, 0 FROM embedder LIMIT 1",
+            (revision.new.id,),
+        )
+    fresh.settle(revision.id, "old")
+    with fresh.store.reading() as conn:
+        assert conn.execute("SELECT count(*) FROM edge_memory").fetchone() == (0,)
+
+
+PLACES = ("Bonn", "Kyiv", "Lima", "Oslo", "Riga")
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.permutations(range(len(PLACES))), st.randoms(use_true_random=False))
+def test_a_life_in_any_order_is_the_same_life(static: Embedder, order: list[int], random: Random) -> None:
+    with Memory.open(":memory:", embedder=static, settings=UNTOLD) as memory:
+        for number in order:
+            place = PLACES[number]
+            tell(memory, f"202{number}-01-01", f"Ana is in {place} now.", ("Ana", "lives in", place))
+        for number, place in enumerate(PLACES):
+            assert held(memory, "Ana", as_of=day(f"202{number}-06-01")) == [f"lives in {place}"]
+        revisions = memory.revisions("all", limit=100)
+        random.shuffle(revisions)
+        for revision in revisions:
+            memory.undo(revision.id)
+        assert all(row[5] is row[6] is row[7] is None for row in state(memory)), "undone in any order"
+        assert memory.check().ok
 
 
 def test_what_was_learnt_is_there_after_opening_again(static: Any, tmp_path: Any) -> None:
