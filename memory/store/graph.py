@@ -201,6 +201,39 @@ def all_by_norm(conn: Connection, norm: str) -> list[int]:
     return [id for (id,) in conn.execute("SELECT node_id FROM alias WHERE norm = ? ORDER BY node_id", (norm,))]
 
 
+def called(conn: Connection, norm: str) -> list[int]:
+    """The objects whose own name it is, not one that they were given by a person or a model; by id."""
+    rows = conn.execute(
+        "SELECT a.node_id FROM alias a JOIN node n ON n.id = a.node_id WHERE a.norm = ?"
+        " AND (a.origin IN ('mention', 'frontmatter') OR n.label = a.surface) ORDER BY a.node_id",
+        (norm,),
+    )
+    return [id for (id,) in rows]
+
+
+def join(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
+    """Finds each of these objects under the names of those, too, and the other way round; nothing else is touched."""
+    for mine, theirs in ((ones, others), (others, ones)):
+        conn.execute(
+            "INSERT OR IGNORE INTO alias(norm, surface, node_id, origin) SELECT a.norm, a.surface, o.value, 'user'"
+            " FROM json_each(?) o, alias a WHERE a.node_id IN (SELECT value FROM json_each(?))",
+            (id_list(mine), id_list(theirs)),
+        )
+
+
+def part(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
+    """Takes from each of these objects the names that it got from those, and the other way round."""
+    for mine, theirs in ((ones, others), (others, ones)):
+        conn.execute(
+            "DELETE FROM alias WHERE origin IN ('user', 'told') AND node_id IN (SELECT value FROM json_each(?1))"
+            " AND norm IN (SELECT norm FROM alias WHERE origin IN ('mention', 'frontmatter')"
+            "  AND node_id IN (SELECT value FROM json_each(?2))"
+            "  UNION SELECT a.norm FROM alias a JOIN node n ON n.id = a.node_id AND n.label = a.surface"
+            "  WHERE a.node_id IN (SELECT value FROM json_each(?2)))",
+            (id_list(mine), id_list(theirs)),
+        )
+
+
 def owner(conn: Connection) -> list[int]:
     """The object that stands for the person whose memory it is; none as long as nothing is told of them."""
     rows = conn.execute("SELECT m.value FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner'")

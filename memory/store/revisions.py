@@ -46,6 +46,7 @@ class Row(NamedTuple):
 
 
 _COLUMNS = "id, relation, old_id, new_id, ifnull(reason, ''), author, conf, state, t, t_settled"
+_PREFIXED = "r.id, r.relation, r.old_id, r.new_id, ifnull(r.reason, ''), r.author, r.conf, r.state, r.t, r.t_settled"
 
 
 def kind_of(fact: int) -> Literal["relation", "thesis"]:
@@ -164,5 +165,18 @@ def no_longer_told(conn: Connection, episodes: Iterable[int]) -> list[Row]:
         " AND NOT EXISTS (SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND n.t_expired IS NULL"
         "  WHERE v.item_kind = 'edge' AND v.item_id = r.new_id) ORDER BY r.id DESC",
         (id_list(episodes),),
+    )
+    return [Row(*row) for row in rows]
+
+
+def across(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> list[Row]:
+    """The standing revisions that nobody has settled, of a relation of one of these objects and one of those; the
+    newest first."""
+    rows = conn.execute(
+        f"SELECT {_PREFIXED} FROM revision r JOIN edge o ON o.id = r.old_id JOIN edge n ON n.id = r.new_id"
+        " WHERE r.state = 'open' AND r.author <> 'user' AND (o.src IN (SELECT value FROM json_each(?1))"
+        " AND n.src IN (SELECT value FROM json_each(?2)) OR o.src IN (SELECT value FROM json_each(?2))"
+        " AND n.src IN (SELECT value FROM json_each(?1))) ORDER BY r.id DESC",
+        (id_list(ones), id_list(others)),
     )
     return [Row(*row) for row in rows]

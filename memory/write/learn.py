@@ -23,6 +23,7 @@ from memory.write.told import Telling, ToldRelation, ToldThesis
 from memory.write.values import same_value
 
 RULE = "rule"
+EVERY = 1 << 30  # relation of an object
 LONGEST_PREDICATE = 80  # characters
 _HOLDS = ("asserted", "negated", "plan")  # from when they are told, if nothing else is said
 
@@ -73,6 +74,22 @@ class Learner:
     def retire(self, gone: Sequence[int]) -> None:
         """Episodes have gone: what only they told changes nothing any more."""
         self._reviser.withdraw(gone)
+
+    def join(self, ones: Sequence[int], others: Sequence[int]) -> None:
+        """A person says that these objects are those: their facts take each other's place from now on."""
+        graph.join(self.conn, ones, others)
+        found = [
+            one for one in relations.touching(self.conn, [*ones, *others], EVERY) if one.subject in (*ones, *others)
+        ]
+        for one in sorted(found, key=lambda one: (one.valid_from or one.told or 0, one.id)):
+            self._met[one.id] = subjects = self._resolver.alike(one.subject)
+            self._reviser.by_rule(one, subjects, False, None)
+
+    def part(self, ones: Sequence[int], others: Sequence[int]) -> None:
+        """A person says that they are not: what rules and models made of their being one is taken back."""
+        graph.part(self.conn, ones, others)
+        for row in revisions.across(self.conn, ones, others):
+            self._reviser.undo(row, None)
 
     def settle(self, revision: revisions.Row, verdict: str) -> None:
         """What a person says of a revision: "keep", "both", "old" or "undo"."""

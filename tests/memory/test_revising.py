@@ -341,6 +341,31 @@ def test_what_was_never_true_keeps_no_memory_of_questions(fresh: Memory) -> None
         assert conn.execute("SELECT count(*) FROM edge_memory").fetchone() == (0,)
 
 
+def test_a_person_says_that_two_are_one_and_that_they_are_not(fresh: Memory) -> None:
+    tell(fresh, "2023-01-15", "Liz lives in Utrecht.", ("Liz", "lives in", "Utrecht"))
+    tell(fresh, "2023-09-03", "Elizabeth moved to Leipzig.", ("Elizabeth", "lives in", "Leipzig"))
+    assert (held(fresh, "Liz"), fresh.revisions()) == (["lives in Utrecht"], [])
+    fresh.same("Liz", "Elizabeth")
+    assert held(fresh, "Liz") == held(fresh, "Elizabeth") == ["lives in Leipzig"]
+    with pytest.raises(InvalidInputError):
+        fresh.same("Elizabeth", "Liz")
+    fresh.apart("Elizabeth", "Liz")
+    assert (held(fresh, "Liz"), held(fresh, "Elizabeth")) == (["lives in Utrecht"], ["lives in Leipzig"])
+    with pytest.raises(InvalidInputError):
+        fresh.apart("Liz", "Elizabeth")
+
+
+def test_an_alias_that_a_model_took_wrongly_is_taken_away(fresh: Memory) -> None:
+    tell(fresh, "2023-01-15", "Berg costs 5.", ("Berg", "price", "5"))
+    text = "Bergson, called Berg, costs 7."
+    told = relation(text, text, "Bergson", "price", "7")
+    telling = Telling("model", (told,), (), (ToldObject("Bergson", "product", ("Berg",)),))
+    fresh.learn({written(fresh, text, "2024-01-15"): telling}, "m")
+    assert held(fresh, "Berg") == ["price 5", "price 7"]
+    fresh.apart("Berg", "Bergson")
+    assert (held(fresh, "Berg"), held(fresh, "Bergson")) == (["price 5"], ["price 7"])
+
+
 PLACES = ("Bonn", "Kyiv", "Lima", "Oslo", "Riga")
 
 
