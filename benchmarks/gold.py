@@ -10,6 +10,7 @@ import calendar
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from benchmarks import command, data, metrics
 from benchmarks.judge import contains
 from memory.nouns import Fact
 
+SLACK = timedelta(days=31)  # by which what is told of an end and of a beginning may overlap
 FACTS, UPDATES, NONUPDATES = "facts.jsonl", "updates.jsonl", "nonupdates.jsonl"
 FACT: dict[str, type] = {"fact_id": str, "subject": str, "attribute": str, "value": str}
 DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])(?:-(\d\d))?\b")
@@ -157,27 +159,31 @@ def score(timeline: Timeline, found: Sequence[Pair]) -> dict[str, Any]:
 
 def judgement(timeline: Timeline, old: Fact, new: Fact) -> str:
     """What somebody who knows the timeline says of two facts: supersedes, duplicates or unrelated."""
+    if old.modality == "past" and old.valid_to and new.valid_from and new.valid_from < old.valid_to - SLACK:
+        return "unrelated"  # what began before the other ended did not take its place
     value, other = differ(old, new) if old.text != new.text else (old.objects[-1], new.objects[-1])
+    apart = old.objects != new.objects
     duplicates = False
     for about, values in timeline.values.items():
-        before, after = _stated(values, value, old), _stated(values, other, new)
+        before, after = _stated(values, value, old, apart), _stated(values, other, new, apart)
         changes = [change for change in timeline.changes if change.about == about and change.old in before]
         ended = new.modality in ("past", "negated") and old.modality == "asserted"
         if any(change.new in after or (ended and change.old in after) for change in changes):
             return "supersedes"
         duplicates = duplicates or (bool(before & after) and same(value, other))
-        duplicates = duplicates or (old.objects == new.objects and bool(_stated(values, old.objects[-1], old)))
+        duplicates = duplicates or (not apart and bool(_stated(values, old.objects[-1], old, loosely=True)))
     return "duplicates" if duplicates else "unrelated"
 
 
-def _stated(values: Sequence[str], value: str, fact: Fact) -> set[str]:
+def _stated(values: Sequence[str], value: str, fact: Fact, loosely: bool) -> set[str]:
     """Which of an attribute's values a fact states: as its own `value`, else in what it says of its subject; of values
-    that stand in each other the longest. The quote may well tell more, and of other things."""
+    that stand in each other the longest. `loosely`: its own value may be a part of one. The quote may well tell more,
+    and of other things."""
     said = " ".join((fact.predicate or "", *fact.objects[1:]))
     for text in (value, said):
         held = {one for one in values if contains(text, one)}
         held = {one for one in held if not any(one != other and contains(other, one) for other in held)}
-        if not held and text is value:
+        if not held and loosely and text is value:
             held = {one for one in values if contains(one, value)}
         if held:
             return held

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,9 @@ def test_dates_and_small_numbers_are_also_spoken() -> None:
         (IN_OSLO, fact(3, "Petrel", "berth", "Oslo"), "duplicates"),
         (fact(3, "Oslo", "has", "a fort"), fact(4, "Oslo", "has", "a tram"), "unrelated"),
         (IN_OSLO, replace(IN_OSLO, modality="past"), "supersedes"),  # it is told that it ended
+        (replace(IN_BERGEN, modality="past", valid_to=AT), IN_OSLO, "supersedes"),
+        (replace(IN_BERGEN, modality="past", valid_to=AT + timedelta(days=90)), IN_OSLO, "unrelated"),
+        (IN_BERGEN, fact(3, "Petrel", "harbour", "Bergen"), "duplicates"),
         (IN_BERGEN, fact(3, "Petrel", "moved to Oslo in", "spring"), "supersedes"),
         (IN_BERGEN, fact(3, "Petrel", "has a crew of", "3", quote="off to Oslo with three"), "unrelated"),
         (fact(3, "Bergen", "is berth of", "Petrel"), fact(4, "Oslo", "is berth of", "Petrel"), "supersedes"),
