@@ -84,8 +84,9 @@ def stated(
     likeness = judge.likeness(told.sentences())
     covers = judge.scorer.coverage
     own, known_of = set(objects), set(recalled)
+    cosines = judge.about(list(words.values()))
     scores = (
-        WHOLE * judge.about(list(words.values()))
+        WHOLE * cosines
         + SAID * judge.about(said, asked)
         + PREDICATE * judge.about([one.predicate for one in current], asked)
         + [
@@ -106,11 +107,19 @@ def stated(
     lines = []
     for place in likely:
         one = current[place]
-        if one.id in tellers:
-            at = judge.place(tellers[one.id].episode, 0, 0)
-            score = scores[place] + RANK * at.rank + NEWNESS * at.newness
-            shown = words[one.id] + _since(one)
-            lines.append((one, replace(tellers[one.id], shown=shown, score=score, earlier=False, newer=None)))
+        line = tellers.get(one.id)
+        if line is not None:
+            at = judge.place(line.episode, 0, 0)
+            stand = replace(
+                line,
+                shown=words[one.id] + _since(one),
+                score=scores[place] + RANK * at.rank + NEWNESS * at.newness,
+                cosine=max(line.cosine, float(cosines[place])),
+                coverage=max(line.coverage, covers(" ".join([words[one.id], *told.of(one.id)]))),
+                earlier=False,
+                newer=None,
+            )
+            lines.append((one, stand))
     every = float(np.logaddexp.reduce([NONE, *(line.score for _, line in lines)]))
     lines = [(one, replace(line, score=line.score - every)) for one, line in lines]
     lines.sort(key=lambda pair: (-pair[1].score, pair[0].id))
