@@ -73,12 +73,13 @@ class Reading:
 
     def _extract(self, job: jobs.Job) -> None:
         with self._memory.store.reading() as conn:
-            found = episodes.by_ids(conn, job.payload["episodes"])
+            alive = episodes.alive(conn, job.payload["episodes"])
+            found = episodes.by_ids(conn, [id for id in job.payload["episodes"] if id in alive])
             here = [one.id for one in found if one.source.policy == "local"]
             owner = self._memory.settings.person.names
             if not owner and len(here) == len(found):  # mails that tell the name may be local themselves
                 owner = mailbox_owner(mails.people(conn))
-        if not found:  # forgotten meanwhile
+        if not found:  # retired meanwhile
             self.mark(lambda conn: jobs.finish(conn, job.id))
         elif 0 < len(here) < len(found):  # since the job was made somebody has changed where text may go
             self.split(job, [here, [one.id for one in found if one.id not in here]])
@@ -99,7 +100,7 @@ class Reading:
     def _learn(self, job: jobs.Job, told: dict[int, Telling], bad: dict[int, str], model: str) -> None:
         """In the writer's thread. An episode that is gone by now tells nothing."""
         with self._memory.store.reading() as conn:
-            there = {one.id for one in episodes.by_ids(conn, [*told])}
+            there = episodes.alive(conn, [*told])
         learnt = self._memory.learn({id: told[id] for id in told if id in there}, model) if there else None
         pairs = learnt.undecided if learnt else ()
         with self._memory.store.writing() as conn:

@@ -179,6 +179,15 @@ def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
     return [found[int(id)] for id in ids if int(id) in found]
 
 
+def alive(conn: Connection, ids: Sequence[SupportsInt]) -> set[int]:
+    """Those of these episodes that are still found: not retired, not forgotten."""
+    rows = conn.execute(
+        "SELECT id FROM node WHERE kind = 'E' AND t_expired IS NULL AND id IN (SELECT value FROM json_each(?))",
+        (id_list(ids),),
+    )
+    return {int(id) for (id,) in rows}
+
+
 def times_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[When]:
     """Those of these episodes that are live, by id."""
     rows = conn.execute(

@@ -109,8 +109,14 @@ def retry(conn: Connection, kinds: Sequence[str], now: int, id: int | None = Non
 
 
 def fail(conn: Connection, id: int, error: str, now: int, attempts: int = ATTEMPTS) -> State:
-    """The attempt failed: later again, each pause twice the one before, or "dead" after `attempts`."""
-    (tried,) = conn.execute("SELECT attempts FROM job WHERE id = ?", (id,)).fetchone()
+    """The attempt failed: later again, each pause twice the one before, or "dead" after `attempts`.
+
+    "done" if there is no such job any more: what it was about has been forgotten.
+    """
+    row = conn.execute("SELECT attempts FROM job WHERE id = ?", (id,)).fetchone()
+    if row is None:
+        return "done"
+    (tried,) = row
     state: State = "dead" if tried >= attempts else "queued"
     pause = min(FIRST_PAUSE * 2 ** max(tried - 1, 0), LONGEST_PAUSE)
     spread = 0.75 + (id * 2654435761 + tried) % 1000 / 2000  # so that what failed together does not return together

@@ -12,7 +12,6 @@ import pytest
 
 from daemon.enrichment import Enrichment
 from daemon.settings import EnrichmentSettings
-from memory.errors import NotFoundError
 from memory.llm import LlmRequest, Message, Usage
 from memory.protocols import Embedder
 from memory.store import jobs
@@ -22,7 +21,7 @@ from memory.write import decide, extract
 from plugins.llms.settings import OllamaSettings
 from plugins.manager import load
 from tests.daemon.enriching import AWAY, HERE, World, passages, system_of, world
-from tests.fakes import FakeOllama, Hangs, Says
+from tests.fakes import Fails, FakeOllama, Hangs, Says
 
 Make = Callable[..., AbstractContextManager[World]]
 
@@ -103,27 +102,47 @@ def test_an_edited_note_is_read_again_and_an_old_one_is_not(ready: World) -> Non
 def test_what_was_forgotten_meanwhile_is_not_read(ready: World) -> None:
     ready.note("one", "Mira lives in Utrecht.")
     ready.note("two", "Ana lives in Porto.")
+    ready.note("three", "Bob lives in Riga.")
     assert ready.enrichment._plan()
-    ready.memory.forget(source="/notes/one.md")
     ready.memory.retire("/notes/two.md")
+    assert len(ready.jobs("queued")) == 1
+    ready.memory.forget(source="/notes/one.md")
     ready.run()
-    assert ready.ollama.chats == []
+    assert read(ready) == ["Bob lives in Riga."]
     assert ready.enrichment.state().jobs == 0
 
 
-def test_what_was_forgotten_while_the_model_read_is_not_learnt(ready: World) -> None:
+def test_what_was_deleted_meanwhile_is_not_read(ready: World) -> None:
     ready.note("one", "Mira lives in Utrecht.")
+    assert ready.enrichment._plan()
+    ready.memory.retire("/notes/one.md")
+    ready.run()
+    assert ready.ollama.chats == [] and ready.enrichment.state().jobs == 0
+
+
+@pytest.mark.parametrize("says", [None, Says("prose"), Fails(500)])
+@pytest.mark.parametrize("how", ["forget", "retire"])
+def test_what_has_gone_while_the_model_read_is_not_learnt(ready: World, how: str, says: Any) -> None:
+    episode = ready.note("one", "Mira lives in Utrecht.")
     able = ready.ollama.answer
+    ready.models._registry.open(HERE)._pause = 0.0
+    there = iter([True])
 
     def slowly(body: dict[str, Any]) -> Any:
-        ready.memory.forget(source="/notes/one.md")
-        return able(body)
+        if next(there, False):
+            getattr(ready.memory, how)(**{"source" if how == "forget" else "uri": "/notes/one.md"})
+        return says or able(body)
 
     ready.ollama.answer = slowly
     ready.run()
-    assert ready.enrichment.state().jobs == ready.enrichment.state().failed_total == 0
-    with pytest.raises(NotFoundError):
-        ready.memory.facts("Mira")
+    with ready.memory.store.reading() as conn:
+        assert not conn.execute("SELECT * FROM extraction WHERE episode_id = ?", (episode,)).fetchall()
+        assert not conn.execute("SELECT * FROM provenance WHERE extractor <> 'rule'").fetchall()
+    ready.ollama.answer = able
+    ready.later()
+    ready.run()
+    state = ready.enrichment.state()
+    assert (state.jobs, state.read, state.total) == (0, 0, 0)
 
 
 def test_a_daemon_that_was_killed_does_it_again(ready: World) -> None:
