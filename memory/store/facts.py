@@ -23,10 +23,11 @@ def about(
     times = {"ids": id_list(objects), "known_on": known_on, "at": at}
     theses: list[tuple[Any, ...]] = []
     if not relations:
-        chosen = "1" if history else _SEEN_THESIS
-        theses = conn.execute(_THESES.format(chosen=_OF_OBJECTS, seen=chosen), times).fetchall()
+        query = _THESES.format(chosen=_OF_OBJECTS, seen="1" if history else _SEEN_THESIS)
+        theses = conn.execute(query if history else _known_then(query), times).fetchall()
     seen, told = ("1", "1") if history else (_SEEN_RELATION, _TOLD)
-    found = conn.execute(_RELATIONS.format(chosen=_TOUCHING, seen=seen, told=told), times).fetchall()
+    query = _RELATIONS.format(chosen=_TOUCHING, seen=seen, told=told)
+    found = conn.execute(query if history else _known_then(query), times).fetchall()
     names = _objects_of(conn, [row[0] for row in theses])
     facts = [_thesis(row, names.get(row[0], ())) for row in theses] + [_relation(row) for row in found]
     return sorted(facts, key=lambda fact: (fact.valid_from or fact.recorded, fact.id), reverse=True)
@@ -62,6 +63,26 @@ def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, in
         (id_list(episodes),),
     )
     return rows.fetchall()
+
+
+def _as_known(item_kind: str, id: str, column: str) -> str:
+    """SQL: what a field of a fact was at the store's time :known_on, before revisions that came later changed it."""
+    later = (
+        f"FROM journal j WHERE j.item_kind = '{item_kind}' AND j.item_id = {id} AND j.field = '{column.split('.')[1]}'"
+        " AND j.t > :known_on"
+    )
+    return f"iif(EXISTS (SELECT 1 {later}), (SELECT CAST(j.old AS INTEGER) {later} ORDER BY j.id LIMIT 1), {column})"
+
+
+_THEN = {column: _as_known("node", "t.node_id", column) for column in ("t.valid_to", "t.superseded_by")}
+_THEN |= {column: _as_known("edge", "r.id", column) for column in ("r.valid_to", "r.superseded_by")}
+
+
+def _known_then(query: str) -> str:
+    """The query with what was known at :known_on."""
+    for column, then in _THEN.items():
+        query = query.replace(column, then)
+    return query
 
 
 _SEEN_THESIS = visible("n", ":known_on", ":at", "t")

@@ -172,32 +172,11 @@ def _reopen(conn: Connection, gone: set[int], now: int) -> None:
         listed,
     )
     for row in [revisions.get(conn, id) for id in found]:
-        after = _after(conn, row.new, gone)
+        after = revisions.later(conn, row.new, gone)
         if row.relation == "supersedes" and row.state in _STANDING and after is not None:
             _hand_over(conn, row, after, now)
         else:
             revisions.take_back(conn, row.id)
-
-
-def _after(conn: Connection, fact: int, gone: set[int]) -> revisions.Row | None:
-    """What stands in the place of a fact and is not itself among those that go."""
-    seen = {fact}
-    while True:
-        ids = _ids(
-            conn,
-            "SELECT id FROM revision WHERE old_id = ? AND relation = 'supersedes' AND state IN ('open', 'kept')"
-            " ORDER BY id DESC LIMIT 1",
-            fact,
-        )
-        if not ids:
-            return None
-        row = revisions.get(conn, ids[0])
-        if row.new not in gone:
-            return row
-        fact = row.new
-        if fact in seen:
-            return None
-        seen.add(fact)
 
 
 def _hand_over(conn: Connection, row: revisions.Row, after: revisions.Row, now: int) -> None:

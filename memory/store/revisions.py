@@ -5,7 +5,7 @@ Whatever a revision changes of a fact goes through `change`, which writes down w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from memory.errors import NotFoundError
@@ -155,6 +155,27 @@ def between(conn: Connection, one: int, other: int) -> Row | None:
         (one, other),
     ).fetchone()
     return Row(*row) if row else None
+
+
+def later(conn: Connection, fact: int, gone: Collection[int]) -> Row | None:
+    """The standing revision by which something else stands in the place of a fact that goes: something that does not
+    itself go."""
+    seen = {fact}
+    while True:
+        row = conn.execute(
+            f"SELECT {_COLUMNS} FROM revision WHERE old_id = ? AND relation = 'supersedes'"
+            " AND state IN ('open', 'kept') ORDER BY id DESC LIMIT 1",
+            (fact,),
+        ).fetchone()
+        if row is None:
+            return None
+        found = Row(*row)
+        if found.new not in gone:
+            return found
+        if found.new in seen:
+            return None
+        fact = found.new
+        seen.add(fact)
 
 
 def no_longer_told(conn: Connection, episodes: Iterable[int]) -> list[Row]:

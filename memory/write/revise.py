@@ -229,9 +229,21 @@ class Reviser:
         revisions.settle(self._conn, revision.id, "undone", by_person_at)
 
     def withdraw(self, episodes: Iterable[int]) -> None:
-        """These episodes are gone: what only they said changes nothing any more."""
-        for revision in revisions.no_longer_told(self._conn, episodes):
+        """These episodes are gone: what only they said changes nothing any more. What came after it takes the place of
+        what was before, or both would hold."""
+        gone = revisions.no_longer_told(self._conn, episodes)
+        facts = {revision.new for revision in gone}
+        later = {revision.id: revisions.later(self._conn, revision.new, facts) for revision in gone}
+        for revision in gone:
             self.undo(revision, None)
+        for revision in gone:
+            after = later[revision.id]
+            if revision.relation != "supersedes" or revision.state == "settled" or after is None:
+                continue
+            rows = {one.id: one for one in relations.by_id(self._conn, [revision.old, after.new])}
+            old, new = rows.get(revision.old), rows.get(after.new)
+            if old and new and not self._settled(old, new):
+                self.supersede(old, new, "What stood between them is not there any more.", after.author, after.conf)
 
     def _settled(self, one: Relation, other: Relation) -> bool:
         """Whether there is a revision of the two that stands, or that a person has undone."""
