@@ -90,3 +90,37 @@ def test_done_jobs_are_dropped_when_they_are_old(conn: Connection) -> None:
     assert jobs.prune(conn, 20) == 1
     assert [job.id for job in jobs.listing(conn, "done")] == [kept]
     assert [job.id for job in jobs.listing(conn, "queued")] == [waiting]
+
+
+def test_a_job_that_could_not_be_tried_has_lost_no_try(conn: Connection) -> None:
+    id = jobs.enqueue(conn, "read", "a", {}, 1)
+    jobs.claim(conn, 1, "boot")
+    jobs.release(conn, id, 500)
+    assert jobs.claim(conn, 499, "boot") is None
+    assert jobs.claim(conn, 500, "boot").attempts == 1
+
+
+def test_what_is_dead_is_queued_anew_when_somebody_wants_it(conn: Connection) -> None:
+    a, b, other = (jobs.enqueue(conn, kind, key, {}, 1) for kind, key in (("x", "a"), ("x", "b"), ("y", "c")))
+    for id in (a, b, other):
+        jobs.claim(conn, 1, "boot")
+        jobs.bury(conn, id, "no use")
+    assert (jobs.count(conn, ["x"]), jobs.count(conn, ["z"])) == ({"dead": 2}, {})
+    assert [job.last_error for job in jobs.listing(conn, "dead", kinds=["x"])] == ["no use", "no use"]
+    assert jobs.retry(conn, ["x"], 9, other) == 0
+    assert jobs.retry(conn, ["x"], 9, a) == 1
+    assert jobs.enqueue(conn, "x", "b", {}, 9) != b, "the same is wanted again meanwhile"
+    assert jobs.retry(conn, ["x"], 9) == 0, "it is not done twice"
+    again = jobs.claim(conn, 9, "boot")
+    assert (again.id, again.attempts, again.last_error) == (a, 1, None)
+
+
+def test_a_job_that_was_forgotten_cannot_fail(conn: Connection) -> None:
+    assert jobs.fail(conn, 99, "it went wrong", 1) == "done"
+
+
+def test_done_jobs_of_one_kind_are_dropped(conn: Connection) -> None:
+    for kind in ("x", "y"):
+        jobs.finish(conn, jobs.enqueue(conn, kind, "a", {}, 1))
+    assert (jobs.prune(conn, 2, ["x"]), jobs.count(conn, ["x", "y"])) == (1, {"done": 1})
+    assert jobs.prune(conn, 2) == 1
