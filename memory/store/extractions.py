@@ -23,7 +23,7 @@ def waiting(conn: Connection, limit: int) -> list[int]:
             f" WHERE {_UNREAD.format('e.node_id')} ORDER BY e.event_from DESC, e.node_id DESC LIMIT ?",
             (limit + len(found),),
         )
-        found += [id for (id,) in newest if id not in set(found)]
+        found = list(dict.fromkeys([*found, *(id for (id,) in newest)]))
     return found[:limit]
 
 
@@ -36,6 +36,7 @@ def count(conn: Connection) -> tuple[int, int]:
     return int(read), int(live)
 
 
+# NOT IN, so that the jobs are looked through once and not for each episode
 _UNREAD = """NOT EXISTS (SELECT 1 FROM extraction x WHERE x.episode_id = {0})
- AND NOT EXISTS (SELECT 1 FROM job j, json_each(j.payload, '$.episodes') held
-  WHERE j.kind = 'extract' AND j.state <> 'done' AND held.value = {0})"""
+ AND {0} NOT IN (SELECT held.value FROM job j, json_each(j.payload, '$.episodes') held
+  WHERE j.kind = 'extract' AND j.state <> 'done')"""
