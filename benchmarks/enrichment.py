@@ -59,7 +59,7 @@ class Enriched:
 
     `tellings` are what was learnt of each episode, `proposed` the pairs of facts that were looked at with what was
     decided, `own_ms` our own part of the time of each episode, `own_cpu_ms` that of the processor; `failed` says what
-    could not be used, `known` are the facts that were asked about, by their texts.
+    could not be used, `known` are the facts that were asked about, by how they are shown.
     """
 
     tellings: dict[int, Telling] = field(default_factory=dict)
@@ -100,8 +100,14 @@ def _read(memory: Memory, model: Counted, episode: Episode, into: Enriched) -> N
 
 def _decide(memory: Memory, model: Counted, pairs: Sequence[tuple[Fact, Fact]], into: Enriched) -> None:
     into.proposed |= {(old.id, new.id): "nothing" for old, new in pairs}
-    into.known |= {fact.text: fact for pair in pairs for fact in pair}
+    into.known |= {shown(fact): fact for pair in pairs for fact in pair}
     said = replies.complete(model, decide.request(pairs, local_only=False))  # the data is invented
     decisions = decide.decisions(said, pairs)
     into.proposed |= {(one.old, one.new): one.relation for one in decisions}
     memory.decided(decisions, model.name)
+
+
+def shown(fact: Fact) -> str:
+    """How a fact begins that a model is asked about."""
+    days = [(name, at.date().isoformat()) for name, at in (("from", fact.valid_from), ("until", fact.valid_to)) if at]
+    return f"{fact.text} ({', '.join([fact.modality, *(f'{name} {day}' for name, day in days)])})"

@@ -36,7 +36,7 @@ from tests.fakes import FakeOllama, OllamaModel
 from tests.fakes.recorded import Decides, Noise, Recorded, Recording
 
 ROW: dict[str, type] = {"path": str, "extraction": dict}
-STATEMENT = re.compile(r"(.*?) \((?:asserted|past|negated|plan|hypothesis|question)[,)]")  # as `decide` shows a fact
+SHOWN = re.compile(r".*? \((?:asserted|past|negated|plan|hypothesis|question)(?:, from \S+)?(?:, until \S+)?\)")
 MOST = 100_000  # revisions of a memory
 DEEP = 10  # files that recall finds, among which the evidence must be for an answer to be what failed
 
@@ -214,10 +214,10 @@ def question_rows(name: str, replies: Sequence[Reply]) -> Iterator[dict[str, Any
 
 
 def oracle(timeline: Timeline, known: Mapping[str, Fact]) -> Decides:
-    """Decides by the timeline; `known` has the facts that are asked about, by their texts."""
+    """Decides by the timeline; `known` has the facts that are asked about, as they are shown."""
 
     def decides(old: str, new: str) -> str:
-        facts = [known.get(match[1]) if (match := STATEMENT.match(line)) else None for line in (old, new)]
+        facts = [known.get(match[0]) if (match := SHOWN.match(line)) else None for line in (old, new)]
         one, other = facts
         return gold.judgement(timeline, one, other) if one and other else "unrelated"
 

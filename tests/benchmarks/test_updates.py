@@ -1,13 +1,21 @@
 """The benchmark of updates: whole runs over an invented person, without a model and through the wire with one."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks import updates
+from benchmarks.enrichment import shown
+from benchmarks.gold import Change, Timeline
+from memory.nouns import Fact, Modality
+from memory.write import decide
 from tests.fakes import FakeOllama, OllamaModel, Says
+from tests.fakes.recorded import PAIR
+
+AT = datetime(2024, 3, 1, tzinfo=UTC)
 
 FILES = {
     "2023-02-01 boat.md": "# The boat\n\nThe Petrel is moored in Bergen. Ana Holt is her skipper.\n",
@@ -106,6 +114,27 @@ def test_what_was_recorded_goes_through_the_wire_into_the_memory(
     asked = {row["id"]: row for row in rows(tmp_path / "q.jsonl")}
     assert [asked[id]["right"] for id in ("q0", "q1", "q2")] == [True, True, False]
     assert result["failed_by"] == {"retrieval": 0, "answering": 1}
+
+
+def test_the_oracle_knows_the_facts_by_what_a_model_is_shown() -> None:
+    def fact(value: str, modality: Modality, ends: datetime | None) -> Fact:
+        return Fact(
+            len(value), "relation", f"Petrel lies in {value}", ("Petrel", value), AT, ends, AT, None, None, 1, "/a", 1,
+            modality, predicate="lies in", quote="(asserted, we lie there)",
+        )  # fmt: skip
+
+    change = Change("Petrel, mooring", "Bergen", "Oslo", "explicit", "a.md", "b.md", "2024")
+    timeline = Timeline((change,), {change.about: ("Bergen", "Oslo")}, frozenset())
+    pairs = [
+        (fact("Bergen", "asserted", None), fact("Oslo", "asserted", None)),
+        (fact("Bergen", "past", AT + timedelta(days=99)), fact("Oslo", "asserted", None)),
+    ]
+    known = {shown(one): one for pair in pairs for one in pair}
+    assert len(known) == 3
+    asked = PAIR.findall(decide.request(pairs).messages[0].text)
+    decides = updates.oracle(timeline, known)
+    assert [decides(old, new) for _, old, new in asked] == ["supersedes", "unrelated"]
+    assert decides("Somebody else (asserted)", asked[0][2]) == "unrelated"
 
 
 def test_without_a_model_nobody_is_called(ida: Path, capsys: pytest.CaptureFixture[str]) -> None:
