@@ -15,6 +15,7 @@ from memory import Memory
 from memory.nouns import Answer, Document, Scope
 from memory.protocols import Embedder
 from memory.settings import AnswerSettings, ChunkSettings, MemorySettings, RecallSettings
+from memory.store import episodes
 
 BATCH = 256  # documents per transaction
 WARM_UP = 5  # questions asked before the clock counts
@@ -130,9 +131,9 @@ def _answer(memory: Memory, question: data.Question) -> tuple[list[tuple[str, ..
     ms = 1000 * (time.perf_counter() - started)
     if not isinstance(answer, Answer):
         raise TypeError(f"ask ended with {answer!r}")
-    hits = memory.recall(question.text, k=memory.settings.answer.episodes, within=within).hits
-    refs = {hit.episode.id: hit.episode.refs for hit in hits}
-    return [refs[citation.episode_id] for citation in answer.citations], ms
+    with memory.store.reading() as conn:
+        cited = episodes.by_ids(conn, [citation.episode_id for citation in answer.citations])
+    return [episode.refs for episode in cited], ms
 
 
 def answerable(asked: Sequence[Asked]) -> list[Asked]:
