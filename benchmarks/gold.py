@@ -161,18 +161,19 @@ def judgement(timeline: Timeline, old: Fact, new: Fact) -> str:
     """What somebody who knows the timeline says of two facts: supersedes, duplicates or unrelated."""
     if old.modality == "past" and old.valid_to and new.valid_from and new.valid_from < old.valid_to - SLACK:
         return "unrelated"  # what began before the other ended did not take its place
-    value, other = differ(old, new) if old.text != new.text else (old.objects[-1], new.objects[-1])
+    ended = new.modality in ("past", "negated") and old.modality == "asserted"
     apart = old.objects != new.objects
+    ways = [(*differ(old, new), apart)] if old.text != new.text else []
+    ways += [] if apart else [(old.objects[-1], new.objects[-1], True)]
     duplicates = False
-    for about, values in timeline.values.items():
-        before, after = _stated(values, value, old, apart), _stated(values, other, new, apart)
-        changes = [change for change in timeline.changes if change.about == about and change.old in before]
-        ended = new.modality in ("past", "negated") and old.modality == "asserted"
-        if any(change.new in after or (ended and change.old in after) for change in changes):
-            return "supersedes"
-        duplicates = duplicates or (bool(before & after) and same(value, other))
-        duplicates = duplicates or (not apart and bool(_stated(values, old.objects[-1], old, loosely=True)))
-    return "duplicates" if duplicates else "unrelated"
+    for value, other, loosely in ways:
+        for about, values in timeline.values.items():
+            before, after = _stated(values, value, old, loosely), _stated(values, other, new, loosely)
+            changes = [change for change in timeline.changes if change.about == about and change.old in before]
+            if any(change.new in after or (ended and change.old in after) for change in changes):
+                return "supersedes"
+            duplicates = duplicates or (bool(before & after) and same(value, other))
+    return "duplicates" if duplicates and old.modality == new.modality else "unrelated"
 
 
 def _stated(values: Sequence[str], value: str, fact: Fact, loosely: bool) -> set[str]:

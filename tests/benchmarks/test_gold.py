@@ -96,6 +96,8 @@ def test_dates_and_small_numbers_are_also_spoken() -> None:
         (replace(IN_BERGEN, modality="past", valid_to=AT), IN_OSLO, "supersedes"),
         (replace(IN_BERGEN, modality="past", valid_to=AT + timedelta(days=90)), IN_OSLO, "unrelated"),
         (IN_BERGEN, fact(3, "Petrel", "harbour", "Bergen"), "duplicates"),
+        (IN_BERGEN, fact(3, "Petrel", "harbour", "Bergen", "negated"), "supersedes"),
+        (fact(3, "Petrel", "harbour", "Bergen", "plan"), IN_BERGEN, "unrelated"),
         (IN_BERGEN, fact(3, "Petrel", "moved to Oslo in", "spring"), "supersedes"),
         (IN_BERGEN, fact(3, "Petrel", "has a crew of", "3", quote="off to Oslo with three"), "unrelated"),
         (fact(3, "Bergen", "is berth of", "Petrel"), fact(4, "Oslo", "is berth of", "Petrel"), "supersedes"),
