@@ -235,6 +235,11 @@ def _fact_routes(app: FastAPI, services: Services) -> None:
         unit = partial(revising.settle, memory, services.activity.publish, id, request.verdict)
         return reply(await asyncio.wrap_future(services.writer.submit(unit, urgent=True)))
 
+    @app.post("/names", response_model=wire.Names)
+    async def names(request: wire.NamesRequest) -> Response:
+        unit = partial(revising.names, memory, request)
+        return reply(await asyncio.wrap_future(services.writer.submit(unit, urgent=True)))
+
 
 def _writing_routes(app: FastAPI, services: Services) -> None:
     memory, writer = services.memory, services.writer

@@ -111,6 +111,10 @@ class Client:
         """`verdict`: keep | both | old | undo."""
         return self._call("POST", f"/revisions/{id}", wire.FactRevision, wire.VerdictRequest(verdict), SLOW)
 
+    def names(self, one: str, other: str, same: bool) -> wire.Names:
+        """Two names mean the same, or two things."""
+        return self._call("POST", "/names", wire.Names, wire.NamesRequest(one, other, same), SLOW)
+
     def backup(self, to: Path | None = None) -> wire.BackedUp:
         request = wire.BackupRequest(str(to.expanduser().absolute()) if to else None)
         return self._call("POST", "/backup", wire.BackedUp, request, SLOW)

@@ -45,6 +45,12 @@ def one(memory: Memory, id: int) -> wire.FactRevision:
         return views.revision(*_with_sentences(conn, [memory.revision(id)]))
 
 
+def names(memory: Memory, request: wire.NamesRequest) -> wire.Names:
+    """Two names mean one object, or two. NotFoundError, InvalidInputError."""
+    decide = memory.same if request.same else memory.apart
+    return wire.Names(request.one, request.other, request.same, decide(request.one, request.other))
+
+
 def _with_sentences(conn: Connection, found: Sequence[Revision]) -> list[Revision]:
     """The revisions with the whole sentences of their quotes: a person is to judge them."""
     ids = {fact.episode_id for each in found for fact in (each.old, each.new)}

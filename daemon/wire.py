@@ -19,6 +19,7 @@ Requests without a body:
     GET    /history?about=NAME                        -> HistoryReply
     GET    /revisions?state=&about=NAME&limit=        -> RevisionsReply
     GET    /revisions/{id}                            -> FactRevision
+    POST   /names            NamesRequest             -> Names
     GET    /episodes/{id}                             -> Passage
     GET    /check                                     -> CheckReply
     GET    /diagnosis?limit=                          -> Diagnosis
@@ -128,6 +129,15 @@ class VerdictRequest:
     stands, the new one was never true) | undo (everything is as before the revision)."""
 
     verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamesRequest:
+    """POST /names -> Names. Whether two names mean the same object (`same`) or two."""
+
+    one: str
+    other: str
+    same: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +305,16 @@ class FactRevision:
     state: str
     at: str
     settled: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What was decided of two names. `replaced` facts took the place of others by it, or did so no longer."""
+
+    one: str
+    other: str
+    same: bool
+    replaced: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,25 +123,26 @@ class Revising:
             learner.settle(revisions.get(learner.conn, revision_id), "undo")
         return self.revision(revision_id)
 
-    def same(self, one: str, other: str) -> None:
-        """Two names mean one object: each finds both from now on, and their facts take each other's place. Nothing is
-        moved, so `apart` undoes it. NotFoundError; InvalidInputError if they are one already."""
+    def same(self, one: str, other: str) -> int:
+        """Two names mean one object: each finds both from now on, and their facts take each other's place; how many do.
+        Nothing is moved, so `apart` undoes it. NotFoundError; InvalidInputError if they are one already."""
         with self._learning() as learner:
             ones, others = self._objects(learner.conn, one), self._objects(learner.conn, other)
             if set(ones) & set(others):
                 raise InvalidInputError(f"{one!r} and {other!r} are one already.")
             learner.join(ones, others)
+            return len(learner.learnt().revisions)
 
-    def apart(self, one: str, other: str) -> None:
+    def apart(self, one: str, other: str) -> int:
         """Two names mean different objects: the opposite of `same`, also where a model took one for the other's alias.
-        NotFoundError; InvalidInputError if they are not taken for one."""
+        How many replacements it undid. NotFoundError; InvalidInputError if they are not taken for one."""
         with self._learning() as learner:
             ones, others = graph.called(learner.conn, norm(one)), graph.called(learner.conn, norm(other))
             if not ones or not others:
                 raise NotFoundError(f"Nothing is known of {one if not ones else other!r}.")
             if not set(self._objects(learner.conn, one)) & set(self._objects(learner.conn, other)):
                 raise InvalidInputError(f"{one!r} and {other!r} are two already.")
-            learner.part(ones, others)
+            return learner.part(ones, others)
 
     # ----------------------------------------------------------------------------------------------
 

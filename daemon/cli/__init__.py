@@ -31,6 +31,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Look after": {
         "review": ("review", "Show which facts were replaced, and decide whether that is right."),
         "undo": ("review", "Take the replacement of a fact back: both facts are as they were before."),
+        "same": ("names", "Say that two names mean one person, place or thing."),
+        "apart": ("names", "Say that two names mean two; undoes `pal same`."),
         "status": ("upkeep", "Show what the memory holds and what it is doing."),
         "pause": ("enrichment", "Let no language model read in the background until `pal resume`."),
         "resume": ("enrichment", "Let language models read in the background again."),

@@ -76,7 +76,7 @@ def _print_diagnosis(found: wire.Diagnosis) -> None:
         click.echo("\nHubs, the names that most passages mention")
         output.print_table([(f"  {hub.label}", count(hub.passages, "passage")) for hub in found.hubs])
     if found.alias_suspects:
-        click.echo("\nNames that may be one; if they are, write one as `aliases: [NAME]` into the note about the other")
+        click.echo("\nNames that may be one; if they are: pal same NAME OTHER")
         output.print_table(
             [(f"  {pair.one}", pair.other, f"{pair.similarity:.0%} alike") for pair in found.alias_suspects]
         )

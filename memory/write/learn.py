@@ -85,11 +85,13 @@ class Learner:
             self._met[one.id] = subjects = self._resolver.alike(one.subject)
             self._reviser.by_rule(one, subjects, False, None)
 
-    def part(self, ones: Sequence[int], others: Sequence[int]) -> None:
-        """A person says that they are not: what rules and models made of their being one is taken back."""
+    def part(self, ones: Sequence[int], others: Sequence[int]) -> int:
+        """A person says that they are not: what rules and models made of their being one is taken back; how much."""
         graph.part(self.conn, ones, others)
-        for row in revisions.across(self.conn, ones, others):
+        rows = revisions.across(self.conn, ones, others)
+        for row in rows:
             self._reviser.undo(row, None)
+        return len(rows)
 
     def settle(self, revision: revisions.Row, verdict: str) -> None:
         """What a person says of a revision: "keep", "both", "old" or "undo"."""

@@ -1,0 +1,48 @@
+"""pal same, apart: whether two names mean one."""
+
+from __future__ import annotations
+
+import click
+
+from daemon.cli import output
+from daemon.cli.options import json_option
+from daemon.cli.session import Session, pass_session
+from daemon.terminal import count
+
+
+@click.command()
+@click.argument("name")
+@click.argument("other")
+@json_option
+@pass_session
+def same(session: Session, name: str, other: str, as_json: bool) -> None:
+    """Say that two names mean one person, place or thing.
+
+    Each name finds both from now on, and newer facts take the place of older ones. `pal apart` undoes it.
+    """
+    _decide(session, name, other, True, as_json)
+
+
+@click.command()
+@click.argument("name")
+@click.argument("other")
+@json_option
+@pass_session
+def apart(session: Session, name: str, other: str, as_json: bool) -> None:
+    """Say that two names mean two; undoes `pal same`.
+
+    It also helps where a model took one name for another name of the same thing.
+    """
+    _decide(session, name, other, False, as_json)
+
+
+def _decide(session: Session, name: str, other: str, same: bool, as_json: bool) -> None:
+    reply = session.client.names(name, other, same)
+    if as_json:
+        output.print_json(reply)
+        return
+    facts = count(reply.replaced, "fact")
+    if same:
+        output.print_text(f"{name} and {other} are one now. Replaced by it: {facts}; `pal review` shows them.")
+    else:
+        output.print_text(f"{name} and {other} are two now. Replacements taken back: {reply.replaced:,}.")
