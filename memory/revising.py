@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Decision, Episode, Fact, Learnt, Revision, RevisionState, Verdict
@@ -26,6 +28,7 @@ from memory.write.learn import Learner
 from memory.write.mentions import norm
 from memory.write.told import OWNER, Telling
 
+VECTORS = 20_000  # of facts that are kept at hand while a model reads
 ME = frozenset(("i", "me", "my", "myself", OWNER))  # how the person whose memory it is asks for themselves
 
 
@@ -37,6 +40,8 @@ class Revising:
     _write_lock: threading.RLock
     _serving: Serving
     _quick: Embedder | None
+    _known_by: Embedder | None = None
+    _known_vectors: Mapping[str, NDArray[np.float32]] = MappingProxyType({})
 
     # Learning -------------------------------------------------------------------------------------
 
@@ -167,7 +172,13 @@ class Revising:
         self._serving = replace(self._serving, snapshot=snapshot)
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:
-        return (self._quick or self._serving.embedder).embed_documents(texts)
+        """Vectors of texts, of which the same come again and again."""
+        embedder = self._quick or self._serving.embedder
+        known = dict(self._known_vectors) if self._known_by is embedder and len(self._known_vectors) < VECTORS else {}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(new, embedder.embed_documents(new), strict=True) if new else ())
+        self._known_by, self._known_vectors = embedder, known
+        return np.array([known[text] for text in texts], np.float32)
 
     def _objects(self, conn: Connection, name: str) -> list[int]:
         """The objects of that name. NotFoundError if there are none."""

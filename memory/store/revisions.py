@@ -81,6 +81,15 @@ def change(conn: Connection, revision: int, fact: int, field: Field, value: int 
         conn.execute("DELETE FROM edge_memory WHERE edge_id = ?", (fact,))
 
 
+def changed(conn: Connection, fact: int, field: Field) -> bool:
+    """Whether some revision has changed that field."""
+    row = conn.execute(
+        "SELECT 1 FROM journal WHERE item_kind = ? AND item_id = ? AND field = ? AND revision_id IS NOT NULL LIMIT 1",
+        ("edge" if kind_of(fact) == "relation" else "node", fact, field),
+    ).fetchone()
+    return row is not None
+
+
 def take_back(conn: Connection, revision: int) -> list[int]:
     """Puts back what the revision changed; ids of the facts whose fields are others now.
 
@@ -101,10 +110,24 @@ def take_back(conn: Connection, revision: int) -> list[int]:
         else:
             table, key = _place(fact, field)
             value = None if old is None else int(old)
+            if field == "t_expired" and table == "edge":
+                _make_room(conn, fact)
             conn.execute(f"UPDATE {table} SET {field} = ? WHERE {key} = ?", (value, fact))
             changed.add(int(fact))
         conn.execute("DELETE FROM journal WHERE id = ?", (id,))
     return sorted(changed)
+
+
+def _make_room(conn: Connection, relation: int) -> None:
+    """The same relation may have been told again since: one edge may live only once, so this one begins a moment
+    later."""
+    while conn.execute(
+        "SELECT 1 FROM edge e JOIN edge o ON o.src = e.src AND o.kind = e.kind AND o.dst = e.dst AND o.id <> e.id"
+        " AND ifnull(o.pred_id, 0) = ifnull(e.pred_id, 0) AND ifnull(o.valid_from, 0) = ifnull(e.valid_from, 0)"
+        " AND o.t_expired IS NULL WHERE e.id = ?",
+        (relation,),
+    ).fetchone():
+        conn.execute("UPDATE edge SET valid_from = ifnull(valid_from, 0) + 1 WHERE id = ?", (relation,))
 
 
 def _place(fact: int, field: Field) -> tuple[str, str]:

@@ -150,7 +150,7 @@ class Learner:
         )
         start, end = self._times(row, told)
         subjects = self._resolver.alike(subject)
-        id = self._known(subjects, object, canon, told, start)
+        id = self._known(subjects, object, canon, told, start, extractor)
         if id is None:
             id = relations.insert(
                 self.conn, subject, predicate, object, told.modality, told.conf, start, end, self._now
@@ -185,10 +185,16 @@ class Learner:
         return start, end
 
     def _known(
-        self, subjects: Sequence[int], object: int, canon: int, told: ToldRelation, start: int | None
+        self,
+        subjects: Sequence[int],
+        object: int,
+        canon: int,
+        told: ToldRelation,
+        start: int | None,
+        extractor: str,
     ) -> int | None:
         """The relation that says this already. One that was replaced is meant, too, unless the passage says from when
-        it holds again: a copy of an old page must not bring its facts back."""
+        it holds again, or rules have read it, which pass over copies of old pages: these must not bring facts back."""
         slot = [one for node in subjects for one in relations.of_slot(self.conn, node, canon)]
         names = graph.object_labels(self.conn, [object, *(one.object for one in slot)])
         same = [one for one in slot if one.modality == told.modality and same_value(names[one.object], names[object])]
@@ -205,11 +211,10 @@ class Learner:
         if not replaced:
             return None
         last = max(replaced, key=lambda one: (one.valid_to or 0, one.id))
-        if told.replaces is not None or (
-            told.valid_from is not None and start is not None and start > (last.valid_to or 0)
-        ):
+        later = start is not None and start > (last.valid_to or 0)
+        if told.replaces is not None or (later and (told.valid_from is not None or extractor == RULE)):
             return None
-        if start is not None and start > (last.valid_to or 0):
+        if later:
             self._returned.update((one.id, last.id) for one in slot if one.id == last.superseded_by)
         return last.id
 

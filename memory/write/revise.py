@@ -24,6 +24,8 @@ ALIKE = 0.45  # of two relations, to be proposed as a pair
 PAIRS = 8  # proposed for one new relation
 NEAR = 400  # relations of the objects spoken of that are looked at, the newest
 PREDICATE = 0.6  # share of the predicates' cosine in how alike two relations are
+DAY = 86_400_000  # milliseconds
+MONTH = 31 * DAY
 EARLIEST = -(1 << 62)
 
 Embed = Callable[[Sequence[str]], Vectors]
@@ -61,13 +63,18 @@ class Reviser:
             and not same_value(names[one.object], value)
             and not self._settled(one, new)
         ]
-        if replaces is not None:
-            for one in others:
-                known = same_value(names[one.object], replaces) and _begin(one) <= _begin(new)
-                if known and may_replace(new.modality, one.modality):
-                    self.supersede(one, new, f"It is told there that {value} takes the place of {replaces}.", "rule")
+        named = [
+            one
+            for one in others
+            if replaces is not None
+            and same_value(names[one.object], replaces)
+            and _day(one) <= _day(new)
+            and may_replace(new.modality, one.modality)
+        ]
+        for one in named:
+            self.supersede(one, new, f"It is told there that {value} takes the place of {replaces}.", "rule")
         if single or (single is not None and self._single(new)):
-            self._order(new, [one for one in others if not _side_by_side(one, new)])
+            self._order(new, [one for one in others if one not in named and not _side_by_side(one, new)])
 
     def _single(self, relation: Relation) -> bool:
         (name,) = self._conn.execute("SELECT label FROM predicate WHERE id = ?", (relation.canon,)).fetchone()
@@ -85,11 +92,11 @@ class Reviser:
             for one in others
             if may_replace(new.modality, one.modality)
             and _key(one) < _key(new)
-            and (_begin(one), one.told) != (_begin(new), new.told)
+            and (_day(one), one.told) != (_day(new), new.told)
         ]
-        after = [one for one in others if _begin(one) > _begin(new) and may_replace(one.modality, new.modality)]
-        same = (_begin(new), new.told, new.modality)
-        level = [one for one in others if (_begin(one), one.told, one.modality) == same]
+        after = [one for one in others if _day(one) > _day(new) and may_replace(one.modality, new.modality)]
+        same = (_day(new), new.told, new.modality)
+        level = [one for one in others if (_day(one), one.told, one.modality) == same]
         for one in before:
             if one.valid_to is None or one.valid_to > _begin(new):
                 self.supersede(one, new, reason, "rule")
@@ -108,7 +115,11 @@ class Reviser:
             self._change(id, old, "valid_to", end)
 
     def supersede(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
-        """Ends the old relation where the new one begins; one that began no earlier never held."""
+        """Ends the old relation where the new one begins; one that began no earlier never held. Where it is told until
+        when the old one held, the new one begins about then, or it is about something else."""
+        told_end = old.valid_to is not None and not revisions.changed(self._conn, old.id, "valid_to")
+        if told_end and old.valid_to is not None and _begin(new) < old.valid_to - MONTH:
+            return
         id = self._revision("supersedes", old, new, reason, author, conf)
         begin = max(_begin(new), _begin(old))
         if begin != EARLIEST and (old.valid_to is None or old.valid_to > begin):
@@ -133,17 +144,17 @@ class Reviser:
         names = graph.object_labels(self._conn, sorted(ids))
         whole = {one.id: f"{names[one.subject]} {one.predicate} {names[one.object]}" for one in (*fresh, *known)}
         texts = sorted({*whole.values(), *(one.predicate for one in (*fresh, *known))})
-        vectors = dict(zip(texts, embed(texts), strict=True))
+        place_of = {text: place for place, text in enumerate(texts)}
+        vectors = embed(texts)
+        predicates = vectors[[place_of[other.predicate] for other in known]]
+        wholes = vectors[[place_of[whole[other.id]] for other in known]]
         pairs: dict[tuple[int, int], None] = {}
         for one in fresh:
-            likeness = [
-                float(one.canon == other.canon)
-                + PREDICATE * float(vectors[one.predicate] @ vectors[other.predicate])
-                + (1 - PREDICATE) * float(vectors[whole[one.id]] @ vectors[whole[other.id]])
-                for other in known
-            ]
+            likeness = PREDICATE * (predicates @ vectors[place_of[one.predicate]])
+            likeness += (1 - PREDICATE) * (wholes @ vectors[place_of[whole[one.id]]])
+            likeness += [one.canon == other.canon for other in known]
             chosen = 0
-            for place in np.argsort(-np.array(likeness), kind="stable").tolist():
+            for place in np.argsort(-likeness, kind="stable").tolist():
                 other = known[place]
                 if likeness[place] < ALIKE or chosen == PAIRS:
                     break
@@ -276,11 +287,16 @@ def _begin(relation: Relation) -> int:
     return EARLIEST if ended or relation.told is None else relation.told
 
 
+def _day(relation: Relation) -> int:
+    """The day on which it begins to hold: a note has a minute, a date in it has none."""
+    return _begin(relation) // DAY
+
+
 def _key(relation: Relation) -> tuple[int, int, int]:
-    """The order of the world's time, then of telling."""
-    return (_begin(relation), relation.told if relation.told is not None else EARLIEST, relation.id)
+    """The order of the world's time, by days, then of telling."""
+    return (_day(relation), relation.told if relation.told is not None else EARLIEST, relation.id)
 
 
 def _side_by_side(one: Relation, other: Relation) -> bool:
     """Whether one source lists both, for the same time."""
-    return bool(one.sources & other.sources) and _begin(one) == _begin(other)
+    return bool(one.sources & other.sources) and _day(one) == _day(other)

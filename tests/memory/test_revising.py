@@ -200,8 +200,13 @@ def test_a_note_says_what_was_there_before(fresh: Memory) -> None:
 def test_an_old_page_that_turns_up_again_brings_nothing_back(fresh: Memory) -> None:
     tell(fresh, "2023-01-01", "Rent: 690", ("flat", "rent", "690"))
     tell(fresh, "2024-01-01", "Rent: 735", ("flat", "rent", "735"))
-    tell(fresh, "2025-01-01", "Rent was 690, says this old copy.", ("flat", "rent", "690"))
+    again = tell(fresh, "2025-01-01", "Rent was 690, says this old copy.", ("flat", "rent", "690"), model="m")
     assert held(fresh, "flat") == ["rent 735"]
+    (pair,) = again.undecided
+    fresh.decided([Decision(*pair, "unrelated", 0.9)], "m")
+    assert held(fresh, "flat") == ["rent 735"]
+    fresh.decided([Decision(*pair, "supersedes", 0.9)], "m")
+    assert held(fresh, "flat") == ["rent 690"], "unless a model is sure that it holds again"
 
 
 def test_a_value_that_comes_back_holds_again(fresh: Memory) -> None:
