@@ -13,6 +13,7 @@ from memory.graph import Floats
 from memory.nouns import Episode
 from memory.protocols import Embedder
 from memory.recall.pipeline import Found
+from memory.statement import statement
 from memory.store import episodes, facts, graph, relations, text
 from memory.store.connect import Connection
 from memory.store.relations import Relation
@@ -39,7 +40,7 @@ def told_in(conn: Connection, spans: Sequence[tuple[int, int, int, int]]) -> dic
         for id, first, last in by_episode.get(episode, ()):
             if id in known and first < end and start < last and (start <= first or end <= last):
                 one = known[id]
-                told[thesis].append(Told(one, f"{names[one.subject]} {one.predicate} {names[one.object]}"))
+                told[thesis].append(Told(one, statement(names[one.subject], one.predicate, names[one.object])))
     return dict(told)
 
 

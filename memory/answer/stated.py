@@ -20,10 +20,12 @@ from memory.answer.judge import Judge
 from memory.answer.lines import Line
 from memory.answer.standing import holds_at
 from memory.recall.pipeline import Found
+from memory.statement import statement
 from memory.store import graph, relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.times import from_ms
+from memory.write.values import same_value
 
 NEAR = 400  # facts of the question's objects that are looked at, the newest
 LIKELY = 12  # of them whose lines are read, the best without these
@@ -72,13 +74,13 @@ def stated(
     """
     known = {one.id: one for one in relations.touching(conn, objects, NEAR)}
     known |= {one.id: one for one in relations.by_id(conn, recalled)}
-    current = [one for one in known.values() if one.modality in ("asserted", "plan") and holds_at(one, found.at)]
+    current = _standing(conn, known.values(), found.at)
     if not current:
         return []
     names = graph.object_labels(conn, sorted({node for one in current for node in (one.subject, one.object)}))
     past = relations.before(conn, [one.id for one in current])
     told = _Telling(conn, found, past)
-    words = {one.id: f"{names[one.subject]} {one.predicate} {names[one.object]}" for one in current}
+    words = {one.id: statement(names[one.subject], one.predicate, names[one.object]) for one in current}
     said = [f"{one.predicate} {names[one.object]}" for one in current]
     asked = _without(found.question.text, found.seeds.values())
     likeness = judge.likeness(told.sentences())
@@ -124,8 +126,28 @@ def stated(
     lines = [(one, replace(line, score=line.score - every)) for one, line in lines]
     lines.sort(key=lambda pair: (-pair[1].score, pair[0].id))
     if lines and asks_course(found.question.text):
-        return _course(conn, past[lines[0][0].id], lines[0][1], judge, known_lines)
+        return _course(conn, lines[0][0], past[lines[0][0].id], lines[0][1], judge, known_lines)
     return [line for _, line in lines[:BEST]]
+
+
+def _standing(conn: Connection, known: Iterable[Relation], at: int) -> list[Relation]:
+    """Those of these that hold then. A sentence may have been read twice, by a rule and by a model: if what the one
+    found there has been replaced, the other's finding goes with it, unless it was told again since."""
+    current = [one for one in known if one.modality in ("asserted", "plan") and holds_at(one, at)]
+    pairs = relations.beside(conn, [one.id for one in current])
+    twins = {one.id: one for one in relations.by_id(conn, sorted({other for _, other in pairs}))}
+    mine = {one.id: one for one in current}
+    ids = {node for one in (*current, *twins.values()) for node in (one.subject, one.object)}
+    names = graph.object_labels(conn, sorted(ids))
+    gone = set()
+    for id, other in pairs:
+        twin = twins.get(other)
+        if twin is None or twin.valid_to is None or twin.superseded_by is None or holds_at(twin, at):
+            continue
+        retold = (mine[id].told or 0) >= twin.valid_to
+        if not retold and same_value(names[mine[id].object], names[twin.object]):
+            gone.add(id)
+    return [one for one in current if one.id not in gone]
 
 
 class _Telling:
@@ -146,15 +168,27 @@ class _Telling:
         return sorted(set(chain.from_iterable(self._of.values())))
 
 
-def _course(conn: Connection, past: Sequence[int], best: Line, judge: Judge, known_lines: Sequence[Line]) -> list[Line]:
-    """What held before, in order, and the fact that holds."""
-    rows = sorted(relations.by_id(conn, past), key=lambda one: (one.valid_from or one.told or 0, one.id))
-    told = judge.tellers(list(past), known_lines)
+def _course(
+    conn: Connection,
+    fact: Relation,
+    past: Sequence[int],
+    best: Line,
+    judge: Judge,
+    known_lines: Sequence[Line],
+) -> list[Line]:
+    """What held before, in order, and the fact that holds: what it took the place of, and what else was told of its
+    subject with its predicate."""
+    slot = [one.id for one in relations.of_slot(conn, fact.subject, fact.canon) if one.modality in ("asserted", "past")]
+    rows = sorted(
+        (one for one in relations.by_id(conn, [*past, *slot]) if one.id != fact.id),
+        key=lambda one: (one.valid_from or one.valid_to or one.told or 0, one.id),
+    )
+    told = judge.tellers([one.id for one in rows], known_lines)
     names = graph.object_labels(conn, sorted({node for one in rows for node in (one.subject, one.object)}))
     before = [
         replace(
             told[one.id],
-            shown=f"{names[one.subject]} {one.predicate} {names[one.object]}{_since(one)}",
+            shown=statement(names[one.subject], one.predicate, names[one.object]) + _since(one),
             score=best.score,
             earlier=False,
             newer=None,

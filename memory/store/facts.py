@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from memory.errors import NotFoundError
 from memory.nouns import Fact, line_at
+from memory.statement import statement
 from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.schema_first import FIRST_EDGE
@@ -109,7 +110,7 @@ WHERE t.node_id IN {chosen} AND {seen}
 """
 
 _RELATIONS = """
-SELECT r.id, ifnull(r.text, concat_ws(' ', a.label, p.label, b.label)), r.valid_from, r.valid_to,
+SELECT r.id, r.text, r.valid_from, r.valid_to,
        r.t_created, r.t_expired, r.superseded_by, e.node_id, s.uri, e.line_from, e.line_map, e.text, v.span_from,
        v.span_to, ifnull(r.modality, 'asserted'), iif(v.extractor = 'rule', 'rule', 'model'), a.label, b.label, p.label
 FROM edge r JOIN node a ON a.id = r.src JOIN node b ON b.id = r.dst LEFT JOIN predicate p ON p.id = r.pred_id
@@ -127,8 +128,9 @@ def _thesis(row: tuple[Any, ...], objects: Iterable[str]) -> Fact:
 
 
 def _relation(row: tuple[Any, ...]) -> Fact:
-    *shared, subject, object, predicate = row
-    return _fact("relation", shared, (subject, object), predicate)
+    id, text, *shared, subject, object, predicate = row
+    words = text if text is not None else statement(subject, predicate or "is related to", object)
+    return _fact("relation", (id, words, *shared), (subject, object), predicate)
 
 
 def _fact(

@@ -122,6 +122,17 @@ def before(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
     return found
 
 
+def beside(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
+    """(relation, other relation) where a live episode tells both in words that overlap."""
+    return conn.execute(
+        "SELECT DISTINCT a.item_id, b.item_id FROM provenance a JOIN node n ON n.id = a.episode_id"
+        " AND n.t_expired IS NULL JOIN provenance b ON b.episode_id = a.episode_id AND b.item_kind = 'edge'"
+        " AND b.item_id <> a.item_id AND b.span_from < a.span_to AND b.span_to > a.span_from"
+        " WHERE a.item_kind = 'edge' AND a.item_id IN (SELECT value FROM json_each(?)) ORDER BY 1, 2",
+        (id_list(ids),),
+    ).fetchall()
+
+
 def sentences(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str]]:
     """(relation, episode, words) of each sentence, and thesis of a model, that lies where a live episode tells one of
     these relations."""

@@ -12,13 +12,13 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
+from memory.statement import NAMELESS
 from memory.store import graph
 from memory.store.connect import Connection
 from memory.write.mentions import is_date, norm
 from memory.write.told import OWNER, Telling
 
 PERSON = "person"
-NAMELESS = "you"  # what the owner is called as long as no name is known
 SAID = 0.9  # how sure an alias is that a model tells; a mention is 1
 FEW = 4  # objects whose names begin alike
 LONGEST = 200  # characters of a name or value
