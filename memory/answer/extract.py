@@ -19,7 +19,7 @@ from memory.answer.bridge import NONE, bridge
 from memory.answer.judge import Judge
 from memory.answer.lines import Line, same_statement
 from memory.answer.standing import standing
-from memory.answer.stated import stated
+from memory.answer.stated import BEST, asks_course, outdated, stated
 from memory.languages import stem
 from memory.nouns import Answer, Citation, Step
 from memory.protocols import Embedder
@@ -47,7 +47,7 @@ class Extract:
 def extract(conn: Connection, found: Found, embedder: Embedder, settings: AnswerSettings) -> Extract:
     """The best lines of the recalled episodes as an answer. `conn` must see what the recall saw."""
     start = perf_counter()
-    lines = _lines(conn, found, embedder)
+    lines = _lines(conn, found, embedder, settings)
     confidence = _confidence(lines)
     if lines and found.only_time:  # whatever is told of that time answers
         confidence = 1.0
@@ -61,7 +61,7 @@ def extract(conn: Connection, found: Found, embedder: Embedder, settings: Answer
     return Extract(answer, pieces, step)
 
 
-def _lines(conn: Connection, found: Found, embedder: Embedder) -> list[Line]:
+def _lines(conn: Connection, found: Found, embedder: Embedder, settings: AnswerSettings) -> list[Line]:
     """What may answer, best first: facts about the question's objects as statements, and the sentences of the recalled
     episodes that hold at the time asked of, where what they tell has not been replaced. A statement and a sentence
     compare by how likely each is to answer, of its kind."""
@@ -73,10 +73,11 @@ def _lines(conn: Connection, found: Found, embedder: Embedder) -> list[Line]:
     recalled = sorted({one.relation.id for told in judge.told.values() for one in told})
     statements = stated(conn, found, objects, recalled, judge, lines)
     stand = standing(conn, lines, dict(judge.told), found.at, judge)
-    said = {line.thesis_id for line in statements}
     every = float(np.logaddexp.reduce([line.score for line in stand])) if stand else 0.0
-    rest = [replace(line, score=line.score - every) for line in stand if line.thesis_id not in said]
-    return sorted([*statements, *rest], key=lambda line: -line.score)
+    rest, statements = outdated([replace(line, score=line.score - every) for line in stand], statements)
+    answering = [one.line for one in statements[: max(BEST, asks_course(found.question.text) * settings.lines)]]
+    said = {line.thesis_id for line in answering}
+    return sorted([*answering, *(line for line in rest if line.thesis_id not in said)], key=lambda line: -line.score)
 
 
 def _confidence(lines: Sequence[Line]) -> float:

@@ -10,22 +10,22 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 
 import numpy as np
 
 from memory.answer.judge import Judge
-from memory.answer.lines import Line
-from memory.answer.standing import holds_at
+from memory.answer.lines import Line, stems
+from memory.answer.standing import AHEAD, holds_at
 from memory.recall.pipeline import Found
-from memory.statement import statement
+from memory.statement import NAMELESS, statement
 from memory.store import graph, relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.times import from_ms
-from memory.write.values import same_value
+from memory.write.values import same_value, says
 
 NEAR = 400  # facts of the question's objects that are looked at, the newest
 LIKELY = 12  # of them whose lines are read, the best without these
@@ -45,12 +45,25 @@ RECALLED = 0.55  # a recalled episode tells it
 CHANGED = 1.0  # it took the place of another
 NONE = 6.3  # that none of them answers
 MANY_WORDS = 8
+PLAIN = 16  # words of a sentence that is shown as it stands
 _COURSE = re.compile(
     r"\b(in order|over time|over the years|history of|successive(ly)?|one after (the other|another)|through before"
     r"|how (has|have|did) .{1,80} (change|changed|shift|shifted|develop|developed|evolve|evolved|move|moved)\b"
     r"|(list|which|what) .{1,80} (has|have) had\b|ha[sd]? gone through|did .{1,60} go through)",
     re.IGNORECASE,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A fact as a line: its value, the values that were there before, since when it holds (ms UTC), and the stems of
+    what it is about."""
+
+    line: Line
+    value: str = ""
+    was: tuple[str, ...] = ()
+    since: int = 0
+    topic: frozenset[str] = frozenset()
 
 
 def asks_course(question: str) -> bool:
@@ -65,8 +78,8 @@ def stated(
     recalled: Sequence[int],
     judge: Judge,
     known_lines: Sequence[Line],
-) -> list[Line]:
-    """The facts that answer best as lines, best first; all that held in order where the question asks for the course.
+) -> list[Statement]:
+    """The facts that answer best, best first; all that held in order where the question asks for the course.
     Their scores are log-probabilities.
 
     `objects` are those that the question is about and `recalled` the facts of the recalled episodes (ids), whose lines
@@ -114,7 +127,6 @@ def stated(
             at = judge.place(line.episode, 0, 0)
             stand = replace(
                 line,
-                shown=words[one.id] + _since(one),
                 score=scores[place] + RANK * at.rank + NEWNESS * at.newness,
                 cosine=max(line.cosine, float(cosines[place])),
                 coverage=max(line.coverage, covers(" ".join([words[one.id], *told.of(one.id)]))),
@@ -126,8 +138,53 @@ def stated(
     lines = [(one, replace(line, score=line.score - every)) for one, line in lines]
     lines.sort(key=lambda pair: (-pair[1].score, pair[0].id))
     if lines and asks_course(found.question.text):
-        return _course(conn, lines[0][0], past[lines[0][0].id], lines[0][1], judge, known_lines)
-    return [line for _, line in lines[:BEST]]
+        best, line = lines[0]
+        line = replace(line, shown=words[best.id] + _since(best, line))
+        return [Statement(one) for one in _course(conn, best, past[best.id], line, judge, known_lines)]
+    values = _values(conn, sorted({id for one, _ in lines for id in past[one.id]}))
+    answering = []
+    for one, line in lines:
+        value, was = names[one.object], tuple(values[id] for id in past[one.id] if id in values)
+        plain = _plain(line, names[one.subject], value, was)
+        shown = (line.shown.rstrip(".") if plain else words[one.id]) + _since(one, line)
+        topic = frozenset(stems(f"{names[one.subject]} {one.predicate}", found.question.language))
+        since = one.valid_from if one.valid_from is not None else one.told or 0
+        answering.append(Statement(replace(line, shown=shown), value, was, since, topic))
+    return answering
+
+
+def _plain(line: Line, subject: str, value: str, was: Sequence[str]) -> bool:
+    """Whether the sentence says the fact as plainly as the fact does: it is short, names who or what it is about, and
+    names no older value."""
+    named = subject == NAMELESS or any(says(line.shown, part) for part in (subject, *subject.split()))
+    return (
+        named
+        and len(line.shown.split()) <= PLAIN
+        and says(line.shown, value)
+        and not any(says(line.shown, old) for old in was)
+    )
+
+
+def outdated(lines: Sequence[Line], statements: Sequence[Statement]) -> tuple[list[Line], list[Statement]]:
+    """Sentences that say what a fact took the place of, told before it began, are lines with a past, behind that fact;
+    and it answers as well as they do, at least. Scores of both are log-probabilities."""
+    found, answering = list(lines), list(statements)
+    for place, line in enumerate(found):
+        for number, one in enumerate(answering):
+            tells = line.newness < one.since and line.words & one.topic and not says(line.shown, one.value)
+            if tells and any(len(value) > 1 and says(line.shown, value) for value in one.was):
+                now = replace(one.line, score=max(one.line.score, line.score + AHEAD))
+                answering[number] = replace(one, line=now)
+                found[place] = replace(line, earlier=True, newer=one.line.thesis_id)
+                break
+    return found, sorted(answering, key=lambda one: (-one.line.score, one.line.thesis_id))
+
+
+def _values(conn: Connection, ids: Sequence[int]) -> dict[int, str]:
+    """The objects of these relations."""
+    rows = relations.by_id(conn, ids)
+    names = graph.object_labels(conn, sorted({one.object for one in rows}))
+    return {one.id: names[one.object] for one in rows}
 
 
 def _standing(conn: Connection, known: Iterable[Relation], at: int) -> list[Relation]:
@@ -188,7 +245,7 @@ def _course(
     before = [
         replace(
             told[one.id],
-            shown=statement(names[one.subject], one.predicate, names[one.object]) + _since(one),
+            shown=statement(names[one.subject], one.predicate, names[one.object]) + _since(one, told[one.id]),
             score=best.score,
             earlier=False,
             newer=None,
@@ -206,13 +263,15 @@ def _without(question: str, names: Iterable[str]) -> str:
     return question
 
 
-def _since(relation: Relation) -> str:
-    """From when and until when it holds, as far as that is known."""
+def _since(relation: Relation, line: Line) -> str:
+    """From when and until when it holds, as far as that is known: of what only stands in a note of some day it is known
+    that it held then."""
     start, end = _day(relation.valid_from), _day(relation.valid_to)
     planned = "planned, " if relation.modality == "plan" else ""
     if start and end:
         return f" ({planned}{start} to {end})"
-    return f" ({planned}since {start})" if start else f" (until {end})" if end else ""
+    since = "as of" if relation.valid_from == line.newness else "since"
+    return f" ({planned}{since} {start})" if start else f" (until {end})" if end else ""
 
 
 def _day(ms: int | None) -> str:
