@@ -27,7 +27,7 @@ from memory.write import mentions as mention_rules
 from memory.write.chunk import Draft, episodes_of, title_of
 from memory.write.embed import embedded_text
 from memory.write.mentions import Mention
-from memory.write.rules import telling
+from memory.write.rules.telling import telling
 from memory.write.sentences import sentences
 from memory.write.told import Telling
 

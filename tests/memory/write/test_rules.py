@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.write.rules import telling
+from memory.write.rules.telling import telling
 from memory.write.sentences import sentences
 from memory.write.told import OWNER, ToldRelation
 

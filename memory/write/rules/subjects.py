@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memory.write import phrases
+from memory.write.rules import phrases
 
 Slot = tuple[str, str]  # a subject and what of it is spoken of; ("", "") if it is not clear
 

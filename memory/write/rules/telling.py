@@ -14,13 +14,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from memory.write import changes, fields, moods, phrases, statements, successions, tables
-from memory.write.change_words import ALL_SIGNS, SIGNS, TOKEN
-from memory.write.changes import Change
-from memory.write.passages import Line, Passage, Span, is_chat, passage
-from memory.write.since import valid_from
-from memory.write.statements import Statement
-from memory.write.subjects import Said
+from memory.write.rules import changes, fields, moods, phrases, statements, successions, tables
+from memory.write.rules.change_words import ALL_SIGNS, SIGNS, TOKEN
+from memory.write.rules.changes import Change
+from memory.write.rules.passages import Line, Passage, Span, is_chat, passage
+from memory.write.rules.since import valid_from
+from memory.write.rules.statements import Statement
+from memory.write.rules.subjects import Said
 from memory.write.told import Telling, ToldObject, ToldRelation
 
 LONGEST = 600  # characters of a sentence

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from memory.write import change_words as words
-from memory.write import phrases
-from memory.write.changes import Change, fits, group, made
-from memory.write.subjects import Said, slot_before
+from memory.write.rules import change_words as words
+from memory.write.rules import phrases
+from memory.write.rules.changes import Change, fits, group, made
+from memory.write.rules.subjects import Said, slot_before
 
 
 def across(said: Sequence[Said]) -> Iterator[Change]:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory.write import phrases
-from memory.write.change_words import SIGNS
-from memory.write.subjects import Said, named_before, slot_before
+from memory.write.rules import phrases
+from memory.write.rules.change_words import SIGNS
+from memory.write.rules.subjects import Said, named_before, slot_before
 from memory.write.told import Cardinality
 
 # Words of a verb -> (predicate, cardinality, what its object must be: "name" | "value" | "any").

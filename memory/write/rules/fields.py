@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from memory.write import phrases
-from memory.write.passages import Line, Passage
-from memory.write.since import valid_from
+from memory.write.rules import phrases
+from memory.write.rules.passages import Line, Passage
+from memory.write.rules.since import valid_from
 from memory.write.told import OWNER, Cardinality, ToldRelation
 
 KEY_WORDS = 5

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from memory.write import change_words as words
-from memory.write import phrases
-from memory.write.subjects import Said, Slot, name_before, slot_before, thing_slot
+from memory.write.rules import change_words as words
+from memory.write.rules import phrases
+from memory.write.rules.subjects import Said, Slot, name_before, slot_before, thing_slot
 
 Span = tuple[int, int]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import pairwise
 
-from memory.write import phrases
-from memory.write.fields import NO_VALUE, VALUE_WORDS
-from memory.write.passages import Line, Passage
+from memory.write.rules import phrases
+from memory.write.rules.fields import NO_VALUE, VALUE_WORDS
+from memory.write.rules.passages import Line, Passage
 from memory.write.told import ToldRelation
 
 _RULE = re.compile(r"[\s|:\-–]+$")
