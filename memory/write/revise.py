@@ -187,7 +187,9 @@ class Reviser:
             self._revision("contradicts", old, new, why, "model", conf)
         elif decision.relation == "duplicates" and old.subject == new.subject and old.modality == new.modality:
             self._fold(old, new, why, conf)
-        elif decision.relation == "supersedes" and may_replace(new.modality, old.modality):
+        elif (
+            decision.relation == "supersedes" and may_replace(new.modality, old.modality) and self._comparable(old, new)
+        ):
             if new.modality in ("past", "negated"):
                 end = new.valid_to or new.valid_from or new.told
                 if end is not None and (old.valid_to is None or old.valid_to > end) and _begin(old) <= end:
@@ -195,6 +197,13 @@ class Reviser:
                     self._change(id, old, "valid_to", end)
             else:
                 self.supersede(old, new, why, "model", conf)
+
+    def _comparable(self, old: Relation, new: Relation) -> bool:
+        """Whether the one value can stand where the other stood, as far as their form tells: a number takes no name's
+        place, but for one predicate. Small models say of too much that it replaces something."""
+        names = graph.object_labels(self._conn, [old.object, new.object])
+        numbers = [any(char.isdigit() for char in names[node]) for node in (old.object, new.object)]
+        return old.canon == new.canon or numbers[0] == numbers[1]
 
     def _fold(self, old: Relation, new: Relation, why: str, conf: float) -> None:
         """The old relation stands for both."""
