@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.nouns import Document, Turn
 from memory.unicode import well_formed
+from plugins.readers import frontmatter
 from plugins.readers.contract import MIB, Reader, Unreadable
 from plugins.readers.dates import event_date, local
 
@@ -93,7 +94,8 @@ def _at(document: Document, path: Path, stat: os.stat_result) -> datetime:
     """The event date: the header's, or one in the text or the name, or else the day the file was last written."""
     if document.at is not None:
         return local(document.at)
-    found = event_date(path, document.title or "", document.text)
+    _, before = frontmatter.split(document.text)  # a day there that is not the note's own is somebody's birthday
+    found = event_date(path, document.title or "", "\n".join(document.text.split("\n")[before:]))
     return found or datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000_000, UTC).astimezone()
 
 

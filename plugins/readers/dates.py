@@ -57,11 +57,14 @@ _WEEKDAY = (
     r"(?:mon|tue|wed|thu|fri|sat|sun|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|mo|di|mi|do|fr|sa|so"
     r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)\w{0,6}\.?,?\s+(?:the\s+|den\s+)?"
 )
-# A date behind one of these is told of ("switched off on 31 March 1994"), not the date of the text.
+# A date behind one of these is told of ("switched off on 31 March 1994", "birthday: 17 May 1991"), not the date of the
+# text.
 _TOLD = re.compile(
     r"\b(?:on|since|until|till?|by|from|before|after|of|to|in|for|and|or|was|is|am|seit|bis|vom|ab|zum|op|sinds|tot|vanaf"
     rf"|van|le|du|depuis|el|dal|den|od|do)\s+(?:the\s+)?(?:{_WEEKDAY})?$"
-    r"|\b(?:born|died|built|founded|geboren|geb|né|née|nato|nata|urodzon[ya])\b",
+    r"|\b(?:born|died|built|founded|geboren|geb|né|née|nato|nata|urodzon[ya])\b"
+    r"|\b(?:birthday|birth|geburtstag|geburtsdatum|deadline|due|frist|fällig|valid|gültig|renewed|expir(?:es|ed|y|ing)"
+    r"|läuft ab|ends?|endet|starts?|begins?|beginnt|moved|verjaardag|compleanno)\b",
     _I,
 )
 _WRAPPED = 60  # a line at least this long goes on in the next one

@@ -113,3 +113,5 @@ def test_windows_line_ends_keep_the_numbers(read: Read) -> None:
 def test_a_date_of_something_else_does_not_date_the_note(read: Read) -> None:
     (dated,) = read("2024-03-05.md", "---\nborn: 1986-08-03\n---\nbody")
     assert dated.at and dated.at.date().isoformat() == "2024-03-05"
+    (card,) = read("felix.md", "---\nbirthday: 1991-05-17\n---\n# Felix\n\nPlays the bassoon.")
+    assert card.at and card.at.year > 1991, "the day that the file was written, for want of a better one"
