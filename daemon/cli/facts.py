@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from daemon import wire
@@ -10,6 +12,7 @@ from daemon.cli.errors import NothingFound
 from daemon.cli.options import When, as_of_option, json_option
 from daemon.cli.questions import nothing
 from daemon.cli.session import Session, pass_session
+from memory.statement import asked_of
 
 MODALITY = {
     "past": "no longer",
@@ -66,11 +69,12 @@ def history(session: Session, name: str, as_json: bool) -> None:
     if as_json:
         output.print_json(reply)
     for strand in () if as_json else reply.strands:
-        click.echo(output.styled(f"{strand.subject} {strand.predicate}", bold=True))
+        click.echo(output.styled(asked_of(strand.subject, strand.predicate), bold=True))
         for value in strand.values:
             _print_value(value, strand)
     if not reply.strands:
-        known = f"Only sentences speak of {name!r}; no fact was read out of them. See them: pal facts"
+        see = f"pal facts {shlex.quote(name)}"
+        known = f"Only sentences speak of {name!r}; no fact was read out of them. See them: {see}"
         raise NothingFound(nothing(session, known))
 
 

@@ -28,12 +28,12 @@ def told(said: Said) -> str:
 def test_facts_show_how_each_is_meant_and_where_it_stands(marta: Shell) -> None:
     assert told(marta.pal("facts", "Marta")) == (
         "Marta owns a boat (no longer)\n   fact N  since 2026-03-12  2026-03-12.md:1\n"
-        "Marta rent 650 euros\n   fact N  since 2026-03-11  2026-03-11b.md:1\n"
-        "Marta rent 640 euros\n   fact N  since 2026-03-11  2026-03-11.md:1\n"
+        "Marta, rent: 650 euros\n   fact N  since 2026-03-11  2026-03-11b.md:1\n"
+        "Marta, rent: 640 euros\n   fact N  since 2026-03-11  2026-03-11.md:1\n"
         "Marta lives in Faro (planned)\n   fact N  since 2026-03-10  2026-03-10.md:1\n"
         "Marta lives in Porto\n   fact N  since 2026-03-09  2026-03-09.md:1\n"
-        'Two notes disagree: "Marta rent 640 euros" (2026-03-11, 2026-03-11.md:1); '
-        '"Marta rent 650 euros" (2026-03-11, 2026-03-11b.md:1)\n   to decide: pal review 2\n'
+        'Two notes disagree: "Marta, rent: 640 euros" (2026-03-11, 2026-03-11.md:1); '
+        '"Marta, rent: 650 euros" (2026-03-11, 2026-03-11b.md:1)\n   to decide: pal review 2\n'
     )
     assert "Marta lives in Lisbon\n   fact N  2024-05-01 to 2026-03-09  2024-05-01.md:1\n" in told(
         marta.pal("facts", "Marta", "--history")
@@ -55,7 +55,7 @@ def test_facts_of_another_time(marta: Shell) -> None:
 def test_history(marta: Shell) -> None:
     assert told(marta.pal("history", "Marta")) == (
         "Marta owns\n   since 2026-03-12  a boat (no longer)\n      2026-03-12.md:1, fact N\n"
-        "Marta rent\n   since 2026-03-11  640 euros\n      2026-03-11.md:1, fact N\n"
+        "Marta, rent\n   since 2026-03-11  640 euros\n      2026-03-11.md:1, fact N\n"
         "   since 2026-03-11  650 euros\n      2026-03-11b.md:1, fact N\n"
         "Marta lives in\n   2024-05-01 to 2026-03-09  Lisbon\n      2024-05-01.md:1, fact N\n"
         "      replaced by a rule: There is one such fact at a time, and this one began later. (revision 1)\n"
@@ -71,7 +71,7 @@ def test_history(marta: Shell) -> None:
 def test_history_of_what_only_sentences_speak_of(vault: Shell) -> None:
     said = vault.pal("history", "Bosun")
     if said.code == 4:
-        assert said.err == "Only sentences speak of 'Bosun'; no fact was read out of them. See them: pal facts\n"
+        assert said.err == "Only sentences speak of 'Bosun'; no fact was read out of them. See them: pal facts Bosun\n"
     else:
         assert said.out
 
@@ -80,10 +80,10 @@ def test_review_lists_what_waits(marta: Shell) -> None:
     said = marta.pal("review")
     assert said.out.splitlines() == [
         "Revision 2: two notes disagree",
-        "   one    Marta rent 640 euros",
+        "   one    Marta, rent: 640 euros",
         "          since 2026-03-11  2026-03-11.md:1",
         '          "Marta\'s rent is 640 euros."',
-        "   other  Marta rent 650 euros",
+        "   other  Marta, rent: 650 euros",
         "          since 2026-03-11  2026-03-11b.md:1",
         '          "Marta\'s rent is 650 euros."',
         "   why    Both are told of the same time. (a rule)",

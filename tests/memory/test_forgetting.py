@@ -110,7 +110,7 @@ def test_an_object_takes_its_relations_and_what_they_replaced_holds_again(memory
     told_in_secret(memory)
     memory.forget(object="Qqqzwickl")
     facts = [one.text for one in memory.facts("Marta") if one.kind == "relation"]
-    assert sorted(facts) == ["Marta lives in Lisbon", "Marta xxxpredicate of Jjjdrake"]
+    assert sorted(facts) == ["Marta lives in Lisbon", "Marta, xxxpredicate of: Jjjdrake"]
     assert memory.revisions("all") == []
     assert memory.check().problems == ()
 
