@@ -146,7 +146,9 @@ class Memory(Revising):
                 if writer.change.added:
                     vectors.leave_behind(conn, serving.embedder_id)
                 learner = self._learner(conn)
+                learner.carry(writer.change.retired, [row.node_id for row in writer.change.added])
                 learner.tell(writer.told)
+                writer.retire()
                 learner.retire(writer.change.retired)
                 changes = learner.changes()
             has_mails = any(document.reader == mails.READER for document in given)

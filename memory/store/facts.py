@@ -27,7 +27,7 @@ def about(
         query = _THESES.format(chosen=_OF_OBJECTS, seen="1" if history else _SEEN_THESIS)
         theses = conn.execute(query if history else _known_then(query), times).fetchall()
     seen, told = ("1", "1") if history else (_SEEN_RELATION, _TOLD)
-    query = _RELATIONS.format(chosen=_TOUCHING, seen=seen, told=told)
+    query = _RELATIONS.format(chosen=f"r.id IN ({_TOUCHING})", seen=seen, told=told, untold=_UNTOLD)
     found = conn.execute(query if history else _known_then(query), times).fetchall()
     names = _objects_of(conn, [row[0] for row in theses])
     facts = [_thesis(row, names.get(row[0], ())) for row in theses] + [_relation(row) for row in found]
@@ -40,7 +40,9 @@ def by_id(conn: Connection, ids: Sequence[int]) -> list[Fact]:
     theses = conn.execute(
         _THESES.format(chosen=_THESE, seen="1"), wanted | {"ids": id_list(id for id in ids if id < FIRST_EDGE)}
     ).fetchall()
-    relations = conn.execute(_RELATIONS.format(chosen="r.id IN " + _THESE, seen="1", told="1"), wanted).fetchall()
+    relations = conn.execute(
+        _RELATIONS.format(chosen=f"r.id IN {_THESE}", seen="1", told="1", untold="NULL"), wanted
+    ).fetchall()
     names = _objects_of(conn, [row[0] for row in theses])
     found = {row[0]: _thesis(row, names.get(row[0], ())) for row in theses}
     found |= {row[0]: _relation(row) for row in relations}
@@ -91,7 +93,14 @@ _SEEN_RELATION = visible("r", ":known_on", ":at")
 _TOLD = recorded("told", ":known_on")
 
 _THESE = "(SELECT value FROM json_each(:ids))"
-_TOUCHING = f"(r.src IN {_THESE} OR r.dst IN {_THESE})"
+_TOUCHING = " UNION ".join(  # each of the four has its own, partial, index
+    f"SELECT id FROM edge WHERE kind = 'rel' AND {end} IN {_THESE} AND t_expired {state}"
+    for end in ("src", "dst")
+    for state in ("IS NULL", "IS NOT NULL")
+)
+# When the last passage that told it went, where none is left.
+_UNTOLD = """(SELECT max(g.t_expired) FROM provenance w JOIN node g ON g.id = w.episode_id
+ WHERE w.item_kind = 'edge' AND w.item_id = r.id HAVING count(*) = count(g.t_expired))"""
 _OF_OBJECTS = """(
   SELECT m.src FROM json_each(:ids) o JOIN edge m ON m.dst = o.value AND m.kind = 'member' AND m.t_expired IS NULL
   UNION
@@ -111,8 +120,9 @@ WHERE t.node_id IN {chosen} AND {seen}
 
 _RELATIONS = """
 SELECT r.id, r.text, r.valid_from, r.valid_to,
-       r.t_created, r.t_expired, r.superseded_by, e.node_id, s.uri, e.line_from, e.line_map, e.text, v.span_from,
-       v.span_to, ifnull(r.modality, 'asserted'), iif(v.extractor = 'rule', 'rule', 'model'), a.label, b.label, p.label
+       r.t_created, ifnull(r.t_expired, {untold}), r.superseded_by, e.node_id, s.uri, e.line_from, e.line_map, e.text,
+       v.span_from, v.span_to, ifnull(r.modality, 'asserted'), iif(v.extractor = 'rule', 'rule', 'model'), a.label,
+       b.label, p.label
 FROM edge r JOIN node a ON a.id = r.src JOIN node b ON b.id = r.dst LEFT JOIN predicate p ON p.id = r.pred_id
 JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = r.id
  AND v.episode_id = (SELECT p.episode_id FROM provenance p JOIN node told ON told.id = p.episode_id

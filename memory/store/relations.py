@@ -5,13 +5,13 @@ A relation is seen as long as a live episode tells it. All times are millisecond
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from memory.nouns import Modality
 from memory.store.codec import id_list
 from memory.store.connect import Connection
-from memory.store.graph import allocate
+from memory.store.graph import allocate, retire_edges
 
 FEW, MOSTLY = 5, 0.9  # subjects from which on a predicate can be learned to be single, and their share
 DECIDED = 3  # replacements that somebody decided, without which nothing is learned
@@ -86,6 +86,42 @@ def insert(
     return id
 
 
+def untold(
+    conn: Connection, subject: int, predicate: int, object: int, modality: Modality, valid_from: int | None
+) -> int | None:
+    """The live relation that is this one and that no live episode tells any more: its source went and is back."""
+    row = conn.execute(
+        "SELECT e.id FROM edge e WHERE e.src = ? AND e.kind = 'rel' AND e.dst = ? AND e.pred_id = ?"
+        " AND ifnull(e.modality, 'asserted') = ? AND e.valid_from IS ? AND e.t_expired IS NULL AND NOT EXISTS ("
+        " SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND n.t_expired IS NULL"
+        " WHERE v.item_kind = 'edge' AND v.item_id = e.id) ORDER BY e.id LIMIT 1",
+        (subject, object, predicate, modality, valid_from),
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def quotes(conn: Connection, going: Sequence[int], added: Sequence[int]) -> list[tuple[int, str, str | None, int, str]]:
+    """(relation, who read it, its quote, other episode, that one's text) for each relation that an episode of `going`
+    tells, and each episode of `added` from the same source; no quote where it stands in the source's properties."""
+    return conn.execute(
+        "SELECT v.item_id, v.extractor, substr(o.text, v.span_from + 1, v.span_to - v.span_from), e.node_id, e.text"
+        " FROM provenance v JOIN episode o ON o.node_id = v.episode_id JOIN episode e ON e.source_id = o.source_id"
+        " AND e.node_id IN (SELECT value FROM json_each(?)) WHERE v.item_kind = 'edge'"
+        " AND v.episode_id IN (SELECT value FROM json_each(?)) ORDER BY v.item_id, e.node_id",
+        (id_list(added), id_list(going)),
+    ).fetchall()
+
+
+def is_told(conn: Connection, id: int, episode: int, start: int, extractor: str) -> bool:
+    """Whether it is known that the episode tells the relation from that place on (-1: in its source's properties)."""
+    row = conn.execute(
+        "SELECT 1 FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id = ? AND extractor = ?"
+        " AND ifnull(span_from, -1) = ?",
+        (id, episode, extractor, start),
+    ).fetchone()
+    return row is not None
+
+
 def tell(conn: Connection, id: int, episode: int, start: int, end: int, extractor: str) -> bool:
     """Notes that an episode tells the relation, in the words [start, end) of it (-1: in its source's properties);
     False if that was known."""
@@ -156,9 +192,30 @@ def told_by(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, i
     ).fetchall()
 
 
-def untell(conn: Connection, id: int, episode: int) -> None:
-    """The episode no longer tells the relation."""
-    conn.execute("DELETE FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id = ?", (id, episode))
+def untell(conn: Connection, id: int, episode: int, now: int) -> bool:
+    """The episode no longer tells the relation; one that it alone told is retired, and True."""
+    others = conn.execute(
+        "SELECT 1 FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id <> ? LIMIT 1", (id, episode)
+    ).fetchone()
+    if others is None:
+        retire_edges(conn, [id], now, "source_changed")
+    else:
+        conn.execute(
+            "DELETE FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id = ?", (id, episode)
+        )
+    return others is None
+
+
+def left_untold(conn: Connection, episodes: Iterable[int]) -> list[int]:
+    """The relations that these, now retired, episodes told and that no live one does."""
+    rows = conn.execute(
+        "SELECT DISTINCT p.item_id FROM provenance p WHERE p.item_kind = 'edge'"
+        " AND p.episode_id IN (SELECT value FROM json_each(?)) AND NOT EXISTS ("
+        " SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND n.t_expired IS NULL"
+        " WHERE v.item_kind = 'edge' AND v.item_id = p.item_id)",
+        (id_list(episodes),),
+    )
+    return [id for (id,) in rows]
 
 
 def touching(conn: Connection, nodes: Sequence[int], most: int) -> list[Relation]:

@@ -5,7 +5,7 @@ Whatever a revision changes of a fact goes through `change`, which writes down w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 from memory.errors import NotFoundError
@@ -201,14 +201,21 @@ def later(conn: Connection, fact: int, gone: Collection[int]) -> Row | None:
         seen.add(fact)
 
 
-def no_longer_told(conn: Connection, episodes: Iterable[int]) -> list[Row]:
-    """The standing revisions whose newer relation only these, now retired, episodes told; the newest first."""
+def made_by(conn: Connection, facts: Collection[int]) -> list[Row]:
+    """The standing revisions whose newer fact is one of these; the newest first."""
     rows = conn.execute(
-        f"SELECT {_COLUMNS} FROM revision r WHERE r.state IN ('open', 'kept', 'settled') AND r.new_id IN ("
-        " SELECT item_id FROM provenance WHERE item_kind = 'edge' AND episode_id IN (SELECT value FROM json_each(?)))"
-        " AND NOT EXISTS (SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND n.t_expired IS NULL"
-        "  WHERE v.item_kind = 'edge' AND v.item_id = r.new_id) ORDER BY r.id DESC",
-        (id_list(episodes),),
+        f"SELECT {_COLUMNS} FROM revision WHERE state IN ('open', 'kept', 'settled')"
+        " AND new_id IN (SELECT value FROM json_each(?)) ORDER BY id DESC",
+        (id_list(facts),),
+    )
+    return [Row(*row) for row in rows]
+
+
+def made_of(conn: Connection, fact: int) -> list[Row]:
+    """The standing revisions whose older fact it is; the newest first."""
+    rows = conn.execute(
+        f"SELECT {_COLUMNS} FROM revision WHERE state IN ('open', 'kept', 'settled') AND old_id = ? ORDER BY id DESC",
+        (fact,),
     )
     return [Row(*row) for row in rows]
 

@@ -203,11 +203,13 @@ class Writer:
         hashes = [row.sha256 for row in self._episode_rows]
         ids = [row.id for row in self._episode_rows]
         vectors.put_many(self._conn, self._embedder_id, "episode", ids, matrix, hashes)
-        for plan in plans:
-            gone = [placed.id for placed in plan.removed]
-            episodes.retire_many(self._conn, gone, self._now, "source_changed")
-            self.change.retired.extend(gone)
+        self.change.retired.extend(placed.id for plan in plans for placed in plan.removed)
         return receipts
+
+    def retire(self) -> None:
+        """Takes out of sight what newer versions no longer hold: after it is learnt what these tell, so that a fact
+        which both tell stays the same fact, and one which took its place has something to replace."""
+        episodes.retire_many(self._conn, self.change.retired, self._now, "source_changed")
 
     def _allocated(self, n: int) -> Iterator[int]:
         """`n` free node ids, asked for at once: one statement for each would cost more than the rows themselves."""

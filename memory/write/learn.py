@@ -38,6 +38,7 @@ class Learner:
         self._reviser = Reviser(conn, now)
         self._new: list[int] = []
         self._met: dict[int, list[int]] = {}  # relation -> the objects that its subject may be
+        self._still: set[tuple[int, int, int]] = set()  # relation, episode, place: said there before this transaction
         self._theses: list[ThesisRow] = []
         self._returned: set[tuple[int, int]] = set()
 
@@ -71,9 +72,21 @@ class Learner:
             else:
                 self._reviser.decide(one, model)
 
+    def carry(self, going: Sequence[int], added: Sequence[int]) -> None:
+        """A new passage of a source that still has the words of one that goes says nothing new with them. What a model
+        read in them is told by it, too; rules read it again."""
+        for id, extractor, quote, episode, words in relations.quotes(self.conn, going, added):
+            start = -1 if quote is None else words.find(quote)
+            if quote is not None and start < 0:
+                continue
+            self._still.add((id, episode, start))
+            if extractor != RULE:
+                relations.tell(self.conn, id, episode, start, start + len(quote or ""), extractor)
+                self._reviser.touched.add(id)
+
     def retire(self, gone: Sequence[int]) -> None:
         """Episodes have gone: what only they told changes nothing any more."""
-        self._reviser.withdraw(gone)
+        self._reviser.withdraw(relations.left_untold(self.conn, gone))
 
     def join(self, ones: Sequence[int], others: Sequence[int]) -> None:
         """A person says that these objects are those: their facts take each other's place from now on."""
@@ -128,14 +141,14 @@ class Learner:
 
     def _property_gone(self, episode: int, told: Collection[int | None]) -> None:
         """What the source's properties said before, and say no more, this episode does not tell."""
-        for (id,) in self.conn.execute(
-            "SELECT item_id FROM provenance WHERE item_kind = 'edge' AND episode_id = ? AND span_from IS NULL"
-            " AND extractor = ?",
+        said = self.conn.execute(
+            "SELECT item_id FROM provenance p JOIN edge e ON e.id = p.item_id AND e.t_expired IS NULL"
+            " WHERE p.item_kind = 'edge' AND p.episode_id = ? AND p.span_from IS NULL AND p.extractor = ?",
             (episode, RULE),
-        ).fetchall():
-            if id not in told:
-                relations.untell(self.conn, id, episode)
-                self._reviser.touched.add(id)
+        ).fetchall()
+        gone = [id for (id,) in said if id not in told]
+        self._reviser.touched.update(gone)
+        self._reviser.withdraw([id for id in gone if relations.untell(self.conn, id, episode, self._now)])
 
     def _relation(self, row: episodes.When, told: ToldRelation, extractor: str) -> int | None:
         """The relation that says this, a new one or one that is known; None if it says nothing."""
@@ -150,11 +163,15 @@ class Learner:
         )
         start, end = self._times(row, told)
         subjects = self._resolver.alike(subject)
-        id = self._known(subjects, object, canon, told, start, extractor)
+        id = self._known(row, subjects, object, canon, told, start, extractor)
         if id is None:
-            id = relations.insert(
-                self.conn, subject, predicate, object, told.modality, told.conf, start, end, self._now
-            )
+            id = relations.untold(self.conn, subject, predicate, object, told.modality, start)
+            if id is not None:
+                self._reviser.returned(id)
+            else:
+                id = relations.insert(
+                    self.conn, subject, predicate, object, told.modality, told.conf, start, end, self._now
+                )
             self._new.append(id)
             relations.tell(self.conn, id, row.id, told.start, told.end, extractor)
             self._met[id] = subjects
@@ -186,6 +203,7 @@ class Learner:
 
     def _known(
         self,
+        row: episodes.When,
         subjects: Sequence[int],
         object: int,
         canon: int,
@@ -194,10 +212,14 @@ class Learner:
         extractor: str,
     ) -> int | None:
         """The relation that says this already. One that was replaced is meant, too, unless the passage says from when
-        it holds again, or rules have read it, which pass over copies of old pages: these must not bring facts back."""
+        it holds again, or rules have read it, which pass over copies of old pages: these must not bring facts back.
+        Words that stood there before are no news, whatever date their file has now."""
         slot = [one for node in subjects for one in relations.of_slot(self.conn, node, canon)]
         names = graph.object_labels(self.conn, [object, *(one.object for one in slot)])
         same = [one for one in slot if one.modality == told.modality and same_value(names[one.object], names[object])]
+        still = [one for one in same if self._said_before(one.id, row.id, told.start, extractor)]
+        if still:
+            return still[0].id
         standing = [
             one
             for one in same
@@ -217,6 +239,12 @@ class Learner:
         if later:
             self._returned.update((one.id, last.id) for one in slot if one.id == last.superseded_by)
         return last.id
+
+    def _said_before(self, relation: int, episode: int, start: int, extractor: str) -> bool:
+        return extractor == RULE and (
+            (relation, episode, start) in self._still
+            or relations.is_told(self.conn, relation, episode, start, extractor)
+        )
 
     def _earlier(self, one: Relation, slot: Sequence[Relation], start: int | None) -> None:
         """A relation begins when the earliest passage says so, if nothing else held in between."""

@@ -248,11 +248,12 @@ class Reviser:
         self.touched.update(revisions.take_back(self._conn, revision.id))
         revisions.settle(self._conn, revision.id, "undone", by_person_at)
 
-    def withdraw(self, episodes: Iterable[int]) -> None:
-        """These episodes are gone: what only they said changes nothing any more. What came after it takes the place of
-        what was before, or both would hold."""
-        gone = revisions.no_longer_told(self._conn, episodes)
-        facts = {revision.new for revision in gone}
+    def withdraw(self, facts: Collection[int]) -> None:
+        """Nothing tells these relations any more: they change nothing. What came after takes the place of what was
+        before, or both would hold; what is itself told no more stays history as it is."""
+        made = revisions.made_by(self._conn, facts)
+        told = {one.id for one in relations.by_id(self._conn, sorted({revision.old for revision in made}))}
+        gone = [revision for revision in made if revision.old in told]
         later = {revision.id: revisions.later(self._conn, revision.new, facts) for revision in gone}
         for revision in gone:
             self.undo(revision, None)
@@ -264,6 +265,14 @@ class Reviser:
             old, new = rows.get(revision.old), rows.get(after.new)
             if old and new and not self._settled(old, new):
                 self.supersede(old, new, "What stood between them is not there any more.", after.author, after.conf)
+
+    def returned(self, fact: int) -> None:
+        """A relation is told again: what took its place meanwhile does so no more, if it is told no more itself."""
+        rows = revisions.made_of(self._conn, fact)
+        told = {one.id for one in relations.by_id(self._conn, sorted({row.new for row in rows}))}
+        for row in rows:
+            if row.new not in told:
+                self.undo(row, None)
 
     def _settled(self, one: Relation, other: Relation) -> bool:
         """Whether there is a revision of the two that stands, or that a person has undone."""

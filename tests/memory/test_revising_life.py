@@ -1,4 +1,4 @@
-"""Whatever is read, told, decided, taken back and forgotten, in whatever order: what questions see is what is stored."""
+"""Whatever is read, told, decided, taken back and forgotten, in any order: what questions see is what is stored."""
 
 from __future__ import annotations
 
@@ -180,7 +180,9 @@ class Life(RuleBasedStateMachine):
 
 
 def test_any_life_is_served_as_it_is_stored(static: Embedder) -> None:
-    run_state_machine_as_test(
-        lambda: Life(static),
-        settings=settings(max_examples=25, stateful_step_count=15, deadline=None, derandomize=True),
-    )
+    class Born(Life):
+        def __init__(self) -> None:
+            super().__init__(static)
+
+    how = settings(max_examples=25, stateful_step_count=15, deadline=None, derandomize=True)
+    run_state_machine_as_test(Born, settings=how)

@@ -1,0 +1,173 @@
+"""Facts while their files change: edited, emptied, taken away, brought back, told by two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memory import Memory
+from memory.nouns import Decision, Document, Fact
+from memory.protocols import Embedder
+from memory.write.told import Telling
+from tests.memory.test_revising import day, held, relation, state
+
+
+@pytest.fixture
+def reading(tmp_path: Path, static: Embedder) -> Iterator[Memory]:
+    """A memory that reads facts by rules."""
+    with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
+        yield memory
+        assert memory.check().problems == ()
+
+
+def past(memory: Memory, name: str) -> list[Fact]:
+    """All relations of `name` that were ever known, the oldest first."""
+    return [fact for fact in reversed(memory.facts(name, history=True)) if fact.kind == "relation"]
+
+
+def noted(memory: Memory, source: str, text: str, at: str) -> int:
+    return memory.remember(text, source=source, at=day(at)).episode_ids[0]
+
+
+def property_of(memory: Memory, at: str, **properties: str) -> None:
+    memory.remember_many([Document("b.md", "It is here.", title="Boat", at=day(at), properties=properties)])
+
+
+@pytest.mark.parametrize("edited", ["a.md", "b.md"])
+def test_a_fact_is_the_same_after_its_file_was_edited_elsewhere(reading: Memory, edited: str) -> None:
+    notes = {"a.md": ("Ana lives in Bonn.", "2022-01-01"), "b.md": ("Ana lives in Riga.", "2023-01-01")}
+    for source, (text, at) in notes.items():
+        noted(reading, source, text, at)
+    before, revisions = state(reading), reading.revisions("all")
+    noted(reading, edited, f"{notes[edited][0]} Bo sang.", "2023-06-01")
+    assert state(reading) == before
+    assert [row.id for row in reading.revisions("all")] == [row.id for row in revisions]
+    assert held(reading, "Ana") == ["lives in Riga"]
+
+
+@pytest.mark.parametrize("verdict", ["both", "old", "keep"])
+def test_what_a_person_said_outlives_an_edit(reading: Memory, verdict: str) -> None:
+    noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
+    noted(reading, "b.md", "Ana lives in Riga.", "2023-01-01")
+    (revision,) = reading.revisions()
+    reading.settle(revision.id, verdict)  # type: ignore[arg-type]
+    before = held(reading, "Ana")
+    noted(reading, "a.md", "Ana lives in Bonn. Bo sang.", "2022-01-01")
+    assert held(reading, "Ana") == before
+    assert reading.revision(revision.id).state == ("settled" if verdict == "both" else "kept")
+
+
+def test_a_new_value_in_the_same_file_makes_the_old_one_history(reading: Memory) -> None:
+    noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
+    noted(reading, "a.md", "Ana lives in Riga.", "2023-01-01")
+    assert held(reading, "Ana") == ["lives in Riga"]
+    old, new = past(reading, "Ana")
+    assert (old.objects[1], old.valid_to, old.superseded_by) == ("Bonn", day("2023-01-01"), new.id)
+    assert old.retired and not new.retired, "no passage tells it any more"
+    noted(reading, "a.md", "Ana lives in Kyiv.", "2024-01-01")
+    assert [fact.valid_to for fact in past(reading, "Ana")] == [day("2023-01-01"), day("2024-01-01"), None]
+
+
+def test_a_new_value_on_the_same_day_is_a_correction(reading: Memory) -> None:
+    noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
+    noted(reading, "a.md", "Ana lives in Riga.", "2022-01-01")
+    assert held(reading, "Ana") == ["lives in Riga"]
+    assert reading.revisions("all") == []
+
+
+def test_a_property_that_changes_has_a_history(reading: Memory) -> None:
+    for at, value in (("2022-01-01", "draft"), ("2022-02-01", "done"), ("2022-03-01", "draft")):
+        property_of(reading, at, status=value)
+        assert held(reading, "Boat") == [f"status {value}"]
+    assert [(fact.objects[1], fact.valid_to) for fact in past(reading, "Boat")] == [
+        ("draft", day("2022-02-01")), ("done", day("2022-03-01")), ("draft", None)
+    ]  # fmt: skip
+
+
+def test_a_property_that_goes_gives_back_what_it_replaced(reading: Memory) -> None:
+    reading.remember("Status: draft", title="Boat", source="a.md", at=day("2021-01-01"))
+    property_of(reading, "2022-01-01", status="done")
+    assert held(reading, "Boat") == ["status done"]
+    property_of(reading, "2022-01-01", colour="red")
+    assert "status draft" in held(reading, "Boat") and "status done" not in held(reading, "Boat")
+
+
+def test_a_source_that_comes_back_brings_the_same_facts(reading: Memory) -> None:
+    noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
+    noted(reading, "b.md", "Ana lives in Riga.", "2023-01-01")
+    before = state(reading)
+    for source, text, at, meanwhile in (
+        ("b.md", "Ana lives in Riga.", "2023-01-01", "Bonn"),
+        ("a.md", "Ana lives in Bonn.", "2022-01-01", "Riga"),
+    ):
+        reading.retire(source)
+        assert held(reading, "Ana") == [f"lives in {meanwhile}"]
+        noted(reading, source, text, at)
+        assert state(reading) == before
+    reading.retire("a.md")
+    reading.retire("b.md")
+    noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
+    assert held(reading, "Ana") == ["lives in Bonn"], "what took its place is not there"
+
+
+def test_a_link_of_a_chain_that_comes_back_stands_between_again(reading: Memory) -> None:
+    for source, text, at in (
+        ("a.md", "Ana lives in Bonn.", "2021-01-01"),
+        ("b.md", "Ana lives in Riga.", "2022-01-01"),
+        ("c.md", "Ana lives in Kyiv.", "2023-01-01"),
+    ):
+        noted(reading, source, text, at)
+    before = state(reading)
+    reading.retire("b.md")
+    assert held(reading, "Ana", as_of=day("2022-06-01")) == ["lives in Bonn"]
+    noted(reading, "b.md", "Ana lives in Riga.", "2022-01-01")
+    assert state(reading) == before
+
+
+def test_of_two_sources_that_tell_a_fact_one_is_enough(reading: Memory) -> None:
+    noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
+    noted(reading, "b.md", "Ana lives in Riga.", "2023-01-01")
+    noted(reading, "c.md", "Ana lives in Riga.", "2023-02-01")
+    for source, left in (("b.md", "Riga"), ("c.md", "Bonn")):
+        reading.forget(source=source)
+        assert held(reading, "Ana") == [f"lives in {left}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"), [("She took Riga to heart, at last. Bo sang.", "Riga"), ("Bo sang.", "Bonn")]
+)
+def test_what_a_model_read_stays_where_its_quote_does(reading: Memory, text: str, left: str) -> None:
+    for source, said, place, at in (
+        ("a.md", "She took Bonn to heart.", "Bonn", "2022-01-01"),
+        ("b.md", "She took Riga to heart, at last.", "Riga", "2023-01-01"),
+    ):
+        episode = noted(reading, source, said, at)
+        pairs = reading.learn(
+            {episode: Telling("model", (relation(said, said, "Ana", "adores", place),))}, "m"
+        ).undecided
+    reading.decided([Decision(*pair, "supersedes", 0.9) for pair in pairs], "m")
+    assert held(reading, "Ana") == ["adores Riga"]
+    noted(reading, "b.md", text, "2023-01-01")
+    assert held(reading, "Ana") == [f"adores {left}"]
+
+
+def test_without_a_date_nothing_is_decided_and_a_dated_fact_comes_after(reading: Memory) -> None:
+    reading.remember("Ana lives in Bonn.", source="a.md")
+    reading.remember("Ana lives in Riga.", source="b.md")
+    assert [row.relation for row in reading.revisions()] == ["contradicts"]
+    noted(reading, "c.md", "Ana lives in Kyiv.", "2022-01-01")
+    assert held(reading, "Ana") == ["lives in Kyiv"]
+    assert held(reading, "Ana", as_of=day("1990-01-01")) == ["lives in Bonn", "lives in Riga"]
+
+
+def test_what_is_to_come_ends_nothing_before(reading: Memory) -> None:
+    noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
+    text = "From 2091 on it is Oslo."
+    episode = noted(reading, "b.md", text, "2023-01-01")
+    reading.learn(
+        {episode: Telling("rule", (relation(text, text, "Ana", "lives in", "Oslo", valid_from=day("2091-01-01")),))}
+    )
+    for at, places in (("2021-01-01", []), ("2090-01-01", ["lives in Bonn"]), ("2092-01-01", ["lives in Oslo"])):
+        assert held(reading, "Ana", as_of=day(at)) == places
