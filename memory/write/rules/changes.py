@@ -212,7 +212,9 @@ def _but_not(said: Said) -> Iterator[Change]:
         old, new = group(said, match, "old"), group(said, match, "new")
         corrects = words.CORRECTS.search(said.text, max(0, said.start - 80), said.end) is not None
         if _alike(said, old, new) and (corrects or "now" in match["new"].lower().split()):
-            yield from made(said, (name_before(said, match.start()) or said.about, "is"), old, new)
+            name = name_before(said, match.start())
+            slot = (name, "is") if name[:1].isupper() else thing_slot(said, name)
+            yield from made(said, slot, old, new)
 
 
 def _not_any_more(said: Said) -> Iterator[Change]:

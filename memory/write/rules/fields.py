@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+from memory.write.predicates import SINGLE, canonical
 from memory.write.rules import phrases
 from memory.write.rules.passages import Line, Passage
 from memory.write.rules.since import valid_from
@@ -153,7 +154,7 @@ def _key(said: str) -> tuple[str, bool]:
     key = _WHEN.sub("", key[new.end() :] if new else key)
     key = key.removeprefix("My ").removeprefix("my ").removeprefix("our ").strip()
     words = key.lower().split()
-    while words and words[-1] in phrases.STOPS:
+    while words and words[-1] in phrases.STOPS and canonical(" ".join(words)) not in SINGLE:  # "works at" is whole
         words.pop()
     key = " ".join(key.split()[: len(words)])
     if not 0 < len(words) <= KEY_WORDS or words[0] in phrases.PRONOUNS or words[0] in _NO_KEYS or words[0] in _VERBS:
@@ -187,6 +188,8 @@ def _field(text: str, start: int, end: int, line: Line, about: str) -> _Field | 
     value = text[begin:last]
     plain = _ASIDE.sub("", value).lower().split()
     if not plain or NO_VALUE.match(value) or len(plain) > VALUE_WORDS or text[last : last + 1] == "?":
+        return None
+    if ": " in value:  # a label of a label
         return None
     if any(word.strip(",.'\"“") in _VERBS or _SUBJECT.match(word) for word in plain) or value[0] in "\"“'":
         return None

@@ -200,7 +200,7 @@ def topic(title: str) -> tuple[str, str]:
     """What a note with this title is about, and how precisely its title is dated: "day", "period" or "".
 
     "Rates 2024" and "rates 2025" are both about "rates", "LinguaNord - notes" about "LinguaNord"; "" if nothing but a
-    date is left, as of a diary's page.
+    date is left, as of a diary's page, or if it says "I": "Things I need" are its teller's.
     """
     name = title.split(" › ")[0]
     name = _PREFIX.sub("", clean(name))
@@ -212,7 +212,10 @@ def topic(title: str) -> tuple[str, str]:
     parts = [part for piece in _SPLIT.split(f" {bare} ") if (part := _undocumented(piece))]
     if not parts or _WEEKDAY_ONLY.fullmatch(parts[0]):
         return "", dated or "day"
-    return parts[0], dated
+    return "" if _OF_TELLER.search(parts[0]) else parts[0], dated
+
+
+_OF_TELLER = re.compile(r"\bI (?!of\b)(?=[a-z])|\b[Aa]bout me\b")
 
 
 @lru_cache(maxsize=1024)

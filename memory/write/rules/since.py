@@ -2,7 +2,7 @@
 
 Only what the sentence itself introduces as a beginning counts, or a day on which a change is said to have happened. A
 date without a year is the one nearest to when it was written, behind "since" the last one. Nothing is guessed: without
-such words the answer is None.
+such words the answer is None. A line of a log, which begins with its day, is from then.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ _FROM = re.compile(
     re.IGNORECASE,
 )
 _ON = re.compile(rf"\b(?P<side>on|in|last|this)? ?(?:{_DATE})(?![\w-])", re.IGNORECASE)
+_LOGGED = re.compile(rf"\W{{0,4}}(?P<side>)(?:{_DATE})(?<=\d\d\d\d-\d\d-\d\d)(?=\*{{0,2}}:| [–—-]+ )")
 _CUE = re.compile(
     rf"\b(?:\d{{4}}|today|tonight|yesterday|tomorrow|last|next|this|coming|\d{{1,2}}(?:st|nd|rd|th)|{'|'.join(_DAYS)}|{_MONTH})\b",
     re.IGNORECASE,
@@ -48,7 +49,7 @@ def valid_from(sentence: str, at: datetime | None, happened: bool = False) -> da
     """
     if at is None or _CUE.search(sentence) is None:
         return None
-    match = _FROM.search(sentence)
+    match = _FROM.search(sentence) or _LOGGED.match(sentence)
     if match is None and happened:
         match = next((m for m in _ON.finditer(sentence) if m["side"] or m["near"] or m["which"]), None)
     if match is None:

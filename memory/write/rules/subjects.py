@@ -14,6 +14,7 @@ _PERSON = re.compile(
     r"(?:i|we)(?:['’](?:ve|m|re|d|ll))?(?![\w'’])",
     re.IGNORECASE,
 )
+_LOGGED = re.compile(r"\W{0,4}\d{4}-\d\d-\d\d\W{1,4}(?=\w)")  # the day at the head of a line of a log
 _LEAD = re.compile(
     r"\W{0,4}(?:from|as of|starting|effective|since|on|in|after|because of|per)\b[^.,;:!?()]{1,40}?"
     r"(?:,|(?= (?:the|our|my|i|we)\b))\s?",
@@ -58,6 +59,8 @@ def slot_before(said: Said, before: int, predicate: str) -> Slot:
     rent; "she" is whoever was named last. `predicate` where the words name none.
     """
     text, start = said.text, said.start
+    if (logged := _LOGGED.match(text, start, before)) is not None:
+        start = logged.end()
     if said.label and (colon := text.find(":", start, before)) >= 0:
         span = phrases.right(text, colon + 1, before, _STOPS)
         thing = phrases.clean(text[span[0] : span[1]]) if span else ""
@@ -83,6 +86,8 @@ def slot_before(said: Said, before: int, predicate: str) -> Slot:
         who = said.head or named_before(said, said.start)
         return (who, predicate) if who else ("", "")
     if words[0] in phrases.PRONOUNS or words[0] in phrases.STOPS or len(words) > 6 or not name:
+        return "", ""
+    if span and text.startswith(" of ", span[1]):  # "the price of the boat": not mine, nor the price of everything
         return "", ""
     if own:
         return said.teller, name

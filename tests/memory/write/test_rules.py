@@ -56,6 +56,7 @@ def only(text: str, title: str = DIARY, **given: Any) -> ToldRelation:
         ("Our team is renamed from Comet to **Meteor**.", OWNER, "team", "Comet", "Meteor"),
         ("Ben now goes by **Ben Ortiz-Hale**.", "Ben", "is called", "Ben", "Ben Ortiz-Hale"),
         ("The fee is 45 euros a month (was 40).", OWNER, "fee", "40", "45 euros a month"),
+        ("Correction: the fee is 45, not 40.", OWNER, "fee", "40", "45"),
         ("From April the desk costs 135 euros a month (until now 120).", OWNER, "desk", "120", "135 euros a month"),
         ("Stipend: $300 per week from May 1 (was 250).", OWNER, "Stipend", "250", "$300 per week"),
         ("The due date isn't the 12th, it's 21 April.", OWNER, "due date", "12 April", "21 April"),
@@ -180,6 +181,8 @@ def test_a_statement_is_a_fact(text: str, fact: tuple[str, str, str]) -> None:
         "I quit smoking.",
         "He hired a new bassist, Jason, for the tour.",
         "Offer for the new year, Kasper came back.",
+        "Price of the Diamant went up to 400.",
+        "- Recipe: serves: 4",
     ],
 )
 def test_no_fact_is_made_of_what_states_none(text: str) -> None:
@@ -270,6 +273,18 @@ def test_years_and_kinds_of_notes_are_no_part_of_the_subject(title: str, about: 
     assert facts("rent: 735", title) == {(about, "rent", "735")}
 
 
+def test_a_key_that_is_a_whole_predicate_stays_whole() -> None:
+    assert facts("- works at: Siemens\n- deadline is: 3 May", "Ana Petrov") == {
+        ("Ana Petrov", "works at", "Siemens"),
+        ("Ana Petrov", "deadline", "3 May"),
+    }
+
+
+def test_a_note_whose_title_says_i_is_about_its_teller() -> None:
+    assert facts("- shoe size: 39", "Things I need") == {(OWNER, "shoe size", "39")}
+    assert facts("- shoe size: 39", "Charles I of Spain") == {("Charles I of Spain", "shoe size", "39")}
+
+
 def test_a_key_with_one_value_is_single_and_a_new_one_says_so() -> None:
     assert only("rent: 735", "Flat").cardinality == "one"
     assert only("- New slot from this week: Mondays 14:00", "Team, 2024-03-06").predicate == "slot"
@@ -348,6 +363,12 @@ def test_an_acronym_in_the_title_is_another_name() -> None:
 )
 def test_a_fact_holds_from_when_its_sentence_says(words: str, day: tuple[int, int, int]) -> None:
     assert only(f"Our rent is 735 {words}.").valid_from == datetime(*day, tzinfo=UTC)
+
+
+def test_a_line_of_a_log_is_from_its_day_and_about_what_follows() -> None:
+    relation = only("- 2024-01-09: Ramipril is now 10 mg.", "Mum")
+    assert (relation.subject, relation.predicate, relation.object) == ("Mum", "Ramipril", "10 mg")
+    assert relation.valid_from == datetime(2024, 1, 9, tzinfo=UTC)
 
 
 def test_the_old_value_is_not_when_the_new_one_begins() -> None:
