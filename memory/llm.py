@@ -96,6 +96,9 @@ class Usage:
         return self.read + self.written
 
 
+NOTHING = Usage()
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """All of an answer. `stop` is "length" where it was cut at `max_tokens`.

@@ -17,11 +17,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from memory.answer.extract import Extract, extract
+from memory.answer.answer import Asking, answer
 from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, StoreBusyError
 from memory.learn import diagnose
-from memory.nouns import AskEvent, Check, Diagnosis, Document, Recall, Receipt, Scope, Stats, Token
-from memory.protocols import Embedder, Vectors
+from memory.nouns import Answer, AskEvent, Check, Diagnosis, Document, Recall, Receipt, Scope, Stats
+from memory.protocols import LLM, ChooseLLM, Embedder, Vectors
 from memory.recall import pipeline, scope
 from memory.recall.analyse import analyse
 from memory.recall.person import mailbox_owner
@@ -29,7 +29,7 @@ from memory.recall.snapshot import embedded, load
 from memory.revising import Revising
 from memory.serving import Serving
 from memory.settings import MemorySettings
-from memory.store import backup, check, mails, sources, stats, traces, vectors
+from memory.store import backup, check, episodes, mails, sources, stats, traces, vectors
 from memory.store import forget as forgetting
 from memory.store.connect import Connection
 from memory.store.store import Store
@@ -46,9 +46,15 @@ class Memory(Revising):
     """One open memory. Use `Memory.open`; close it, or use it in a `with`."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, settings: MemorySettings, quick: Embedder | None = None
+        self,
+        store: Store,
+        embedder: Embedder,
+        settings: MemorySettings,
+        quick: Embedder | None = None,
+        choose: ChooseLLM | None = None,
     ) -> None:
         self.store = store
+        self._choose = choose
         self._quick = quick
         self.settings = settings
         self._write_lock = threading.RLock()  # from comparing with what is stored until the snapshot is replaced
@@ -64,7 +70,7 @@ class Memory(Revising):
         path: Path | str,
         *,
         embedder: Embedder,
-        llm: None = None,
+        llm: LLM | None = None,
         settings: MemorySettings | None = None,
         quick: Embedder | None = None,
     ) -> Memory:
@@ -76,13 +82,13 @@ class Memory(Revising):
         `quick` compares a question with the sentences of what was found, hundreds at a time, for which a transformer
         takes seconds (default: `embedder`). Its vectors are not stored.
 
-        Raises StoreError and its kinds; NotAvailableError for an `llm`: this version answers without one.
+        `llm` writes the answers of `ask`, from what it may get to see. Without one they are the lines of memory.
+
+        Raises StoreError and its kinds.
         """
-        if llm is not None:
-            raise NotAvailableError("This version answers without a model. Leave `llm` out.")
         store = Store.open(path)
         try:
-            return cls(store, embedder, settings or MemorySettings(), quick)
+            return cls(store, embedder, settings or MemorySettings(), quick, None if llm is None else lambda _: llm)
         except BaseException:
             store.close()
             raise
@@ -351,32 +357,40 @@ class Memory(Revising):
         conversation: int | None = None,
         within: Scope | None = None,
         now: datetime | None = None,
+        llm: ChooseLLM | None = None,
+        cancelled: Callable[[], bool] | None = None,
     ) -> Iterator[AskEvent]:
-        """Answers from memory, with a citation under every line. Events: Step and Visit while it searches, then
+        """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then
         Token and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
         `recall`.
 
-        Raises InvalidInputError, before the first event, for what `recall` raises it for.
+        `llm` chooses the model that writes (default: that of `open`); whatever it does, an answer comes, of the lines
+        themselves if need be. Closing the iterator ends its call, and so does `cancelled`, which is asked a few times a
+        second from another thread.
+
+        Raises InvalidInputError, before the first event, for what `recall` raises it for; ModelCancelledError, later,
+        for a question that was `cancelled` while a model wrote.
         """
         analyse(question, now=now)  # a bad question fails here, not when the first event is fetched
         scope.checked(as_of, within, now)
-        return self._answer(question, as_of, within, now)
+        return self._answer(question, within, llm or self._choose, Asking(now, as_of, (), cancelled))
 
     def _answer(
-        self, question: str, as_of: datetime | None, within: Scope | None, now: datetime | None
+        self, question: str, within: Scope | None, choose: ChooseLLM | None, asking: Asking
     ) -> Iterator[AskEvent]:
-        found = self._find(question, self.settings.answer.episodes, as_of, within, now)
+        found = self._find(question, self.settings.answer.episodes, asking.as_of, within, asking.now)
         yield from found.recall.trace.steps
         yield from found.recall.trace.visits
-        with self.store.reading() as conn:
-            answer: Extract = extract(conn, found, self._quick or self.embedder, self.settings.answer)
-        yield answer.step
-        for piece in answer.pieces:
-            yield piece if not isinstance(piece, str) else Token(piece)
-        trace = found.recall.trace.extended(answer.step)
+        embedder = self._quick or self.embedder
+        outcome = yield from answer(self.store.reading, found, embedder, self.settings.answer, choose, asking)
+        trace, said = found.recall.trace.extended(*outcome.steps), outcome.answer
         with self.store.writing() as conn:
-            trace_id = traces.store(conn, trace, answer.answer, _now(), as_of)
-        yield answer.answer.traced(trace_id)
+            cited = {citation.episode_id for citation in said.citations}
+            if outcome.calls and len(episodes.by_ids(conn, sorted(cited))) < len(cited):  # a model takes its time
+                yield Answer("What this was answered from has been forgotten meanwhile.", no_answer=True)
+                return
+            trace_id = traces.store(conn, trace, said, _now(), asking.as_of, outcome.calls, outcome.usage)
+        yield said.traced(trace_id)
 
     def _find(
         self, question: str, k: int, as_of: datetime | None, within: Scope | None, now: datetime | None

@@ -308,7 +308,11 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The end of `ask`. With `no_answer`, `text` is the refusal and `missing` what would be needed."""
+    """The end of `ask`. With `no_answer`, `text` is the refusal and `missing` what would be needed.
+
+    `model` wrote the text; "" if it is the lines of memory themselves. `note` is a sentence for the person: why no
+    model did, or what it did not get to see.
+    """
 
     text: str
     citations: tuple[Citation, ...] = ()
@@ -316,6 +320,8 @@ class Answer:
     missing: tuple[str, ...] = ()
     trace_id: int | None = None
     confidence: float = 0.0
+    model: str = ""
+    note: str = ""
 
     def traced(self, trace_id: int) -> Answer:
         """This answer with the id under which its trace is stored."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -79,3 +79,8 @@ class LLM(Protocol):
     def stream(self, request: LlmRequest) -> Iterator[str | Reply]:
         """The text as it comes, then the whole Reply. Closing the iterator ends the call."""
         ...
+
+
+# Which model answers: called with whether some of the text must stay on this machine. None if there is no such model;
+# a ModelUnavailableError, with a sentence for the person, if one is wanted and cannot be reached.
+ChooseLLM = Callable[[bool], LLM | None]

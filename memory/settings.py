@@ -93,7 +93,13 @@ class RecallSettings:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:
-    """How an answer is made without a model."""
+    """How an answer is made: by a model that passed, if there is one, else of the lines of memory themselves."""
+
+    model: Literal["auto", "off"] = setting(
+        "auto", "Whether a language model writes answers where there is one (models.answer); off: never."
+    )
+    context_tokens: int = setting(3000, "Evidence that a model gets to read for an answer, in tokens, about.")
+    answer_tokens: int = setting(700, "Tokens that it may write.")
 
     lines: int = setting(5, "Lines shown at most.")
     episodes: int = setting(10, "Episodes the lines are taken from.")

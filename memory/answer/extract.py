@@ -37,11 +37,13 @@ SHARED = 0.1  # of a question's weight; a passage that holds less shares no word
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """An answer with the events that lead to it: pieces of its text and, after each line, its citation."""
+    """An answer with the events that lead to it: pieces of its text and, after each line, its citation. `lines`: those
+    it shows, then what else there was, the best first."""
 
     answer: Answer
     pieces: tuple[str | Citation, ...]
     step: Step
+    lines: tuple[Line, ...] = ()
 
 
 def extract(conn: Connection, found: Found, embedder: Embedder, settings: AnswerSettings) -> Extract:
@@ -58,7 +60,8 @@ def extract(conn: Connection, found: Found, embedder: Embedder, settings: Answer
     answer, pieces = _composed(chosen, confidence) if chosen else _refusal(found, lines)
     detail = {"lines": len(chosen), "considered": len(lines)} | joined.told(chosen)
     step = Step("answer", (perf_counter() - start) * 1000, detail)
-    return Extract(answer, pieces, step)
+    shown = {line.thesis_id for line in chosen}
+    return Extract(answer, pieces, step, (*chosen, *(line for line in lines if line.thesis_id not in shown)))
 
 
 def _lines(conn: Connection, found: Found, embedder: Embedder, settings: AnswerSettings) -> list[Line]:

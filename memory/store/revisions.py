@@ -180,6 +180,15 @@ def between(conn: Connection, one: int, other: int) -> Row | None:
     return Row(*row) if row else None
 
 
+def contradictions(conn: Connection, facts: Sequence[int]) -> list[tuple[int, int]]:
+    """(old, new) of the open revisions by which one of these facts contradicts another, the newest last."""
+    return conn.execute(
+        "SELECT old_id, new_id FROM revision WHERE relation = 'contradicts' AND state = 'open'"
+        " AND (old_id IN (SELECT value FROM json_each(?1)) OR new_id IN (SELECT value FROM json_each(?1))) ORDER BY id",
+        (id_list(facts),),
+    ).fetchall()
+
+
 def later(conn: Connection, fact: int, gone: Collection[int]) -> Row | None:
     """The standing revision by which something else stands in the place of a fact that goes: something that does not
     itself go."""

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from memory.errors import NotFoundError
+from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Step, Trace, Visit
 from memory.store.codec import citations_from_json, citations_to_json, id_list, to_json
 from memory.store.connect import Connection
@@ -43,11 +44,20 @@ class Outcome(NamedTuple):
     text_only: tuple[int, ...] | None = None
 
 
-def store(conn: Connection, trace: Trace, answer: Answer | None, now: int, as_of: datetime | None = None) -> int:
-    """Keeps a trace with the answer it led to, if it did; returns its id."""
+def store(
+    conn: Connection,
+    trace: Trace,
+    answer: Answer | None,
+    now: int,
+    as_of: datetime | None = None,
+    calls: int = 0,
+    usage: Usage = NOTHING,
+) -> int:
+    """Keeps a trace with the answer it led to, if it did, and the calls of models that took; returns its id."""
     (id,) = conn.execute(
-        "INSERT INTO trace(t, question, as_of, ms) VALUES (?, ?, ?, ?) RETURNING id",
-        (now, trace.question, to_ms(as_of), trace.ms),
+        "INSERT INTO trace(t, question, as_of, ms, llm_calls, tok_in, tok_out) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        " RETURNING id",
+        (now, trace.question, to_ms(as_of), trace.ms, calls, usage.read, usage.written),
     ).fetchone()
     if answer is not None:
         conn.execute(

@@ -1,0 +1,247 @@
+"""What a model gets to read for one question: numbered evidence, each piece with the passage it stands in.
+
+Facts that hold come first, with since when, and those that contradict each other; then the best lines in the order of
+their chains; then whole passages, as many as there is room for. The invariant: every piece has an episode, and a piece
+`is_local` if anything in it comes from a source whose text stays on this machine, be it a name or a day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC
+from typing import Literal
+
+from memory.answer.grounding import Proof
+from memory.answer.lines import Line, stems
+from memory.answer.standing import holds_at
+from memory.llm import about_tokens
+from memory.nouns import Episode
+from memory.recall.pipeline import Found
+from memory.statement import NAMELESS, statement
+from memory.store import episodes, facts, graph, relations, revisions
+from memory.store.connect import Connection
+from memory.store.relations import Relation
+from memory.times import from_ms
+from memory.write.quotes import Quotable, visible
+from memory.write.told import OWNER
+
+NEAR = 60  # relations of the question's objects that are looked at, the newest
+FACTS = 10  # shown at most, beside those that contradict each other
+LINES = 8  # shown at most
+SHARE = 0.25  # of the room that facts may take, and lines as well
+PASSAGE_CHARS = 3_000  # of one passage
+
+_BREAK = re.compile(r"[.!?]\s+|\n\s*")
+
+Kind = Literal["fact", "line", "passage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of evidence: its words as they are shown, and `quote`, the words of `episode` from `start` on that it
+    rests on. `against`: the fact (relation id) that contradicts it; `id`: its own."""
+
+    kind: Kind
+    text: str
+    episode: Episode
+    start: int
+    quote: str
+    is_local: bool
+    earlier: bool = False
+    id: int = 0
+    against: int = 0
+
+    @property
+    def proof(self) -> Proof:
+        """What can be proved by it: the passage that a person is shown beside it."""
+        episode = self.episode
+        day = episode.at.date().isoformat() if episode.at else ""
+        return Proof("\n".join([self.text, episode.title, episode.speaker or "", day, episode.text]), episode.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Numbered evidence; piece number n is `pieces[n - 1]`. `left_out` local passages are not in it."""
+
+    pieces: tuple[Piece, ...]
+    left_out: int = 0
+
+    @property
+    def is_local(self) -> bool:
+        """Whether any of it must stay on this machine."""
+        return any(piece.is_local for piece in self.pieces)
+
+    @property
+    def proofs(self) -> dict[int, Proof]:
+        return {number: piece.proof for number, piece in enumerate(self.pieces, 1)}
+
+    def text(self) -> str:
+        """The pieces as they are shown; only a number begins at the beginning of a line."""
+        place = {piece.id: number for number, piece in enumerate(self.pieces, 1) if piece.id}
+        return "\n".join(_shown(number, piece, place) for number, piece in enumerate(self.pieces, 1))
+
+
+def without_local(pieces: Iterable[Piece]) -> tuple[tuple[Piece, ...], int]:
+    """The pieces that may leave this machine, and how many passages (episodes) may not."""
+    pieces = tuple(pieces)
+    kept = tuple(piece for piece in pieces if not piece.is_local)
+    shown = {piece.episode.id for piece in kept}
+    return kept, len({piece.episode.id for piece in pieces} - shown)
+
+
+def fitted(pieces: Sequence[Piece], tokens: int, left_out: int = 0) -> Context:
+    """As much of it as has room in so many tokens: what comes first in its kind goes in first, facts and lines take no
+    more than their share, and one piece at least is in it."""
+    room = {"fact": SHARE * tokens, "line": SHARE * tokens, "passage": float(tokens)}
+    left = float(tokens)
+    chosen = []
+    for piece in pieces:
+        cost = about_tokens(_shown(len(pieces), piece, {}))
+        if cost <= min(left, room[piece.kind]):
+            chosen.append(piece)
+            left -= cost
+            room[piece.kind] -= cost
+    if pieces and not chosen:
+        chars = max(200, tokens)
+        chosen = [replace(pieces[0], text=pieces[0].text[:chars])]
+    there = {piece.id for piece in chosen}
+    return Context(tuple(one if one.against in there else replace(one, against=0) for one in chosen), left_out)
+
+
+def gathered(conn: Connection, found: Found, lines: Sequence[Line]) -> tuple[Piece, ...]:
+    """All that may be shown for a question: `lines` are those of the answer, in their order. `conn` must see what the
+    recall saw."""
+    hits = [hit.episode for hit in found.recall.hits]
+    return (*_facts(conn, found, hits), *map(_line, lines[:LINES]), *map(_passage, hits))
+
+
+def _line(line: Line) -> Piece:
+    text = " ".join(visible(line.quote).split())
+    return Piece("line", text, line.episode, line.start, line.quote, _stays(line.episode), line.earlier)
+
+
+def _passage(episode: Episode) -> Piece:
+    return Piece("passage", visible(episode.text)[:PASSAGE_CHARS], episode, 0, episode.text, _stays(episode))
+
+
+def _stays(episode: Episode) -> bool:
+    return episode.source.policy != "any"
+
+
+def _shown(number: int, piece: Piece, place: Mapping[int, int]) -> str:
+    episode = piece.episode
+    head: list[str] = [piece.kind]
+    if episode.at is not None:
+        head.append(f"written {episode.at.date().isoformat()}")
+    if episode.title:
+        head.append(f'in "{_flat(episode.title)}"')
+    if episode.speaker:
+        head.append(f"by {_flat(episode.speaker)}")
+    if piece.earlier:
+        head.append("no longer so")
+    if piece.against:
+        other = place.get(piece.against)
+        head.append(f"contradicts [{other}], and nobody knows which holds" if other else "contradicted")
+    body = "\n".join(f"    {row}" for row in piece.text.splitlines() if row.strip())
+    if piece.kind != "passage":
+        return f"[{number}] {', '.join(head)}: {' '.join(body.split())}"
+    return f"[{number}] {', '.join(head)}:\n{body}"
+
+
+def _flat(text: str) -> str:
+    return " ".join(visible(text).split())[:160]
+
+
+# Facts -----------------------------------------------------------------------------------------
+
+
+def _facts(conn: Connection, found: Found, hits: Sequence[Episode]) -> list[Piece]:
+    """Facts that hold and have to do with the question, the most first; beside each the one that contradicts it."""
+    told = {id for id, *_ in facts.of_episodes(conn, [episode.id for episode in hits])}
+    near = [*found.seeds, *(graph.owner(conn) if found.question.of_owner else ())]
+    known = {one.id: one for one in relations.by_id(conn, sorted(told))}
+    known |= {one.id: one for one in relations.touching(conn, near, NEAR)}
+    disputed = _disputed(conn, list(known))
+    known |= {one.id: one for one in relations.by_id(conn, sorted({*disputed} - known.keys()))}
+    current = [one for one in known.values() if one.modality in ("asserted", "plan") and holds_at(one, found.at)]
+    tellers = _tellers(conn, found, [one.id for one in current])
+    names = graph.object_labels(conn, sorted({node for one in current for node in (one.subject, one.object)}))
+    asked = set(stems(found.question.text, found.question.language))
+    weights: dict[int, float] = {}
+    pieces: dict[int, Piece] = {}
+    for one in current:
+        if one.id not in tellers:
+            continue
+        words = statement(names[one.subject], one.predicate, names[one.object])
+        shared = len(asked & set(stems(words, found.question.language)))
+        weights[one.id] = shared + (one.subject in near) + 0.5 * (one.object in near) + 0.5 * (one.id in told)
+        episode, *span = tellers[one.id][0]
+        start, end = _sentence(episode.text, *span)
+        stays = not _may_leave(conn, one, (names[one.subject], names[one.object]), [of for of, *_ in tellers[one.id]])
+        text = _flat(words) + _time(one)
+        pieces[one.id] = Piece("fact", text, episode, start, episode.text[start:end], stays, id=one.id)
+    ranked = sorted(
+        (id for id in pieces if weights[id] > 1), key=lambda id: (-weights[id], -(known[id].told or 0), id)
+    )[:FACTS]
+    ordered: dict[int, Piece] = {}
+    for id in ranked:
+        ordered.setdefault(id, pieces[id])
+        other = disputed.get(id)
+        if other in pieces:
+            ordered[id] = replace(pieces[id], against=other)
+            ordered[other] = replace(pieces[other], against=id)
+    return list(ordered.values())
+
+
+def _disputed(conn: Connection, ids: Sequence[int]) -> dict[int, int]:
+    """Relation -> the one that contradicts it, both ways, where nobody has said which holds."""
+    pairs = revisions.contradictions(conn, ids)
+    return {new: old for old, new in pairs} | dict(pairs)
+
+
+def _tellers(conn: Connection, found: Found, ids: Sequence[int]) -> dict[int, list[tuple[Episode, int, int]]]:
+    """(episode, start, end) of the words that tell each of these, as far as the question may see them, the newest
+    first; where their text may go decides between two of one day."""
+    rows = relations.told_by(conn, ids)
+    seen = {id for id in {episode for _, episode, _, _ in rows} if found.sees(id)}
+    there = {episode.id: episode for episode in episodes.by_ids(conn, sorted(seen))}
+    told: dict[int, list[tuple[Episode, int, int]]] = {}
+    for id, episode, start, end in rows:
+        if episode in there:
+            told.setdefault(id, []).append((there[episode], start, end))
+    for places in told.values():
+        places.sort(key=lambda place: (-(place[0].at.timestamp() if place[0].at else 0.0), place[0].id))
+    return told
+
+
+def _may_leave(conn: Connection, fact: Relation, names: Sequence[str], tellers: Sequence[Episode]) -> bool:
+    """Whether nothing of a fact comes from a source whose text stays here: all that tells it is open, it has the names
+    that stand there, and no other fact has changed when it holds."""
+    if any(_stays(episode) for episode in tellers) or not fact.sources <= {one.source.id for one in tellers}:
+        return False
+    if fact.superseded_by is not None or revisions.changed(conn, fact.id, "valid_from"):
+        return False
+    if fact.valid_to is not None and revisions.changed(conn, fact.id, "valid_to"):
+        return False
+    text = Quotable.of(f"{tellers[0].title}\n{tellers[0].text}\n{tellers[0].speaker or ''}")
+    return all(name in (OWNER, NAMELESS) or text.names(name) for name in names)
+
+
+def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the sentence, or the line, begins and ends in which these words stand."""
+    before = max((match.end() for match in _BREAK.finditer(text, 0, start)), default=0)
+    after = _BREAK.search(text, max(start, end - 1))
+    stop = text.find("\n", end) if after is None else after.start()
+    until = len(text) if stop < 0 else max(end, stop)
+    return before, min(until + 1, len(text)) if text[until : until + 1] in (".", "!", "?") else until
+
+
+def _time(fact: Relation) -> str:
+    """From when and until when it holds, as far as that is known."""
+    start, end = (from_ms(ms) if ms is not None else None for ms in (fact.valid_from, fact.valid_to))
+    parts = ["planned"] if fact.modality == "plan" else []
+    parts += [f"since {start.astimezone(UTC).date().isoformat()}"] if start else []
+    parts += [f"until {end.astimezone(UTC).date().isoformat()}"] if end else []
+    return f" ({', '.join(parts)})" if parts else ""

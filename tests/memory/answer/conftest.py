@@ -1,0 +1,104 @@
+"""A memory with a model on this machine and one elsewhere, over the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory import Memory
+from memory.nouns import Answer, AskEvent, Citation, Document, Policy, Step, Token
+from memory.protocols import LLM, Embedder
+from plugins.llms.anthropic import AnthropicModel
+from plugins.llms.guard import Guarded
+from plugins.llms.ollama import OllamaModel as Ollama
+from plugins.llms.settings import AnthropicSettings, OllamaSettings
+from tests.fakes import ClaudeModel, FakeAnthropic, FakeOllama, OllamaModel
+from tests.fakes.answering import answers
+from tests.fakes.server import FakeServer
+
+HERE, AWAY = "ollama:qwen3:4b", "anthropic:claude-new"
+
+
+@dataclass
+class Heard:
+    """What came of a question."""
+
+    events: list[AskEvent]
+
+    @property
+    def answer(self) -> Answer:
+        last = self.events[-1]
+        assert isinstance(last, Answer)
+        return last
+
+    @property
+    def streamed(self) -> str:
+        """What a person saw come."""
+        return "".join(event.text for event in self.events if isinstance(event, Token))
+
+    @property
+    def composed(self) -> dict[str, Any]:
+        """What the trace says of the model's part."""
+        (step,) = [event for event in self.events if isinstance(event, Step) and event.stage == "compose"]
+        return dict(step.detail)
+
+    def check(self) -> None:
+        """What holds of every answer: what came is what is kept, and every number leads to words of a passage."""
+        assert self.streamed.strip() == self.answer.text
+        cited = [event for event in self.events if isinstance(event, Citation)]
+        assert tuple(cited) == self.answer.citations
+        for n, one in enumerate(cited, 1):
+            assert one.n == n and f"[{n}]" in self.answer.text
+            assert one.quote in one.passage
+
+
+@dataclass
+class Desk:
+    """`models`: those that may be chosen, by whether text has to stay here."""
+
+    memory: Memory
+    ollama: FakeOllama
+    anthropic: FakeAnthropic
+    here: Guarded
+    away: Guarded
+
+    def note(self, name: str, text: str, day: int = 1, policy: Policy = "any", **more: Any) -> int:
+        at = datetime(2024, 5, day, tzinfo=UTC)
+        document = Document(f"/notes/{name}.md", text, title=name, kind="file", at=at, policy=policy, **more)
+        return self.memory.remember_many([document])[0].episode_ids[0]
+
+    def ask(self, question: str, choose: Callable[[bool], LLM | None] | None = None, **more: Any) -> Heard:
+        heard = Heard(list(self.memory.ask(question, llm=choose or (lambda local_only: self.here), **more)))
+        heard.check()
+        return heard
+
+    def ask_away(self, question: str) -> Heard:
+        """Only the model elsewhere can be had."""
+        return self.ask(question, lambda local_only: None if local_only else self.away)
+
+    def ask_either(self, question: str) -> Heard:
+        """The one elsewhere is preferred."""
+        return self.ask(question, lambda local_only: self.here if local_only else self.away)
+
+    def server(self, name: str) -> FakeServer:
+        return self.ollama if name == HERE else self.anthropic
+
+
+@pytest.fixture
+def desk(tmp_path: Path, static: Embedder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
+    with (
+        FakeOllama(OllamaModel("qwen3:4b"), answer=answers) as ollama,
+        FakeAnthropic(ClaudeModel("claude-new"), answer=answers) as anthropic,
+        Memory.open(tmp_path / "memory.db", embedder=static) as memory,
+    ):
+        here = Guarded(HERE, Ollama("qwen3:4b", OllamaSettings(host=ollama.url)), pause=0.001)
+        away = Guarded(AWAY, AnthropicModel("claude-new", AnthropicSettings(url=anthropic.url)), pause=0.001)
+        yield Desk(memory, ollama, anthropic, here, away)
+        here.close()
+        away.close()
