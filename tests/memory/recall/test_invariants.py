@@ -68,7 +68,7 @@ def asked_of(question: str, as_of: datetime | None, now: datetime) -> datetime |
     return as_of or (when.until - timedelta(milliseconds=1) if stood else None)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(vaults, strategies, questions, as_ofs, scopes)
 def test_what_may_not_be_seen_is_no_hit_no_visit_and_no_citation(
     static: Embedder, vault: Vault, strategy: str, question: str, as_of: datetime | None, within: Scope | None
@@ -101,7 +101,7 @@ def test_what_may_not_be_seen_is_no_hit_no_visit_and_no_citation(
                     assert citation.passage == episode.text
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     vaults, st.sampled_from(["beam", "circles", "paths", "beam+circles+paths"]), questions, as_ofs, scopes, st.data()
 )
@@ -134,7 +134,7 @@ def test_no_path_or_bridge_leads_through_what_may_not_be_seen(
         assert not together.episodes[~mask].any()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(vaults, as_ofs)
 def test_facts_are_those_that_hold(static: Embedder, vault: Vault, as_of: datetime | None) -> None:
     with filled(static, vault, "spread") as memory, memory.store.reading() as conn:
@@ -154,7 +154,7 @@ def told(memory: Memory, question: str) -> tuple[dict[object, float], dict[str, 
     return hits, visits, answer.text
 
 
-@settings(max_examples=25, deadline=None, phases=[Phase.generate])
+@settings(max_examples=12, deadline=None, phases=[Phase.generate])
 @given(vaults, st.sampled_from(["spread", "beam", "spread+beam+circles"]), st.randoms(use_true_random=False))
 def test_the_order_of_writing_does_not_matter(
     static: Embedder, vault: Vault, strategy: str, shuffled: random.Random
