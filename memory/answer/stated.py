@@ -235,7 +235,8 @@ def _course(
 ) -> list[Line]:
     """What held before, in order, and the fact that holds: what it took the place of, and what else was told of its
     subject with its predicate."""
-    slot = [one.id for one in relations.of_slot(conn, fact.subject, fact.canon) if one.modality in ("asserted", "past")]
+    near = relations.of_slot(conn, fact.subject, fact.canon, fact.object, fact.valid_from)
+    slot = [one.id for one in near if one.modality in ("asserted", "past")]
     rows = sorted(
         (one for one in relations.by_id(conn, [*past, *slot]) if one.id != fact.id),
         key=lambda one: (one.valid_from or one.valid_to or one.told or 0, one.id),

@@ -14,6 +14,8 @@ from memory.store.connect import Connection
 from memory.store.graph import allocate, retire_edges
 
 FEW, MOSTLY = 5, 0.9  # subjects from which on a predicate can be learned to be single, and their share
+WHOLE = 200  # relations of a slot up to which all are looked at
+NEWEST = 1 << 62  # later than any time
 DECIDED = 3  # replacements that somebody decided, without which nothing is learned
 
 
@@ -221,31 +223,40 @@ def left_untold(conn: Connection, episodes: Iterable[int]) -> list[int]:
 def touching(conn: Connection, nodes: Sequence[int], most: int) -> list[Relation]:
     """The live relations that begin or end at one of these objects and that a live episode tells, by id; of more than
     `most` the newest."""
-    listed = id_list(nodes)
-    ids = [
-        id
-        for (id,) in conn.execute(
-            "SELECT id FROM edge WHERE kind = 'rel' AND t_expired IS NULL"
-            " AND src IN (SELECT value FROM json_each(:ids))"
-            " UNION SELECT id FROM edge WHERE kind = 'rel' AND t_expired IS NULL"
-            " AND dst IN (SELECT value FROM json_each(:ids)) ORDER BY id DESC LIMIT :most",
-            {"ids": listed, "most": most},
-        )
-    ]
-    return by_id(conn, ids)
+    found: set[int] = set()
+    for node in nodes:
+        for end in ("src", "dst"):
+            rows = conn.execute(
+                f"SELECT id FROM edge WHERE {end} = ? AND kind = 'rel' AND t_expired IS NULL ORDER BY id DESC LIMIT ?",
+                (node, most),
+            )
+            found.update(id for (id,) in rows)
+    return by_id(conn, sorted(found)[-most:])
 
 
-def of_slot(conn: Connection, subject: int, canon: int) -> list[Relation]:
-    """The live relations of a subject with one canonical predicate, by id."""
-    ids = [
-        id
-        for (id,) in conn.execute(
-            "SELECT e.id FROM edge e JOIN predicate p ON p.id = e.pred_id"
-            " WHERE e.src = ? AND e.kind = 'rel' AND e.t_expired IS NULL AND ifnull(p.canon_id, p.id) = ?",
-            (subject, canon),
-        )
-    ]
-    return by_id(conn, ids)
+def of_slot(conn: Connection, subject: int, canon: int, object: int, at: int | None) -> list[Relation]:
+    """The live relations of a subject with one canonical predicate, by id. Of a slot with very many those to `object`
+    and, of each predicate, the ones that begin next to `at` (ms UTC; None: the newest) and those without a beginning.
+    """
+    ids = {id for (id,) in conn.execute(_SLOT + " LIMIT ?", (subject, canon, WHOLE + 1))}
+    if len(ids) > WHOLE:
+        ids = {id for (id,) in conn.execute(_SLOT + " AND dst = ?", (subject, canon, object))}
+        for (predicate,) in conn.execute(
+            "SELECT id FROM predicate WHERE id = ?1 OR canon_id = ?1", (canon,)
+        ).fetchall():
+            for beginning in ("<= ?3 ORDER BY valid_from DESC", "> ?3 ORDER BY valid_from", "IS NULL ORDER BY id DESC"):
+                rows = conn.execute(
+                    "SELECT id FROM edge WHERE pred_id = ?1 AND src = ?2 AND kind = 'rel' AND t_expired IS NULL"
+                    f" AND valid_from {beginning} LIMIT ?4",
+                    (predicate, subject, NEWEST if at is None else at, WHOLE // 4),
+                )
+                ids.update(id for (id,) in rows)
+    return by_id(conn, sorted(ids))
+
+
+_SLOT = """
+SELECT id FROM edge WHERE src = ?1 AND kind = 'rel' AND t_expired IS NULL
+ AND pred_id IN (SELECT id FROM predicate WHERE id = ?2 OR canon_id = ?2)"""
 
 
 def by_id(conn: Connection, ids: Sequence[int]) -> list[Relation]:
@@ -271,19 +282,19 @@ def _relation(row: tuple[Any, ...]) -> Relation:
 
 def learned_single(conn: Connection, canon: int) -> bool:
     """Whether nearly every subject has one value of the predicate at a time, as far as was decided before."""
+    predicates = "(SELECT id FROM predicate WHERE id = ?1 OR canon_id = ?1)"
     (decided,) = conn.execute(
-        "SELECT count(*) FROM revision r JOIN edge e ON e.id = r.new_id JOIN predicate p ON p.id = e.pred_id"
-        " WHERE r.relation = 'supersedes' AND r.new_kind = 'relation' AND ifnull(p.canon_id, p.id) = ?"
-        " AND (r.author = 'model' AND r.state = 'open' OR r.state = 'kept')",
-        (canon,),
+        "SELECT count(*) FROM (SELECT 1 FROM edge e CROSS JOIN revision r ON r.new_id = e.id"
+        f" WHERE e.pred_id IN {predicates} AND e.kind = 'rel' AND e.t_expired IS NULL AND r.relation = 'supersedes'"
+        " AND (r.author = 'model' AND r.state = 'open' OR r.state = 'kept') LIMIT ?2)",
+        (canon, DECIDED),
     ).fetchone()
     if decided < DECIDED:
         return False
     subjects, single = conn.execute(
         "SELECT count(*), count(*) FILTER (WHERE n = 1) FROM ("
-        " SELECT count(DISTINCT e.dst) n FROM edge e JOIN predicate p ON p.id = e.pred_id"
-        " WHERE ifnull(p.canon_id, p.id) = ? AND e.kind = 'rel' AND e.t_expired IS NULL AND e.modality IS NULL"
-        " AND e.valid_to IS NULL GROUP BY e.src)",
+        f" SELECT count(DISTINCT dst) n FROM edge WHERE pred_id IN {predicates} AND kind = 'rel' AND t_expired IS NULL"
+        " AND modality IS NULL AND valid_to IS NULL GROUP BY src)",
         (canon,),
     ).fetchone()
     return bool(subjects >= FEW and single >= MOSTLY * subjects)

@@ -214,7 +214,7 @@ class Learner:
         """The relation that says this already. One that was replaced is meant, too, unless the passage says from when
         it holds again, or rules have read it, which pass over copies of old pages: these must not bring facts back.
         Words that stood there before are no news, whatever date their file has now."""
-        slot = [one for node in subjects for one in relations.of_slot(self.conn, node, canon)]
+        slot = [one for node in subjects for one in relations.of_slot(self.conn, node, canon, object, start)]
         names = graph.object_labels(self.conn, [object, *(one.object for one in slot)])
         same = [one for one in slot if one.modality == told.modality and same_value(names[one.object], names[object])]
         still = [one for one in same if self._said_before(one.id, row.id, told.start, extractor)]
@@ -266,7 +266,12 @@ class Learner:
         """The value that the passage says was there before, unless that is known."""
         assert told.replaces is not None
         old = self._resolver.object(told.replaces)
-        slot = [one for node in subjects for one in relations.of_slot(self.conn, node, new.canon) if one.id != new.id]
+        slot = [
+            one
+            for node in subjects
+            for one in relations.of_slot(self.conn, node, new.canon, old, new.valid_from)
+            if one.id != new.id
+        ]
         names = graph.object_labels(self.conn, [old, *(one.object for one in slot)])
         if old in (new.object, new.subject) or any(same_value(names[one.object], names[old]) for one in slot):
             return

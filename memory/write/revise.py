@@ -39,6 +39,7 @@ class Reviser:
         self._now = now
         self.touched: set[int] = set()
         self.made: list[int] = []
+        self._learned: dict[int, bool] = {}
 
     # What rules can judge -------------------------------------------------------------------------
 
@@ -48,7 +49,13 @@ class Reviser:
         `replaces`: the value it says it replaces."""
         if new.modality not in ("asserted", "past", "negated", "plan"):
             return
-        slot = [one for node in subjects for one in relations.of_slot(self._conn, node, new.canon) if one.id != new.id]
+        begin = new.valid_from if new.valid_from is not None else new.told
+        slot = [
+            one
+            for node in subjects
+            for one in relations.of_slot(self._conn, node, new.canon, new.object, begin)
+            if one.id != new.id
+        ]
         names = graph.object_labels(self._conn, [new.object, *(one.object for one in slot)])
         value = names[new.object]
         if new.modality in ("past", "negated"):
@@ -81,8 +88,13 @@ class Reviser:
         return (
             name in SINGLE
             or relation.cardinality == "one"
-            or (relation.cardinality == "unknown" and relations.learned_single(self._conn, relation.canon))
+            or (relation.cardinality == "unknown" and self._learned_single(relation.canon))
         )
+
+    def _learned_single(self, canon: int) -> bool:
+        if canon not in self._learned:  # looked up once: it counts all relations of the predicate
+            self._learned[canon] = relations.learned_single(self._conn, canon)
+        return self._learned[canon]
 
     def _order(self, new: Relation, others: Sequence[Relation]) -> None:
         """Each of a row of relations ends where the next begins."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,8 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Decision, Fact
 from memory.protocols import Embedder
 from memory.settings import FactSettings, MemorySettings, PersonSettings
+from memory.store import facts, relations
+from memory.store.connect import Connection
 from memory.write.told import OWNER, Telling, ToldObject, ToldRelation, ToldThesis
 
 UNTOLD = MemorySettings(facts=FactSettings(rules=False))
@@ -401,3 +404,41 @@ def test_what_was_learnt_is_there_after_opening_again(static: Any, tmp_path: Any
         after = memory._serving.snapshot.graph.links
         for field in ("ids", "kinds", "src", "dst", "valid_from", "valid_to", "told"):
             assert getattr(before, field).tolist() == getattr(after, field).tolist(), field
+
+
+def test_a_slot_with_very_many_values_is_in_order_too(fresh: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relations, "WHOLE", 8)
+    years = list(range(1960, 2020))
+    Random(3).shuffle(years)
+    text = "Ana moves every year."
+    episode = written(fresh, text, "2024-01-01")
+    told = (
+        relation(text, text, "Ana", "lives in", f"Place {chr(65 + n % 26) * (n - 1959)}", valid_from=day(f"{n}-01-01"))
+        for n in years
+    )
+    fresh.learn({episode: Telling("rule", tuple(told))})
+    for year in sorted(years):
+        (found,) = held(fresh, "Ana", as_of=day(f"{year}-06-01"))
+        assert len(found.removeprefix("lives in Place ")) == year - 1959
+
+
+@pytest.mark.parametrize(
+    ("look", "index"),
+    [
+        (lambda conn: relations.of_slot(conn, 1, 1, 2, 5), "edge_slot"),
+        (lambda conn: relations.touching(conn, [1], 400), "edge_rel_src"),
+        (lambda conn: relations.touching(conn, [1], 400), "edge_rel_dst"),
+        (lambda conn: relations.learned_single(conn, 1), "edge_slot"),
+        (lambda conn: facts.about(conn, [1], 5, 5), "edge_gone_dst"),
+        (lambda conn: facts.about(conn, [1], 5, 5, history=True), "edge_gone_src"),
+    ],
+)
+def test_no_look_at_facts_reads_all_edges(fresh: Memory, look: Callable[[Connection], Any], index: str) -> None:
+    said: list[str] = []
+    with fresh.store.reading() as conn:
+        conn.set_trace_callback(said.append)
+        look(conn)
+        conn.set_trace_callback(None)
+        plans = [row[3] for query in said for row in conn.execute(f"EXPLAIN QUERY PLAN {query}")]
+    assert any(index in plan for plan in plans), plans
+    assert not [plan for plan in plans if re.match(r"SCAN (edge|e|r|p|v|w|provenance|revision)\b", plan)], plans
