@@ -194,13 +194,22 @@ class Scorer:
 def same_statement(a: Line, b: Line) -> bool:
     """Both say the same of the same subject at different times, with other values of the same kind.
 
-    Apart from their values they share their words, two at least: "Hourly rate 48" and "Hourly rate 52".
+    Apart from their values they share their words, two at least: "Hourly rate 48" and "Hourly rate 52". A name that one
+    begins with is its subject: "Flights cost 210" is no past of "The press costs 400".
     """
     if a.newness == b.newness or not _same_kind(a.values - b.values, b.values - a.values):
+        return False
+    if _of_another(a, b) or _of_another(b, a):
         return False
     left, right = a.words - _stems_of(a.values), b.words - _stems_of(b.values)
     shared = len(left & right)
     return shared >= 2 and shared / len(left | right) >= SAME_STATEMENT
+
+
+def _of_another(line: Line, other: Line) -> bool:
+    """Whether it begins with a name that the other does not hold."""
+    first = next(iter(stems(line.shown)), "")
+    return first not in other.words and first in _stems_of(frozenset(v for v in line.values if not v[0].isdigit()))
 
 
 def _same_kind(left: frozenset[str], right: frozenset[str]) -> bool:

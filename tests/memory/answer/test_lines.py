@@ -69,6 +69,8 @@ def test_the_title_counts_towards_what_a_passage_covers() -> None:
         ("The hourly rate is 48 euros.", "The cat is 48 days old.", False),
         ("The hourly rate is 48 euros.", "The hourly rate is 48 euros.", False),
         ("Nordlys Medical 0.15", "Nordlys Medical (Odense)", False),
+        ("Flights cost 210 euros each.", "The guillotine costs 12,400 euros, Tom wants it.", False),
+        ("Hosting is with Strato, 9 euros a month.", "Hosting is with Uberspace, 5 euros a month.", True),
     ],
 )
 def test_same_statement(a: str, b: str, same: bool) -> None:
