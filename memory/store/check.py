@@ -124,7 +124,68 @@ def _sources(conn: Connection) -> Iterator[str]:
     )
 
 
-LOOKS: tuple[Callable[[Connection], Iterator[str]], ...] = (_file, _full_text, _vectors, _graph, _sources)
+def _facts(conn: Connection) -> Iterator[str]:
+    yield from _few(
+        conn,
+        "SELECT id FROM edge WHERE kind = 'rel' AND valid_to < valid_from",
+        "Fact {0} ends before it begins.",
+    )
+    yield from _few(
+        conn,
+        "SELECT id FROM edge e WHERE kind = 'rel' AND NOT EXISTS (SELECT 1 FROM provenance v"
+        " WHERE v.item_kind = 'edge' AND v.item_id = e.id)",
+        "Fact {0} stands in no passage.",
+    )
+    yield from _few(
+        conn,
+        "SELECT id, pred_id FROM edge WHERE kind = 'rel' AND pred_id NOT IN (SELECT id FROM predicate)",
+        "Fact {0} has predicate {1}, which is not there.",
+    )
+    yield from _few(
+        conn,
+        "SELECT id, superseded_by FROM edge WHERE superseded_by IS NOT NULL"
+        " AND superseded_by NOT IN (SELECT id FROM edge WHERE kind = 'rel')",
+        "Fact {0} is replaced by fact {1}, which is not there.",
+    )
+
+
+def _revisions(conn: Connection) -> Iterator[str]:
+    for side in ("old", "new"):
+        yield from _few(
+            conn,
+            f"SELECT id, {side}_id FROM revision WHERE {side}_kind = 'relation'"
+            f" AND {side}_id NOT IN (SELECT id FROM edge WHERE kind = 'rel')"
+            f" OR {side}_kind = 'thesis' AND {side}_id NOT IN (SELECT node_id FROM thesis)",
+            "Revision {0} is about fact {1}, which is not there.",
+        )
+    yield from _few(
+        conn,
+        "SELECT id, revision_id FROM journal WHERE revision_id IS NOT NULL"
+        " AND revision_id NOT IN (SELECT id FROM revision)",
+        "Change {0} belongs to revision {1}, which is not there.",
+    )
+    yield from _few(
+        conn,
+        "SELECT DISTINCT r.id FROM revision r JOIN journal j ON j.revision_id = r.id WHERE r.state = 'undone'",
+        "Revision {0} is undone, but what it changed is not.",
+    )
+    yield from _few(  # what one revision wrote another may have overwritten: the last one counts
+        conn,
+        "SELECT e.id, e.superseded_by FROM edge e WHERE e.superseded_by IS NOT NULL AND NOT EXISTS (SELECT 1"
+        " FROM journal j WHERE j.item_kind = 'edge' AND j.item_id = e.id AND j.field = 'superseded_by')",
+        "Fact {0} is replaced by fact {1}, but no revision says so.",
+    )
+
+
+LOOKS: tuple[Callable[[Connection], Iterator[str]], ...] = (
+    _file,
+    _full_text,
+    _vectors,
+    _graph,
+    _sources,
+    _facts,
+    _revisions,
+)
 
 
 def _few(conn: Connection, query: str, sentence: str, most: int = 5) -> Iterator[str]:

@@ -79,11 +79,12 @@ def insert(
         (subject, object, predicate, start),
     ).fetchone():
         start = (start or 0) + 1
+    end = valid_to if start is None or valid_to is None else max(start, valid_to)
     id = allocate(conn, "edge", 1)
     conn.execute(
         "INSERT INTO edge(id, kind, src, dst, pred_id, conf, modality, valid_from, valid_to, t_created)"
         " VALUES (?, 'rel', ?, ?, ?, ?, ?, ?, ?, ?)",
-        (id, subject, object, predicate, conf, None if modality == "asserted" else modality, start, valid_to, now),
+        (id, subject, object, predicate, conf, None if modality == "asserted" else modality, start, end, now),
     )
     return id
 

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from memory.store import check
+from memory.store import check, graph, relations, revisions
 from memory.store.store import Store
 from tests.memory.store.building import remember
 
@@ -49,4 +50,39 @@ def test_many_of_a_kind_are_counted(store: Store) -> None:
 
 
 def test_it_says_what_it_looked_at(store: Store) -> None:
-    assert check.check(store).checked == ("file", "full text", "vectors", "graph", "sources")
+    assert check.check(store).checked == ("file", "full text", "vectors", "graph", "sources", "facts", "revisions")
+
+
+FACTS_DAMAGED = {
+    "UPDATE edge SET valid_to = valid_from - 1 WHERE id = {new}": "Fact {new} ends before it begins.",
+    "DELETE FROM provenance WHERE item_id = {new}": "Fact {new} stands in no passage.",
+    "UPDATE edge SET pred_id = 77 WHERE id = {new}": "Fact {new} has predicate 77, which is not there.",
+    "UPDATE edge SET superseded_by = 77 WHERE id = {old}": "Fact {old} is replaced by fact 77, which is not there.",
+    "DELETE FROM edge WHERE id = {old}": "Revision 1 is about fact {old}, which is not there.",
+    "DELETE FROM edge WHERE id = {new}": "Revision 1 is about fact {new}, which is not there.",
+    "DELETE FROM revision": "belongs to revision 1, which is not there.",
+    "UPDATE revision SET state = 'undone'": "Revision 1 is undone, but what it changed is not.",
+    "DELETE FROM journal": "Fact {old} is replaced by fact {new}, but no revision says so.",
+}
+
+
+@pytest.mark.parametrize("damage", FACTS_DAMAGED)
+def test_damage_to_facts_is_told(store: Store, damage: str) -> None:
+    with store.writing() as conn:
+        (episode,) = remember(conn, "s", "Ana lives in Bonn, then Riga.")
+        ana, bonn, riga = graph.allocate(conn, "node", 3) + np.arange(3)
+        graph.insert_objects(conn, [graph.ObjectRow(int(id), "x") for id in (ana, bonn, riga)], 1)
+        _, canon = relations.predicate(conn, "lives in", "lives in", "one")
+        old, new = (
+            relations.insert(conn, int(ana), canon, int(to), "asserted", 1.0, at, None, 1)
+            for to, at in ((bonn, 100), (riga, 200))
+        )
+        for id in (old, new):
+            relations.tell(conn, id, episode, 0, 5, "rule")
+        revision = revisions.add(conn, "supersedes", old, new, "", "rule", 1.0, 1)
+        revisions.change(conn, revision, old, "valid_to", 200, 1)
+        revisions.change(conn, revision, old, "superseded_by", new, 1)
+    assert check.check(store).problems == ()
+    with store.quiet() as conn:
+        conn.execute(damage.format(old=old, new=new))
+    assert any(FACTS_DAMAGED[damage].format(old=old, new=new) in one for one in check.check(store).problems)
