@@ -179,7 +179,7 @@ def _question_routes(app: FastAPI, services: Services) -> None:
 
     @app.post("/ask", response_class=StreamingResponse)
     async def ask(request: wire.AskRequest) -> Response:
-        work = await services.read(partial(asking.begin, memory, services.writer, request))
+        work = await services.read(partial(asking.begin, memory, services.writer, request, services.models.choose))
         channel = Channel()
         services.readers.submit(work, channel)
         return _stream(channel.events())
@@ -394,6 +394,7 @@ def _status(services: Services) -> wire.Status:
         folders=services.watcher.folders(),
         skipped=tuple(wire.Skipped(skip.uri, skip.reason, views.moment(skip.t)) for skip in skipped),
         skipped_total=stats.skipped,
+        model=services.models.answers() if services.memory.settings.answer.model == "auto" else None,
         enrichment=services.enrichment.state(),
         review=review,
     )

@@ -19,12 +19,13 @@ from daemon import views, wire
 from daemon.activity import Channel
 from daemon.failures import failed
 from daemon.writer import Writer
-from memory.errors import NotFoundError
+from memory.errors import ModelCancelledError, NotFoundError
 from memory.nouns import Answer, Scope, Token
 from memory.store import chats, conversations
 
 if TYPE_CHECKING:
     from memory import Memory
+    from memory.protocols import ChooseLLM
 
 log = logging.getLogger(__name__)
 
@@ -32,24 +33,31 @@ NAMES = 5  # of chats, told to who names one that is not there
 NAME_CHARS = 80
 
 
-def begin(memory: Memory, writer: Writer, request: wire.AskRequest) -> Callable[[Channel], None]:
-    """Checks the request and writes the question down; returns the work that fills a channel with the events.
+def begin(
+    memory: Memory, writer: Writer, request: wire.AskRequest, choose: ChooseLLM | None = None
+) -> Callable[[Channel], None]:
+    """Checks the request and writes the question down; returns the work that fills a channel with the events. `choose`
+    knows the models that may write the answer; when nobody listens any more, the one that writes is stopped.
 
     Raises InvalidInputError for a bad question, NotFoundError for an unknown chat session and for a chat in the scope
     that was never read.
     """
     began = time.monotonic()
+    listeners: list[Channel] = []
     events = memory.ask(
         request.question,
         as_of=views.parsed_moment(request.as_of, "as_of"),
         conversation=request.conversation,
         within=scope(memory, request.within),
+        llm=choose,
+        cancelled=lambda: any(channel.abandoned for channel in listeners),
     )
     chat = request.conversation
     if chat is not None:
         writer.write(partial(_say, memory, chat, request.question))
 
     def work(channel: Channel) -> None:
+        listeners.append(channel)
         said: list[str] = []
         answer: Answer | None = None
         try:
@@ -64,6 +72,8 @@ def begin(memory: Memory, writer: Writer, request: wire.AskRequest) -> Callable[
                     _save(memory, writer, chat, answer, "")
                     sent = replace(sent, conversation=chat, ms=round((time.monotonic() - began) * 1000, 1))
                 channel.put(sent)
+        except ModelCancelledError:
+            log.info("nobody waited for the end of an answer")
         except Exception as error:
             log.error("a question failed: %s", type(error).__name__)
             channel.put(failed(error))

@@ -23,7 +23,7 @@ from daemon.settings import Settings
 from daemon.views import moment
 from daemon.writer import Writer
 from memory import Memory
-from memory.errors import InvalidInputError, ModelError, NotFoundError, OverBudgetError
+from memory.errors import InvalidInputError, ModelError, ModelUnavailableError, NotFoundError, OverBudgetError
 from memory.llm import ROLES, Grades, LlmRequest, Role, Usage
 from memory.store import models as store
 from memory.store.models import Use
@@ -78,6 +78,22 @@ class Models:
             if there[name].is_local or not local_only:
                 return self._registry.open(name)
         return None
+
+    def choose(self, local_only: bool) -> Guarded | None:
+        """The model that writes answers now (a `memory.protocols.ChooseLLM`)."""
+        model = self.for_role("answer", local_only=local_only)
+        named = next((name for name in self._wanted["answer"] if name != AUTO), None)
+        if model is None and named and (not local_only or self.for_role("answer", local_only=False) is None):
+            raise ModelUnavailableError(f"{named} cannot be reached.")
+        return model
+
+    def answers(self) -> str | None:
+        """The name of the model that would write answers, as far as that is known without asking anybody."""
+        looks = {prefix: look for prefix, (_, look) in dict(self._looked).items()}
+        there = {f"{prefix}:{found.model}": found for prefix, look in looks.items() for found in look.models}
+        known = next(self._candidates("answer", there, self._grades()), None)
+        first = next(iter(self._wanted["answer"]), AUTO)
+        return known or (first if first != AUTO and first.partition(":")[0] not in looks else None)
 
     def batch(self, name: str) -> int:
         """Episodes that this model may get in one call, so that it is done in minutes; one if nobody has graded it."""

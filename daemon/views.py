@@ -213,6 +213,8 @@ def event(of: AskEvent) -> wire.Stage | wire.Visited | wire.Chunk | wire.Cited |
                 missing=of.missing,
                 confidence=float(of.confidence),
                 trace_id=of.trace_id,
+                model=of.model,
+                note=of.note,
             )
 
 

@@ -687,7 +687,8 @@ class Cited:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The end of a question."""
+    """The end of a question. `model` wrote the text; "" if it is the lines of memory themselves. `note` is a sentence
+    for the person: why no model did, or what it did not get to see."""
 
     text: str
     citations: tuple[Cited, ...] = ()
@@ -697,6 +698,8 @@ class Answered:
     trace_id: int | None = None
     conversation: int | None = None
     ms: float = 0.0
+    model: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

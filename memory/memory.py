@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.answer.answer import Asking, answer
+from memory.answer.followup import BEFORE, followed
 from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, StoreBusyError
 from memory.learn import diagnose
 from memory.nouns import Answer, AskEvent, Check, Diagnosis, Document, Recall, Receipt, Scope, Stats
@@ -29,10 +30,11 @@ from memory.recall.snapshot import embedded, load
 from memory.revising import Revising
 from memory.serving import Serving
 from memory.settings import MemorySettings
-from memory.store import backup, check, episodes, mails, sources, stats, traces, vectors
+from memory.store import backup, check, conversations, episodes, mails, sources, stats, traces, vectors
 from memory.store import forget as forgetting
 from memory.store.connect import Connection
 from memory.store.store import Store
+from memory.unicode import well_formed
 from memory.write import embed, ingest
 from memory.write.mentions import norm
 from memory.write.prepare import Prepared, prepare
@@ -362,7 +364,7 @@ class Memory(Revising):
     ) -> Iterator[AskEvent]:
         """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then
         Token and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
-        `recall`.
+        `recall`: a question like "and before that?" is understood by those that were asked there before.
 
         `llm` chooses the model that writes (default: that of `open`); whatever it does, an answer comes, of the lines
         themselves if need be. Closing the iterator ends its call, and so does `cancelled`, which is asked a few times a
@@ -373,17 +375,22 @@ class Memory(Revising):
         """
         analyse(question, now=now)  # a bad question fails here, not when the first event is fetched
         scope.checked(as_of, within, now)
-        return self._answer(question, within, llm or self._choose, Asking(now, as_of, (), cancelled))
+        before = self._before(conversation)
+        return self._answer(question, within, llm or self._choose, Asking(now, as_of, before, cancelled))
 
     def _answer(
         self, question: str, within: Scope | None, choose: ChooseLLM | None, asking: Asking
     ) -> Iterator[AskEvent]:
-        found = self._find(question, self.settings.answer.episodes, asking.as_of, within, asking.now)
+        searched = followed(question, asking.before)
+        if searched != question:
+            asking = replace(asking, question=well_formed(question))
+        found = self._find(searched, self.settings.answer.episodes, asking.as_of, within, asking.now)
         yield from found.recall.trace.steps
         yield from found.recall.trace.visits
         embedder = self._quick or self.embedder
         outcome = yield from answer(self.store.reading, found, embedder, self.settings.answer, choose, asking)
         trace, said = found.recall.trace.extended(*outcome.steps), outcome.answer
+        trace = replace(trace, question=asking.question or trace.question)
         with self.store.writing() as conn:
             cited = {citation.episode_id for citation in said.citations}
             if outcome.calls and len(episodes.by_ids(conn, sorted(cited))) < len(cited):  # a model takes its time
@@ -391,6 +398,14 @@ class Memory(Revising):
                 return
             trace_id = traces.store(conn, trace, said, _now(), asking.as_of, outcome.calls, outcome.usage)
         yield said.traced(trace_id)
+
+    def _before(self, conversation: int | None) -> tuple[str, ...]:
+        """What was asked in a chat before, the newest last."""
+        if conversation is None:
+            return ()
+        with self.store.reading() as conn:
+            asked = conversations.asked(conn, conversation, BEFORE)
+        return tuple(asked)
 
     def _find(
         self, question: str, k: int, as_of: datetime | None, within: Scope | None, now: datetime | None

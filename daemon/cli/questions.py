@@ -31,6 +31,7 @@ def ask(session: Session, question: tuple[str, ...], within: wire.Within, as_of:
     answered = _stream(session, wire.AskRequest(_text(question), as_of=as_of, within=within), as_json)
     if not as_json:
         _print_citations(answered)
+        _tell(answered.note or None)
     if answered.no_answer:
         if not as_json and session.client.status().episodes == 0:
             output.say(HOW_TO_READ)

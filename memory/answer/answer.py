@@ -33,12 +33,14 @@ INSTEAD = "This is what your notes say, word for word."
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What is asked beside the question: `now`, `as_of`, the questions it may follow, and whether it still matters."""
+    """What is asked beside what was searched for: the `question` as the person put it, where that is another, `now`,
+    `as_of`, the questions it may follow, and whether it still matters."""
 
     now: datetime | None = None
     as_of: datetime | None = None
     before: tuple[str, ...] = ()
     cancelled: Callable[[], bool] | None = None
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def answer(
         return (yield from _extractive(lines))
     llm = picked[0]
     request = compose.request(
-        found.question.text,
+        asking.question or found.question.text,
         context,
         now=asking.now or asking.as_of or datetime.now(UTC),
         as_of=asking.as_of,

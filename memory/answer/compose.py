@@ -28,6 +28,7 @@ from memory.answer.context import Context, Piece
 from memory.answer.grounding import Problem
 from memory.answer.lines import stems
 from memory.errors import (
+    LocalOnlyError,
     MalformedOutputError,
     ModelCancelledError,
     ModelError,
@@ -65,7 +66,7 @@ guess, and never add what you know from elsewhere."""
 
 def chosen(choose: ChooseLLM, pieces: Sequence[Piece]) -> tuple[LLM, tuple[Piece, ...], int] | None:
     """The model for these pieces, those that it may get, and how many passages it may not get; None if there is none,
-    or nothing that it may get.
+    or nothing was found. LocalOnlyError if it may get nothing of it.
 
     What must stay on this machine goes to a model on it, with all the rest. If there is none, another one answers from
     the rest.
@@ -76,8 +77,10 @@ def chosen(choose: ChooseLLM, pieces: Sequence[Piece]) -> tuple[LLM, tuple[Piece
     model = choose(len(kept) < len(pieces))
     if model is not None and (len(kept) == len(pieces) or model.is_local):
         return model, tuple(pieces), 0
-    if model is None and kept and len(kept) < len(pieces):
+    if model is None and len(kept) < len(pieces):
         model = choose(False)
+        if model is not None and not kept:
+            raise LocalOnlyError(f"What was found must stay on this machine, and {model.name} is elsewhere.")
     return (model, kept, left_out) if model is not None and kept else None
 
 

@@ -45,6 +45,14 @@ def create(conn: Connection, title: str, now: int) -> int:
     return int(id)
 
 
+def asked(conn: Connection, id: int, limit: int) -> list[str]:
+    """The last questions of a conversation, the newest last; none of one that is not there."""
+    rows = conn.execute(
+        "SELECT text FROM message WHERE conversation_id = ? AND role = 'user' ORDER BY id DESC LIMIT ?", (id, limit)
+    ).fetchall()
+    return [str(text) for (text,) in reversed(rows)]
+
+
 def rename(conn: Connection, id: int, title: str) -> None:
     """NotFoundError."""
     if conn.execute("UPDATE conversation SET title = ? WHERE id = ?", (title, id)).rowcount == 0:

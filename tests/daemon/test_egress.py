@@ -14,12 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from memory.nouns import Document, Turn
+from daemon import wire
+from memory.nouns import Answer, Document, Turn
 from memory.protocols import Embedder
 from memory.store import jobs, sources
 from memory.write import decide, extract
 from plugins.manager import load
 from tests.daemon.enriching import AWAY, HERE, World, passages, system_of, world
+from tests.fakes.answering import answers
 from tests.fakes.server import FakeServer
 
 Make = Callable[..., AbstractContextManager[World]]
@@ -83,6 +85,24 @@ def test_no_word_of_a_local_source_is_sent_to_a_model_elsewhere(both: World) -> 
         assert word in sent(both.ollama)
     for body in both.anthropic.messages:
         assert system_of(body) in (extract.SYSTEM, decide.SYSTEM)
+
+
+def test_no_word_of_a_local_source_is_in_a_question_to_a_model_elsewhere(both: World) -> None:
+    both.run()
+    before = len(both.anthropic.seen)
+    both.ollama.answer = both.anthropic.answer = answers
+    questions = (
+        "Where does Mira live?",
+        "Whom did Mira meet?",
+        "With whom does Mira work?",
+        "Where is my rent written?",
+    )
+    for names, models in (((AWAY, HERE), {HERE, ""}), ((AWAY,), {AWAY, ""})):
+        both.models.use(wire.RoleRequest("answer", names))
+        said = [[*both.memory.ask(question, llm=both.models.choose)][-1] for question in questions]
+        assert {one.model for one in said if isinstance(one, Answer)} <= models
+    assert len(both.anthropic.messages) and len(both.anthropic.seen) > before
+    assert leaked(both) == set()
 
 
 def test_what_is_read_together_has_one_policy(both: World) -> None:

@@ -97,6 +97,8 @@ class Answer(Vertical):
         await self._finish(answered)
         if answered.no_answer:
             await self._remark(_hint(answered.missing))
+        if answered.note:
+            await self._remark(display_safe(answered.note, line=True))
         self.ready.set()
 
     async def stop(self) -> None:
