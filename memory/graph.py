@@ -190,6 +190,8 @@ class Links:
     def without(self, ids: Sequence[int]) -> Links:
         """These but for some; other ids among them are passed over."""
         keep = ~np.isin(self.ids, ids)
+        if keep.all():
+            return self
         return Links(
             self.ids[keep],
             self.kinds[keep],

@@ -19,7 +19,7 @@ from memory.answer.bridge import NONE, bridge
 from memory.answer.judge import Judge
 from memory.answer.lines import Line, same_statement
 from memory.answer.standing import standing
-from memory.answer.stated import BEST, asks_course, outdated, stated
+from memory.answer.stated import BEST, OTHERS, asks_course, outdated, stated
 from memory.languages import stem
 from memory.nouns import Answer, Citation, Step
 from memory.protocols import Embedder
@@ -76,6 +76,14 @@ def _lines(conn: Connection, found: Found, embedder: Embedder, settings: AnswerS
     recalled = sorted({one.relation.id for told in judge.told.values() for one in told})
     statements = stated(conn, found, objects, recalled, judge, lines)
     stand = standing(conn, lines, dict(judge.told), found.at, judge)
+    stand = [
+        replace(line, score=line.score + OTHERS)
+        if (told := judge.told.get(line.thesis_id))
+        and all(judge.is_others(o.relation, o.subject, objects) for o in told)
+        else line
+        for line in stand
+    ]
+    stand.sort(key=lambda line: (-line.score, line.thesis_id))
     every = float(np.logaddexp.reduce([line.score for line in stand])) if stand else 0.0
     rest, statements = outdated([replace(line, score=line.score - every) for line in stand], statements)
     answering = [one.line for one in statements[: max(BEST, asks_course(found.question.text) * settings.lines)]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,14 +17,17 @@ from memory.statement import statement
 from memory.store import episodes, facts, graph, relations, text
 from memory.store.connect import Connection
 from memory.store.relations import Relation
+from memory.write.mentions import norm
+from memory.write.predicates import PERSONAL, canonical
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A relation as a sentence tells it: `words` are its subject, predicate and object."""
+    """A relation as a sentence tells it: `words` are its subject, predicate and object, `subject` the first of them."""
 
     relation: Relation
     words: str
+    subject: str
 
 
 def told_in(conn: Connection, spans: Sequence[tuple[int, int, int, int]]) -> dict[int, list[Told]]:
@@ -40,7 +43,8 @@ def told_in(conn: Connection, spans: Sequence[tuple[int, int, int, int]]) -> dic
         for id, first, last in by_episode.get(episode, ()):
             if id in known and first < end and start < last and (start <= first or end <= last):
                 one = known[id]
-                told[thesis].append(Told(one, statement(names[one.subject], one.predicate, names[one.object])))
+                words = statement(names[one.subject], one.predicate, names[one.object])
+                told[thesis].append(Told(one, words, names[one.subject]))
     return dict(told)
 
 
@@ -56,6 +60,14 @@ class Judge:
         self._ranks = {hit.episode.id: hit.score / top for hit in hits}
         self._times = sorted({hit.episode.at for hit in hits if hit.episode.at})
         self.told: dict[int, list[Told]] = {}
+
+    def is_others(self, relation: Relation, subject: str, objects: Collection[int]) -> bool:
+        """Whether a relation tells of another person what the question asks of `objects`: where somebody else lives.
+        Somebody whose name shares a word with one of them may be the same."""
+        if not objects or relation.subject in objects or canonical(relation.predicate) not in PERSONAL:
+            return False
+        called = {word for name in self._found.seeds.values() for word in norm(name).split()}
+        return not called & set(norm(subject).split())
 
     def about(self, texts: Sequence[str], question: str | None = None) -> Floats:
         """(n,) texts -> (n,) cosines with the question, or with a part of it."""

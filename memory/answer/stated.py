@@ -37,6 +37,7 @@ WHOLE, SAID, PREDICATE = 1.1, 1.1, 1.5  # cosines of the question with all, pred
 COVERS, TOLD, COURSE = 1.4, 1.5, 1.9  # shares of the question's weight: the fact, its sentences, those of its past too
 LIKE = 1.2  # cosine of the question with the sentence that is most like it, of the fact or its past
 SUBJECT = 0.4  # the question names the subject
+OTHERS = -4.0  # it is somebody else's; not fitted
 RANK = 0.6  # of the episode in the recall
 NEWNESS = 1.3  # 1 for the newest of the recalled episodes
 KIND = 0.5  # the object is of the kind that is asked for
@@ -110,6 +111,7 @@ def stated(
             + COURSE * covers(" ".join([words[one.id], *told.of(one.id, *past[one.id])]))
             + LIKE * max((likeness[text] for text in told.of(one.id, *past[one.id])), default=0.0)
             + SUBJECT * (one.subject in own)
+            + OTHERS * judge.is_others(one, names[one.subject], own)
             + KIND * judge.scorer.kind(names[one.object])
             + LENGTH * min(len(names[one.object].split()), MANY_WORDS) / MANY_WORDS
             + RECALLED * (one.id in known_of)

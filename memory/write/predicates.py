@@ -34,6 +34,11 @@ SINGLE = frozenset(
     ("lives in", "lives at", "works at", "job title", "married to", "phone", "email", "age", "status", "rent", "salary",
      "due date", "launch date", "reports to", "version", "birthday", "date of birth", "capital", "nickname")
 )  # fmt: skip
+# Of these the one person's answer is never another's.
+PERSONAL = frozenset(
+    ("lives in", "lives at", "works at", "job title", "married to", "phone", "email", "age", "salary", "reports to",
+     "birthday", "date of birth", "nickname")
+)  # fmt: skip
 _STREET = re.compile(
     r"\d|stra(?:ß|ss)e\b|str\.|\b(?:street|st|road|rd|avenue|ave|lane|drive|square|boulevard|rue|via|calle|platz|weg)\b"
     r"|(?:straat|laan|gade|vej|weg|plein|gasse|allee|platz|gata)\b",

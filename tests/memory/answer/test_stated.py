@@ -62,5 +62,12 @@ def test_an_undone_replacement_no_longer_hides_the_old_fact(desk: Memory) -> Non
     assert "Utrecht" in answered(desk, "Where does Ana live?").text
 
 
+def test_where_somebody_else_lives_is_not_where_i_do(fresh: Memory) -> None:
+    fresh.remember("Jana lives in Hamburg with her two cats.", source="jana", at=datetime(2024, 1, 1, tzinfo=UTC))
+    fresh.remember("I live in Leipzig now, in a small flat.", source="me", at=datetime(2023, 1, 1, tzinfo=UTC))
+    assert "Leipzig" in first(answered(fresh, "Where do I live?"))
+    assert "Hamburg" in first(answered(fresh, "Where does Jana live?"))
+
+
 def test_what_another_one_does_is_no_answer(desk: Memory) -> None:
     assert "Riga" in first(answered(desk, "Where does Bo live?"))
