@@ -20,7 +20,7 @@ from memory.unicode import bare, plain_digits
 from memory.words import words
 from memory.write.mentions import is_date, mentions
 
-NEW_SHARE = 0.5  # of the words by which a claim says something new, fewer than so many may stand nowhere
+NEW_SHARE = 0.1  # of the words by which a claim says something new, fewer than so many may stand nowhere
 HARD = 2  # words that a name, number or date counts which does stand there
 ENDING = 2  # letters by which two forms of a name may differ at their end
 LEAST_NAME = 4  # letters that both have then in common
@@ -31,7 +31,10 @@ _CITED = r"\[\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*\]"
 CITATION = re.compile(_CITED)
 _STOPS, _CLOSERS, _BLANK = ".!?。！？…", "\"'”’)*_", " \t"
 _ADDRESS = re.compile(r"\w+://[^\s<>()\[\]]+|\bwww\.[^\s<>()\[\]]+|(?<=\]\()[^\s()]+")
-_NUMBER = re.compile(r"\d+(?:[.,:/ ’']\d+)*")
+_NUMBER = re.compile(r"(?<![^\W_])\d+(?:st|nd|rd|th)\b|(?<![^\W_])\d+(?:[.,:/ ’']\d+)*")
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
+_CODE = re.compile(r"(?<!\w)[^\W\d_]+\d\w*")
+_DOTTED = re.compile(r"(?<!\w)(?:[^\W\d_]\.){2,}")
 _GROUPED = re.compile(r"\d{1,3}(?:[,.’' ]\d{3})+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 _COUNTS = {
@@ -50,6 +53,23 @@ _GLUE = frozenset(
     currently current now today present before after then later earlier first last previously former formerly still
     however therefore so because while although there here only just yes no not neither nor either total together same
     different respectively namely including include includes called named known date day month year time""".split()
+)
+_GLUE_STEMS = _GLUE | frozenset(stems(" ".join(_GLUE), ENGLISH))
+# Words for what notes say in others: these may stand in a claim though they stand nowhere. No noun that could answer.
+_PARAPHRASE = frozenset(
+    stems(
+        """add agree arrange arrive ask attend base become begin belong bring build buy call cancel carry change choose
+        close come complete consist contain continue cost create decide describe do drive eat end enjoy expect feel
+        find finish follow get give go happen have hold hope intend involve join keep know last learn leave let like
+        live located look love make mean meet move need occur offer open order own paid part pay place plan play
+        prefer present provide put reach read receive refer relate release relocate rely remain replace report
+        reside result return run see seem sell send serve set share sign situated sit sleep speak spend stand start
+        stay stop study suggest switch take talk teach think travel try turn use visit wait walk want watch win work
+        write mentioned specifically various several originally usually often always never again already instead
+        main mainly each every another person people someone thing things way case fact reason due born appear
+        publish perform consider represent support help require allow""",
+        ENGLISH,
+    )
 )
 # What a passage says of time by the day on which it was written: (words, days by which it may be another).
 _RELATIVE: tuple[tuple[re.Pattern[str], int], ...] = tuple(
@@ -163,7 +183,7 @@ def check(claim: str, proofs: Mapping[int, Proof], question: str) -> Problem | N
         return Problem("no_citation")
     if unknown := [str(number) for number in numbers if number not in proofs]:
         return Problem("unknown_citation", tuple(unknown))
-    said = " ".join(CITATION.sub(" ", claim).split())
+    said = _undotted(" ".join(CITATION.sub(" ", claim).split()))
     if not any(character.isalnum() for character in said):
         return Problem("no_words")
     shown = [proofs[number] for number in numbers]
@@ -190,10 +210,11 @@ def _missing(said: str, shown: Sequence[Proof], question: str) -> list[str]:
                 hard.add(mention.norm)
             bare_text = bare_text[: mention.start] + " " * (mention.end - mention.start) + bare_text[mention.end :]
     for surface, number in _numbers(bare_text):
-        if number not in numbers:
+        if number not in numbers and not (_ORDINAL.match(surface) and any(number in one.days for one in there)):
             missing.append(surface)
         if number not in held.numbers:
             hard.add(number)
+    missing += [code for code in _CODE.findall(bare_text) if not any(_folded(code) in one.codes for one in there)]
     names: set[str] = set()
     for mention in mentions(bare_text):
         if is_date(mention.norm) or mention.kind == "tag":
@@ -218,13 +239,18 @@ def _unheard(said: str, there: Sequence[_Held], question: _Held, names: set[str]
     new = [
         word
         for word in stems(said, language)
-        if word not in _GLUE
+        if word not in _GLUE_STEMS
         and _folded(word) not in names
-        and not word.isdigit()
+        and not (word.isdigit() or _ORDINAL.match(word))
         and word not in _COUNTS
         and word not in question.stems
     ]
     unheard = [word for word in new if not any(word in one.stems or one.names(_folded(word)) for one in there)]
+    rephrased = [word for word in unheard if word in _PARAPHRASE]
+    if len(rephrased) < len(new) or hard:  # something is left that can be proved
+        unheard = [word for word in unheard if word not in _PARAPHRASE]
+    if hard and language == guess(question.joined) != guess(" ".join(one.joined for one in there[1:])):
+        return []  # the person asks in another language than the notes are in
     return unheard if unheard and len(unheard) >= NEW_SHARE * (len(new) + HARD * hard) else []
 
 
@@ -238,6 +264,8 @@ class _Held:
     words: frozenset[str]
     stems: frozenset[str]
     numbers: frozenset[str]
+    days: frozenset[str]
+    codes: frozenset[str]
     dates: frozenset[str]
     joined: str
 
@@ -245,6 +273,8 @@ class _Held:
         """Whether a word stands there, in some form of it."""
         if word in self.words or stem(word, ENGLISH) in self.stems:
             return True
+        if "-" in word:
+            return all(self.names(part) for part in word.split("-") if part)
         if not word.isascii() and word in self.joined:  # scripts that do not tell words apart
             return True
         short = word[: max(LEAST_NAME, len(word) - ENDING)]
@@ -261,18 +291,30 @@ def _same_start(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _held(text: str) -> _Held:
+    text = _undotted(text)
     found = [word for run in _WORD.findall(text) for word in {run, *re.split(r"['’\-]", run)} if word]
     language = guess(text)
-    dates = frozenset(mention.norm for mention in mentions(text) if is_date(mention.norm))
-    numbers = {number for _, number in _numbers(text, every=True)}
-    numbers |= {str(int(part)) for one in dates for part in one.split("-") if part}
+    told = [mention for mention in mentions(text) if is_date(mention.norm)]
+    dates = frozenset(mention.norm for mention in told)
+    rest = text
+    for mention in told:
+        if mention.start >= 0 and not mention.norm.isdigit():
+            rest = rest[: mention.start] + " " * (mention.end - mention.start) + rest[mention.end :]
+    numbers = {number for _, number in _numbers(rest, every=True)}
     return _Held(
         frozenset(map(_folded, found)),
         frozenset(stems(text, language)) | frozenset(stem(word, ENGLISH) for word in words(text)),
         frozenset(numbers),
+        frozenset(str(int(part)) for one in dates for part in one.split("-") if part),
+        frozenset(map(_folded, _CODE.findall(text))),
         dates,
         _folded(text),
     )
+
+
+def _undotted(text: str) -> str:
+    """ "U.S." as "US"."""
+    return _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
 
 
 def _folded(word: str) -> str:
@@ -283,13 +325,15 @@ def _numbers(text: str, *, every: bool = False) -> Iterable[tuple[str, str]]:
     """(as it stands, normal form) of the numbers of a text, also in English words. `every`: their parts as well."""
     for match in _NUMBER.finditer(plain_digits(text)):
         surface = match[0]
+        if _ORDINAL.match(surface):
+            yield surface, _plain(surface[:-2])
+            continue
         if _GROUPED.fullmatch(surface):
             yield surface, re.sub(r"\D", "", surface)
             if not every:
                 continue
-        if every or " " in surface or "/" in surface:
-            yield from ((part, _plain(part)) for part in re.findall(r"\d+", surface))
-            yield from ((part, _plain(part)) for part in re.split(r"[ /]", surface) if not part.isdigit())
+        if " " in surface or "/" in surface:
+            yield from ((part, _plain(part)) for part in re.split(r"[ /]", surface))
         if " " not in surface and "/" not in surface:
             yield surface, _plain(surface)
     for word in _WORD.findall(text):
