@@ -28,6 +28,7 @@ from memory.write.learn import Learner
 from memory.write.mentions import norm
 from memory.write.told import OWNER, Telling
 
+NAMES = 3  # that are offered for one that nothing has
 VECTORS = 20_000  # of facts that are kept at hand while a model reads
 ME = frozenset(("i", "me", "my", "myself", OWNER))  # how the person whose memory it is asks for themselves
 
@@ -187,7 +188,9 @@ class Revising:
         if not found and key in ME:
             found = graph.owner(conn)
         if not found:
-            raise NotFoundError(f"Nothing is known of {name!r}.")
+            names = graph.beginning_with(conn, key, NAMES) if key else []
+            known = f" There is: {', '.join(names)}." if names else ""
+            raise NotFoundError(f"Nothing is known of {name!r}.{known}")
         return found
 
 

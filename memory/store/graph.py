@@ -201,6 +201,16 @@ def all_by_norm(conn: Connection, norm: str) -> list[int]:
     return [id for (id,) in conn.execute("SELECT node_id FROM alias WHERE norm = ? ORDER BY node_id", (norm,))]
 
 
+def beginning_with(conn: Connection, norm: str, most: int) -> list[str]:
+    """Names of live objects that begin with `norm`, the shortest first."""
+    rows = conn.execute(
+        "SELECT DISTINCT n.label FROM alias a JOIN node n ON n.id = a.node_id AND n.t_expired IS NULL"
+        " WHERE a.norm > ? AND a.norm < ? ORDER BY length(n.label), n.label LIMIT ?",
+        (norm, f"{norm}\U0010ffff", most),
+    )
+    return [label for (label,) in rows]
+
+
 def called(conn: Connection, norm: str) -> list[int]:
     """The objects whose own name it is, not one that they were given by a person or a model; by id."""
     rows = conn.execute(

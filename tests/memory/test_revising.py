@@ -317,6 +317,14 @@ def test_unread_episodes_come_asked_about_first(fresh: Memory) -> None:
     assert [episode.id for episode in fresh.unread(5)] == [new]
 
 
+def test_a_name_that_nothing_has_gets_those_that_begin_so(fresh: Memory) -> None:
+    tell(fresh, "2023-01-15", "Felix Oberholz lives in Utrecht.", ("Felix Oberholz", "lives in", "Utrecht"))
+    with pytest.raises(NotFoundError, match=r"Nothing is known of 'felix o'\. There is: Felix Oberholz, "):
+        fresh.facts("felix o")
+    with pytest.raises(NotFoundError, match=r"Nothing is known of 'Xaver'\.$"):
+        fresh.facts("Xaver")
+
+
 def test_wrong_ids_and_words(fresh: Memory) -> None:
     with pytest.raises(NotFoundError):
         fresh.undo(7)
