@@ -23,6 +23,7 @@ from memory.write.mentions import is_date, mentions
 NEW_SHARE = 0.1  # of the words by which a claim says something new, fewer than so many may stand nowhere
 HARD = 2  # words that a name, number or date counts which does stand there
 ENDING = 2  # letters by which two forms of a name may differ at their end
+SHORT = 8  # words of a claim in which "one" is more than an article
 LEAST_NAME = 4  # letters that both have then in common
 
 Kind = Literal["no_citation", "no_words", "unknown_citation", "not_there"]
@@ -32,6 +33,7 @@ CITATION = re.compile(_CITED)
 _STOPS, _CLOSERS, _BLANK = ".!?。！？…", "\"'”’)*_", " \t"
 _ADDRESS = re.compile(r"\w+://[^\s<>()\[\]]+|\bwww\.[^\s<>()\[\]]+|(?<=\]\()[^\s()]+")
 _NUMBER = re.compile(r"(?<![^\W_])\d+(?:st|nd|rd|th)\b|(?<![^\W_])\d+(?:[.,:/ ’']\d+)*")
+_WITH_DAY = re.compile(r"-\d\d-\d\d$")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
 _CODE = re.compile(r"(?<!\w)[^\W\d_]+\d\w*")
 _DOTTED = re.compile(r"(?<!\w)(?:[^\W\d_]\.){2,}")
@@ -210,10 +212,17 @@ def _missing(said: str, shown: Sequence[Proof], question: str) -> list[str]:
                 hard.add(mention.norm)
             bare_text = bare_text[: mention.start] + " " * (mention.end - mention.start) + bare_text[mention.end :]
     for surface, number in _numbers(bare_text):
-        if number not in numbers and not (_ORDINAL.match(surface) and any(number in one.days for one in there)):
+        if _ORDINAL.match(surface):
+            stands = any(number in one.days or surface in one.joined for one in there)
+        else:
+            stands = number in numbers
+        if not stands:
             missing.append(surface)
         if number not in held.numbers:
             hard.add(number)
+    said_words = _WORD.findall(bare_text)
+    if not hard and len(said_words) <= SHORT and "1" not in numbers - {str(len(shown))}:  # "The answer is one."
+        missing += [word for word in said_words if word in _SMALL and not any(one.names(word) for one in there)]
     missing += [code for code in _CODE.findall(bare_text) if not any(_folded(code) in one.codes for one in there)]
     names: set[str] = set()
     for mention in mentions(bare_text):
@@ -305,7 +314,7 @@ def _held(text: str) -> _Held:
         frozenset(map(_folded, found)),
         frozenset(stems(text, language)) | frozenset(stem(word, ENGLISH) for word in words(text)),
         frozenset(numbers),
-        frozenset(str(int(part)) for one in dates for part in one.split("-") if part),
+        frozenset(str(int(one[-2:])) for one in dates if _WITH_DAY.search(one)),
         frozenset(map(_folded, _CODE.findall(text))),
         dates,
         _folded(text),
