@@ -19,7 +19,7 @@ from memory.answer.bridge import NONE, bridge
 from memory.answer.judge import Judge
 from memory.answer.lines import Line, same_statement
 from memory.answer.standing import standing
-from memory.answer.stated import BEST, OTHERS, asks_course, outdated, stated
+from memory.answer.stated import BEST, OTHERS, outdated, stated
 from memory.languages import stem
 from memory.nouns import Answer, Citation, Step
 from memory.protocols import Embedder
@@ -86,8 +86,8 @@ def _lines(conn: Connection, found: Found, embedder: Embedder, settings: AnswerS
     stand.sort(key=lambda line: (-line.score, line.thesis_id))
     every = float(np.logaddexp.reduce([line.score for line in stand])) if stand else 0.0
     rest, statements = outdated([replace(line, score=line.score - every) for line in stand], statements)
-    answering = [one.line for one in statements[: max(BEST, asks_course(found.question.text) * settings.lines)]]
-    said = {line.thesis_id for line in answering}
+    answering = [one.line for one in statements[:BEST]]
+    said = {proof.thesis_id for line in answering for proof in (line, *line.also)}
     return sorted([*answering, *(line for line in rest if line.thesis_id not in said)], key=lambda line: -line.score)
 
 
@@ -135,12 +135,13 @@ def _chosen(lines: Sequence[Line], joined: Sequence[Line], settings: AnswerSetti
 
 def _composed(lines: Sequence[Line], confidence: float) -> tuple[Answer, tuple[str | Citation, ...]]:
     pieces: list[str | Citation] = []
-    citations = []
-    for n, line in enumerate(lines, 1):
-        citation = _citation(n, line)
-        citations.append(citation)
+    citations: list[Citation] = []
+    for line in lines:
+        proofs = [_citation(len(citations) + n, one) for n, one in enumerate((line, *line.also), 1)]
+        citations += proofs
         mark = "earlier: " if line.earlier else ""
-        pieces += [f"- {mark}{line.shown} [{n}]\n", citation]
+        numbers = " ".join(f"[{proof.n}]" for proof in proofs)
+        pieces += [f"- {mark}{line.shown} {numbers}\n", *proofs]
     answer_text = "".join(piece for piece in pieces if isinstance(piece, str)).rstrip()
     return Answer(answer_text, tuple(citations), confidence=confidence), tuple(pieces)
 

@@ -56,7 +56,7 @@ class Line:
     `values` are its numbers, dates and names that the question does not name; `covered` the question's stems that
     it or its passage holds, `coverage` their share of the question's weight; `cosine` that of the question and the
     sentence under its title; `newness` its time in ms. `newer` is the line (its thesis id) that tells what took the
-    place of what this one tells.
+    place of what this one tells. `also` are other lines that prove what is shown.
     """
 
     episode: Episode
@@ -73,6 +73,7 @@ class Line:
     newness: int
     earlier: bool = False
     newer: int | None = None
+    also: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from memory.answer.judge import Judge
 from memory.answer.lines import Line, stems
 from memory.answer.standing import AHEAD, holds_at
 from memory.recall.pipeline import Found
-from memory.statement import NAMELESS, statement
+from memory.statement import NAMELESS, asked_of, statement
 from memory.store import graph, relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation
@@ -37,6 +37,7 @@ WHOLE, SAID, PREDICATE = 1.1, 1.1, 1.5  # cosines of the question with all, pred
 COVERS, TOLD, COURSE = 1.4, 1.5, 1.9  # shares of the question's weight: the fact, its sentences, those of its past too
 LIKE = 1.2  # cosine of the question with the sentence that is most like it, of the fact or its past
 SUBJECT = 0.4  # the question names the subject
+COURSE_ASKED = 2.0  # the same, where the question asks for the course; not fitted
 OTHERS = -4.0  # it is somebody else's; not fitted
 RANK = 0.6  # of the episode in the recall
 NEWNESS = 1.3  # 1 for the newest of the recalled episodes
@@ -101,6 +102,7 @@ def stated(
     covers = judge.scorer.coverage
     own, known_of = set(objects), set(recalled)
     cosines = judge.about(list(words.values()))
+    course = asks_course(found.question.text)
     scores = (
         WHOLE * cosines
         + SAID * judge.about(said, asked)
@@ -115,7 +117,7 @@ def stated(
             + KIND * judge.scorer.kind(names[one.object])
             + LENGTH * min(len(names[one.object].split()), MANY_WORDS) / MANY_WORDS
             + RECALLED * (one.id in known_of)
-            + CHANGED * bool(past[one.id])
+            + (CHANGED + COURSE_ASKED * course) * bool(past[one.id])
             for one in current
         ]
     ).tolist()
@@ -139,10 +141,9 @@ def stated(
     every = float(np.logaddexp.reduce([NONE, *(line.score for _, line in lines)]))
     lines = [(one, replace(line, score=line.score - every)) for one, line in lines]
     lines.sort(key=lambda pair: (-pair[1].score, pair[0].id))
-    if lines and asks_course(found.question.text):
+    if lines and course:
         best, line = lines[0]
-        line = replace(line, shown=words[best.id] + _since(best, line))
-        return [Statement(one) for one in _course(conn, best, past[best.id], line, judge, known_lines)]
+        return [Statement(_course(conn, best, past[best.id], line, judge, known_lines))]
     values = _values(conn, sorted({id for one, _ in lines for id in past[one.id]}))
     answering = []
     for one, line in lines:
@@ -228,35 +229,35 @@ class _Telling:
 
 
 def _course(
-    conn: Connection,
-    fact: Relation,
-    past: Sequence[int],
-    best: Line,
-    judge: Judge,
-    known_lines: Sequence[Line],
-) -> list[Line]:
-    """What held before, in order, and the fact that holds: what it took the place of, and what else was told of its
+    conn: Connection, fact: Relation, past: Sequence[int], best: Line, judge: Judge, known_lines: Sequence[Line]
+) -> Line:
+    """What held, in order, as one line: the fact that holds, what it took the place of, and what else was told of its
     subject with its predicate."""
     near = relations.of_slot(conn, fact.subject, fact.canon, fact.object, fact.valid_from)
     slot = [one.id for one in near if one.modality in ("asserted", "past")]
     rows = sorted(
-        (one for one in relations.by_id(conn, [*past, *slot]) if one.id != fact.id),
-        key=lambda one: (one.valid_from or one.valid_to or one.told or 0, one.id),
+        relations.by_id(conn, [*past, *slot, fact.id]),
+        key=lambda one: (_starts(one), one.id),
     )
-    told = judge.tellers([one.id for one in rows], known_lines)
-    names = graph.object_labels(conn, sorted({node for one in rows for node in (one.subject, one.object)}))
-    before = [
-        replace(
-            told[one.id],
-            shown=statement(names[one.subject], one.predicate, names[one.object]) + _since(one, told[one.id]),
-            score=best.score,
-            earlier=False,
-            newer=None,
-        )
-        for one in rows
-        if one.id in told
+    told = judge.tellers([one.id for one in rows], known_lines) | {fact.id: best}
+    names = graph.object_labels(conn, sorted({fact.subject, *(one.object for one in rows)}))
+    held = [one for one in rows if one.id in told]
+    held = [
+        one
+        for before, one in zip([None, *held], held, strict=False)
+        if before is None or not same_value(names[before.object], names[one.object])
     ]
-    return [*before, best]
+    values = [f"{names[one.object]}{_since(one, told[one.id])}" for one in held]
+    proofs = list({told[one.id].thesis_id: told[one.id] for one in held}.values())
+    shown = f"{asked_of(names[fact.subject], fact.predicate)}: {', then '.join(values)}"
+    return replace(proofs[0], shown=shown, score=best.score, earlier=False, newer=None, also=tuple(proofs[1:]))
+
+
+def _starts(relation: Relation) -> int:
+    """When it begins, for an order: of what is known to have ended only, a moment before the end."""
+    if relation.valid_from is not None:
+        return relation.valid_from
+    return relation.valid_to - 1 if relation.valid_to is not None else relation.told or 0
 
 
 def _without(question: str, names: Iterable[str]) -> str:

@@ -52,8 +52,14 @@ def test_what_held_then_answers_a_question_about_then(desk: Memory) -> None:
 
 
 def test_how_it_changed_is_told_in_order(desk: Memory) -> None:
-    lines = answered(desk, "Which places did Ana live in, in order?").text.splitlines()
-    assert "Utrecht" in lines[0] and "Leipzig" in lines[1]
+    answer = answered(desk, "Which places did Ana live in, in order?")
+    assert first(answer) == (
+        "- Ana lives in: Utrecht (2023-01-20 to 2023-09-03), then Leipzig (as of 2023-09-03) [1] [2]"
+    )
+    assert [citation.quote for citation in answer.citations[:2]] == [
+        "Ana lives in Utrecht and likes it.",
+        "Ana moved to Leipzig with two boxes.",
+    ]
 
 
 def test_an_undone_replacement_no_longer_hides_the_old_fact(desk: Memory) -> None:
