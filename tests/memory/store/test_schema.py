@@ -47,13 +47,14 @@ def test_a_new_file_is_at_the_newest_version(tmp_path: Path) -> None:
 
 
 def test_an_older_file_is_copied_and_then_migrated(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "STEPS", (schema.first, add_mood))
+    newest = len(schema.STEPS) + 1
+    monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, add_mood))
     with Store.open(older) as store:
         assert check.check(store).problems == ()
         with store.reading() as conn:
             assert conn.execute("SELECT uri, mood FROM source").fetchall() == [("notes/a.md", "calm")]
-    copy = older.with_name("memory.db.before-v2.bak")
-    assert (versions(older)[1], versions(copy)[1]) == (2, 1)
+    copy = older.with_name(f"memory.db.before-v{newest}.bak")
+    assert (versions(older)[1], versions(copy)[1]) == (newest, 1)
     monkeypatch.setattr(schema, "STEPS", (schema.first,))
     with Store.open(copy) as before, before.reading() as conn:
         assert conn.execute("SELECT text FROM episode").fetchall() == [("Ana lives in Oslo. She likes tea.",)]
