@@ -81,7 +81,9 @@ def change(conn: Connection, revision: int, fact: int, field: Field, value: int 
         "INSERT INTO journal(t, item_kind, item_id, field, old, new, revision_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
         (now, "edge" if kind_of(fact) == "relation" else "node", fact, field, _text(before), _text(value), revision),
     )
-    if field == "t_expired" and table == "edge":  # what was learnt on it was learnt on something that is not so
+    if (
+        field == "t_expired" and table == "edge" and value is not None
+    ):  # what was learnt on it was learnt on something that is not so
         conn.execute("DELETE FROM edge_memory WHERE edge_id = ?", (fact,))
 
 
@@ -114,7 +116,7 @@ def take_back(conn: Connection, revision: int) -> list[int]:
         else:
             table, key = _place(fact, field)
             value = None if old is None else int(old)
-            if field == "t_expired" and table == "edge":
+            if field == "t_expired" and table == "edge" and value is None:
                 _make_room(conn, fact)
             conn.execute(f"UPDATE {table} SET {field} = ? WHERE {key} = ?", (value, fact))
             changed.add(int(fact))

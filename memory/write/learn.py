@@ -18,7 +18,7 @@ from memory.times import to_ms
 from memory.write.ingest import Change
 from memory.write.predicates import canonical
 from memory.write.resolve import Resolver
-from memory.write.revise import Embed, Reviser
+from memory.write.revise import SURE, Embed, Reviser
 from memory.write.told import Telling, ToldRelation, ToldThesis
 from memory.write.values import same_value
 
@@ -67,8 +67,11 @@ class Learner:
             rows = {row.id: row for row in relations.by_id(self.conn, [one.old, one.new])}
             old, new = rows.get(one.old), rows.get(one.new)
             if old and new and one.relation == "supersedes" and _returns(new, old):
-                anew = self._anew(new)
-                self._reviser.decide(Decision(old.id, anew, one.relation, one.confidence), model)
+                if one.confidence >= SURE:
+                    anew = self._anew(new)
+                    made = len(self._reviser.made)
+                    self._reviser.decide(Decision(old.id, anew, one.relation, one.confidence), model)
+                    self._only_with(anew, self._reviser.made[made:])
             else:
                 self._reviser.decide(one, model)
 
@@ -296,6 +299,12 @@ class Learner:
         relations.tell(self.conn, id, episode, -1 if start is None else start, -1 if end is None else end, extractor)
         self._new.append(id)
         return id
+
+    def _only_with(self, anew: int, made: Sequence[int]) -> None:
+        """A relation that holds anew lives with the revision that says so, and goes when that is taken back."""
+        self.conn.execute("UPDATE edge SET t_expired = ? WHERE id = ?", (self._now, anew))
+        for revision in made:
+            revisions.change(self.conn, revision, anew, "t_expired", None, self._now)
 
     def _theses_of(self, row: episodes.When, told: Sequence[ToldThesis]) -> None:
         """Theses in a model's words, beside the sentences; one that is there already is left alone."""

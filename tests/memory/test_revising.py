@@ -208,8 +208,13 @@ def test_an_old_page_that_turns_up_again_brings_nothing_back(fresh: Memory) -> N
     (pair,) = again.undecided
     fresh.decided([Decision(*pair, "unrelated", 0.9)], "m")
     assert held(fresh, "flat") == ["rent 735"]
+    fresh.decided([Decision(*pair, "supersedes", 0.5)], "m")
+    assert held(fresh, "flat") == ["rent 735"]
     fresh.decided([Decision(*pair, "supersedes", 0.9)], "m")
     assert held(fresh, "flat") == ["rent 690"], "unless a model is sure that it holds again"
+    fresh.undo(fresh.revisions()[0].id)
+    assert held(fresh, "flat") == ["rent 735"]
+    assert fresh.check().ok
 
 
 def test_a_value_that_comes_back_holds_again(fresh: Memory) -> None:
