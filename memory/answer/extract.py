@@ -19,7 +19,7 @@ from memory.answer.bridge import NONE, bridge
 from memory.answer.judge import Judge
 from memory.answer.lines import Line, same_statement
 from memory.answer.standing import standing
-from memory.answer.stated import BEST, OTHERS, outdated, stated
+from memory.answer.stated import BEST, outdated, stated
 from memory.languages import stem
 from memory.nouns import Answer, Citation, Step
 from memory.protocols import Embedder
@@ -49,7 +49,7 @@ class Extract:
 def extract(conn: Connection, found: Found, embedder: Embedder, settings: AnswerSettings) -> Extract:
     """The best lines of the recalled episodes as an answer. `conn` must see what the recall saw."""
     start = perf_counter()
-    lines = _lines(conn, found, embedder, settings)
+    lines = _lines(conn, found, embedder)
     confidence = _confidence(lines)
     if lines and found.only_time:  # whatever is told of that time answers
         confidence = 1.0
@@ -64,7 +64,7 @@ def extract(conn: Connection, found: Found, embedder: Embedder, settings: Answer
     return Extract(answer, pieces, step, (*chosen, *(line for line in lines if line.thesis_id not in shown)))
 
 
-def _lines(conn: Connection, found: Found, embedder: Embedder, settings: AnswerSettings) -> list[Line]:
+def _lines(conn: Connection, found: Found, embedder: Embedder) -> list[Line]:
     """What may answer, best first: facts about the question's objects as statements, and the sentences of the recalled
     episodes that hold at the time asked of, where what they tell has not been replaced. A statement and a sentence
     compare by how likely each is to answer, of its kind."""
@@ -75,15 +75,7 @@ def _lines(conn: Connection, found: Found, embedder: Embedder, settings: AnswerS
         return lines
     recalled = sorted({one.relation.id for told in judge.told.values() for one in told})
     statements = stated(conn, found, objects, recalled, judge, lines)
-    stand = standing(conn, lines, dict(judge.told), found.at, judge)
-    stand = [
-        replace(line, score=line.score + OTHERS)
-        if (told := judge.told.get(line.thesis_id))
-        and all(judge.is_others(o.relation, o.subject, objects) for o in told)
-        else line
-        for line in stand
-    ]
-    stand.sort(key=lambda line: (-line.score, line.thesis_id))
+    stand = standing(conn, lines, found.at, judge, objects)
     every = float(np.logaddexp.reduce([line.score for line in stand])) if stand else 0.0
     rest, statements = outdated([replace(line, score=line.score - every) for line in stand], statements)
     answering = [one.line for one in statements[:BEST]]

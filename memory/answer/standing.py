@@ -7,7 +7,7 @@ answers, and the old line stands behind it, marked "earlier".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from memory.answer.judge import Judge, Told
@@ -20,20 +20,23 @@ from memory.store.relations import Relation
 LOOKED_AT = 40  # lines, the best, whose facts are followed
 ABOUT = 0.3  # least cosine of a question and a fact for the question to be about it
 GONE = -1.5  # score of a line whose fact has ended without another in its place
+OTHERS = -4.0  # of a line, or a fact, that tells it of somebody else; not fitted
 AHEAD = 0.01  # how much better the line of the newer fact stands than that of the older one
 
 
 def standing(
     conn: Connection,
     lines: Sequence[Line],
-    told: Mapping[int, Sequence[Told]],
     at: int,
     judge: Judge,
+    objects: Collection[int],
 ) -> list[Line]:
     """The lines, best first, with those of newer facts where these took the place of what a line tells.
 
-    `at` is the time asked of (ms UTC).
+    `at` is the time asked of (ms UTC), `objects` what the question is about. What a line tells of another person is no
+    answer about these.
     """
+    told = dict(judge.told)  # reading other episodes adds to it
     followed = {
         line.thesis_id: chosen
         for line in lines[:LOOKED_AT]
@@ -57,7 +60,15 @@ def standing(
         now = best.get(teller.thesis_id, teller)
         best[now.thesis_id] = replace(now, score=max(now.score, line.score + AHEAD), earlier=False)
         best[line.thesis_id] = replace(best[line.thesis_id], earlier=True, newer=now.thesis_id)
-    return sorted(best.values(), key=lambda line: (-line.score, line.thesis_id))
+    stand = [
+        replace(line, score=line.score + OTHERS) if _of_others(told.get(line.thesis_id, ()), judge, objects) else line
+        for line in best.values()
+    ]
+    return sorted(stand, key=lambda line: (-line.score, line.thesis_id))
+
+
+def _of_others(told: Sequence[Told], judge: Judge, objects: Collection[int]) -> bool:
+    return bool(told) and all(judge.is_others(one.relation, one.subject, objects) for one in told)
 
 
 def _asked(told: Sequence[Told], judge: Judge) -> Told | None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from memory.answer.judge import Judge
 from memory.answer.lines import Line, stems
-from memory.answer.standing import AHEAD, holds_at
+from memory.answer.standing import AHEAD, OTHERS, holds_at
 from memory.recall.pipeline import Found
 from memory.statement import NAMELESS, asked_of, statement
 from memory.store import graph, relations
@@ -37,14 +37,13 @@ WHOLE, SAID, PREDICATE = 1.1, 1.1, 1.5  # cosines of the question with all, pred
 COVERS, TOLD, COURSE = 1.4, 1.5, 1.9  # shares of the question's weight: the fact, its sentences, those of its past too
 LIKE = 1.2  # cosine of the question with the sentence that is most like it, of the fact or its past
 SUBJECT = 0.4  # the question names the subject
-COURSE_ASKED = 2.0  # the same, where the question asks for the course; not fitted
-OTHERS = -4.0  # it is somebody else's; not fitted
 RANK = 0.6  # of the episode in the recall
 NEWNESS = 1.3  # 1 for the newest of the recalled episodes
 KIND = 0.5  # the object is of the kind that is asked for
 LENGTH = -0.4  # of the object, full at MANY_WORDS
 RECALLED = 0.55  # a recalled episode tells it
 CHANGED = 1.0  # it took the place of another
+COURSE_ASKED = 2.0  # beside it, where the question asks for the course; not fitted
 NONE = 6.3  # that none of them answers
 MANY_WORDS = 8
 PLAIN = 16  # words of a sentence that is shown as it stands
@@ -145,15 +144,21 @@ def stated(
         best, line = lines[0]
         return [Statement(_course(conn, best, past[best.id], line, judge, known_lines))]
     values = _values(conn, sorted({id for one, _ in lines for id in past[one.id]}))
-    answering = []
-    for one, line in lines:
-        value, was = names[one.object], tuple(values[id] for id in past[one.id] if id in values)
-        plain = _plain(line, names[one.subject], value, was)
-        shown = (line.shown.rstrip(".") if plain else words[one.id]) + _since(one, line)
-        topic = frozenset(stems(f"{names[one.subject]} {one.predicate}", found.question.language))
-        since = one.valid_from if one.valid_from is not None else one.told or 0
-        answering.append(Statement(replace(line, shown=shown), value, was, since, topic))
-    return answering
+    return [
+        _statement(one, line, words[one.id], names, [values[id] for id in past[one.id] if id in values], found)
+        for one, line in lines
+    ]
+
+
+def _statement(
+    fact: Relation, line: Line, words: str, names: Mapping[int, str], was: Sequence[str], found: Found
+) -> Statement:
+    """The fact as it is shown: in the words of its sentence where these are as plain as its own."""
+    subject, value = names[fact.subject], names[fact.object]
+    shown = line.shown.rstrip(".") if _plain(line, subject, value, was) else words
+    topic = frozenset(stems(f"{subject} {fact.predicate}", found.question.language))
+    since = fact.valid_from if fact.valid_from is not None else fact.told or 0
+    return Statement(replace(line, shown=shown + _since(fact, line)), value, tuple(was), since, topic)
 
 
 def _plain(line: Line, subject: str, value: str, was: Sequence[str]) -> bool:
@@ -235,18 +240,13 @@ def _course(
     subject with its predicate."""
     near = relations.of_slot(conn, fact.subject, fact.canon, fact.object, fact.valid_from)
     slot = [one.id for one in near if one.modality in ("asserted", "past")]
-    rows = sorted(
-        relations.by_id(conn, [*past, *slot, fact.id]),
-        key=lambda one: (_starts(one), one.id),
-    )
+    rows = sorted(relations.by_id(conn, [*past, *slot, fact.id]), key=lambda one: (_starts(one), one.id))
     told = judge.tellers([one.id for one in rows], known_lines) | {fact.id: best}
     names = graph.object_labels(conn, sorted({fact.subject, *(one.object for one in rows)}))
-    held = [one for one in rows if one.id in told]
-    held = [
-        one
-        for before, one in zip([None, *held], held, strict=False)
-        if before is None or not same_value(names[before.object], names[one.object])
-    ]
+    held: list[Relation] = []
+    for one in rows:
+        if one.id in told and not (held and same_value(names[held[-1].object], names[one.object])):
+            held.append(one)
     values = [f"{names[one.object]}{_since(one, told[one.id])}" for one in held]
     proofs = list({told[one.id].thesis_id: told[one.id] for one in held}.values())
     shown = f"{asked_of(names[fact.subject], fact.predicate)}: {', then '.join(values)}"

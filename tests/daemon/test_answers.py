@@ -74,8 +74,10 @@ def test_whoever_leaves_ends_the_call_of_the_model(running: RunningDaemon, ollam
     stream = running.client.ask(wire.AskRequest(QUESTION))
     next(stream)
     ollama.until(lambda server: sum(seen.path == "/api/chat" for seen in server.seen) > chats)
+    assert ollama.left == 0
     stream.close()
     ollama.until(lambda server: server.left == 1)
+    assert ollama.left == 1
 
 
 @pytest.fixture(scope="module")

@@ -159,7 +159,7 @@ def test_as_of_knows_nothing_later(fresh: Memory) -> None:
 def test_within_limits_every_stage(fresh: Memory) -> None:
     fresh.remember_many(
         [
-            Document("/work/a.md", "Lumen moved to Rome.", tags=("work",)),
+            Document("/office/a.md", "Lumen moved to Rome.", tags=("work",)),
             Document("/home/b.md", "Lumen is the cat's name.", tags=("home",)),
         ]
     )
