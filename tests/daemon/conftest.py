@@ -11,6 +11,9 @@ from daemon import wire
 from daemon.client import Client
 from daemon.settings import DaemonSettings, Settings, WatchSettings
 from daemon.testing import RunningDaemon, run_daemon
+from memory.protocols import Embedder
+from plugins.manager import load
+from tests.daemon.enriching import Make, world
 
 QUICK = Settings(
     daemon=DaemonSettings(log_level="DEBUG"),
@@ -23,6 +26,20 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]
     """One daemon for a whole file of tests; what a test needs of it, the test makes."""
     with run_daemon(tmp_path_factory.mktemp("home"), QUICK) as daemon:
         yield daemon
+
+
+@pytest.fixture(scope="session")
+def static() -> Embedder:
+    return load().embedder("static")
+
+
+@pytest.fixture
+def make(tmp_path: Path, static: Embedder, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """Makes a world whose models are fakes, in a home of its own."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
+    home = tmp_path / "home"
+    home.mkdir()
+    return lambda **settings: world(home, static, **settings)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -158,3 +158,6 @@ def world(
             models.close()
             enrichment.close(10)
             writer.close(10)
+
+
+Make = Callable[..., contextlib.AbstractContextManager[World]]

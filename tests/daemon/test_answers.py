@@ -13,7 +13,6 @@ from daemon.testing import RunningDaemon, run_daemon
 from memory.errors import ModelUnavailableError
 from memory.protocols import Embedder
 from plugins.llms.settings import OllamaSettings
-from plugins.manager import load
 from tests.daemon.enriching import AWAY, HERE, QWEN, world
 from tests.fakes import Fails, FakeOllama, Hangs, Says
 from tests.fakes.answering import answers, prompt
@@ -78,11 +77,6 @@ def test_whoever_leaves_ends_the_call_of_the_model(running: RunningDaemon, ollam
     stream.close()
     ollama.until(lambda server: server.left == 1)
     assert ollama.left == 1
-
-
-@pytest.fixture(scope="module")
-def static() -> Embedder:
-    return load().embedder("static")
 
 
 def test_choose_knows_who_may_answer(tmp_path: Path, static: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,37 +7,20 @@ else, in its text, its title, its speaker and its path.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
 from daemon import wire
 from memory.nouns import Answer, Document, Turn
-from memory.protocols import Embedder
 from memory.store import jobs, sources
 from memory.write import decide, extract
-from plugins.manager import load
-from tests.daemon.enriching import AWAY, HERE, World, passages, system_of, world
+from tests.daemon.enriching import AWAY, HERE, Make, World, passages, system_of
 from tests.fakes.answering import answers
 from tests.fakes.server import FakeServer
 
-Make = Callable[..., AbstractContextManager[World]]
-
 SECRETS = ("Zanzibar", "Quillon", "Ferrobank", "Wexcombe", "Oxley", "Hollowbrook")
-
-
-@pytest.fixture(scope="module")
-def static() -> Embedder:
-    return load().embedder("static")
-
-
-@pytest.fixture
-def make(tmp_path: Path, static: Embedder, monkeypatch: pytest.MonkeyPatch) -> Make:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
-    return lambda **settings: world(tmp_path, static, **settings)
 
 
 def sent(server: FakeServer) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,28 +11,13 @@ import pytest
 from daemon.enrichment import Enrichment
 from daemon.settings import EnrichmentSettings
 from memory.llm import LlmRequest, Message, Usage
-from memory.protocols import Embedder
 from memory.store import jobs
 from memory.store import models as store
 from memory.store.models import Use
 from memory.write import decide, extract
 from plugins.llms.settings import OllamaSettings
-from plugins.manager import load
-from tests.daemon.enriching import AWAY, HERE, World, passages, system_of, world
+from tests.daemon.enriching import AWAY, HERE, Make, World, passages, system_of
 from tests.fakes import Fails, FakeOllama, Hangs, Says
-
-Make = Callable[..., AbstractContextManager[World]]
-
-
-@pytest.fixture(scope="module")
-def static() -> Embedder:
-    return load().embedder("static")
-
-
-@pytest.fixture
-def make(tmp_path: Path, static: Embedder, monkeypatch: pytest.MonkeyPatch) -> Make:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
-    return lambda **settings: world(tmp_path, static, **settings)
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -14,24 +12,10 @@ from daemon import wire
 from daemon.estimate import estimate
 from daemon.settings import Settings
 from memory.errors import NotFoundError
-from memory.protocols import Embedder
 from plugins.manager import load
-from tests.daemon.enriching import AWAY, HERE, World, world
+from tests.daemon.enriching import AWAY, HERE, Make, World
 
-Make = Callable[..., AbstractContextManager[World]]
 NOTE = "Mira lives in Utrecht and works with Ana. " * 10  # 80 words
-
-
-@pytest.fixture(scope="module")
-def static() -> Embedder:
-    return load().embedder("static")
-
-
-@pytest.fixture
-def make(tmp_path: Path, static: Embedder, monkeypatch: pytest.MonkeyPatch) -> Make:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
-    (tmp_path / "home").mkdir()
-    return lambda **settings: world(tmp_path / "home", static, **settings)
 
 
 @pytest.fixture
