@@ -12,21 +12,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from memory.answer.answer import Asking, answer
 from memory.answer.followup import BEFORE, followed
 from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, StoreBusyError
 from memory.learn import diagnose
 from memory.nouns import Answer, AskEvent, Check, Diagnosis, Document, Recall, Receipt, Scope, Stats
-from memory.protocols import LLM, ChooseLLM, Embedder, Vectors
+from memory.protocols import LLM, ChooseLLM, Embedder
 from memory.recall import pipeline, scope
 from memory.recall.analyse import analyse
 from memory.recall.person import mailbox_owner
-from memory.recall.snapshot import embedded, load
+from memory.recall.snapshot import load
 from memory.revising import Revising
 from memory.serving import Serving
 from memory.settings import MemorySettings
@@ -34,17 +32,17 @@ from memory.store import backup, check, conversations, episodes, mails, sources,
 from memory.store import forget as forgetting
 from memory.store.connect import Connection
 from memory.store.store import Store
+from memory.switching import Switching
 from memory.unicode import well_formed
-from memory.write import embed, ingest
+from memory.write import ingest
 from memory.write.mentions import norm
 from memory.write.prepare import Prepared, prepare
 
 CHECKPOINT_WAIT = 10.0  # seconds that forgetting waits for questions that are being answered
 ENOUGH = 0.9  # the share of episodes that must have a vector before questions use vectors at all
-BATCHES = 64  # that are looked for at once: looking takes as long as embedding one
 
 
-class Memory(Revising):
+class Memory(Revising, Switching):
     """One open memory. Use `Memory.open`; close it, or use it in a `with`."""
 
     def __init__(
@@ -245,94 +243,6 @@ class Memory(Revising):
     def _owner(self) -> tuple[str, ...]:
         with self.store.reading() as conn:
             return mailbox_owner(mails.people(conn))
-
-    # Switching the embedder -----------------------------------------------------------------------
-
-    def switch_embedder(
-        self,
-        embedder: Embedder,
-        *,
-        batch: int | None = None,
-        keep: bool = False,
-        on_progress: Callable[[int, int], None] = lambda done, total: None,
-    ) -> None:
-        """Gives every episode a vector of `embedder` and answers with these from then on.
-
-        Questions and writes go on meanwhile, with the vectors there are. `on_progress(done, total)` counts episodes.
-        `batch` texts are embedded at a time (default: what the embedder likes best). The other embedders' vectors are
-        dropped at the end, unless `keep`. What was done is kept if this breaks off: the same call goes on with it.
-        """
-        for done, total in self.switching(embedder, batch=batch, keep=keep):
-            on_progress(done, total)
-
-    def switching(
-        self,
-        embedder: Embedder,
-        *,
-        batch: int | None = None,
-        keep: bool = False,
-        write: Callable[[Callable[[], Any]], Any] = lambda unit: unit(),
-    ) -> Iterator[tuple[int, int]]:
-        """`switch_embedder` bit by bit: each `next` embeds one batch, and gives (done, total) episodes.
-
-        `write` runs what writes, for a caller who has a thread for that. Episodes are embedded outside of it, but for
-        the last batch: then writers wait, so that none slips through.
-        """
-        size = batch or embedder.batch
-        embedder_id = write(partial(self._register, embedder))
-        while not write(partial(self._take_over, embedder, embedder_id, size)):
-            with self.store.reading() as conn:
-                waiting = vectors.missing(conn, embedder_id, size * BATCHES)
-                done, total = vectors.coverage(conn, embedder_id)
-            for start in range(0, len(waiting), size):
-                with self.store.reading() as conn:
-                    passages = embed.passages(conn, waiting[start : start + size])
-                matrix = embedder.embed_documents([passage.text for passage in passages])
-                write(partial(self._put, embedder_id, passages, matrix))
-                done += len(passages)
-                yield min(done, total), total
-        with self.store.reading() as conn:
-            others = vectors.others(conn, embedder_id)
-            total = vectors.coverage(conn, embedder_id)[1]
-        yield total, total
-        for other in [] if keep else others:
-            while not write(partial(self._drop, other)):
-                yield total, total
-
-    def _register(self, embedder: Embedder) -> int:
-        with self.store.writing() as conn:
-            return vectors.register(conn, embedder)
-
-    def _put(self, embedder_id: int, passages: list[embed.Passage], matrix: Vectors) -> None:
-        with self.store.writing() as conn:
-            embed.put(conn, embedder_id, passages, matrix)
-
-    def _take_over(self, embedder: Embedder, embedder_id: int, size: int) -> bool:
-        """Embeds what is left and changes over, if that is one batch at most; else False."""
-        with self._write_lock:
-            with self.store.reading() as conn:
-                active = vectors.active(conn)
-                if active and active.id == embedder_id == self._serving.embedder_id:
-                    return True
-                left = vectors.missing(conn, embedder_id, size + 1)
-                if len(left) > size:
-                    return False
-                passages = embed.passages(conn, left)
-            matrix = embedder.embed_documents([passage.text for passage in passages])
-            with self.store.writing() as conn:
-                embed.put(conn, embedder_id, passages, matrix)
-                vectors.activate(conn, embedder_id)
-            graph, limit = self._serving.snapshot.graph, self._serving.snapshot.limit
-            with self.store.reading() as conn:
-                snapshot = embedded(conn, graph, embedder_id, embedder.dimension, limit)
-            self._serving = replace(
-                self._serving, embedder=embedder, embedder_id=embedder_id, snapshot=snapshot, usable=True
-            )
-            return True
-
-    def _drop(self, embedder_id: int) -> bool:
-        with self.store.writing() as conn:
-            return vectors.drop(conn, embedder_id)
 
     # Asking ---------------------------------------------------------------------------------------
 
