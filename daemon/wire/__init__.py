@@ -1,0 +1,203 @@
+"""The contract between the daemon and every client: requests, replies and events, as frozen dataclasses.
+
+Standard library only, no I/O. On the wire a value is a JSON object; an event carries its class name in
+`"type"`, so that a stream of newline-delimited JSON can be decoded line by line with `parse_event`.
+Times are ISO 8601 strings with an offset.
+
+A question's stream:  Stage*  Visited*  (Chunk | Cited)*  then one Answered or one Failed.
+An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
+A probe's stream:  Progress*  then one Graded or one Failed.
+The activity stream:  Progress, SourceChanged, FactChanged, Skipped, Embedding, Notice, as long as the client listens.
+
+Requests without a body:
+
+    GET    /hello                                     -> Hello
+    GET    /status                                    -> Status
+    GET    /folders                                   -> FoldersReply
+    GET    /sources?query=&limit=                     -> SourcesReply
+    GET    /facts?about=NAME&as_of=&known_on=&history= -> FactsReply
+    GET    /history?about=NAME                        -> HistoryReply
+    GET    /revisions?state=&about=NAME&limit=        -> RevisionsReply
+    GET    /revisions/{id}                            -> FactRevision
+    POST   /names            NamesRequest             -> Names
+    GET    /episodes/{id}                             -> Passage
+    GET    /check                                     -> CheckReply
+    GET    /diagnosis?limit=                          -> Diagnosis
+    GET    /embedder                                  -> EmbedderReply
+    GET    /models                                    -> ModelsReply
+    GET    /conversations, /conversations/{id}        -> ConversationsReply, MessagesReply
+    DELETE /conversations/{id}                        -> Done
+    GET    /activity                                  -> activity stream
+    POST   /stop                                      -> Done, then the daemon ends
+"""
+
+from __future__ import annotations
+
+from daemon.wire.codec import (
+    decode,
+    encode,
+)
+from daemon.wire.events import (
+    EVENTS,
+    Added,
+    Answered,
+    Chunk,
+    Cited,
+    Embedding,
+    Event,
+    FactChanged,
+    Failed,
+    Graded,
+    Notice,
+    Progress,
+    Skipped,
+    SourceChanged,
+    Stage,
+    Visited,
+    event_line,
+    parse_event,
+)
+from daemon.wire.facts import (
+    FactRevision,
+    FactsReply,
+    HeldValue,
+    HistoryReply,
+    KnownFact,
+    Names,
+    RevisionsReply,
+    Strand,
+)
+from daemon.wire.replies import (
+    AliasSuspect,
+    BackedUp,
+    CheckReply,
+    Conversation,
+    ConversationsReply,
+    Copy,
+    Diagnosis,
+    Done,
+    EmbedderReply,
+    Enrichment,
+    Estimate,
+    FailedJob,
+    FailureClass,
+    Folder,
+    FoldersReply,
+    Forgotten,
+    Found,
+    Hello,
+    Hub,
+    Message,
+    MessagesReply,
+    ModelRole,
+    ModelRow,
+    ModelsReply,
+    Passage,
+    RecallReply,
+    Remembered,
+    Retried,
+    SourceRow,
+    SourcesReply,
+    Status,
+)
+from daemon.wire.requests import (
+    AddRequest,
+    AskRequest,
+    BackupRequest,
+    ConversationRequest,
+    EmbedderRequest,
+    EnrichmentRequest,
+    EstimateRequest,
+    FolderRequest,
+    ForgetRequest,
+    NamesRequest,
+    ProbeRequest,
+    RecallRequest,
+    RememberRequest,
+    RetryRequest,
+    RoleRequest,
+    VerdictRequest,
+    Within,
+)
+
+PROTOCOL = 1  # raised when a client of the version before could misread what it gets
+
+__all__ = [
+    "EVENTS",
+    "PROTOCOL",
+    "AddRequest",
+    "Added",
+    "AliasSuspect",
+    "Answered",
+    "AskRequest",
+    "BackedUp",
+    "BackupRequest",
+    "CheckReply",
+    "Chunk",
+    "Cited",
+    "Conversation",
+    "ConversationRequest",
+    "ConversationsReply",
+    "Copy",
+    "Diagnosis",
+    "Done",
+    "EmbedderReply",
+    "EmbedderRequest",
+    "Embedding",
+    "Enrichment",
+    "EnrichmentRequest",
+    "Estimate",
+    "EstimateRequest",
+    "Event",
+    "FactChanged",
+    "FactRevision",
+    "FactsReply",
+    "Failed",
+    "FailedJob",
+    "FailureClass",
+    "Folder",
+    "FolderRequest",
+    "FoldersReply",
+    "ForgetRequest",
+    "Forgotten",
+    "Found",
+    "Graded",
+    "HeldValue",
+    "Hello",
+    "HistoryReply",
+    "Hub",
+    "KnownFact",
+    "Message",
+    "MessagesReply",
+    "ModelRole",
+    "ModelRow",
+    "ModelsReply",
+    "Names",
+    "NamesRequest",
+    "Notice",
+    "Passage",
+    "ProbeRequest",
+    "Progress",
+    "RecallReply",
+    "RecallRequest",
+    "RememberRequest",
+    "Remembered",
+    "Retried",
+    "RetryRequest",
+    "RevisionsReply",
+    "RoleRequest",
+    "Skipped",
+    "SourceChanged",
+    "SourceRow",
+    "SourcesReply",
+    "Stage",
+    "Status",
+    "Strand",
+    "VerdictRequest",
+    "Visited",
+    "Within",
+    "decode",
+    "encode",
+    "event_line",
+    "parse_event",
+]
