@@ -92,6 +92,11 @@ def set_policy(conn: Connection, uri: str, policy: Policy) -> int:
     ).rowcount
 
 
+def open_ids(conn: Connection) -> list[int]:
+    """The sources whose text may leave this machine, by id."""
+    return [id for (id,) in conn.execute("SELECT id FROM source WHERE policy = 'any' ORDER BY id")]
+
+
 def rename(conn: Connection, old_uri: str, new_uri: str) -> int:
     """A moved file keeps its identity; returns its id. NotFoundError; InvalidInputError if the new uri is taken."""
     source = get(conn, old_uri)
