@@ -8,32 +8,28 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
-from memory.answer.answer import Asking, answer
-from memory.answer.followup import BEFORE, followed
+from memory.asking import Asking
 from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, StoreBusyError
 from memory.learn import diagnose
-from memory.nouns import Answer, AskEvent, Check, Diagnosis, Document, Recall, Receipt, Scope, Stats
+from memory.nouns import Check, Diagnosis, Document, Receipt, Stats
 from memory.protocols import LLM, ChooseLLM, Embedder
-from memory.recall import pipeline, scope
-from memory.recall.analyse import analyse
 from memory.recall.person import mailbox_owner
 from memory.recall.snapshot import load
 from memory.revising import Revising
 from memory.serving import Serving
 from memory.settings import MemorySettings
-from memory.store import backup, check, conversations, episodes, mails, sources, stats, traces, vectors
+from memory.store import backup, check, mails, sources, stats, vectors
 from memory.store import forget as forgetting
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.switching import Switching
-from memory.unicode import well_formed
 from memory.write import ingest
 from memory.write.mentions import norm
 from memory.write.prepare import Prepared, prepare
@@ -42,7 +38,7 @@ CHECKPOINT_WAIT = 10.0  # seconds that forgetting waits for questions that are b
 ENOUGH = 0.9  # the share of episodes that must have a vector before questions use vectors at all
 
 
-class Memory(Revising, Switching):
+class Memory(Asking, Revising, Switching):
     """One open memory. Use `Memory.open`; close it, or use it in a `with`."""
 
     def __init__(
@@ -243,101 +239,6 @@ class Memory(Revising, Switching):
     def _owner(self) -> tuple[str, ...]:
         with self.store.reading() as conn:
             return mailbox_owner(mails.people(conn))
-
-    # Asking ---------------------------------------------------------------------------------------
-
-    def recall(
-        self,
-        question: str,
-        k: int | None = None,
-        as_of: datetime | None = None,
-        within: Scope | None = None,
-        now: datetime | None = None,
-    ) -> Recall:
-        """The `k` episodes that best fit a question (default: setting recall.k), best first.
-
-        `as_of`: as if asked at that time, without what was written later. `within`: only in a part of the memory.
-        `now`: what "last week" in the question is seen from; by default `as_of` or the clock's time.
-        Raises InvalidInputError for an empty or overlong question, a time without a zone, a range that ends early.
-        """
-        return self._find(question, k or self.settings.recall.k, as_of, within, now).recall
-
-    def ask(
-        self,
-        question: str,
-        as_of: datetime | None = None,
-        conversation: int | None = None,
-        within: Scope | None = None,
-        now: datetime | None = None,
-        llm: ChooseLLM | None = None,
-        cancelled: Callable[[], bool] | None = None,
-    ) -> Iterator[AskEvent]:
-        """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then
-        Token and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
-        `recall`: a question like "and before that?" is understood by those that were asked there before.
-
-        `llm` chooses the model that writes (default: that of `open`); whatever it does, an answer comes, of the lines
-        themselves if need be. Closing the iterator ends its call, and so does `cancelled`, which is asked a few times a
-        second from another thread.
-
-        Raises InvalidInputError, before the first event, for what `recall` raises it for; ModelCancelledError, later,
-        for a question that was `cancelled` while a model wrote.
-        """
-        analyse(question, now=now)  # a bad question fails here, not when the first event is fetched
-        scope.checked(as_of, within, now)
-        before = self._before(conversation)
-        return self._answer(question, within, llm or self._choose, Asking(now, as_of, before, cancelled))
-
-    def _answer(
-        self, question: str, within: Scope | None, choose: ChooseLLM | None, asking: Asking
-    ) -> Iterator[AskEvent]:
-        searched = followed(question, asking.before)
-        if searched != question:
-            asking = replace(asking, question=well_formed(question))
-        found = self._find(searched, self.settings.answer.episodes, asking.as_of, within, asking.now)
-        yield from found.recall.trace.steps
-        yield from found.recall.trace.visits
-        embedder = self._quick or self.embedder
-        outcome = yield from answer(self.store.reading, found, embedder, self.settings.answer, choose, asking)
-        trace, said = found.recall.trace.extended(*outcome.steps), outcome.answer
-        trace = replace(trace, question=asking.question or trace.question)
-        with self.store.writing() as conn:
-            cited = {citation.episode_id for citation in said.citations}
-            if outcome.calls and len(episodes.by_ids(conn, sorted(cited))) < len(cited):  # a model takes its time
-                yield Answer("What this was answered from has been forgotten meanwhile.", no_answer=True)
-                return
-            trace_id = traces.store(conn, trace, said, _now(), asking.as_of, outcome.calls, outcome.usage)
-        yield said.traced(trace_id)
-
-    def _before(self, conversation: int | None) -> tuple[str, ...]:
-        """What was asked in a chat before, the newest last."""
-        if conversation is None:
-            return ()
-        with self.store.reading() as conn:
-            asked = conversations.asked(conn, conversation, BEFORE)
-        return tuple(asked)
-
-    def _find(
-        self, question: str, k: int, as_of: datetime | None, within: Scope | None, now: datetime | None
-    ) -> pipeline.Found:
-        scope.checked(as_of, within, now)
-        with self._asking() as (conn, serving):
-            settings = self.settings.recall if serving.usable else replace(self.settings.recall, lexical_weight=1.0)
-            return pipeline.recall(
-                conn, serving.snapshot, serving.embedder, settings, question, k, as_of, within,
-                self.settings.person.names or serving.owner, now,
-            )  # fmt: skip
-
-    @contextmanager
-    def _asking(self) -> Iterator[tuple[Connection, Serving]]:
-        """A reading connection, and what goes with it: an embedder whose vectors that connection sees."""
-        while True:
-            serving = self._serving
-            with self.store.reading() as conn:
-                vectors.active(conn)  # from here on it sees one moment
-                if serving.embedder_id == self._serving.embedder_id:  # nobody has dropped its vectors before
-                    yield conn, serving
-                    return
 
     def feedback(self, trace_id: int, verdict: str) -> None:
         """Learns from a verdict on an answer: not in this version."""

@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 SourceKind = Literal["file", "chat", "note", "import"]
 Policy = Literal["local", "any"]
+Effort = Literal["quick", "normal", "deep"]
+"""How much a question may take: `memory.answer.allowance` says what each allows."""
 
 
 # What goes in ---------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from memory.errors import (
     ModelTimeoutError,
     OverBudgetError,
 )
-from memory.llm import NOTHING, LlmRequest, Message, Reply, Usage, about_tokens, length
+from memory.llm import LlmRequest, Message, Reply
 from memory.nouns import Citation, Token
 from memory.protocols import LLM, ChooseLLM
 
@@ -91,11 +91,12 @@ def request(
     now: datetime,
     as_of: datetime | None = None,
     before: Sequence[str] = (),
+    hint: str = "",
     max_tokens: int = 700,
     cancelled: Callable[[], bool] | None = None,
 ) -> LlmRequest:
-    """Asks for the answer. `before`: questions that this one may follow, the newest last. It stays on this machine if
-    anything in the context has to."""
+    """Asks for the answer. `before`: questions that this one may follow, the newest last; `hint`: a sentence of ours on
+    what kind of answer is wanted. It stays on this machine if anything in the context has to."""
     fence = _fence()
     parts = [f"Today is {now:%A}, {now.date().isoformat()}."]
     if as_of is not None:
@@ -105,6 +106,8 @@ def request(
         parts.append(f"Asked before, only to understand what the question refers to:\n{fence}\n{asked}\n{fence}")
     parts.append(f"The evidence:\n{fence}\n{context.text()}\n{fence}")
     parts.append(f"The question:\n{fence}\n{' '.join(question.split())}\n{fence}")
+    if hint:
+        parts.append(hint)
     return LlmRequest(
         system=SYSTEM,
         messages=(Message("user", "\n\n".join(parts)),),
@@ -144,17 +147,13 @@ class Written:
     missing: tuple[str, ...] = ()
     failed: str = ""
     broken: bool = False
-    usage: Usage = NOTHING
-    calls: int = 0
     problems: list[str] = field(default_factory=list)
 
-    def detail(self, model: str, context: Context) -> dict[str, Any]:
+    def detail(self, context: Context) -> dict[str, Any]:
         """For the trace."""
         kinds = [piece.kind for piece in context.pieces]
         return {
-            "model": model,
-            "calls": self.calls,
-            "tokens": self.usage.total,
+            "episodes": list(dict.fromkeys(piece.episode.id for piece in context.pieces)),
             **{f"{kind}s": kinds.count(kind) for kind in ("fact", "line", "passage")},
             "local": context.is_local,
             "left_out": context.left_out,
@@ -169,8 +168,8 @@ def written(llm: LLM, first: LlmRequest, context: Context, question: str) -> Gen
     """
     result = Written()
     writer = _Writer(result, context, question)
-    ask = first
-    for attempt in range(1, TRIES + 1):
+    ask, problem = first, None
+    for _ in range(TRIES):
         try:
             problem = yield from writer.heard(llm, ask)
         except ModelCancelledError:
@@ -178,14 +177,16 @@ def written(llm: LLM, first: LlmRequest, context: Context, question: str) -> Gen
                 raise
             problem, result.failed, result.broken = None, f"{llm.name} was stopped.", True
         except Exception as error:  # a model of somebody else's may raise anything; nobody shall go without an answer
+            if isinstance(error, OverBudgetError) and problem is not None:
+                break  # it may not be asked again, so what it said before is not proved
             problem, result.failed, result.broken = None, _why(llm.name, error), True
         if problem is None:
             break
         result.problems.append(problem.kind)
-        if attempt == TRIES:
-            part = "A part of what" if result.text else "What"
-            result.failed = f"{part} {llm.name} wrote is not proved by your notes, so it was left out."
         ask = again(first, writer.said, problem, result.text)
+    if problem is not None:
+        part = "A part of what" if result.text else "What"
+        result.failed = f"{part} {llm.name} wrote is not proved by your notes, so it was left out."
     result.text = result.text.strip()
     return result
 
@@ -205,15 +206,12 @@ class _Writer:
     def heard(self, llm: LLM, request: LlmRequest) -> Generator[Token | Citation, None, Problem | None]:
         """One call. The problem that ended it, if one did."""
         self.said, waiting = "", ""
-        self._result.calls += 1
-        reply: Reply | None = None
         problem: Problem | None = None
         stream = llm.stream(request)
         try:
             for item in stream:
                 if isinstance(item, Reply):
-                    reply = item
-                    item = "" if self.said else reply.text
+                    item = "" if self.said else item.text
                 self.said += item
                 waiting += item
                 if len(self.said) > MOST_CHARS:
@@ -227,8 +225,6 @@ class _Writer:
         finally:
             if hasattr(stream, "close"):
                 stream.close()
-            spent = reply.usage if reply else Usage(length(request), about_tokens(self.said) if self.said else 0)
-            self._result.usage += spent
         if problem is None and _refusal(waiting):
             if not self._result.text:
                 self._result.no_answer = True

@@ -111,9 +111,10 @@ def fitted(pieces: Sequence[Piece], tokens: int, left_out: int = 0) -> Context:
 
 
 def gathered(conn: Connection, found: Found, lines: Sequence[Line]) -> tuple[Piece, ...]:
-    """All that may be shown for a question: `lines` are those of the answer, in their order. `conn` must see what the
-    recall saw."""
+    """All that may be shown for a question: `lines` are those of the answer, in their order; of the passages those that
+    were gathered on purpose come first. `conn` must see what the recall saw."""
     hits = [hit.episode for hit in found.recall.hits]
+    hits.sort(key=lambda episode: episode.id not in found.collected)
     return (*_facts(conn, found, hits), *map(_line, lines[:LINES]), *map(_passage, hits))
 
 

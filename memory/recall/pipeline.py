@@ -5,9 +5,9 @@ analyse -> scope -> text -> seed -> graph -> links -> context -> rank
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
@@ -40,6 +40,7 @@ from memory.unicode import well_formed
 
 NO_STRATEGY = "none"
 SHOWN_OBJECTS = 12  # objects of a walk that the trace names
+COLLECTED = 0.10  # of the best score: what an episode gains that was gathered on purpose
 
 
 @dataclass(slots=True)
@@ -66,8 +67,13 @@ class Recorder:
 class Found:
     """A recall with what later stages need of it: the graph it walked, the analysed question, the names of the objects
     it seeded by node id, how many episodes it was allowed to see and how many there are, when facts must hold to be
-    shown, the time that is asked of (ms UTC), whether an episode (id) may be seen, and whether a time is all that was
-    asked for, and there is something of it."""
+    shown, the time that is asked of (ms UTC), and whether a time is all that was asked for, and there is something of
+    it.
+
+    `allowed` (n,): the episodes that may be seen; `ranking` (n,) >= 0: the score by which all of them are ranked;
+    `start`: where walks begin and what leads them. `collected`: ids of the episodes that were gathered on top of what
+    recall gave by itself.
+    """
 
     recall: Recall
     graph: Graph
@@ -77,8 +83,36 @@ class Found:
     n_alive: int
     holds: Moment
     at: int
-    sees: Callable[[int], bool]
     only_time: bool
+    allowed: Bools
+    ranking: Floats
+    start: Seeds
+    settings: RecallSettings
+    collected: frozenset[int] = frozenset()
+
+    def sees(self, episode: int) -> bool:
+        """Whether the question may see an episode, by its id."""
+        return episode in self.graph.row_of and bool(self.allowed[self.graph.row_of[episode]])
+
+    def collecting(self, conn: Connection, gathered: Iterable[int]) -> Found:
+        """The same with these episodes among its hits, as far as the question may see them: all are ranked as before,
+        and what was gathered gains COLLECTED of the best score. `conn` must see what the recall saw."""
+        new = {id for id in gathered if self.sees(id)} | self.collected
+        if new == self.collected:
+            return self
+        scores = {hit.episode.id: hit for hit in self.recall.hits}
+        missing = episodes.by_ids(conn, sorted(new - scores.keys()))
+        top = float(self.ranking[self.allowed].max(initial=0.0)) or 1.0
+
+        def worth(id: int) -> float:
+            return float(self.ranking[self.graph.row_of[id]]) / top + COLLECTED * (id in new)
+
+        hits = [replace(hit, score=worth(id)) for id, hit in scores.items()]
+        hits += [Hit(episode, worth(episode.id)) for episode in missing]
+        hits.sort(key=lambda hit: (-hit.score, hit.episode.id))
+        visits = [Visit(one.id, "episode", one.title, worth(one.id), "collected") for one in missing]
+        trace = replace(self.recall.trace, visits=(*self.recall.trace.visits, *visits))
+        return replace(self, recall=Recall(tuple(hits), trace), collected=frozenset(new))
 
 
 def recall(
@@ -138,9 +172,9 @@ def recall(
         detail["objects"] = list(labels.values())
     holds = _moment(as_of, when, now or datetime.now(UTC))
     walk: Walk | None = None
+    start = _start(conn, snapshot, embedder, settings, question, scores, seeds, mask, holds)
     if settings.strategy != NO_STRATEGY:
         with recorder.step("graph") as detail:
-            start = _start(conn, snapshot, embedder, settings, question, scores, seeds, mask, holds)
             walk = traversers.by_name(settings.strategy)(graph, start, mask, settings)
             detail["strategy"] = settings.strategy
     agreed: Synergy | None = None
@@ -176,8 +210,11 @@ def recall(
         graph.n_alive,
         holds,
         _asked_of(as_of, spoken_of, now or datetime.now(UTC)),
-        lambda episode: episode in graph.row_of and bool(may_see[graph.row_of[episode]]),
         only_time=not question.topic and looks_at.weight is not None,
+        allowed=may_see,
+        ranking=ranking,
+        start=start,
+        settings=settings,
     )
 
 

@@ -60,7 +60,7 @@ def test_a_good_answer_comes_with_its_citation(boat: Desk, name: str) -> None:
     assert (citation.uri, citation.line, citation.quote) == ("/notes/boat.md", 1, "The boat is painted black.")
     assert heard.composed | {"tokens": 0} == {
         "model": name, "calls": 1, "tokens": 0, "facts": 0, "lines": 2, "passages": 1, "local": False, "left_out": 0,
-        "not_proved": [],
+        "not_proved": [], "episodes": [citation.episode_id],
     }  # fmt: skip
     with boat.memory.store.reading() as conn:
         ((calls, read, wrote),) = conn.execute("SELECT llm_calls, tok_in, tok_out FROM trace").fetchall()

@@ -1,0 +1,130 @@
+"""The part of `Memory` that is asked: recall, and the answer with its trace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+
+from memory.answer.followup import BEFORE, followed
+from memory.answer.ladder import Wish, answer
+from memory.nouns import Answer, AskEvent, Effort, Recall, Scope
+from memory.protocols import ChooseLLM, Embedder
+from memory.recall import pipeline, scope
+from memory.recall.analyse import analyse
+from memory.serving import Serving
+from memory.settings import MemorySettings
+from memory.store import conversations, episodes, traces, vectors
+from memory.store.connect import Connection
+from memory.store.store import Store
+from memory.traced import Plan
+from memory.unicode import well_formed
+
+
+class Asking:
+    """Questions. Any number of threads may ask at once; each sees one moment of the memory."""
+
+    store: Store
+    settings: MemorySettings
+    _serving: Serving
+    _quick: Embedder | None
+    _choose: ChooseLLM | None
+
+    def recall(
+        self,
+        question: str,
+        k: int | None = None,
+        as_of: datetime | None = None,
+        within: Scope | None = None,
+        now: datetime | None = None,
+    ) -> Recall:
+        """The `k` episodes that best fit a question (default: setting recall.k), best first.
+
+        `as_of`: as if asked at that time, without what was written later. `within`: only in a part of the memory.
+        `now`: what "last week" in the question is seen from; by default `as_of` or the clock's time.
+        Raises InvalidInputError for an empty or overlong question, a time without a zone, a range that ends early.
+        """
+        return self._find(question, k or self.settings.recall.k, as_of, within, now).recall
+
+    def ask(
+        self,
+        question: str,
+        as_of: datetime | None = None,
+        conversation: int | None = None,
+        within: Scope | None = None,
+        now: datetime | None = None,
+        llm: ChooseLLM | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        effort: Effort = "normal",
+    ) -> Iterator[AskEvent]:
+        """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then
+        Token and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
+        `recall`: a question like "and before that?" is understood by those that were asked there before.
+
+        `llm` chooses the model that writes (default: that of `open`); whatever it does, an answer comes, of the lines
+        themselves if need be. Closing the iterator ends its call, and so does `cancelled`, which is asked a few times a
+        second from another thread. `effort` is how far the question may go where a model finds no answer in what was
+        found first.
+
+        Raises InvalidInputError, before the first event, for what `recall` raises it for; ModelCancelledError, later,
+        for a question that was `cancelled` while a model wrote.
+        """
+        analyse(question, now=now)  # a bad question fails here, not when the first event is fetched
+        scope.checked(as_of, within, now)
+        before = self._before(conversation)
+        return self._answer(question, within, llm or self._choose, Wish(now, as_of, before, cancelled, effort=effort))
+
+    def _answer(
+        self, question: str, within: Scope | None, choose: ChooseLLM | None, wish: Wish, parent: int | None = None
+    ) -> Iterator[AskEvent]:
+        searched = followed(question, wish.before)
+        if searched != question:
+            wish = replace(wish, question=well_formed(question))
+        found = self._find(searched, self.settings.answer.episodes, wish.as_of, within, wish.now)
+        yield from found.recall.trace.steps
+        yield from found.recall.trace.visits
+        embedder = self._quick or self._serving.embedder
+        outcome = yield from answer(self.store.reading, found, embedder, self.settings.answer, choose, wish)
+        trace, said = outcome.found.recall.trace.extended(*outcome.steps), outcome.answer
+        trace = replace(trace, question=wish.question or trace.question)
+        with self.store.writing() as conn:
+            cited = {citation.episode_id for citation in said.citations}
+            if outcome.calls and len(episodes.by_ids(conn, sorted(cited))) < len(cited):  # a model takes its time
+                yield Answer("What this was answered from has been forgotten meanwhile.", no_answer=True)
+                return
+            now, follows = time.time_ns() // 1_000_000, searched if wish.question else ""
+            plan = Plan(wish.as_of, within, wish.now, wish.effort, follows)
+            trace_id = traces.store(conn, trace, said, now, plan, outcome.calls, outcome.usage, outcome.tier, parent)
+        yield said.traced(trace_id)
+
+    def _before(self, conversation: int | None) -> tuple[str, ...]:
+        """What was asked in a chat before, the newest last."""
+        if conversation is None:
+            return ()
+        with self.store.reading() as conn:
+            asked = conversations.asked(conn, conversation, BEFORE)
+        return tuple(asked)
+
+    def _find(
+        self, question: str, k: int, as_of: datetime | None, within: Scope | None, now: datetime | None
+    ) -> pipeline.Found:
+        scope.checked(as_of, within, now)
+        with self._asking() as (conn, serving):
+            settings = self.settings.recall if serving.usable else replace(self.settings.recall, lexical_weight=1.0)
+            return pipeline.recall(
+                conn, serving.snapshot, serving.embedder, settings, question, k, as_of, within,
+                self.settings.person.names or serving.owner, now,
+            )  # fmt: skip
+
+    @contextmanager
+    def _asking(self) -> Iterator[tuple[Connection, Serving]]:
+        """A reading connection, and what goes with it: an embedder whose vectors that connection sees."""
+        while True:
+            serving = self._serving
+            with self.store.reading() as conn:
+                vectors.active(conn)  # from here on it sees one moment
+                if serving.embedder_id == self._serving.embedder_id:  # nobody has dropped its vectors before
+                    yield conn, serving
+                    return
