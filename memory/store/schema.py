@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.errors import NewerStoreError, StoreDamagedError
-from memory.store import models, revisions
+from memory.store import models, queries, revisions
 from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, driver, driver_errors
 from memory.store.schema_first import FIRST
@@ -46,7 +46,14 @@ def facts_in_time(conn: Connection) -> None:
             conn.execute(statement)
 
 
-STEPS: tuple[Step, ...] = (first, language_models, facts_in_time)
+def questions_as_vectors(conn: Connection) -> None:
+    """What edges are to remember of questions, beside their traces."""
+    for statement in queries.TABLES.split(";\n"):
+        if statement.strip():
+            conn.execute(statement)
+
+
+STEPS: tuple[Step, ...] = (first, language_models, facts_in_time, questions_as_vectors)
 
 
 def version_of(path: Path, newest: int) -> int:

@@ -101,6 +101,7 @@ def drop(conn: Connection, embedder_id: int, limit: int = 1000) -> bool:
         return False
     conn.execute(f"DROP TABLE IF EXISTS {index_of(embedder_id)}")
     conn.execute("DELETE FROM edge_memory WHERE embedder_id = ?", (embedder_id,))
+    conn.execute("DELETE FROM query WHERE embedder_id = ?", (embedder_id,))
     conn.execute("DELETE FROM embedder WHERE id = ?", (embedder_id,))
     return True
 

@@ -1,0 +1,147 @@
+"""The questions that were asked, as vectors: what they are remembered by, and what answered them before.
+
+A question's vector is kept in float16 beside its trace and goes with it. `embedder.center` is what all questions have
+in common, `center_n` from how many that is known, and `lam_mem` how strongly an edge must fire to be followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, SupportsInt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.protocols import Vectors
+from memory.store.codec import id_list
+from memory.store.connect import Connection
+
+Ids = NDArray[np.int64]
+
+TABLES = """
+CREATE TABLE query(
+  trace_id INTEGER NOT NULL REFERENCES trace(id) ON DELETE CASCADE,
+  embedder_id INTEGER NOT NULL REFERENCES embedder(id), data BLOB, PRIMARY KEY(trace_id, embedder_id)) STRICT;
+CREATE INDEX trace_edge_learnt ON trace_edge(edge_id, trace_id) WHERE role IN ('cited', 'enhanced', 'penalised');
+CREATE INDEX journal_memory ON journal(item_id) WHERE field = 'memory'
+"""
+
+
+class Geometry(NamedTuple):
+    """How questions are compared for one embedder: `center` (d,), None if nothing was asked yet; the number of
+    questions that it is the mean of, 0 if it is only a guess; and the calibrated threshold, None before it is."""
+
+    center: NDArray[np.float64] | None = None
+    n: int = 0
+    threshold: float | None = None
+
+
+class Earlier(NamedTuple):
+    """A question that was answered before. `cited` are the episodes that did; `unchanged` tells whether all of them are
+    still there, and no fact that they tell has been replaced or disputed since."""
+
+    trace_id: int
+    as_of: int | None
+    cited: tuple[int, ...]
+    unchanged: bool
+
+
+def rounded(query: Vectors) -> Vectors:
+    """The question's vector as it is kept: whoever learns from it, now or later, starts with the same numbers."""
+    found: Vectors = query.astype(np.float16).astype(np.float32)
+    return found
+
+
+def put(conn: Connection, embedder_id: int, trace_id: int, query: Vectors) -> None:
+    """Keeps a question's vector (d,) of norm 1; zeros say that the embedder knows no word of it."""
+    data = query.astype(np.float16).tobytes() if query.any() else None
+    conn.execute(
+        "INSERT INTO query(trace_id, embedder_id, data) VALUES (?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET data = excluded.data",
+        (trace_id, embedder_id, data),
+    )
+
+
+def missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[tuple[int, str]]:
+    """(trace, text) of questions that this embedder has not seen and that something is to be learnt from, the newest
+    first. The text is what was searched for, which may say more than the question."""
+    return conn.execute(
+        "SELECT t.id, ifnull(nullif(t.plan ->> 'searched', ''), t.question) FROM trace t"
+        " WHERE t.no_answer IS NOT NULL AND NOT EXISTS"
+        " (SELECT 1 FROM query q WHERE q.trace_id = t.id AND q.embedder_id = ?) ORDER BY t.id DESC LIMIT ?",
+        (embedder_id, limit),
+    ).fetchall()
+
+
+def of_traces(
+    conn: Connection, embedder_id: int, dimension: int, traces: Sequence[SupportsInt] | None = None
+) -> tuple[Ids, Vectors]:
+    """The vectors of these questions (None: of all), as far as they have one -> trace ids (n,) rising, (n, d)."""
+    chosen = "" if traces is None else " AND trace_id IN (SELECT value FROM json_each(?))"
+    rows = conn.execute(
+        f"SELECT trace_id, data FROM query WHERE embedder_id = ? AND data IS NOT NULL{chosen} ORDER BY trace_id",
+        (embedder_id,) if traces is None else (embedder_id, id_list(traces)),
+    ).fetchall()
+    return _stacked(rows, dimension)
+
+
+def answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
+    """The vectors of the questions that were answered well: something was learnt from them, and nobody has said no."""
+    rows = conn.execute(
+        "SELECT q.trace_id, q.data FROM query q JOIN trace t ON t.id = q.trace_id WHERE q.embedder_id = ?"
+        " AND q.data IS NOT NULL AND t.no_answer = 0 AND ifnull(t.feedback, 0) >= 0 AND (t.feedback = 1 OR EXISTS"
+        " (SELECT 1 FROM trace_edge e WHERE e.trace_id = t.id AND e.role = 'enhanced')) ORDER BY q.trace_id",
+        (embedder_id,),
+    ).fetchall()
+    return _stacked(rows, dimension)
+
+
+def _stacked(rows: list[tuple[int, bytes]], dimension: int) -> tuple[Ids, Vectors]:
+    data = np.frombuffer(b"".join([row[1] for row in rows]), np.float16)
+    return np.array([row[0] for row in rows], np.int64), data.astype(np.float32).reshape(-1, dimension)
+
+
+def earlier(conn: Connection, trace_id: int) -> Earlier | None:
+    """What answered that question; None if it is gone, was refused, or somebody said that it was wrong."""
+    row = conn.execute(
+        "SELECT as_of, t, (SELECT json_group_array(value ->> 'episode_id') FROM json_each(citations)) FROM trace"
+        " WHERE id = ? AND no_answer = 0 AND ifnull(feedback, 0) >= 0",
+        (trace_id,),
+    ).fetchone()
+    if row is None:
+        return None
+    as_of, t, listed = row
+    cited = [id for (id,) in conn.execute("SELECT DISTINCT value FROM json_each(?) ORDER BY value", (listed,))]
+    (left,) = conn.execute(
+        "SELECT count(*) FROM node WHERE id IN (SELECT value FROM json_each(?)) AND t_expired IS NULL", (listed,)
+    ).fetchone()
+    changed = conn.execute(_CHANGED, (listed, t, listed, t)).fetchone()
+    return Earlier(trace_id, as_of, tuple(cited), bool(cited) and left == len(cited) and changed is None)
+
+
+_CHANGED = """
+SELECT 1 FROM provenance p JOIN revision r ON r.old_id = p.item_id OR r.new_id = p.item_id
+ WHERE p.item_kind = 'edge' AND p.episode_id IN (SELECT value FROM json_each(?))
+ AND max(r.t, ifnull(r.t_settled, 0)) >= ?
+UNION ALL
+SELECT 1 FROM thesis h JOIN revision r ON r.old_id = h.node_id OR r.new_id = h.node_id
+ WHERE h.episode_id IN (SELECT value FROM json_each(?)) AND max(r.t, ifnull(r.t_settled, 0)) >= ? LIMIT 1
+"""
+
+
+def geometry(conn: Connection, embedder_id: int) -> Geometry:
+    """How questions are compared."""
+    row = conn.execute("SELECT center, center_n, lam_mem FROM embedder WHERE id = ?", (embedder_id,)).fetchone()
+    if row is None:
+        return Geometry()
+    center, n, threshold = row
+    return Geometry(None if center is None else np.frombuffer(center, np.float64), n, threshold)
+
+
+def set_geometry(conn: Connection, embedder_id: int, geometry: Geometry) -> None:
+    """Compares questions like this from now on: what edges remember has to be made anew."""
+    center = None if geometry.center is None else geometry.center.astype(np.float64).tobytes()
+    conn.execute(
+        "UPDATE embedder SET center = ?, center_n = ?, lam_mem = ? WHERE id = ?",
+        (center, geometry.n, geometry.threshold, embedder_id),
+    )
