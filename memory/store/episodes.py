@@ -188,6 +188,26 @@ def alive(conn: Connection, ids: Sequence[SupportsInt]) -> set[int]:
     return {int(id) for (id,) in rows}
 
 
+def read_at(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, int]:
+    """When each of these episodes was read into the memory, ms UTC."""
+    rows = conn.execute(
+        "SELECT id, t_created FROM node WHERE kind = 'E' AND id IN (SELECT value FROM json_each(?))", (id_list(ids),)
+    )
+    return dict(rows.fetchall())
+
+
+def retired_with(conn: Connection, words: Sequence[str], limit: int) -> list[tuple[int, int]]:
+    """(id, when, ms UTC) of retired episodes that hold all these words, in whatever case, the last retired first. No
+    index knows them, so their texts are read."""
+    rows = conn.execute(
+        "SELECT n.id, n.t_expired FROM node n JOIN episode e ON e.node_id = n.id"
+        " WHERE n.kind = 'E' AND n.t_expired IS NOT NULL AND NOT EXISTS (SELECT 1 FROM json_each(?)"
+        " WHERE NOT instr(lower(ifnull(n.label, '') || ' ' || e.text), value)) ORDER BY n.t_expired DESC, n.id LIMIT ?",
+        (to_json(list(words)), limit),
+    )
+    return rows.fetchall()
+
+
 def times_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[When]:
     """Those of these episodes that are live, by id."""
     rows = conn.execute(

@@ -37,6 +37,9 @@ def source(conn: Connection, uri: str, now: int) -> Forgotten:
     gone = _episodes(conn, _ids(conn, f"SELECT node_id FROM episode WHERE source_id IN {_LIST}", listed), now)
     conn.execute(f"DELETE FROM source WHERE id IN {_LIST}", (listed,))
     conn.execute("DELETE FROM skip WHERE uri = ?", (uri,))
+    conn.execute(  # traces of questions that were limited to it
+        "DELETE FROM trace WHERE EXISTS (SELECT 1 FROM json_each(plan, '$.within.sources') WHERE value = ?)", (uri,)
+    )
     conn.execute("DELETE FROM job WHERE EXISTS (SELECT 1 FROM json_tree(job.payload) WHERE value = ?)", (uri,))
     return gone._replace(sources=len(sources))
 
@@ -250,9 +253,11 @@ def _remove_traces(conn: Connection, nodes: str, edges: str) -> None:
         _ids(
             conn,
             f"SELECT trace_id FROM trace_visit WHERE node_id IN {_LIST}"
-            f" UNION SELECT trace_id FROM trace_edge WHERE edge_id IN {_LIST} UNION SELECT id FROM trace WHERE {cites}",
+            f" UNION SELECT trace_id FROM trace_edge WHERE edge_id IN {_LIST} UNION SELECT id FROM trace WHERE {cites}"
+            f" UNION SELECT trace_id FROM trace_step WHERE stage = 'scope' AND detail ->> '$.time.episode' IN {_LIST}",
             nodes,
             edges,
+            nodes,
             nodes,
         )
     )

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
-from typing import NamedTuple
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 from memory.errors import NotFoundError
 from memory.llm import NOTHING, Usage
-from memory.nouns import Answer, Step, Trace, Visit
+from memory.nouns import Answer, Scope, Step, Trace, Visit
 from memory.store.codec import citations_from_json, citations_to_json, id_list, to_json
 from memory.store.connect import Connection
-from memory.times import to_ms
+from memory.times import from_ms, to_ms
+from memory.traced import Asked, Plan, Traced
 
-
-class Asked(NamedTuple):
-    """A trace as a list shows it. `t` in milliseconds UTC, `no_answer` None if the question was only a recall."""
-
-    id: int
-    t: int
-    question: str
-    no_answer: bool | None
-    ms: float
+ANY = Plan()
 
 
 class Outcome(NamedTuple):
@@ -49,15 +42,29 @@ def store(
     trace: Trace,
     answer: Answer | None,
     now: int,
-    as_of: datetime | None = None,
+    plan: Plan = ANY,
     calls: int = 0,
     usage: Usage = NOTHING,
+    tier: str | None = None,
+    parent: int | None = None,
 ) -> int:
-    """Keeps a trace with the answer it led to, if it did, and the calls of models that took; returns its id."""
+    """Keeps a trace with the answer it led to, if it did, how it was asked, and what models took for it; returns its
+    id. A `parent` that is no longer there is left out."""
     (id,) = conn.execute(
-        "INSERT INTO trace(t, question, as_of, ms, llm_calls, tok_in, tok_out) VALUES (?, ?, ?, ?, ?, ?, ?)"
-        " RETURNING id",
-        (now, trace.question, to_ms(as_of), trace.ms, calls, usage.read, usage.written),
+        "INSERT INTO trace(t, question, as_of, plan, tier, ms, llm_calls, tok_in, tok_out, parent_id)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT id FROM trace WHERE id = ?)) RETURNING id",
+        (
+            now,
+            trace.question,
+            to_ms(plan.as_of),
+            _plan_to_json(plan, answer),
+            tier,
+            trace.ms,
+            calls,
+            usage.read,
+            usage.written,
+            parent,
+        ),
     ).fetchone()
     if answer is not None:
         conn.execute(
@@ -86,28 +93,41 @@ def store(
     return int(id)
 
 
-def get(conn: Connection, id: int) -> tuple[Trace, Answer | None]:
-    """The trace, and its answer if it led to one. NotFoundError."""
+def get(conn: Connection, id: int) -> Traced:
+    """One trace, whole. NotFoundError."""
     row = conn.execute(
-        "SELECT question, answer, citations, missing, confidence, no_answer FROM trace WHERE id = ?", (id,)
+        f"SELECT {_ROW}, as_of, answer, citations, missing, confidence FROM trace WHERE id = ?", (id,)
     ).fetchone()
     if row is None:
         raise NotFoundError(f"There is no trace {id}; it may have been forgotten with what it showed.")
-    question, text, citations, missing, confidence, no_answer = row
+    asked, held = _asked(row[:_COLUMNS]), _held(row[_COLUMNS - 1])
+    as_of, text, citations, missing, confidence = row[_COLUMNS:]
     answer = None
     if text is not None:
         answer = Answer(
-            text, citations_from_json(citations), bool(no_answer), tuple(json.loads(missing)), id, confidence
-        )
-    return Trace(question, _steps(conn, id), _visits(conn, id), id), answer
+            text, citations_from_json(citations), bool(asked.no_answer), tuple(json.loads(missing)), id, confidence,
+            asked.model, held.get("note", ""),
+        )  # fmt: skip
+    trace = Trace(asked.question, _steps(conn, id), _visits(conn, id), id)
+    return Traced(asked, _plan(held, as_of), trace, answer)
+
+
+def newest(conn: Connection) -> int | None:
+    """The id of the newest trace; None if there is none."""
+    row = conn.execute("SELECT id FROM trace ORDER BY id DESC LIMIT 1").fetchone()
+    return None if row is None else int(row[0])
 
 
 def listing(conn: Connection, limit: int = 50, offset: int = 0) -> list[Asked]:
     """The newest first."""
-    rows = conn.execute(
-        "SELECT id, t, question, no_answer, ms FROM trace ORDER BY id DESC LIMIT ? OFFSET ?", (limit, offset)
-    )
-    return [Asked(id, t, text, None if none is None else bool(none), ms) for id, t, text, none, ms in rows]
+    rows = conn.execute(f"SELECT {_ROW} FROM trace ORDER BY id DESC LIMIT ? OFFSET ?", (limit, offset))
+    return [_asked(row) for row in rows]
+
+
+def count(conn: Connection) -> int:
+    """How many there are."""
+    (number,) = conn.execute("SELECT count(*) FROM trace").fetchone()
+    return int(number)
 
 
 def outcomes(conn: Connection, limit: int) -> list[Outcome]:
@@ -142,6 +162,47 @@ def outcomes(conn: Connection, limit: int) -> list[Outcome]:
         )
         for id, question, no_answer, ms, calls, tokens, cited in rows
     ]  # fmt: skip
+
+
+_ROW = "id, t, question, no_answer, tier, llm_calls, tok_in, tok_out, ms, parent_id, plan"
+_COLUMNS = 11
+
+
+def _asked(row: tuple[Any, ...]) -> Asked:
+    id, t, question, no_answer, tier, calls, read, written, ms, parent, plan = row
+    refused = None if no_answer is None else bool(no_answer)
+    model = _held(plan).get("model", "")
+    return Asked(id, from_ms(t), question, refused, tier or "R2", calls, read, written, ms, model, parent)
+
+
+def _held(plan: str | None) -> dict[str, Any]:
+    """What the column `plan` holds; it is empty in a file of an earlier version."""
+    held: dict[str, Any] = json.loads(plan) if plan else {}
+    return held
+
+
+def _plan_to_json(plan: Plan, answer: Answer | None) -> str:
+    within = plan.within
+    held = {
+        "effort": plan.effort,
+        "now": to_ms(plan.now),
+        "searched": plan.searched,
+        "within": within and asdict(within) | {"since": to_ms(within.since), "until": to_ms(within.until)},
+        "model": answer.model if answer else "",
+        "note": answer.note if answer else "",
+    }
+    return json.dumps({name: value for name, value in held.items() if value not in ("", None)})
+
+
+def _plan(held: dict[str, Any], as_of: int | None) -> Plan:
+    within = held.get("within")
+    if within is not None:
+        places = {name: tuple(within[name]) for name in ("sources", "folders", "tags")}
+        since, until = from_ms(within["since"]), from_ms(within["until"])
+        within = Scope(**places, conversation=within["conversation"], since=since, until=until)
+    return Plan(
+        from_ms(as_of), within, from_ms(held.get("now")), held.get("effort", "normal"), held.get("searched", "")
+    )
 
 
 def _each_once(ids: Sequence[int]) -> tuple[int, ...]:

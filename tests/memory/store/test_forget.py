@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
 from memory.errors import NotFoundError
-from memory.nouns import Answer, Citation, Trace, Visit
+from memory.nouns import Answer, Citation, Scope, Step, Trace, Visit
 from memory.store import check, conversations, episodes, forget, graph, jobs, skips, sources, text, traces
 from memory.store.forget import Forgotten
 from memory.store.store import Store
+from memory.traced import Plan
 from tests.memory.store.building import HashEmbedder, about, remember
 
 SECRET = "Qqqzwickl whispered xylofrantz to Jjjvandrake."
@@ -32,7 +31,10 @@ def tell(store: Store) -> int:
         citation = Citation(1, id, "Yyysecret.md", "Wwwtitle", "whispered xylofrantz", passage=SECRET)
         answer = Answer(f"{SECRET} [1]", (citation,))
         visits = (Visit(id, "episode", "Wwwtitle", 1.0, "text"), Visit(ana, "object", "Qqqzwickl", 1.0, "seed"))
-        trace = traces.store(conn, Trace("What was whispered?", (), visits), answer, 2000, datetime.now(UTC))
+        trace = traces.store(conn, Trace("What was whispered?", (), visits), answer, 2000)
+        traces.store(conn, Trace("And then?"), Answer("", no_answer=True), 2000, Plan(within=Scope(("Yyysecret.md",))))
+        dated = {"kind": "range", "line": "Qqqzwickl whispered", "episode": id}
+        traces.store(conn, Trace("And before?", (Step("scope", 1.0, {"time": dated}),)), None, 2000)
         chat = conversations.create(conn, "Chat", 2000)
         conversations.append(conn, chat, "user", "What was whispered?", 2000)
         conversations.append(conn, chat, "memory", answer.text, 2000, citations=answer.citations, trace_id=trace)

@@ -1,14 +1,30 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory.errors import NotFoundError
-from memory.nouns import Answer, Citation, Step, Trace, Visit
+from memory.llm import Usage
+from memory.nouns import Answer, Citation, Scope, Step, Trace, Visit
 from memory.store import episodes, graph, traces
 from memory.store.store import Store
+from memory.traced import Asked, Plan
 from tests.memory.store.building import remember
+
+TIMES = st.none() | st.datetimes(
+    datetime(1971, 1, 1), datetime(2100, 1, 1), timezones=st.just(timezone(timedelta(hours=2)))
+).map(lambda when: when.replace(microsecond=when.microsecond // 1000 * 1000))
+TEXT = st.text(st.characters(codec=None), max_size=8)  # a folder's name may hold lone surrogates
+TEXTS = st.lists(TEXT, max_size=2).map(tuple)
+SCOPES = st.builds(Scope, TEXTS, TEXTS, TEXTS, st.none() | TEXT, TIMES, TIMES)
+PLANS = st.builds(Plan, TIMES, st.none() | SCOPES, TIMES, st.sampled_from(["quick", "normal", "deep"]), TEXT)
+
+
+def at(ms: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms)
 
 
 def test_a_trace_comes_back_whole(store: Store) -> None:
@@ -25,29 +41,60 @@ def test_a_trace_comes_back_whole(store: Store) -> None:
         steps = (Step("analyse", 0.5), Step("text", 1.5, {"terms": ["ana"], "n": 2, "at": datetime(2024, 1, 1)}))
         when = datetime(2024, 5, 3, tzinfo=UTC)
         citation = Citation(1, id, "n.md", "Tuesday", "met", 3, 4, when, "Ana", "Ana met Bo.", True)
-        answer = Answer("She met Bo. [1]", (citation,), False, ("when",), None, 0.75)
+        answer = Answer("She met Bo. [1]", (citation,), False, ("when",), None, 0.75, "a:model", "It was slow.")
         trace = Trace("Whom did Ana meet?", steps, visits)
-        number = traces.store(conn, trace, answer, 5000, when)
-        found, given = traces.get(conn, number)
-    assert (found.id, found.question, found.visits, found.ms) == (number, trace.question, visits, 2.0)
-    assert [(step.stage, step.ms) for step in found.steps] == [("analyse", 0.5), ("text", 1.5)]
-    assert found.steps[1].detail == {"terms": ["ana"], "n": 2, "at": "2024-01-01 00:00:00"}
-    assert given == Answer(answer.text, (citation,), False, ("when",), number, 0.75)
+        number = traces.store(conn, trace, answer, 5000, Plan(when), 2, Usage(30, 4), "R3")
+        found = traces.get(conn, number)
+    assert found.asked == Asked(
+        number, at(5000), trace.question, False, "R3", calls=2, read=30, written=4, ms=2.0, model="a:model"
+    )
+    assert (found.trace.id, found.trace.question, found.trace.visits) == (number, trace.question, visits)
+    assert [(step.stage, step.ms) for step in found.trace.steps] == [("analyse", 0.5), ("text", 1.5)]
+    assert found.trace.steps[1].detail == {"terms": ["ana"], "n": 2, "at": "2024-01-01 00:00:00"}
+    assert found.answer == answer.traced(number)
+    assert found.plan == Plan(when)
+
+
+@given(plan=PLANS)
+def test_how_it_was_asked_comes_back(plan: Plan) -> None:
+    with Store.open(":memory:") as store, store.writing() as conn:
+        assert traces.get(conn, traces.store(conn, Trace("Who?"), None, 1, plan)).plan == plan
+
+
+def test_a_trace_of_an_earlier_version_is_read(store: Store) -> None:
+    with store.writing() as conn:
+        number = traces.store(conn, Trace("Who?"), Answer("Ana."), 5000)
+        conn.execute("UPDATE trace SET plan = NULL, tier = NULL")
+        found = traces.get(conn, number)
+    assert (found.plan, found.asked.tier, found.answer) == (Plan(), "R2", Answer("Ana.", trace_id=number))
 
 
 def test_a_recall_has_no_answer(store: Store) -> None:
     with store.writing() as conn:
-        number = traces.store(conn, Trace("Who?"), None, 5000)
-        assert traces.get(conn, number) == (Trace("Who?", (), (), number), None)
+        found = traces.get(conn, traces.store(conn, Trace("Who?"), None, 5000))
+    assert (found.trace, found.answer, found.asked.no_answer) == (Trace("Who?", (), (), found.asked.id), None, None)
+
+
+def test_what_is_asked_again_knows_its_parent(store: Store) -> None:
+    with store.writing() as conn:
+        first = traces.store(conn, Trace("Who?"), None, 1)
+        second = traces.store(conn, Trace("Who?"), None, 2, parent=first)
+        orphan = traces.store(conn, Trace("Who?"), None, 3, parent=99)
+        assert [row.parent for row in traces.listing(conn)] == [None, first, None]
+        assert traces.newest(conn) == orphan and traces.count(conn) == 3
+        conn.execute("DELETE FROM trace WHERE id = ?", (first,))
+        assert traces.get(conn, second).asked.parent is None
 
 
 def test_the_list_is_newest_first(store: Store) -> None:
     with store.writing() as conn:
-        traces.store(conn, Trace("First?"), Answer("Nothing.", no_answer=True), 1000)
-        traces.store(conn, Trace("Second?", (Step("text", 2.5),)), None, 2000)
-        assert [row[1:] for row in traces.listing(conn)] == [
-            (2000, "Second?", None, 2.5), (1000, "First?", True, 0.0)
-        ]  # fmt: skip
+        assert traces.newest(conn) is None
+        first = traces.store(conn, Trace("First?"), Answer("Nothing.", no_answer=True), 1000)
+        second = traces.store(conn, Trace("Second?", (Step("text", 2.5),)), None, 2000)
+        assert traces.listing(conn) == [
+            Asked(second, at(2000), "Second?", ms=2.5),
+            Asked(first, at(1000), "First?", True),
+        ]
         assert [row.question for row in traces.listing(conn, 1, 1)] == ["First?"]
 
 
@@ -69,9 +116,11 @@ def test_what_questions_came_to(store: Store) -> None:
         citations = tuple(Citation(n, one, "n.md", "A title", "Ana met Bo.") for n in (1, 2))
         steps = (Step("rank", 2.0, {"text_only": [other]}),)
         first = traces.store(conn, Trace("Whom?", steps, visits), Answer("Bo. [1] [2]", citations), 1)
-        older = traces.store(conn, Trace("Who?", (Step("rank", 1.0, {"episodes": 0}),)), Answer("", no_answer=True), 2)
+        older = traces.store(
+            conn, Trace("Who?", (Step("rank", 1.0, {"episodes": 0}),)), Answer("", no_answer=True), 2,
+            calls=2, usage=Usage(30, 4),
+        )  # fmt: skip
         traces.store(conn, Trace("A recall only"), None, 3)
-        conn.execute("UPDATE trace SET llm_calls = 2, tok_in = 30, tok_out = 4 WHERE id = ?", (older,))
         assert traces.outcomes(conn, 9) == [
             traces.Outcome(older, "Who?", True, 1.0, 2, 34),
             traces.Outcome(first, "Whom?", False, 2.0, 0, 0, (ana,), (one, other), (one,), (other,)),
