@@ -1,0 +1,119 @@
+"""The part of `Memory` that explains: what each question did, why its answer is what it is, and why not another."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+
+from memory.answer.allowance import ALLOWED
+from memory.answer.extract import extract
+from memory.answer.ladder import Models, Wish
+from memory.answer.whynot import whynot
+from memory.asking import Asking
+from memory.nouns import AskEvent, Citation, Fact
+from memory.protocols import ChooseLLM
+from memory.store import facts, traces
+from memory.store.connect import Connection
+from memory.traced import Asked, Plan, Traced, Used, Why, WhyNot
+
+NEAREST = 3  # passages that `whynot` tells of
+
+
+class Explaining(Asking):
+    """Traces, and what can be said of an answer by its trace."""
+
+    _write_lock: threading.RLock
+
+    def traces(self, limit: int = 50, offset: int = 0) -> list[Asked]:
+        """The questions that were asked, the newest first."""
+        with self.store.reading() as conn:
+            return traces.listing(conn, limit, offset)
+
+    def trace(self, id: int) -> Traced:
+        """What one question did. NotFoundError."""
+        with self.store.reading() as conn:
+            return traces.get(conn, id)
+
+    def again(
+        self,
+        id: int,
+        llm: ChooseLLM | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        driver: ChooseLLM | None = None,
+    ) -> Iterator[AskEvent]:
+        """Asks the question of a trace once more, now: in the same part of the memory, as of the same time, with the
+        same effort. The events are those of `ask`; the new trace knows this one as its parent. NotFoundError, before
+        the first event."""
+        asked, plan = (one := self.trace(id)).asked, one.plan
+        wish = Wish(None, plan.as_of, (), cancelled, asked.question if plan.searched else "", plan.effort)
+        models = Models(llm or self._choose, driver or self._drive)
+        return self._answer(plan.searched or asked.question, plan.within, models, wish, parent=id)
+
+    def why(self, id: int) -> Why:
+        """What the answer of a trace rests on. NotFoundError."""
+        with self.store.reading() as conn:
+            traced = traces.get(conn, id)
+            cited = traced.answer.citations if traced.answer else ()
+            told = _told(conn, cited)
+        shown = [visit for visit in traced.trace.visits if visit.stage in ("rank", "collected")]
+        shown.sort(key=lambda visit: -visit.score)
+        places = {visit.node_id: place for place, visit in enumerate(shown, 1)}
+        scores = {visit.node_id: visit.score for visit in shown}
+        steps = traced.trace.steps
+        channels: dict[str, dict[str, float]] = {}
+        for step in steps:
+            channels |= step.detail.get("channels", {})
+        return Why(
+            traced,
+            tuple(
+                Used(one, places.get(id), scores.get(id), channels.get(str(id), {}), told[one.n])
+                for one in cited
+                for id in (one.episode_id,)
+            ),
+            tuple(way for step in steps for way in step.detail.get("chain", ())),
+            tuple(step.detail["reason"] for step in steps if step.detail.get("reason")),
+            tuple(gap for step in steps for gap in step.detail.get("gaps", ())),
+            len(shown),
+            ALLOWED[traced.plan.effort],
+        )
+
+    def whynot(self, id: int, words: str, most: int = NEAREST) -> WhyNot:
+        """Why the answer of a trace does not hold these words: the nearest passages that do, at most so many, and what
+        dropped each. The question is searched for anew, so passages that were forgotten are not among them.
+
+        NotFoundError; InvalidInputError for no words.
+        """
+        traced = self.trace(id)
+        found = self._find(
+            traced.plan.searched or traced.asked.question,
+            self.settings.answer.episodes,
+            traced.plan.as_of,
+            traced.plan.within,
+            _seen_from(traced.plan, traced.asked),
+        )
+        with self.store.reading() as conn:
+            gathered = [visit.node_id for visit in traced.trace.visits if visit.stage == "collected"]
+            found = found.collecting(conn, gathered)
+            said = extract(conn, found, self._quick or self._serving.embedder, self.settings.answer)
+            return whynot(conn, found, said, traced, words, most)
+
+
+def _seen_from(plan: Plan, asked: Asked) -> datetime | None:
+    """What "last week" in the question is seen from."""
+    return plan.now or (None if plan.as_of else asked.at)
+
+
+def _told(conn: Connection, cited: Sequence[Citation]) -> dict[int, tuple[Fact, ...]]:
+    """For each citation, by its number, the facts that are read out of the words it quotes."""
+    spans = facts.of_episodes(conn, sorted({one.episode_id for one in cited}))
+    found: dict[int, tuple[Fact, ...]] = {}
+    for one in cited:
+        start = one.passage.find(one.quote)
+        ids = [
+            id
+            for id, episode, first, last in spans
+            if episode == one.episode_id and start >= 0 and first < start + len(one.quote) and start < last
+        ]
+        found[one.n] = tuple(facts.by_id(conn, list(dict.fromkeys(ids))))
+    return found
