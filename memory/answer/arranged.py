@@ -1,0 +1,127 @@
+"""The lines of an answer in the shape of its question: one for a fact, one of each side for a comparison, one from each
+day for a list. Nothing is counted or worked out here but the day that "yesterday" was: what is shown stands in memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, timedelta
+
+from memory.answer.briefing import briefing
+from memory.answer.lines import Line, stems
+from memory.answer.shape import course_words, shape
+from memory.languages import stem
+from memory.recall.analyse import Question
+from memory.recall.pipeline import Found
+from memory.recall.when import moment
+from memory.settings import AnswerSettings
+from memory.store.connect import Connection
+
+MANY = 12  # lines of a list at most
+ALIKE = 0.7  # share of their words from which two lines of a list are one
+WIDER = 1.0  # how much further below the best line one of a list may be
+ABOUT = 0.6  # share of a question's words that a line and its title hold, to belong to the course of what it asks
+_RELATIVE = re.compile(
+    r"\b(?:yesterday|tomorrow|last (?:night|\w+day)|(?:vor)?gestern|(?:über)?morgen|letzten \w+tag)\b", re.IGNORECASE
+)
+
+
+def arranged(
+    conn: Connection,
+    found: Found,
+    lines: Sequence[Line],
+    usual: Sequence[Line],
+    settings: AnswerSettings,
+) -> list[Line]:
+    """The lines to show, in order. `lines` is all there is, the best first; `usual` are those that answer a question
+    for one fact. Empty if a briefing is asked of something that nothing tells of."""
+    asked = shape(found.question, found.seeds.values())
+    match asked.kind:
+        case "about":
+            return briefing(conn, found, asked.subjects[0], lines)
+        case "compare":
+            return _compared(lines, usual, asked.subjects, settings.lines)
+        case "when_changed":
+            return [dated(line) for line in usual]
+        case "list" if asked.in_order:
+            return _course(lines, usual, found.question)
+        case "list" | "count":
+            return _several(lines, usual, settings)
+        case _:
+            return list(usual)
+
+
+def dated(line: Line) -> Line:
+    """The line with the day on which it was written, and the one that it means by "yesterday"; a fact tells its time
+    already."""
+    at = line.episode.at
+    is_fact = line.shown != " ".join(line.quote.split())
+    if at is None or is_fact:
+        return line
+    said = f"written {at.astimezone(UTC).date().isoformat()}"
+    relative = _RELATIVE.search(line.shown)
+    when = moment(relative[0], at, UTC) if relative else None
+    if relative and when and when.since and when.until and when.until - when.since == timedelta(days=1):
+        said = f"{relative[0]}: {when.since.date().isoformat()}, {said}"
+    return replace(line, shown=f"{line.shown} ({said})")
+
+
+def _compared(lines: Sequence[Line], usual: Sequence[Line], names: Sequence[str], most: int) -> list[Line]:
+    """The best line of each side, then the usual ones."""
+    wanted = [frozenset(stems(name)) for name in names]
+    sides: dict[int, Line] = {}
+    for said in wanted:
+        others = [other for other in wanted if other != said]
+        of_it = [line for line in lines if _speaks(line, said) and line.thesis_id not in sides]
+        alone = (line for line in of_it if not any(other <= line.words for other in others))
+        best = next(alone, None) or next(iter(of_it), None)
+        if best is not None:
+            sides[best.thesis_id] = best
+    rest = [line for line in usual if line.thesis_id not in sides]
+    return [*sides.values(), *rest][: max(most, len(sides))]
+
+
+def _speaks(line: Line, name: frozenset[str]) -> bool:
+    """Whether it speaks of what is called so, in its words or under its title."""
+    return bool(name) and name <= {*line.words, *stems(line.shown), *stems(line.episode.title)}
+
+
+def _several(lines: Sequence[Line], usual: Sequence[Line], settings: AnswerSettings) -> list[Line]:
+    """The usual lines, and behind them the best line of each other passage that is as much about the question."""
+    chosen = list(usual)
+    passages = {line.episode.id for line in chosen}
+    floor = lines[0].score - settings.line_margin - WIDER if lines else 0.0
+    least = max((line.coverage for line in usual), default=0.0) / 2
+    for line in lines:
+        if len(chosen) >= MANY or line.score < floor:
+            break
+        new = line.episode.id not in passages and not line.earlier and line.coverage >= least
+        if new and not any(_alike(line, other) for other in chosen):
+            passages.add(line.episode.id)
+            chosen.append(line)
+    return chosen
+
+
+def _alike(line: Line, other: Line) -> bool:
+    """Whether it says what the other says."""
+    return line.values <= other.values and len(line.words & other.words) >= ALIKE * len(line.words | other.words)
+
+
+def _course(lines: Sequence[Line], usual: Sequence[Line], question: Question) -> list[Line]:
+    """What tells the whole course in one line, then what was told of it in each passage, by time."""
+    language = question.language
+    topic = {stem(term, language) for term in question.topic or question.terms} - course_words(language)
+    whole = [line for line in usual if line.also]
+    shown = {line.thesis_id for one in whole for line in (one, *one.also)}
+    passages: dict[int, Line] = {}
+    for line in lines:
+        held = topic & {*line.words, *stems(line.episode.title, language)}
+        belongs = topic & line.words and len(held) >= ABOUT * len(topic) and line.values
+        if belongs and line.thesis_id not in shown and not line.also:
+            passages.setdefault(line.episode.id, line)
+    told = sorted(list(passages.values())[:MANY], key=lambda line: (line.newness, line.thesis_id))
+    if len(told) + len(whole) < 2:
+        return list(usual)
+    return [*whole, *(dated(replace(line, earlier=False)) for line in told)][:MANY]

@@ -1,0 +1,219 @@
+"""A briefing: what is known of one object, in a few lines, each with its proof.
+
+First the facts about it that hold: what it is, what belongs to it, what else leads to it, and what was there before
+where that has changed. Then what its own note begins with and the newest sentences that tell most. Both work alone: a
+memory that no model has read knows few facts, and one made of short messages has no notes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import UTC
+
+from memory.answer.lines import Line, stems
+from memory.answer.standing import holds_at
+from memory.recall.pipeline import Found
+from memory.statement import statement
+from memory.store import episodes, graph, relations
+from memory.store.connect import Connection
+from memory.store.relations import Relation
+from memory.times import from_ms, to_ms
+from memory.write.mentions import norm
+from memory.write.predicates import canonical
+from memory.write.values import same_value
+
+LINES, FACTS = 10, 6  # shown at most
+NEAR = 200  # facts of the object that are looked at, the newest
+OF_ONE_KIND = 2  # facts with one predicate
+PER_EPISODE, PER_OWN = 1, 3  # sentences of one passage; of one that is about nothing else
+ALIKE = 0.6  # share of its words that a sentence may have in common with one line that is shown
+BEFORE = 2  # older values that are shown with a fact
+SHORT = 3  # words that a sentence has at least
+
+# What says what somebody or something is, apart from all that belongs to it.
+_IS = frozenset(("is", "is a", "is an", "is the", "was", "job title", "type", "kind", "is called", "means", "species"))
+_NAMED, _NEW, _TELLS, _LONG = 1.0, 1.0, 1.5, 0.5  # what counts for a sentence: not fitted
+_VALUES, _WORDS = 4, 14  # from which on it tells enough, and is long enough
+
+
+def objects_of(conn: Connection, found: Found, subject: str) -> list[int]:
+    """The objects that have this name; the person whose memory it is for "me"; none if nothing has it."""
+    key = norm(subject)
+    if key in _SELF:
+        return graph.owner(conn)
+    return graph.all_by_norm(conn, key) or [id for id, name in found.seeds.items() if norm(name) == key]
+
+
+_SELF = frozenset(("i", "me", "my", "myself", "mich", "mir", "ich"))
+
+
+def briefing(conn: Connection, found: Found, subject: str, lines: Sequence[Line]) -> list[Line]:
+    """What is known of `subject`, at most LINES lines; none if nothing is. `lines` are those of the recalled episodes,
+    the best first. `conn` must see what the recall saw."""
+    objects = objects_of(conn, found, subject)
+    known = _facts(conn, found, objects) if objects else []
+    return [*known, *_sentences(found, subject, objects, known, lines)]
+
+
+# Facts -----------------------------------------------------------------------------------------
+
+
+def _facts(conn: Connection, found: Found, objects: Collection[int]) -> list[Line]:
+    near = relations.touching(conn, sorted(objects), NEAR)
+    holding = [one for one in near if one.modality in ("asserted", "plan") and holds_at(one, found.at)]
+    tellers = _tellers(conn, found, holding)
+    holding = [one for one in holding if one.id in tellers]
+    past = _past(conn, found, holding)
+    labels = graph.object_labels(conn, sorted({node for one in holding for node in (one.subject, one.object)}))
+
+    def group(one: Relation) -> int:
+        if one.subject not in objects:
+            return 2
+        return 0 if canonical(one.predicate) in _IS else 1
+
+    holding.sort(key=lambda one: (group(one), not past.get(one.id), -(one.told or 0), one.id))
+    shown: list[Line] = []
+    kinds = Counter[tuple[int, bool]]()
+    said: set[str] = set()
+    for one in holding:
+        kind = (one.canon, one.subject in objects)
+        words = statement(labels[one.subject], one.predicate, labels[one.object])
+        if kinds[kind] == OF_ONE_KIND or norm(words) in said:
+            continue
+        kinds[kind] += 1
+        said.add(norm(words))
+        line = tellers[one.id]
+        before = [was for was in past.get(one.id, ()) if not same_value(was, labels[one.object])][:BEFORE]
+        shown.append(replace(line, shown=words + _time(one, line, before)))
+        if len(shown) == FACTS:
+            break
+    return shown
+
+
+def _past(conn: Connection, found: Found, holding: Sequence[Relation]) -> dict[int, list[str]]:
+    """The values that each of these took the place of, the latest first, as far as the question may see who told it."""
+    replaced = relations.before(conn, [one.id for one in holding])
+    rows = relations.by_id(conn, sorted({id for ids in replaced.values() for id in ids}))
+    seen = {id for id, episode, _, _ in relations.told_by(conn, [row.id for row in rows]) if found.sees(episode)}
+    labels = graph.object_labels(conn, sorted({row.object for row in rows}))
+    values = {row.id: labels[row.object] for row in rows if row.id in seen}
+    return {id: list(dict.fromkeys(values[old] for old in olds if old in values)) for id, olds in replaced.items()}
+
+
+def _tellers(conn: Connection, found: Found, facts: Sequence[Relation]) -> dict[int, Line]:
+    """The newest sentence that tells each of these, as far as the question may see one."""
+    rows = [row for row in relations.told_by(conn, [one.id for one in facts]) if found.sees(row[1])]
+    ids = sorted({episode for _, episode, _, _ in rows})
+    there = {episode.id: episode for episode in episodes.by_ids(conn, ids)}
+    theses: dict[int, list[episodes.Thesis]] = {}
+    for thesis in episodes.theses_of(conn, ids):
+        if thesis.origin == "sentence" and thesis.span_from is not None:
+            theses.setdefault(thesis.episode_id, []).append(thesis)
+    found_lines: dict[int, Line] = {}
+    for fact, episode_id, start, end in rows:
+        episode = there.get(episode_id)
+        if episode is None:
+            continue
+        for thesis in theses.get(episode_id, ()):
+            begin = thesis.span_from or 0
+            if begin < end and start < begin + len(thesis.text):
+                at = to_ms(episode.at) if episode.at else 0
+                none = frozenset[str]()
+                words = frozenset(stems(thesis.text, found.question.language))
+                line = Line(
+                    episode, thesis.id, begin, thesis.text, thesis.text, words, none, none, 1.0, 0.0, 0.0, at
+                )  # fmt: skip
+                before = found_lines.get(fact)
+                if before is None or before.newness < line.newness:
+                    found_lines[fact] = line
+                break
+    return found_lines
+
+
+def _time(fact: Relation, line: Line, before: Sequence[str]) -> str:
+    """Since when it holds, as far as that is known, and what was there before."""
+    parts = ["planned"] if fact.modality == "plan" else []
+    start, end = from_ms(fact.valid_from), from_ms(fact.valid_to)
+    if start is not None:
+        since = "as of" if fact.valid_from == line.newness else "since"
+        parts.append(f"{since} {start.astimezone(UTC).date().isoformat()}")
+    if end is not None:
+        parts.append(f"until {end.astimezone(UTC).date().isoformat()}")
+    if before:
+        parts.append(f"before that: {', '.join(before)}")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+# Sentences -------------------------------------------------------------------------------------
+
+
+def _sentences(
+    found: Found, subject: str, objects: Collection[int], known: Sequence[Line], lines: Sequence[Line]
+) -> list[Line]:
+    """The sentences that tell most of it: those of its own note in their order, then the others, the newest first."""
+    language = found.question.language
+    name = frozenset(stems(subject, language))
+    titled = _titled(found, objects, {line.episode.id for line in lines})
+    own = {id for id in {line.episode.id for line in lines} if id in titled}
+    about = [line for line in lines if (line.episode.id in own or name <= line.words) and _tells(line, name)]
+    if not name:
+        about = []
+    newest = sorted({line.newness for line in about})
+    place = {at: (n + 1) / len(newest) for n, at in enumerate(newest)}
+
+    def worth(line: Line) -> float:
+        return (
+            _NAMED * (name <= line.words)
+            + _NEW * place[line.newness]
+            + _TELLS * min(len(line.values), _VALUES) / _VALUES
+            + _LONG * min(len(line.words), _WORDS) / _WORDS
+        )
+
+    first = sorted((line for line in about if line.episode.id in own), key=lambda line: (line.episode.id, line.start))
+    others = sorted((line for line in about if line not in first), key=lambda line: (-worth(line), line.thesis_id))
+    chosen: list[Line] = []
+    taken = Counter[int]()
+    quoted = {line.thesis_id for line in known}
+    for line in [*first, *others]:
+        most = PER_OWN if line.episode.id in own else PER_EPISODE
+        if len(known) + len(chosen) == LINES:
+            break
+        if taken[line.episode.id] == most or line.thesis_id in quoted or _alike(line, chosen):
+            continue
+        taken[line.episode.id] += 1
+        chosen.append(line)
+    mine = [line for line in chosen if line.episode.id in own]
+    rest = sorted((line for line in chosen if line.episode.id not in own), key=lambda line: -line.newness)
+    return [_dated(line) for line in [*mine, *rest]]
+
+
+def _titled(found: Found, objects: Collection[int], ids: Collection[int]) -> set[int]:
+    """Which of these episodes have one of the objects as their title."""
+    kept = set()
+    for id in ids:
+        row = found.graph.row_of.get(id)
+        if row is None:
+            continue
+        begin, end = found.graph.titled.indptr[row : row + 2]
+        columns = found.graph.titled.indices[begin:end]
+        if not set(found.graph.object_ids[columns].tolist()).isdisjoint(objects):
+            kept.add(id)
+    return kept
+
+
+def _tells(line: Line, name: frozenset[str]) -> bool:
+    """Whether it is more than a heading or a label."""
+    title = stems(line.episode.title)
+    return len(line.words - name) >= SHORT and not line.words <= {*title, *name} and not line.shown.endswith("?")
+
+
+def _alike(line: Line, shown: Sequence[Line]) -> bool:
+    return any(len(line.words & other.words) >= ALIKE * min(len(line.words), len(other.words)) for other in shown)
+
+
+def _dated(line: Line) -> Line:
+    """The sentence with the day on which it was written."""
+    day = line.episode.at.date().isoformat() if line.episode.at else ""
+    return line if not day or day in line.shown else replace(line, shown=f"{line.shown} ({day})")

@@ -1,0 +1,80 @@
+"""The answers to the parts of a question as one answer: each under the question it answers, each line once, numbered
+through; and said once what nothing was found about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memory.answer.extract import Extract
+from memory.answer.lines import Line
+from memory.nouns import Answer, Citation, Step
+
+NOTHING_ABOUT = "There is nothing in your memory about:"
+_NUMBERS = re.compile(r"(?:\s\[\d+\])+\s*$")  # of a line's citations, behind it
+
+
+def together(answers: Sequence[Extract], parts: Sequence[str]) -> Extract:
+    """One answer of those to each of `parts`, one each, at least one; NoAnswer only if all of them are."""
+    step = _step(answers)
+    lines = _each_once([line for one in answers for line in one.lines])
+    answered = [(part, one) for part, one in zip(parts, answers, strict=True) if not one.answer.no_answer]
+    if not answered:
+        missing = tuple(dict.fromkeys(term for one in answers for term in one.answer.missing))
+        return replace(answers[0], answer=replace(answers[0].answer, missing=missing), step=step, lines=lines)
+    pieces: list[str | Citation] = []
+    citations: list[Citation] = []
+    said: dict[tuple[int, str], int] = {}  # the words of a line -> the number that it has
+    for part, one in answered:
+        pieces.append(f"{chr(10) if pieces else ''}{part}\n")
+        pieces += _renumbered(one, citations, said)
+    unanswered = [part for part, one in zip(parts, answers, strict=True) if one.answer.no_answer]
+    if unanswered:
+        pieces.append(f"\n{NOTHING_ABOUT} {' '.join(unanswered)}\n")
+    text = "".join(piece for piece in pieces if isinstance(piece, str)).rstrip()
+    missing = tuple(dict.fromkeys(term for one in answers for term in one.answer.missing))
+    confidence = min(one.answer.confidence for _, one in answered)
+    answer = Answer(text, tuple(citations), missing=missing, confidence=confidence)
+    return Extract(answer, tuple(pieces), step, lines)
+
+
+def _renumbered(one: Extract, citations: list[Citation], said: dict[tuple[int, str], int]) -> list[str | Citation]:
+    """The pieces of an answer with the numbers that follow on `citations`, to which it adds its own; a line that stands
+    under an earlier part is only pointed to."""
+    pieces: list[str | Citation] = []
+    pointed: list[int] = []
+    own = {citation.n: citation for citation in one.answer.citations}
+    for piece in one.pieces:
+        if not isinstance(piece, str):
+            continue
+        behind = _NUMBERS.search(piece)
+        numbers = re.findall(r"\d+", behind[0]) if behind else []
+        cited = [own[int(number)] for number in numbers if int(number) in own]
+        text = piece[: behind.start()] if behind else piece
+        key = (cited[0].episode_id if cited else 0, text.strip())
+        if key in said:
+            pointed.append(said[key])
+            continue
+        new = [replace(citation, n=len(citations) + place) for place, citation in enumerate(cited, 1)]
+        if new:
+            said[key] = new[0].n
+            text = f"{text} {' '.join(f'[{citation.n}]' for citation in new)}\n"
+        pieces += [text, *new]
+        citations += new
+    if pointed:
+        pieces.append(f"- as above {' '.join(f'[{number}]' for number in dict.fromkeys(pointed))}\n")
+    return pieces
+
+
+def _each_once(lines: Sequence[Line]) -> tuple[Line, ...]:
+    return tuple({line.thesis_id: line for line in reversed(lines)}.values())[::-1]
+
+
+def _step(answers: Sequence[Extract]) -> Step:
+    """One step for all of them, with that of each part."""
+    details = [dict(one.step.detail) for one in answers]
+    lines = sum(int(detail.get("lines", 0)) for detail in details)
+    considered = sum(int(detail.get("considered", 0)) for detail in details)
+    detail = {"lines": lines, "considered": considered, "parts": details}
+    return Step("answer", sum(one.step.ms for one in answers), detail)
