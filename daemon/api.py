@@ -23,7 +23,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
-from daemon import asking, keeping, revising, views, wire
+from daemon import asking, explaining, keeping, revising, views, wire
 from daemon.activity import Activity, Channel
 from daemon.adds import Adds
 from daemon.embedding import Embedding
@@ -36,6 +36,7 @@ from daemon.tasks import Tasks
 from daemon.watch import Watcher
 from daemon.writer import Writer
 from memory import Memory
+from memory.answer.ladder import ModelChoice
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
 from memory.learn.diagnose import TRACES
 from memory.nouns import Policy, Recall, Stats
@@ -112,6 +113,7 @@ def build(services: Services) -> FastAPI:
     app.add_exception_handler(HTTPException, _refused)  # type: ignore[arg-type]
     _state_routes(app, services)
     _question_routes(app, services)
+    explaining.routes(app, services.memory, services.read)
     _fact_routes(app, services)
     _writing_routes(app, services)
     _folder_routes(app, services)
@@ -177,12 +179,21 @@ def _state_routes(app: FastAPI, services: Services) -> None:
 def _question_routes(app: FastAPI, services: Services) -> None:
     memory = services.memory
 
-    @app.post("/ask", response_class=StreamingResponse)
-    async def ask(request: wire.AskRequest) -> Response:
-        work = await services.read(partial(asking.begin, memory, services.writer, request, services.models.choose))
+    def models() -> ModelChoice:
+        return ModelChoice(services.models.choose, services.models.drive)
+
+    def answering(work: Callable[[Channel], None]) -> Response:
         channel = Channel()
         services.readers.submit(work, channel)
         return _stream(channel.events())
+
+    @app.post("/ask", response_class=StreamingResponse)
+    async def ask(request: wire.AskRequest) -> Response:
+        return answering(await services.read(partial(asking.begin, memory, services.writer, request, models())))
+
+    @app.post("/traces/{id}/again", response_class=StreamingResponse)
+    async def again(id: int) -> Response:
+        return answering(await services.read(partial(asking.again, memory, services.writer, id, models())))
 
     @app.post("/recall", response_model=wire.RecallReply)
     async def recall(request: wire.RecallRequest) -> Response:

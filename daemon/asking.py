@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,70 +19,94 @@ from daemon import views, wire
 from daemon.activity import Channel
 from daemon.failures import failed
 from daemon.writer import Writer
+from memory.answer.ladder import ModelChoice
 from memory.errors import ModelCancelledError, NotFoundError
-from memory.nouns import Answer, Scope, Token
+from memory.nouns import Answer, AskEvent, Scope, Token
 from memory.store import chats, conversations
 
 if TYPE_CHECKING:
     from memory import Memory
-    from memory.protocols import ChooseLLM
 
 log = logging.getLogger(__name__)
 
+NO_MODELS = ModelChoice()
 NAMES = 5  # of chats, told to who names one that is not there
 NAME_CHARS = 80
 
 
 def begin(
-    memory: Memory, writer: Writer, request: wire.AskRequest, choose: ChooseLLM | None = None
+    memory: Memory, writer: Writer, request: wire.AskRequest, models: ModelChoice = NO_MODELS
 ) -> Callable[[Channel], None]:
-    """Checks the request and writes the question down; returns the work that fills a channel with the events. `choose`
-    knows the models that may write the answer; when nobody listens any more, the one that writes is stopped.
+    """Checks the request and writes the question down; returns the work that fills a channel with the events. `models`
+    are those that may be asked; when nobody listens any more, the one that writes is stopped.
 
     Raises InvalidInputError for a bad question, NotFoundError for an unknown chat session and for a chat in the scope
     that was never read.
     """
-    began = time.monotonic()
-    listeners: list[Channel] = []
+    heard = _Heard()
     events = memory.ask(
         request.question,
         as_of=views.parsed_moment(request.as_of, "as_of"),
         conversation=request.conversation,
         within=scope(memory, request.within),
-        llm=choose,
-        cancelled=lambda: any(channel.abandoned for channel in listeners),
+        llm=models.writer,
+        driver=models.driver,
+        cancelled=heard.by_nobody,
+        effort=views.effort(request.effort),
     )
     chat = request.conversation
     if chat is not None:
         writer.write(partial(_say, memory, chat, request.question))
+    return partial(_work, memory, writer, events, heard, chat)
 
-    def work(channel: Channel) -> None:
-        listeners.append(channel)
-        said: list[str] = []
-        answer: Answer | None = None
-        try:
-            for event in events:
-                if channel.abandoned:
-                    break
-                sent = views.event(event)
-                if isinstance(event, Token):
-                    said.append(event.text)
-                if isinstance(event, Answer) and isinstance(sent, wire.Answered):
-                    answer = event
-                    _save(memory, writer, chat, answer, "")
-                    sent = replace(sent, conversation=chat, ms=round((time.monotonic() - began) * 1000, 1))
-                channel.put(sent)
-        except ModelCancelledError:
-            log.info("nobody waited for the end of an answer")
-        except Exception as error:
-            log.error("a question failed: %s", type(error).__name__)
-            channel.put(failed(error))
-        finally:
-            if answer is None:
-                _save(memory, writer, chat, None, "".join(said))
-            channel.end()
 
-    return work
+def again(memory: Memory, writer: Writer, id: int, models: ModelChoice = NO_MODELS) -> Callable[[Channel], None]:
+    """The same for the question of a trace, asked once more, in no chat session. Raises NotFoundError."""
+    heard = _Heard()
+    events = memory.again(id, models.writer, heard.by_nobody, models.driver)
+    return partial(_work, memory, writer, events, heard, None)
+
+
+@dataclass(slots=True)
+class _Heard:
+    """Since when a question is worked on, and who listens."""
+
+    began: float = field(default_factory=time.monotonic)
+    by: Channel | None = None
+
+    def by_nobody(self) -> bool:
+        """Whether whoever listened has left."""
+        return self.by is not None and self.by.abandoned
+
+
+def _work(
+    memory: Memory, writer: Writer, events: Iterator[AskEvent], heard: _Heard, chat: int | None, channel: Channel
+) -> None:
+    """Fills the channel with the events, and keeps the answer in its chat session."""
+    heard.by = channel
+    said: list[str] = []
+    answer: Answer | None = None
+    try:
+        for event in events:
+            if channel.abandoned:
+                break
+            sent = views.event(event)
+            if isinstance(event, Token):
+                said.append(event.text)
+            if isinstance(event, Answer) and isinstance(sent, wire.Answered):
+                answer = event
+                _save(memory, writer, chat, answer, "")
+                sent = replace(sent, conversation=chat, ms=round((time.monotonic() - heard.began) * 1000, 1))
+            channel.put(sent)
+    except ModelCancelledError:
+        log.info("nobody waited for the end of an answer")
+    except Exception as error:
+        log.error("a question failed: %s", type(error).__name__)
+        channel.put(failed(error))
+    finally:
+        if answer is None:
+            _save(memory, writer, chat, None, "".join(said))
+        channel.end()
 
 
 def scope(memory: Memory, within: wire.Within) -> Scope | None:

@@ -36,7 +36,7 @@ from plugins.manager import Plugins
 log = logging.getLogger(__name__)
 
 AUTO = "auto"
-QUESTIONS: tuple[Role, ...] = ("answer", "agent")  # for these a person waits
+QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a person waits
 CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and what is written of one long episode
 FRESH_SECONDS = 30.0  # for which it is believed which models there are
 
@@ -86,6 +86,10 @@ class Models:
         if model is None and named and (not local_only or self.for_role("answer", local_only=False) is None):
             raise ModelUnavailableError(f"{named} cannot be reached.")
         return model
+
+    def drive(self, local_only: bool) -> Guarded | None:
+        """The model that may drive tools now (a `memory.protocols.ChooseLLM`)."""
+        return self.for_role("agent", local_only=local_only)
 
     def answers(self) -> str | None:
         """The name of the model that would write answers, as far as that is known without asking anybody."""

@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
+from memory.answer import shape
 from memory.answer.followup import BEFORE, followed
-from memory.answer.ladder import Wish, answer
+from memory.answer.ladder import ModelChoice, Wish, answer
+from memory.answer.parts import parts
 from memory.nouns import Answer, AskEvent, Effort, Recall, Scope
 from memory.protocols import ChooseLLM, Embedder
 from memory.recall import pipeline, scope
@@ -31,6 +33,7 @@ class Asking:
     _serving: Serving
     _quick: Embedder | None
     _choose: ChooseLLM | None
+    _drive: ChooseLLM | None
 
     def recall(
         self,
@@ -58,6 +61,7 @@ class Asking:
         llm: ChooseLLM | None = None,
         cancelled: Callable[[], bool] | None = None,
         effort: Effort = "normal",
+        driver: ChooseLLM | None = None,
     ) -> Iterator[AskEvent]:
         """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then
         Token and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
@@ -66,7 +70,7 @@ class Asking:
         `llm` chooses the model that writes (default: that of `open`); whatever it does, an answer comes, of the lines
         themselves if need be. Closing the iterator ends its call, and so does `cancelled`, which is asked a few times a
         second from another thread. `effort` is how far the question may go where a model finds no answer in what was
-        found first.
+        found first; `driver` chooses the model that may drive tools then (default: that of `open`).
 
         Raises InvalidInputError, before the first event, for what `recall` raises it for; ModelCancelledError, later,
         for a question that was `cancelled` while a model wrote.
@@ -74,19 +78,23 @@ class Asking:
         analyse(question, now=now)  # a bad question fails here, not when the first event is fetched
         scope.checked(as_of, within, now)
         before = self._before(conversation)
-        return self._answer(question, within, llm or self._choose, Wish(now, as_of, before, cancelled, effort=effort))
+        models = ModelChoice(llm or self._choose, driver or self._drive)
+        return self._answer(question, within, models, Wish(now, as_of, before, cancelled, effort=effort))
 
     def _answer(
-        self, question: str, within: Scope | None, choose: ChooseLLM | None, wish: Wish, parent: int | None = None
+        self, question: str, within: Scope | None, models: ModelChoice, wish: Wish, parent: int | None = None
     ) -> Iterator[AskEvent]:
         searched = followed(question, wish.before)
         if searched != question:
             wish = replace(wish, question=well_formed(question))
-        found = self._find(searched, self.settings.answer.episodes, wish.as_of, within, wish.now)
+        split = () if wish.question else parts(searched)
+        found, *of_parts = (
+            self._find(one, self._many(one), wish.as_of, within, wish.now) for one in (searched, *split)
+        )
         yield from found.recall.trace.steps
         yield from found.recall.trace.visits
         embedder = self._quick or self._serving.embedder
-        outcome = yield from answer(self.store.reading, found, embedder, self.settings.answer, choose, wish)
+        outcome = yield from answer(self.store.reading, found, embedder, self.settings.answer, models, wish, of_parts)
         trace, said = outcome.found.recall.trace.extended(*outcome.steps), outcome.answer
         trace = replace(trace, question=wish.question or trace.question)
         with self.store.writing() as conn:
@@ -98,6 +106,10 @@ class Asking:
             plan = Plan(wish.as_of, within, wish.now, wish.effort, follows)
             trace_id = traces.store(conn, trace, said, now, plan, outcome.calls, outcome.usage, outcome.tier, parent)
         yield said.traced(trace_id)
+
+    def _many(self, question: str) -> int:
+        """How many episodes an answer to it is made from."""
+        return shape.episodes(shape.shape(analyse(question)), self.settings.answer.episodes)
 
     def _before(self, conversation: int | None) -> tuple[str, ...]:
         """What was asked in a chat before, the newest last."""

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from memory.answer.allowance import ALLOWED
 from memory.answer.extract import extract
-from memory.answer.ladder import Models, Wish
+from memory.answer.ladder import ModelChoice, Wish
 from memory.answer.whynot import whynot
 from memory.asking import Asking
 from memory.nouns import AskEvent, Citation, Fact
@@ -47,7 +47,7 @@ class Explaining(Asking):
         the first event."""
         asked, plan = (one := self.trace(id)).asked, one.plan
         wish = Wish(None, plan.as_of, (), cancelled, asked.question if plan.searched else "", plan.effort)
-        models = Models(llm or self._choose, driver or self._drive)
+        models = ModelChoice(llm or self._choose, driver or self._drive)
         return self._answer(plan.searched or asked.question, plan.within, models, wish, parent=id)
 
     def why(self, id: int) -> Why:

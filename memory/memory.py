@@ -15,8 +15,8 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
-from memory.asking import Asking
 from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, StoreBusyError
+from memory.explaining import Explaining
 from memory.learn import diagnose
 from memory.nouns import Check, Diagnosis, Document, Receipt, Stats
 from memory.protocols import LLM, ChooseLLM, Embedder
@@ -38,7 +38,7 @@ CHECKPOINT_WAIT = 10.0  # seconds that forgetting waits for questions that are b
 ENOUGH = 0.9  # the share of episodes that must have a vector before questions use vectors at all
 
 
-class Memory(Asking, Revising, Switching):
+class Memory(Explaining, Revising, Switching):
     """One open memory. Use `Memory.open`; close it, or use it in a `with`."""
 
     def __init__(
@@ -48,9 +48,11 @@ class Memory(Asking, Revising, Switching):
         settings: MemorySettings,
         quick: Embedder | None = None,
         choose: ChooseLLM | None = None,
+        drive: ChooseLLM | None = None,
     ) -> None:
         self.store = store
         self._choose = choose
+        self._drive = drive
         self._quick = quick
         self.settings = settings
         self._write_lock = threading.RLock()  # from comparing with what is stored until the snapshot is replaced
@@ -67,6 +69,7 @@ class Memory(Asking, Revising, Switching):
         *,
         embedder: Embedder,
         llm: LLM | None = None,
+        driver: LLM | None = None,
         settings: MemorySettings | None = None,
         quick: Embedder | None = None,
     ) -> Memory:
@@ -79,12 +82,13 @@ class Memory(Asking, Revising, Switching):
         takes seconds (default: `embedder`). Its vectors are not stored.
 
         `llm` writes the answers of `ask`, from what it may get to see. Without one they are the lines of memory.
+        `driver` may look for evidence with tools where much effort is wanted; it should be one that is good at that.
 
         Raises StoreError and its kinds.
         """
         store = Store.open(path)
         try:
-            return cls(store, embedder, settings or MemorySettings(), quick, None if llm is None else lambda _: llm)
+            return cls(store, embedder, settings or MemorySettings(), quick, _chooses(llm), _chooses(driver))
         except BaseException:
             store.close()
             raise
@@ -273,6 +277,11 @@ class Memory(Asking, Revising, Switching):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _chooses(llm: LLM | None) -> ChooseLLM | None:
+    """Chooses that one, whatever is asked."""
+    return None if llm is None else lambda local_only: llm if llm.is_local or not local_only else None
 
 
 def _share(conn: Connection, embedder_id: int) -> float:

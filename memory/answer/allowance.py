@@ -35,6 +35,7 @@ ALLOWED: dict[Effort, Allowance] = {
     "normal": Allowance(4, 12_000, 60),
     "deep": Allowance(12, 20_000, 180),
 }
+GUIDED: dict[Effort, int] = {"quick": 0, "normal": 2, "deep": 6}  # calls in which a model picks where to look
 OF_AGENT = Allowance(12, 50_000, 300)  # what an agent may take on top
 NONE_KEPT = Allowance(0, 0, 0)
 

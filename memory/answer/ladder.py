@@ -8,23 +8,29 @@ while a model writes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import perf_counter
 
 from memory.answer import compose
-from memory.answer.allowance import ALLOWED, Meter, Metered
+from memory.answer.allowance import ALLOWED, GUIDED, OF_AGENT, Allowance, Meter, Metered
 from memory.answer.compose import Written
 from memory.answer.context import Context, fitted, gathered
 from memory.answer.extract import NOT_FOUND, NOT_FOUND_THERE, Extract, extract
+from memory.answer.shape import hint, shape
+from memory.answer.together import together
 from memory.errors import ModelError
 from memory.llm import NOTHING, Usage, about_tokens
 from memory.nouns import Answer, Citation, Effort, Step, Token
 from memory.protocols import LLM, ChooseLLM, Embedder
+from memory.recall.agent import agent
+from memory.recall.explore import Explorer
+from memory.recall.guided import guided
 from memory.recall.pipeline import Found
-from memory.recall.route import Assessment, Tier, assess
+from memory.recall.route import Assessment, Tier, assess, onward
+from memory.recall.tools import Toolbox
 from memory.settings import AnswerSettings
 from memory.store.connect import Connection
 
@@ -32,11 +38,21 @@ Reading = Callable[[], AbstractContextManager[Connection]]
 
 PROMPT = 400  # tokens of a request beside system, evidence and reply
 LEAST = 300  # tokens of evidence without which a model is not asked
+OF_PART = 5  # episodes of each part of a question that a model sees before those of the whole
 DEEP = 5_000  # tokens of evidence that an answer with much effort may be written from
 _LAST_NUMBER = re.compile(r"\[(\d+)\](?=\s*$)")
 INSTEAD = "This is what your notes say, word for word."
 
 Event = Step | Token | Citation
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """Who may be asked: a model that writes the answer, and one that may drive the tools of memory. Without the first
+    the lines themselves are the answer."""
+
+    writer: ChooseLLM | None = None
+    driver: ChooseLLM | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +86,13 @@ def answer(
     found: Found,
     embedder: Embedder,
     settings: AnswerSettings,
-    choose: ChooseLLM | None,
+    models: ModelChoice,
     wish: Wish,
+    parts: Sequence[Found] = (),
 ) -> Generator[Event, None, Outcome]:
-    """Answers from what was recalled, with as little as suffices. A connection must see what the recall saw."""
-    ladder = _Ladder(reading, found, embedder, settings, choose, wish)
+    """Answers from what was recalled, with as little as suffices; `parts` is what was recalled for each of the
+    questions that this one is made of. A connection must see what the recall saw."""
+    ladder = _Ladder(reading, found, embedder, settings, models, wish, parts)
     said = yield from ladder.climbed()
     return Outcome(said, tuple(ladder.steps), ladder.found, ladder.tier, ladder.meter.calls, ladder.meter.usage)
 
@@ -88,8 +106,9 @@ class _Ladder:
         found: Found,
         embedder: Embedder,
         settings: AnswerSettings,
-        choose: ChooseLLM | None,
+        models: ModelChoice,
         wish: Wish,
+        parts: Sequence[Found],
     ) -> None:
         self.found = found
         self.steps: list[Step] = []
@@ -98,28 +117,129 @@ class _Ladder:
         self._reading = reading
         self._embedder = embedder
         self._settings = settings
-        self._choose = choose if settings.model == "auto" and found.n_allowed else None
+        asks = settings.model == "auto" and found.n_allowed > 0
+        self._models = models if asks and models.writer is not None else ModelChoice()
         self._wish = wish
+        self._tried: set[Tier] = set()
+        self._parts = parts
+        self._shape = shape(found.question, tuple(found.seeds.values()))
+        self._collect(hit.episode.id for part in parts for hit in part.recall.hits[:OF_PART])
 
     def climbed(self) -> Generator[Event, None, Answer]:
         lines = yield from self._extracted()
         yield from self._assessed(lines)
-        if self._choose is None:
+        if self._models.writer is None:
             return (yield from _extractive(lines))
+        while True:
+            try:
+                picked = self._picked(lines)
+            except ModelError as error:
+                return (yield from _extractive(lines, str(error)))
+            except Exception as error:  # a model of somebody else's
+                return (yield from _extractive(lines, f"The model failed ({type(error).__name__})."))
+            if picked is None:
+                return (yield from _extractive(lines))
+            llm, context = picked
+            said = yield from self._composed(llm, context)
+            if said.text or said.broken or not (yield from self._risen(said, llm, context)):
+                return (yield from _ended(said, lines, self.found, llm.name, context))
+            lines = yield from self._extracted()
+
+    def _risen(self, said: Written, llm: LLM, context: Context) -> Generator[Event, None, bool]:
+        """Looks further after a model found no answer; whether there is anything new to answer from."""
+        why = (
+            "The model does not find the answer in it." if said.no_answer else "Nothing that the model wrote is proved."
+        )
+        keep = Allowance(1, self._tokens_of_answer(context), 0)
+        while True:
+            driver = self._driving()
+            rise = onward(
+                self.found,
+                effort=self._wish.effort,
+                tried=self._tried,
+                why=why,
+                missing=said.missing,
+                many=self._shape.kind in ("list", "count", "about"),
+                has_agent=driver is not None,
+                calls_left=self.meter.calls_left,
+            )
+            if rise is None:
+                return False
+            self._tried.add(rise.tier)
+            self.tier = rise.tier
+            yield self._done(Step("route", 0.0, {"tier": rise.tier, "reason": rise.reason}))
+            before = self.found
+            if rise.tier == "R3":
+                yield from self._guided(llm, said.missing, keep)
+            elif driver is not None:
+                yield from self._driven(driver, said.missing)
+            if self.found is not before:
+                return True
+
+    def _guided(self, llm: LLM, missing: Sequence[str], keep: Allowance) -> Generator[Event, None, None]:
+        explorer = Explorer(self._reading, self.found, only_open=not llm.is_local)
+        looked = guided(
+            Metered(llm, self.meter, keep),
+            explorer,
+            self._question,
+            missing=missing,
+            calls=GUIDED[self._wish.effort],
+            now=self._now,
+            cancelled=self._wish.cancelled,
+        )
+        yield from map(self._done, looked.steps)
+        self._collect(looked.episodes)
+
+    def _driven(self, llm: LLM, missing: Sequence[str]) -> Generator[Event, None, None]:
+        self.meter.allow(OF_AGENT)
+        toolbox = Toolbox(
+            self._reading, self.found.snapshot, self.found.embedder, self.found, only_open=not llm.is_local
+        )
+        looked = agent(
+            Metered(llm, self.meter),
+            toolbox,
+            self._question,
+            turns=OF_AGENT.calls,
+            missing=missing,
+            now=self._now,
+            cancelled=self._wish.cancelled,
+        )
+        yield from map(self._done, looked.steps)
+        self._collect(looked.episodes)
+
+    def _driving(self) -> LLM | None:
+        """The model that may drive tools, one on this machine first; None if there is none that can be reached."""
+        if self._models.driver is None or self._wish.effort != "deep":
+            return None
         try:
-            picked = self._picked(lines)
-        except ModelError as error:
-            return (yield from _extractive(lines, str(error)))
-        except Exception as error:  # a model of somebody else's
-            return (yield from _extractive(lines, f"The model failed ({type(error).__name__})."))
-        if picked is None:
-            return (yield from _extractive(lines))
-        said = yield from self._composed(picked)
-        return (yield from _ended(said, lines, self.found, picked[0].name, picked[1]))
+            return self._models.driver(True) or self._models.driver(False)
+        except Exception:  # whatever is wrong with it, the question goes on without
+            return None
+
+    def _collect(self, episodes: Iterable[int]) -> None:
+        with self._reading() as conn:
+            self.found = self.found.collecting(conn, episodes)
+
+    def _tokens_of_answer(self, context: Context) -> int:
+        """What an answer from more evidence than this may take."""
+        return about_tokens(context.text()) + about_tokens(compose.SYSTEM) + PROMPT + self._settings.answer_tokens
+
+    @property
+    def _question(self) -> str:
+        """The question as the person put it."""
+        return self._wish.question or self.found.question.text
+
+    @property
+    def _now(self) -> datetime:
+        return self._wish.now or self._wish.as_of or datetime.now(UTC)
 
     def _extracted(self) -> Generator[Event, None, Extract]:
         with self._reading() as conn:
-            lines = extract(conn, self.found, self._embedder, self._settings)
+            if self._parts:
+                found = [extract(conn, part, self._embedder, self._settings) for part in self._parts]
+                lines = together(found, [part.question.text for part in self._parts])
+            else:
+                lines = extract(conn, self.found, self._embedder, self._settings)
         yield self._done(lines.step)
         return lines
 
@@ -135,10 +255,10 @@ class _Ladder:
     def _picked(self, lines: Extract) -> tuple[LLM, Context] | None:
         """The model that answers, and the evidence that it gets; None if there is no model, or no room for evidence.
         Raises what the choice of a model raises."""
-        assert self._choose is not None
+        assert self._models.writer is not None
         with self._reading() as conn:
             pieces = gathered(conn, self.found, lines.lines)
-        chosen = compose.chosen(self._choose, pieces)
+        chosen = compose.chosen(self._models.writer, pieces)
         if chosen is None:
             return None
         llm, kept, left_out = chosen
@@ -149,15 +269,15 @@ class _Ladder:
         tokens = min(most, room)
         return (llm, fitted(kept, tokens, left_out)) if tokens >= LEAST else None
 
-    def _composed(self, picked: tuple[LLM, Context]) -> Generator[Event, None, Written]:
-        llm, context = picked
+    def _composed(self, llm: LLM, context: Context) -> Generator[Event, None, Written]:
         wish, start, before = self._wish, perf_counter(), (self.meter.calls, self.meter.usage.total)
         request = compose.request(
-            wish.question or self.found.question.text,
+            self._question,
             context,
-            now=wish.now or wish.as_of or datetime.now(UTC),
+            now=self._now,
             as_of=wish.as_of,
             before=wish.before,
+            hint=hint(self._shape),
             max_tokens=self._settings.answer_tokens,
             cancelled=wish.cancelled,
         )

@@ -39,6 +39,7 @@ from memory.times import to_ms
 from memory.unicode import well_formed
 
 NO_STRATEGY = "none"
+DIGITS = 4  # of a score in the trace
 SHOWN_OBJECTS = 12  # objects of a walk that the trace names
 COLLECTED = 0.10  # of the best score: what an episode gains that was gathered on purpose
 
@@ -65,10 +66,10 @@ class Recorder:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A recall with what later stages need of it: the graph it walked, the analysed question, the names of the objects
-    it seeded by node id, how many episodes it was allowed to see and how many there are, when facts must hold to be
-    shown, the time that is asked of (ms UTC), and whether a time is all that was asked for, and there is something of
-    it.
+    """A recall with what later stages need of it: the snapshot and embedder it used, the analysed question, the names
+    of the objects it seeded by node id, how many episodes it was allowed to see and how many there are, when facts must
+    hold to be shown, the time that is asked of (ms UTC), and whether a time is all that was asked for, and there is
+    something of it.
 
     `allowed` (n,): the episodes that may be seen; `ranking` (n,) >= 0: the score by which all of them are ranked;
     `start`: where walks begin and what leads them. `collected`: ids of the episodes that were gathered on top of what
@@ -76,7 +77,8 @@ class Found:
     """
 
     recall: Recall
-    graph: Graph
+    snapshot: Snapshot
+    embedder: Embedder
     question: Question
     seeds: Mapping[int, str]
     n_allowed: int
@@ -89,6 +91,11 @@ class Found:
     start: Seeds
     settings: RecallSettings
     collected: frozenset[int] = frozenset()
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that was walked."""
+        return self.snapshot.graph
 
     def sees(self, episode: int) -> bool:
         """Whether the question may see an episode, by its id."""
@@ -198,12 +205,16 @@ def recall(
         hits = _hits(graph, rows, found, ranking, scores, walk, linked, agreed)
         detail["episodes"] = len(hits)
         detail["text_only"] = [int(node) for node in graph.episode_ids[_text_only(rows, walk, k)]]
+        detail["channels"] = {
+            str(hit.episode.id): {name: round(score, DIGITS) for name, score in hit.channels.items()} for hit in hits
+        }
     _record_visits(recorder, conn, graph, seeds, walk, hits)
     if as_of is None:  # a later note may tell of the time asked of
         holds = holds._replace(begun_by=NO_END)
     return Found(
         Recall(hits, recorder.trace()),
-        graph,
+        snapshot,
+        embedder,
         question,
         labels,
         int(may_see.sum()),
