@@ -64,6 +64,25 @@ class Client:
     def recall(self, request: wire.RecallRequest) -> wire.RecallReply:
         return self._call("POST", "/recall", wire.RecallReply, request, SLOW)
 
+    def traces(self, limit: int = 50, offset: int = 0) -> wire.TracesReply:
+        """The questions that were asked, the newest first."""
+        return self._call("GET", _with("/traces", limit=limit, offset=offset), wire.TracesReply)
+
+    def trace(self, id: int) -> wire.Trace:
+        return self._call("GET", f"/traces/{id}", wire.Trace)
+
+    def ask_again(self, id: int) -> Stream:
+        """The events of the question of a trace, asked once more; the last one is an Answered."""
+        return self._stream("POST", f"/traces/{id}/again", ends=wire.Answered)
+
+    def why(self, id: int) -> wire.WhyReply:
+        """What the answer of a trace rests on."""
+        return self._call("GET", f"/traces/{id}/why", wire.WhyReply)
+
+    def whynot(self, id: int, words: str) -> wire.WhyNotReply:
+        """Why the answer of a trace does not hold these words."""
+        return self._call("GET", _with(f"/traces/{id}/whynot", words=words), wire.WhyNotReply)
+
     def remember(self, request: wire.RememberRequest) -> wire.Remembered:
         return self._call("POST", "/remember", wire.Remembered, request, SLOW)
 

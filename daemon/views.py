@@ -16,6 +16,7 @@ from memory.nouns import (
     AskEvent,
     Citation,
     Diagnosis,
+    Effort,
     Episode,
     Fact,
     Hit,
@@ -68,6 +69,13 @@ def policy(name: str | None) -> Policy | None:
     return cast(Policy | None, name)
 
 
+def effort(name: str) -> Effort:
+    """Raises InvalidInputError."""
+    if name not in get_args(Effort):
+        raise InvalidInputError(f"effort is {name[:40]!r}. Write quick, normal or deep.")
+    return cast(Effort, name)
+
+
 def scope(within: wire.Within) -> Scope | None:
     """None for no limit."""
     if within == wire.Within():
@@ -89,7 +97,7 @@ def passage(episode: Episode) -> wire.Passage:
         kind=episode.source.kind,
         title=episode.title,
         text=episode.text,
-        at=_iso(episode.at),
+        at=iso(episode.at),
         speaker=episode.speaker,
         line=episode.line,
         end_line=episode.end_line,
@@ -98,7 +106,7 @@ def passage(episode: Episode) -> wire.Passage:
 
 
 def recall_reply(found: Recall, ms: float) -> wire.RecallReply:
-    return wire.RecallReply(tuple(map(_found, found.hits)), ms, tuple(map(_stage, found.trace.steps)))
+    return wire.RecallReply(tuple(map(_found, found.hits)), ms, tuple(map(stage, found.trace.steps)))
 
 
 def remembered(receipt: Receipt) -> wire.Remembered:
@@ -111,10 +119,10 @@ def known_fact(fact: Fact) -> wire.KnownFact:
         kind=fact.kind,
         text=fact.text,
         objects=fact.objects,
-        valid_from=_iso(fact.valid_from),
-        valid_to=_iso(fact.valid_to),
+        valid_from=iso(fact.valid_from),
+        valid_to=iso(fact.valid_to),
         recorded=fact.recorded.isoformat(),
-        retired=_iso(fact.retired),
+        retired=iso(fact.retired),
         superseded_by=fact.superseded_by,
         uri=fact.uri,
         line=fact.line,
@@ -137,13 +145,13 @@ def revision(of: Revision) -> wire.FactRevision:
         confidence=of.confidence,
         state=of.state,
         at=of.at.isoformat(),
-        settled=_iso(of.settled),
+        settled=iso(of.settled),
     )
 
 
 def source_row(listed: sources.Listed) -> wire.SourceRow:
     source = listed.source
-    return wire.SourceRow(source.uri, source.kind, source.title, listed.episodes, _iso(source.at), source.policy)
+    return wire.SourceRow(source.uri, source.kind, source.title, listed.episodes, iso(source.at), source.policy)
 
 
 def conversation(row: conversations.Conversation) -> wire.Conversation:
@@ -188,7 +196,7 @@ def cited(citation: Citation) -> wire.Cited:
         episode_id=citation.episode_id,
         line=citation.line,
         end_line=citation.end_line,
-        at=_iso(citation.at),
+        at=iso(citation.at),
         speaker=citation.speaker,
         earlier=citation.earlier,
     )
@@ -198,9 +206,9 @@ def event(of: AskEvent) -> wire.Stage | wire.Visited | wire.Chunk | wire.Cited |
     """An event of `ask`; the Answered still lacks its conversation and its time."""
     match of:
         case Step():
-            return _stage(of)
+            return stage(of)
         case Visit():
-            return wire.Visited(of.node_id, of.kind, of.label, float(of.score), of.stage, of.status)
+            return visited(of)
         case Token():
             return wire.Chunk(of.text)
         case Citation():
@@ -218,13 +226,17 @@ def event(of: AskEvent) -> wire.Stage | wire.Visited | wire.Chunk | wire.Cited |
             )
 
 
+def visited(visit: Visit) -> wire.Visited:
+    return wire.Visited(visit.node_id, visit.kind, visit.label, float(visit.score), visit.stage, visit.status)
+
+
 def _found(hit: Hit) -> wire.Found:
     return wire.Found(
         passage(hit.episode), float(hit.score), {name: float(score) for name, score in hit.channels.items()}
     )
 
 
-def _stage(step: Step) -> wire.Stage:
+def stage(step: Step) -> wire.Stage:
     return wire.Stage(step.stage, round(step.ms, 3), {str(key): _plain(value) for key, value in step.detail.items()})
 
 
@@ -242,5 +254,6 @@ def _plain(value: Any) -> Any:
     return item() if callable(item) else str(value)
 
 
-def _iso(when: datetime | None) -> str | None:
+def iso(when: datetime | None) -> str | None:
+    """A time as the wire writes it."""
     return when.isoformat() if when else None

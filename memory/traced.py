@@ -73,11 +73,11 @@ class Why:
 
     traced: Traced
     used: tuple[Used, ...]
-    chain: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
-    gaps: tuple[str, ...] = ()
-    shown: int = 0
-    allowed: Allowance | None = None
+    chain: tuple[str, ...]
+    reasons: tuple[str, ...]
+    gaps: tuple[str, ...]
+    shown: int
+    allowed: Allowance
 
 
 Cut = Literal[

@@ -22,6 +22,12 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "facts": ("facts", "List what the memory holds of NAME: a person, a place, a thing."),
         "history": ("facts", "Show how what is known of NAME changed."),
     },
+    "Look into an answer": {
+        "traces": ("traces", "List the questions that were asked, newest first."),
+        "trace": ("traces", "Show what a question did: its stages, what it visited, its evidence, what it took."),
+        "why": ("why", "Show what an answer rests on."),
+        "whynot": ("why", "Show why WORDS are not in an answer."),
+    },
     "Read and forget": {
         "add": ("writing", "Read files and folders once."),
         "remember": ("writing", "Keep TEXT as a note."),

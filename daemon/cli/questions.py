@@ -11,7 +11,7 @@ from daemon.cli import output, times
 from daemon.cli.errors import HOW_TO_READ, NOTHING_READ, NothingFound
 from daemon.cli.options import as_of_option, json_option, scope_options
 from daemon.cli.session import Session, pass_session
-from daemon.client import DaemonDownError
+from daemon.client import DaemonDownError, Stream
 
 OUT_OF_REACH = "Nothing that was read lies in that time and place."
 
@@ -20,28 +20,43 @@ OUT_OF_REACH = "Nothing that was read lies in that time and place."
 @click.argument("question", nargs=-1, required=True)
 @scope_options
 @as_of_option
+@click.option(
+    "--effort",
+    type=click.Choice(["quick", "normal", "deep"]),
+    default="normal",
+    show_default=True,
+    help="How far a language model may go where the answer is not found at once.",
+)
 @json_option
 @pass_session
-def ask(session: Session, question: tuple[str, ...], within: wire.Within, as_of: str | None, as_json: bool) -> None:
+def ask(
+    session: Session, question: tuple[str, ...], within: wire.Within, as_of: str | None, effort: str, as_json: bool
+) -> None:
     """Answer QUESTION from the memory, with the source of every claim.
 
     Exits with 4 when the memory does not hold the answer. With --json the question's events come as they happen,
     one a line.
     """
-    answered = _stream(session, wire.AskRequest(_text(question), as_of=as_of, within=within), as_json)
-    if not as_json:
-        _print_citations(answered)
-        _tell(answered.note or None)
+    request = wire.AskRequest(_text(question), as_of=as_of, within=within, effort=effort)
+    answered = print_answer(session.client.ask(request), as_json)
     if answered.no_answer:
         if not as_json and session.client.status().episodes == 0:
             output.say(HOW_TO_READ)
         sys.exit(NothingFound.exit_code)
 
 
-def _stream(session: Session, request: wire.AskRequest, as_json: bool) -> wire.Answered:
-    """Prints the answer as it comes, or with JSON every event."""
+def print_answer(events: Stream, as_json: bool) -> wire.Answered:
+    """Prints the answer as it comes, and its sources, or with JSON every event."""
+    answered = _printed(events, as_json)
+    if not as_json:
+        print_sources(answered.missing, answered.citations)
+        _tell(answered.note or None)
+    return answered
+
+
+def _printed(events: Stream, as_json: bool) -> wire.Answered:
     last = ""
-    for event in session.client.ask(request):
+    for event in events:
         if as_json:
             output.print_json(event)
         elif isinstance(event, wire.Stage):
@@ -61,15 +76,20 @@ def _tell(sentence: str | None) -> None:
         output.say(sentence)
 
 
-def _print_citations(answered: wire.Answered) -> None:
-    for missing in answered.missing:
-        output.print_text(f"Missing: {missing}")
-    if answered.citations:
+def print_sources(missing: tuple[str, ...], citations: tuple[wire.Cited, ...]) -> None:
+    """What stands under an answer: what is missing, and where each citation is from."""
+    for one in missing:
+        output.print_text(f"Missing: {one}")
+    if citations:
         click.echo()
-    for cited in answered.citations:
+    for cited in citations:
         earlier = "  (earlier)" if cited.earlier else ""
-        place = output.place(cited.uri, cited.line, cited.title, cited.speaker, (cited.at or "")[:10])
-        click.echo(output.styled(f"[{cited.n}] ", bold=True) + output.styled(f"{place}{earlier}", dim=True))
+        click.echo(output.styled(f"[{cited.n}] ", bold=True) + output.styled(f"{where(cited)}{earlier}", dim=True))
+
+
+def where(cited: wire.Cited) -> str:
+    """Where a citation is from."""
+    return output.place(cited.uri, cited.line, cited.title, cited.speaker, (cited.at or "")[:10])
 
 
 @click.command()

@@ -21,6 +21,11 @@ Requests without a body:
     GET    /revisions/{id}                            -> FactRevision
     POST   /names            NamesRequest             -> Names
     GET    /episodes/{id}                             -> Passage
+    GET    /traces?limit=&offset=                     -> TracesReply
+    GET    /traces/{id}                               -> Trace
+    POST   /traces/{id}/again                         -> question stream: the same question, asked now
+    GET    /traces/{id}/why                           -> WhyReply
+    GET    /traces/{id}/whynot?words=                 -> WhyNotReply
     GET    /check                                     -> CheckReply
     GET    /diagnosis?limit=                          -> Diagnosis
     GET    /embedder                                  -> EmbedderReply
@@ -119,6 +124,7 @@ from daemon.wire.requests import (
     VerdictRequest,
     Within,
 )
+from daemon.wire.traces import Asked, LostPassage, Trace, TracesReply, UsedSource, WhyNotReply, WhyReply
 
 PROTOCOL = 1  # raised when a client of the version before could misread what it gets
 
@@ -130,6 +136,7 @@ __all__ = [
     "AliasSuspect",
     "Answered",
     "AskRequest",
+    "Asked",
     "BackedUp",
     "BackupRequest",
     "CheckReply",
@@ -167,6 +174,7 @@ __all__ = [
     "HistoryReply",
     "Hub",
     "KnownFact",
+    "LostPassage",
     "Message",
     "MessagesReply",
     "ModelRole",
@@ -193,8 +201,13 @@ __all__ = [
     "Stage",
     "Status",
     "Strand",
+    "Trace",
+    "TracesReply",
+    "UsedSource",
     "VerdictRequest",
     "Visited",
+    "WhyNotReply",
+    "WhyReply",
     "Within",
     "decode",
     "encode",

@@ -20,12 +20,14 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class AskRequest:
-    """POST /ask -> question stream. `conversation` is the id of a chat session the turn is saved in."""
+    """POST /ask -> question stream. `conversation` is the id of a chat session the turn is saved in; `effort`, how far
+    the question may go: quick | normal | deep."""
 
     question: str
     as_of: str | None = None
     within: Within = field(default_factory=Within)
     conversation: int | None = None
+    effort: str = "normal"
 
 
 @dataclass(frozen=True, slots=True)

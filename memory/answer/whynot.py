@@ -14,6 +14,7 @@ import numpy as np
 from memory.answer.extract import Extract
 from memory.answer.judge import Told, told_in
 from memory.answer.lines import Line, stems
+from memory.errors import InvalidInputError
 from memory.languages import content_words, guess
 from memory.nouns import Citation, Episode
 from memory.recall.pipeline import Found
@@ -25,14 +26,17 @@ from memory.times import from_ms, to_ms
 from memory.traced import Cut, Lost, Traced, WhyNot
 from memory.words import words as words_of
 
+MOST_WORDS = 32  # that are looked for
 PROPOSED = 200  # passages with the words that are compared, beside those that were found
 
 
 def whynot(conn: Connection, found: Found, said: Extract, traced: Traced, words: str, most: int) -> WhyNot:
     """The `most` nearest passages that hold the words. `found` and `said` are what the question comes to now: the
-    recall, and the answer in lines. `conn` must see what they saw."""
+    recall, and the answer in lines. `conn` must see what they saw. InvalidInputError for no words."""
     language = guess(words)
-    terms = tuple(dict.fromkeys(content_words(words, language))) or tuple(dict.fromkeys(words_of(words)))
+    terms = tuple(content_words(words, language) or dict.fromkeys(words_of(words)))[:MOST_WORDS]
+    if not terms:
+        raise InvalidInputError("Say which words the answer should have held.")
     counts = text.document_frequencies(conn, terms)
     missing = tuple(term for term in terms if not counts[term])
     wanted = frozenset(stems(" ".join(term for term in terms if counts[term]), language)) or frozenset(
@@ -78,6 +82,7 @@ class _Inquest:
         self._conn, self._found, self._said = conn, found, said
         self._traced, self._wanted, self._language = traced, wanted, language
         self._hits = {hit.episode.id: hit for hit in found.recall.hits}
+        self._numbers = {line.thesis_id: number for number, line in enumerate(said.lines)}
         self._steps: dict[str, Any] = {step.stage: step.detail for step in traced.trace.steps}
         self._now = {step.stage: step.detail for step in found.recall.trace.steps}
 
@@ -126,9 +131,12 @@ class _Inquest:
         return self._not_said(lost, thesis, told)
 
     def _sentence(self, episode: Episode) -> Thesis | None:
-        """Of the episode's sentences the one that holds most of the words."""
+        """Of the episode's sentences the one that holds most of the words, of these the one that answers best."""
         theses = [one for one in episodes.theses_of(self._conn, [episode.id]) if one.origin == "sentence"]
-        return max(theses, key=lambda one: (self._held(one.text), -one.id), default=None)
+        last = len(self._numbers)
+        return min(
+            theses, key=lambda one: (-self._held(one.text), self._numbers.get(one.id, last), one.id), default=None
+        )
 
     def _told(self, thesis: Thesis | None) -> Sequence[Told]:
         if thesis is None:
@@ -183,7 +191,7 @@ class _Inquest:
         """Why an episode that was found is not in the answer."""
         lines = self._said.lines
         shown = int(self._said.step.detail.get("lines", 0))
-        number = next((n for n, line in enumerate(lines) if thesis and line.thesis_id == thesis.id), None)
+        number = self._numbers.get(thesis.id) if thesis else None
         newer = self._newer(lines, number, told)
         if newer is not None:
             return replace(lost, cut="replaced", **newer)

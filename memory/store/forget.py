@@ -38,7 +38,8 @@ def source(conn: Connection, uri: str, now: int) -> Forgotten:
     conn.execute(f"DELETE FROM source WHERE id IN {_LIST}", (listed,))
     conn.execute("DELETE FROM skip WHERE uri = ?", (uri,))
     conn.execute(  # traces of questions that were limited to it
-        "DELETE FROM trace WHERE EXISTS (SELECT 1 FROM json_each(plan, '$.within.sources') WHERE value = ?)", (uri,)
+        "DELETE FROM trace WHERE EXISTS (SELECT 1 FROM json_tree(plan, '$.within') WHERE value IN (?1, ?1 || '#'))",
+        (uri,),
     )
     conn.execute("DELETE FROM job WHERE EXISTS (SELECT 1 FROM json_tree(job.payload) WHERE value = ?)", (uri,))
     return gone._replace(sources=len(sources))

@@ -1,0 +1,136 @@
+"""Traces, and why an answer is what it is, as the wire's dataclasses; and the routes that give them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from fastapi import FastAPI, Response
+
+from daemon import views, wire
+from daemon.gate import reply
+from memory import Memory
+from memory.errors import InvalidInputError
+from memory.nouns import Scope
+from memory.store import traces
+from memory.traced import Asked, Lost, Traced, Used
+
+T = TypeVar("T")
+Read = Callable[[Callable[[], T]], Coroutine[Any, Any, T]]
+
+MOST_TRACES = 1000
+
+
+def routes(app: FastAPI, memory: Memory, read: Read[Any]) -> None:
+    """What is only looked at; to ask again is `POST /traces/{id}/again`, beside the questions."""
+
+    @app.get("/traces", response_model=wire.TracesReply)
+    async def listed(limit: int = 50, offset: int = 0) -> Response:
+        if not 0 <= limit <= MOST_TRACES or offset < 0:
+            raise InvalidInputError(f"Ask for 0 to {MOST_TRACES} traces, from 0 on.")
+
+        def call() -> wire.TracesReply:
+            with memory.store.reading() as conn:
+                found = traces.listing(conn, limit, offset)
+                return wire.TracesReply(tuple(map(asked, found)), traces.count(conn))
+
+        return reply(await read(call))
+
+    @app.get("/traces/{id}", response_model=wire.Trace)
+    async def one(id: int) -> Response:
+        return reply(await read(lambda: trace(memory.trace(id))))
+
+    @app.get("/traces/{id}/why", response_model=wire.WhyReply)
+    async def reasons(id: int) -> Response:
+        return reply(await read(lambda: why(memory, id)))
+
+    @app.get("/traces/{id}/whynot", response_model=wire.WhyNotReply)
+    async def reasons_not(id: int, words: str) -> Response:
+        return reply(await read(lambda: whynot(memory, id, words)))
+
+
+def asked(of: Asked) -> wire.Asked:
+    return wire.Asked(
+        of.id, of.at.isoformat(), of.question, of.no_answer, of.tier, of.calls, of.read, of.written, round(of.ms, 1),
+        of.model, of.parent,
+    )  # fmt: skip
+
+
+def trace(of: Traced) -> wire.Trace:
+    answer, plan = of.answer, of.plan
+    found = wire.Trace(
+        asked=asked(of.asked),
+        as_of=views.iso(plan.as_of),
+        within=_within(plan.within),
+        effort=plan.effort,
+        searched=plan.searched,
+        steps=tuple(map(views.stage, of.trace.steps)),
+        visits=tuple(map(views.visited, of.trace.visits)),
+    )
+    if answer is None:
+        return found
+    return replace(
+        found,
+        text=answer.text,
+        citations=tuple(map(views.cited, answer.citations)),
+        missing=answer.missing,
+        confidence=answer.confidence,
+        note=answer.note,
+    )
+
+
+def why(memory: Memory, id: int) -> wire.WhyReply:
+    """NotFoundError."""
+    found = memory.why(id)
+    answer, allowed = found.traced.answer, found.allowed
+    return wire.WhyReply(
+        asked(found.traced.asked),
+        tuple(map(_used, found.used)),
+        found.chain,
+        found.reasons,
+        found.gaps,
+        found.shown,
+        found.traced.plan.effort,
+        answer.confidence if answer else 0.0,
+        answer.note if answer else "",
+        allowed.calls,
+        allowed.tokens,
+        allowed.seconds,
+    )
+
+
+def whynot(memory: Memory, id: int, words: str) -> wire.WhyNotReply:
+    """NotFoundError, InvalidInputError."""
+    found = memory.whynot(id, words)
+    return wire.WhyNotReply(asked(found.asked), found.words, tuple(map(_lost, found.lost)), found.missing)
+
+
+def _used(of: Used) -> wire.UsedSource:
+    return wire.UsedSource(
+        views.cited(of.citation), of.place, of.score, dict(of.channels), tuple(map(views.known_fact, of.facts))
+    )
+
+
+def _lost(of: Lost) -> wire.LostPassage:
+    return wire.LostPassage(
+        passage=views.passage(of.episode),
+        quote=of.quote,
+        line=of.line,
+        cut=of.cut,
+        reason=of.reason,
+        place=of.place,
+        of=of.of,
+        score=of.score,
+        channels={name: round(score, 4) for name, score in of.channels.items()},
+        by=views.known_fact(of.by) if of.by else None,
+        since=views.iso(of.since),
+    )
+
+
+def _within(scope: Scope | None) -> wire.Within:
+    if scope is None:
+        return wire.Within()
+    return wire.Within(
+        scope.sources, scope.folders, scope.tags, scope.conversation, views.iso(scope.since), views.iso(scope.until)
+    )

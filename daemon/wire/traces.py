@@ -1,0 +1,118 @@
+"""What a question did, and what can be said of its answer by that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from daemon.wire.events import Cited, Stage, Visited
+from daemon.wire.facts import KnownFact
+from daemon.wire.replies import Passage
+from daemon.wire.requests import Within
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that was asked. `no_answer` is None if only passages were asked for; `tier`: R0 (replay) | R2 (recall)
+    | R3 (guided) | R4 (agent); `calls` of language models, which read and wrote so many tokens; `model` wrote the
+    answer, "" if none did; `parent` is the trace that this one asks again."""
+
+    id: int
+    at: str
+    question: str
+    no_answer: bool | None = None
+    tier: str = "R2"
+    calls: int = 0
+    read: int = 0
+    written: int = 0
+    ms: float = 0.0
+    model: str = ""
+    parent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TracesReply:
+    """GET /traces?limit=&offset=, newest first. `total` counts all there are."""
+
+    traces: tuple[Asked, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """GET /traces/{id}: all that is kept of a question. `effort`: quick | normal | deep; `searched` is what was
+    searched for in its place, where it followed another question; `text` is None if only passages were asked for."""
+
+    asked: Asked
+    as_of: str | None = None
+    within: Within = field(default_factory=Within)
+    effort: str = "normal"
+    searched: str = ""
+    steps: tuple[Stage, ...] = ()
+    visits: tuple[Visited, ...] = ()
+    text: str | None = None
+    citations: tuple[Cited, ...] = ()
+    missing: tuple[str, ...] = ()
+    confidence: float = 0.0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UsedSource:
+    """What a citation rests on: its passage's place among those that were found (1 is the best), its score, the scores
+    by channel that this was made from, and the facts that are read out of the words it quotes."""
+
+    cited: Cited
+    place: int | None = None
+    score: float | None = None
+    channels: dict[str, float] = field(default_factory=dict)
+    facts: tuple[KnownFact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WhyReply:
+    """GET /traces/{id}/why. `chain`: the ways that join the lines; `reasons`: why the question went further than a
+    search; `gaps`: what spoke against what was found; `shown` passages there were to answer from. The last three are
+    what it might have taken."""
+
+    asked: Asked
+    used: tuple[UsedSource, ...] = ()
+    chain: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    shown: int = 0
+    effort: str = "normal"
+    confidence: float = 0.0
+    note: str = ""
+    allowed_calls: int = 0
+    allowed_tokens: int = 0
+    allowed_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LostPassage:
+    """A passage that holds the words asked about, and what became of it, with the reason in a sentence. `cut`: used |
+    gone | later | scope | time | not_proposed | ranked | replaced | threshold | lines | room | model
+    (`memory.traced` says what each means). It came in `place` of `of`; `by` took its place, `since` then."""
+
+    passage: Passage
+    quote: str
+    line: int | None
+    cut: str
+    reason: str
+    place: int | None = None
+    of: int = 0
+    score: float | None = None
+    channels: dict[str, float] = field(default_factory=dict)
+    by: KnownFact | None = None
+    since: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNotReply:
+    """GET /traces/{id}/whynot?words=. The nearest passages that hold the words; those of the words in `missing` stand
+    nowhere in the memory."""
+
+    asked: Asked
+    words: str
+    lost: tuple[LostPassage, ...] = ()
+    missing: tuple[str, ...] = ()
