@@ -4,7 +4,8 @@ A set is a folder with two files of JSON lines:
 
 * `corpus.jsonl`   passages `{"id","title","text"}`, one document each,
                    or turns `{"id","conversation","session","time","speaker","text"}`, one chat per session
-* `queries.jsonl`  `{"id","question","gold":[ids of the corpus]}`, for turns also `"conversation"` and `"category"`
+* `queries.jsonl`  `{"id","question","gold":[ids of the corpus]}`, for turns also `"conversation"` and `"category"`;
+                   `"answer"` and `"aliases"` where answers are judged
 
 Other keys are ignored.
 """
@@ -37,6 +38,7 @@ class Question:
     gold: tuple[str, ...]
     conversation: str | None = None
     category: str | None = None
+    answers: tuple[str, ...] = ()
 
     @property
     def apart(self) -> bool:
@@ -185,6 +187,13 @@ def _questions(path: Path, turns: bool) -> list[Question]:
             gold=tuple(map(str, row["gold"])),
             conversation=row["conversation"] if turns else None,
             category=str(row["category"]) if turns and "category" in row else None,
+            answers=_answers(row),
         )
         for row in read_rows(path, needed)
     ]
+
+
+def _answers(row: dict[str, Any]) -> tuple[str, ...]:
+    """The answer and its other forms, as texts."""
+    forms = [row.get("answer"), *(row.get("aliases") or ())]
+    return tuple(dict.fromkeys(str(form).strip() for form in forms if form is not None and str(form).strip()))

@@ -1,4 +1,4 @@
-"""Is an answer right? By containment, as the rules of the lifelog data say; no model judges.
+"""Is an answer right? By containment, as the rules of the lifelog data say, or exactly; no model judges.
 
 A question carries `accept` (and `accept_also`), `reject` and, for histories, `require`: strings that are
 looked for in the answer. Case, white space, `*` and backticks do not matter; a match may not begin inside
@@ -8,6 +8,7 @@ a word or number nor end inside a number, so that "3" is not found in "13", "2.3
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -56,3 +57,21 @@ def is_stale(question: Mapping[str, Any], answer: str) -> bool:
 
 def _rejected(question: Mapping[str, Any], answer: str) -> bool:
     return any(contains(answer, wrong) for wrong in question["reject"])
+
+
+def words(text: str) -> list[str]:
+    """What is compared exactly: lower case, without punctuation and articles, as question answering sets do it."""
+    return [word for word in re.findall(r"\w+", re.sub(r"[’']", "", text.lower())) if word not in ("a", "an", "the")]
+
+
+def is_exact(answer: str, wanted: str) -> bool:
+    """True if both are the same words."""
+    return words(answer) == words(wanted)
+
+
+def overlap(answer: str, wanted: str) -> float:
+    """F1 of the words that both have, 0 to 1."""
+    said, right = Counter(words(answer)), Counter(words(wanted))
+    if not said or not right:
+        return float(said == right)
+    return 2 * (said & right).total() / (said.total() + right.total())

@@ -43,11 +43,11 @@ class StaticEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """(n,) texts -> (n, 256) float32, rows of norm 1; a blank text gives zeros, a long one counts MAX_CHARS."""
-        tokenizer, table = self._load()
+        reader, table = self._load()
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         for start in range(0, len(texts), self.batch):
             wanted = [_cut(text) for text in texts[start : start + self.batch]]
-            for offset, encoding in enumerate(tokenizer.encode_batch_fast(wanted, add_special_tokens=False)):
+            for offset, encoding in enumerate(reader.encode_batch_fast(wanted, add_special_tokens=False)):
                 if encoding.ids:
                     vectors[start + offset] = table[encoding.ids].sum(axis=0)
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -78,15 +78,28 @@ def _package() -> Path:
     return Path(next(iter(spec.submodule_search_locations)))
 
 
-def _read_model(package: Path) -> tuple[Tokenizer, Vectors]:
-    from safetensors.numpy import load_file
+def tokenizer() -> Tokenizer:
+    """Its tokenizer, for counting: that of Llama 2, 32,000 tokens. NotAvailableError."""
     from tokenizers import Tokenizer
 
     try:
-        table = load_file(package / _WEIGHTS)["embedding.weight"].astype(np.float32)
-        tokenizer = Tokenizer.from_file(str(package / _TOKENIZER))
+        read = Tokenizer.from_file(str(_package() / _TOKENIZER))
     except Exception as error:  # tokenizers raises nothing narrower
-        raise NotAvailableError(f"The embedder's files cannot be read ({error}). Install wordllama again.") from error
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer, table
+        raise _unreadable(error) from error
+    read.no_padding()
+    read.no_truncation()
+    return read
+
+
+def _read_model(package: Path) -> tuple[Tokenizer, Vectors]:
+    from safetensors.numpy import load_file
+
+    try:
+        table = load_file(package / _WEIGHTS)["embedding.weight"].astype(np.float32)
+    except Exception as error:
+        raise _unreadable(error) from error
+    return tokenizer(), table
+
+
+def _unreadable(error: Exception) -> NotAvailableError:
+    return NotAvailableError(f"The embedder's files cannot be read ({error}). Install wordllama again.")

@@ -38,7 +38,7 @@ def test_passages_become_a_document_each(tmp_path: Path) -> None:
         ("river/d0", "Mill", "The mill grinds.", "d0"),
         ("river/d1", "Tide", "It ebbs.", "d1"),
     ]
-    assert questions.questions == (data.Question("q", "Who?", ("d1",)),)
+    assert questions.questions == (data.Question("q", "Who?", ("d1",), answers=("7",)),)
     assert questions.texts == {"d0": "The mill grinds.", "d1": "It ebbs."}
 
 

@@ -78,3 +78,19 @@ def test_stale_is_a_wrong_answer_with_a_value_of_another_time() -> None:
 def test_a_value_between_blanks_is_always_found(before: str, value: str) -> None:
     stripped = value.strip(" \t\r\n*`.,:")
     assert judge.contains(f"({before}) {stripped} (end)", stripped)
+
+
+@pytest.mark.parametrize(
+    ("answer", "wanted", "exact", "overlap"),
+    [
+        ("The Anglican Communion.", "the Anglican communion", True, 1),
+        ("Ana’s boat", "Anas boat", True, 1),
+        ("It is Quill", "Quill", False, 0.5),
+        ("Oslo, Oslo", "Oslo", False, 2 / 3),
+        ("", "Quill", False, 0),
+        ("the", "a", True, 1),
+    ],
+)
+def test_exact_answers(answer: str, wanted: str, exact: bool, overlap: float) -> None:
+    assert judge.is_exact(answer, wanted) == exact
+    assert judge.overlap(answer, wanted) == pytest.approx(overlap)

@@ -1,0 +1,232 @@
+"""A model that knows what is true: what a question's answer is, and in which passages that stands. What it says follows
+from what it is shown: it answers if all of those passages are there, says NO ANSWER if not, and picks what leads to
+them. So whatever is wrong in the end was lost around the model. With an error rate it goes wrong as often as is asked.
+
+    with FakeOllama(OllamaModel("oracle"), answer=Oracle({"Where is the boat?": Known("Oslo", gold=[Gold(text)])})):
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from tests.fakes.answering import prompt
+from tests.fakes.answering import question as asked
+from tests.fakes.recorded import Noise
+from tests.fakes.server import Reply, Says
+from tests.fakes.talents import text_of
+
+NO_ANSWER = "NO ANSWER"
+DONE = "DONE"
+PICKS = 3
+BEGINNING = 2_000  # characters by which a long passage is told: evidence may be cut
+INVENTED = "Quentin Zabriskie"
+
+_SECTION = r":\n([0-9a-f]{16})\n(.*?)\n\1$"
+_EVIDENCE = re.compile(f"^The evidence{_SECTION}", re.MULTILINE | re.DOTALL)
+_FOUND = re.compile(f"^What was found{_SECTION}", re.MULTILINE | re.DOTALL)
+_NEXT = re.compile(f"^Where to look next{_SECTION}", re.MULTILINE | re.DOTALL)
+_NUMBERED = re.compile(r"^\[(\d+)\] (.*?)(?=^\[\d+\] |\Z)", re.MULTILINE | re.DOTALL)
+_PASSAGE = re.compile(r"(passage)([^\n]*):\n(.*)", re.DOTALL)
+_LINE = re.compile(r'(fact|line)((?:, in "[^\n]*?"(?=, by |, no longer|, contradict|:)|[^\n:])*): (.*)', re.DOTALL)
+_TITLE = re.compile(r', in "(.*)"(?:, by |, no longer|, contradict|$)')
+_LISTED = re.compile(r'- "(.*?)": (.*)')
+_QUOTED = re.compile(r'"([^"\n]+)"')
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\S)[^.!?\n]*)*[.!?]*")
+_WORD = re.compile(r"[^\W_]+")
+_NAME = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)*")
+
+
+@dataclass(frozen=True)
+class Gold:
+    """A passage without which a question cannot be answered: any of `texts` is it. `title`: where it stands."""
+
+    texts: tuple[str, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is true of a question. Without an `answer` it cannot be answered; `accepted`: other ways to say it."""
+
+    answer: str = ""
+    accepted: tuple[str, ...] = ()
+    gold: tuple[Gold, ...] = ()
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((self.answer, *self.accepted))) if self.answer else ()
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A numbered piece of evidence: "fact", "line" or "passage", where it stands, and its words."""
+
+    number: int
+    kind: str
+    title: str
+    text: str
+
+
+@lru_cache(maxsize=20_000)
+def plain(text: str) -> str:
+    """The words alone, in lower case, a blank around each."""
+    return f" {' '.join(_WORD.findall(text)).lower()} "
+
+
+def holds(text: str, words: str) -> bool:
+    """Whether these words stand in a text."""
+    wanted = plain(words)
+    return bool(wanted.strip()) and wanted in plain(text)
+
+
+def evidence(said: str) -> list[Piece]:
+    """The numbered pieces of a prompt; none where there is no evidence."""
+    found = _EVIDENCE.search(said)
+    pieces = []
+    for number, text in _NUMBERED.findall(found[2] if found else ""):
+        if match := _PASSAGE.match(text) or _LINE.match(text):
+            title = _TITLE.search(match[2])
+            pieces.append(Piece(int(number), match[1], title[1] if title else "", match[3]))
+    return pieces
+
+
+def standing(gold: Gold, pieces: Iterable[Piece], forms: Sequence[str] = ()) -> list[Piece]:
+    """The pieces in which a gold passage stands: with its beginning at least, or as a line or fact of it in which one
+    of the `forms` of the answer stands."""
+    wanted = [plain(text)[:BEGINNING].rstrip() for text in gold.texts]
+    found = []
+    for piece in pieces:
+        shown = plain(piece.text)
+        if any(one in shown for one in wanted):
+            found.append(piece)
+        elif piece.kind != "passage" and any(holds(piece.text, form) for form in forms):
+            told = gold.title and piece.kind == "fact" and plain(piece.title) == plain(gold.title)
+            if told or any(shown in plain(text) for text in gold.texts):
+                found.append(piece)
+    return found
+
+
+@dataclass
+class Oracle:
+    """The talent. `known`: by the question as it is asked. `error`: how often each decision goes wrong, 0 to 1; the
+    same decision goes wrong each time, whatever was asked before. `count` tells how many tokens a text has (words)."""
+
+    known: Mapping[str, Known]
+    error: float = 0.0
+    seed: int = 42
+    count: Callable[[str], int] = field(default=lambda text: len(text.split()))
+
+    def __call__(self, body: dict[str, Any]) -> Reply:
+        said = prompt(body)
+        text = self._picked(said, body) if _NEXT.search(said) else self._composed(said, body)
+        read = sum(self.count(text_of(turn)) for turn in body["messages"])
+        return Says(text, read=read, written=self.count(text))
+
+    # Answers --------------------------------------------------------------------------------------
+
+    def _composed(self, said: str, body: dict[str, Any]) -> str:
+        question, pieces = asked(body), evidence(said)
+        known = self.known.get(question, Known())
+        turn = sum(message["role"] == "assistant" for message in body["messages"])
+        there = [standing(gold, pieces, known.forms) for gold in known.gold]
+        what = (question, turn, [(piece.number, piece.title, piece.text[:60]) for piece in pieces])
+        complete = bool(known.answer and there) and all(there)
+        if Noise(self.error, self.seed).strikes("answer", *what):
+            return self._wrong(known, pieces, [piece for found in there for piece in found], complete, what)
+        if not complete:
+            return f"{NO_ANSWER}: {question.rstrip(' ?')}"
+        return _sentence(known, there) if turn else _short(known, there)
+
+    def _wrong(self, known: Known, pieces: list[Piece], right: list[Piece], complete: bool, what: object) -> str:
+        """An answer as a bad model gives it: none, one that another piece is said to prove, a name that stands nowhere,
+        or one that does."""
+        draw = Noise(1, self.seed).of("how", what)
+        others = [piece for piece in pieces if piece not in right] or pieces
+        ways = ["invents", "mistakes"] + (["refuses", "misplaces"] if complete else [])
+        way = draw.choice(ways) if pieces else "refuses"
+        if way == "refuses":
+            return f"{NO_ANSWER}: it is not there"
+        piece = draw.choice(others)
+        if way == "misplaces":
+            return f"{_unbracketed(known.answer)} [{piece.number}]."
+        names = [name for name in _NAME.findall(piece.text) if not any(holds(form, name) for form in known.forms)]
+        name = draw.choice(names) if way == "mistakes" and names else INVENTED
+        return f"{name} [{piece.number}]."
+
+    # Ways -----------------------------------------------------------------------------------------
+
+    def _picked(self, said: str, body: dict[str, Any]) -> str:
+        """The numbers of up to three options, those first that lead to what has not been found."""
+        question = asked(body)
+        known = self.known.get(question, Known())
+        section, listed = _NEXT.search(said), _FOUND.search(said)
+        options = _NUMBERED.findall(section[2] if section else "")
+        found = listed[2].splitlines() if listed else []
+        if Noise(self.error, self.seed).strikes("pick", question, options, found):
+            draw = Noise(1, self.seed).of("which", question, options, found)
+            return draw.choice([DONE, *(number for number, _ in options)])
+        missing = [gold for gold in known.gold if not _is_listed(gold, found)]
+        worth = {number: max((_leads(label, gold) for gold in missing), default=0) for number, label in options}
+        best = sorted((number for number in worth if worth[number]), key=lambda number: -worth[number])
+        return ", ".join(best[:PICKS]) or DONE
+
+
+def _short(known: Known, there: Sequence[Sequence[Piece]]) -> str:
+    """The answer as it stands in the evidence, or as it is known, and one piece of each gold passage."""
+    form = next((form for form in known.forms if any(holds(one.text, form) for found in there for one in found)), "")
+    return f"{_unbracketed(form or known.answer)} {_cited(there, form)}."
+
+
+def _sentence(known: Known, there: Sequence[Sequence[Piece]]) -> str:
+    """A sentence of a gold passage, word for word: the one in which the answer stands, or most of its words."""
+    wanted = set(plain(" ".join(known.forms)).split())
+    said = [
+        (any(holds(words, form) for form in known.forms), len(wanted & set(plain(words).split())), -n, words, piece)
+        for found in there
+        for piece in found
+        for n, words in enumerate(_SENTENCE.findall(piece.text))
+        if words.strip()
+    ]
+    *_, words, piece = max(said, key=lambda one: one[:3])
+    return f"{_unbracketed(words).rstrip('.!?')} [{piece.number}]."
+
+
+def _cited(there: Sequence[Sequence[Piece]], form: str) -> str:
+    first = [next((one for one in found if form and holds(one.text, form)), found[0]) for found in there]
+    first.sort(key=lambda one: not (form and holds(one.text, form)))
+    return "".join(f"[{number}]" for number in dict.fromkeys(one.number for one in first))
+
+
+def _unbracketed(text: str) -> str:
+    return " ".join(re.sub(r"[\[\]]", " ", text).split())
+
+
+def _is_listed(gold: Gold, found: Sequence[str]) -> bool:
+    """Whether one of the lines `- "title": sentence` is of this passage."""
+    for line in found:
+        listed = _LISTED.match(line)
+        if listed is None:
+            continue
+        title, sentence = listed.groups()
+        if gold.title and plain(title) == plain(gold.title):
+            return True
+        if any(holds(text, sentence) or holds(sentence, text) for text in gold.texts):
+            return True
+    return False
+
+
+def _leads(label: str, gold: Gold) -> int:
+    """How well an option leads to a passage: 3 it is that one, 2 it names where it stands, 1 it names what it names."""
+    named = _QUOTED.findall(label)
+    if gold.title and any(plain(name) == plain(gold.title) for name in named):
+        return 3
+    told = [part for part in (label.rpartition(": ")[2], *named) if len(plain(part).split()) > 3]
+    if any(holds(text, part) or holds(part, text) for part in told for text in gold.texts):
+        return 3
+    if gold.title and holds(label, gold.title):
+        return 2
+    return int(any(holds(text, name) for name in named for text in gold.texts))
