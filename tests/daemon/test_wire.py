@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import typing
 
@@ -20,6 +21,7 @@ PLAIN = st.recursive(
 TEXT = st.text(st.characters(codec=None), max_size=20)
 
 
+@functools.cache
 def of(kind: object) -> st.SearchStrategy[object]:
     """Anything a field of this type may hold."""
     arguments = typing.get_args(kind)
@@ -27,9 +29,9 @@ def of(kind: object) -> st.SearchStrategy[object]:
         hints = typing.get_type_hints(kind)
         return st.builds(kind, **{field.name: of(hints[field.name]) for field in dataclasses.fields(kind)})  # type: ignore[arg-type]
     if typing.get_origin(kind) is tuple:
-        return st.lists(of(arguments[0]), max_size=3).map(tuple)
+        return st.lists(of(arguments[0]), max_size=2).map(tuple)
     if typing.get_origin(kind) is dict:
-        return st.dictionaries(TEXT, PLAIN if arguments[1] is typing.Any else of(arguments[1]), max_size=3)
+        return st.dictionaries(TEXT, PLAIN if arguments[1] is typing.Any else of(arguments[1]), max_size=2)
     if arguments:
         return st.one_of(*map(of, arguments))
     return {
