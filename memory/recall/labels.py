@@ -31,32 +31,36 @@ def flat(text: str) -> str:
 class Labels:
     """Names of objects. `walk` sees only what may be shown; with `only_open` names must stand in it."""
 
-    def __init__(self, conn: Connection, walk: Walkable, only_open: bool) -> None:
-        self._conn = conn
+    def __init__(self, walk: Walkable, only_open: bool) -> None:
         self._walk = walk
         self._only_open = only_open
         self._known: dict[int, str] = {}
 
-    def of(self, nodes: Iterable[int]) -> dict[int, str]:
+    def of(self, conn: Connection, nodes: Iterable[int]) -> dict[int, str]:
         """Node id -> name in one line; what may not be named, or not be seen, is left out."""
         nodes = list(dict.fromkeys(nodes))
         new = [node for node in nodes if node not in self._known]
-        labels = stored.object_labels(self._conn, new)
+        labels = stored.object_labels(conn, new)
         for node in new:
             name = labels.get(node, "") if self._walk.visible(node) else ""
             if name and self._only_open and name not in (OWNER, NAMELESS):
-                name = self._as_written(node, name)
+                name = self._as_written(conn, node, name)
             self._known[node] = flat(name)[:LONGEST]
-        return {node: self._known[node] for node in nodes if self._known[node]}
+        return self.known(nodes)
 
-    def _as_written(self, node: int, label: str) -> str:
+    def known(self, nodes: Iterable[int]) -> dict[int, str]:
+        """The same of those that were asked for before."""
+        return {node: self._known[node] for node in nodes if self._known.get(node)}
+
+    def _as_written(self, conn: Connection, node: int, label: str) -> str:
         near = self._walk.neighbours(node).vertices
-        passages = episodes.by_ids(self._conn, near[self._walk.kinds(near) == EPISODE][:LOOKED_AT].tolist())
+        mentioning = near[self._walk.kinds(near) == EPISODE][:LOOKED_AT].tolist()
+        passages = [one for one in episodes.by_ids(conn, mentioning) if one.source.policy == "any"]
         if any(Quotable.of(_words(one)).names(label) for one in passages):
             return label
         for one in passages:
             surfaces = {mention.norm: mention.surface for mention in mentions(one.text, one.title)}
-            for norm, nodes in stored.objects_by_norm(self._conn, list(surfaces)).items():
+            for norm, nodes in stored.objects_by_norm(conn, list(surfaces)).items():
                 if node in nodes:
                     return surfaces[norm]
         return ""

@@ -17,27 +17,27 @@ class Relations:
     """The typed edges that `walk` may follow. With `only_open`, for a model elsewhere, those alone that no text tells
     which must stay on this machine, and without their times, which other facts may have changed."""
 
-    def __init__(self, conn: Connection, walk: Walkable, only_open: bool) -> None:
-        self._conn = conn
+    def __init__(self, walk: Walkable, only_open: bool) -> None:
         self._walk = walk
-        self._open = frozenset(sources.open_ids(conn)) if only_open else None
+        self._only_open = only_open
 
-    def of(self, node: int) -> dict[int, list[str]]:
+    def of(self, conn: Connection, node: int) -> dict[int, list[str]]:
         """Object -> how it is related to the object `node`, the newest last."""
         near = self._walk.neighbours(node)
         typed = near.edges[near.kinds == _REL].tolist()
         found: dict[int, list[str]] = {}
-        for one in relations.by_id(self._conn, typed):
-            if self._open is None or one.sources <= self._open:
+        may_leave = frozenset(sources.open_ids(conn)) if self._only_open else frozenset()
+        for one in relations.by_id(conn, typed):
+            if not self._only_open or one.sources <= may_leave:
                 found.setdefault(one.object if one.subject == node else one.subject, []).append(self._told(one, node))
-        for other in near.vertices[near.kinds == _SYN].tolist() if self._open is None else ():
+        for other in near.vertices[near.kinds == _SYN].tolist() if not self._only_open else ():
             found.setdefault(other, []).append("maybe the same")
         return found
 
     def _told(self, one: Relation, node: int) -> str:
         words = flat(one.predicate)[:LONGEST]
         arrow = f"-[{words}]->" if one.subject == node else f"<-[{words}]-"
-        since, until = (from_ms(ms) for ms in (one.valid_from, one.valid_to)) if self._open is None else (None, None)
+        since, until = (from_ms(ms) for ms in (one.valid_from, one.valid_to)) if not self._only_open else (None, None)
         parts: list[str] = [one.modality] if one.modality != "asserted" else []
         parts += [f"since {since.date().isoformat()}"] if since else []
         parts += [f"until {until.date().isoformat()}"] if until else []

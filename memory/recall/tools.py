@@ -12,6 +12,7 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,8 @@ NEAREST = 500  # passages of an object in which its neighbours are looked for
 
 _SENTENCE = re.compile(r"[^\n.!?。！？]+[.!?。！？]*")
 
+Reading = Callable[[], AbstractContextManager[Connection]]
+
 Child = Callable[[str, str], str]
 """A question and the passages for it, as text in a fence -> a short answer. How a sub-query is asked."""
 
@@ -82,13 +85,14 @@ class Result:
 class Toolbox:
     """The tools over what one question found.
 
-    `conn` must see what the recall saw, `snapshot` and `embedder` are those it used. `names` are those of the person
-    whose memory it is. With `only_open` nothing is shown of sources whose text must stay on this machine.
+    `reading` opens a connection, which is kept for one call of a tool only; `snapshot` and `embedder` are those that
+    the recall used. `names` are those of the person whose memory it is. With `only_open` nothing is shown of sources
+    whose text must stay on this machine.
     """
 
     def __init__(
         self,
-        conn: Connection,
+        reading: Reading,
         snapshot: Snapshot,
         embedder: Embedder,
         found: Found,
@@ -101,15 +105,16 @@ class Toolbox:
         self.collected: dict[int, float] = {}
         self.explored: list[int] = []
         self.child: Child | None = None
-        self._conn, self._snapshot, self._embedder, self._found = conn, snapshot, embedder, found
+        self._reading, self._snapshot, self._embedder, self._found = reading, snapshot, embedder, found
         self._names = names
         graph = found.graph
         allowed = found.allowed
         if only_open:
-            allowed = allowed & np.isin(graph.source_ids, sources.open_ids(conn))
+            with reading() as conn:
+                allowed = allowed & np.isin(graph.source_ids, sources.open_ids(conn))
         self._walk = Walkable(graph, allowed, when=found.start.when, hub_penalty=found.settings.hub_penalty)
-        self._labels = Labels(conn, self._walk, only_open)
-        self._relations = Relations(conn, self._walk, only_open)
+        self._labels = Labels(self._walk, only_open)
+        self._relations = Relations(self._walk, only_open)
         top = float(found.ranking[allowed].max(initial=0.0)) if len(allowed) else 0.0
         self._ranking: Floats = found.ranking / np.float32(top) if top > 0 else np.zeros_like(found.ranking)
         self._relevance = Guess(graph, self._ranking, self._walk.allowed)
@@ -122,7 +127,6 @@ class Toolbox:
             "vector_search": self._vector_search,
             "expand_neighbors": self._expand_neighbors,
             "read_chunk": self._read_chunk,
-            "sub_query": self._sub_query,
             "summarize_chunks": self._summarize_chunks,
             "collect_chunk": self._collect_chunk,
             "rerank_evidence": self._rerank_evidence,
@@ -136,7 +140,7 @@ class Toolbox:
             key = json.dumps([name, given, sorted(self.collected) if name == "rerank_evidence" else 0])
             if key in self._cache:
                 return Result(f"You asked that before; it gives the same.\n{self._cache[key].text}")
-            text = self._tools[name](**given)
+            text = self._sub_query(**given) if name == "sub_query" else self._made(name, given)
         except NoSuchCallError as error:
             return Result(str(error), failed=True)
         except InvalidInputError as error:
@@ -145,30 +149,34 @@ class Toolbox:
             self._cache[key] = Result(text)
         return Result(text)
 
+    def _made(self, name: str, given: Mapping[str, Any]) -> str:
+        with self._reading() as conn:
+            return self._tools[name](conn, **given)
+
     def state(self) -> str:
         """Where the search stands: what is collected and explored, and where to look next."""
         frontier = self._frontier()
-        labels = self._labels.of(frontier)
+        labels = self._labels.known(frontier)
         ahead = [f'[{self._number(node)}] "{labels[node]}"' for node in frontier if node in labels]
         parts = [f"Collected: {self._listed(self.collected)}.", f"Explored: {self._listed(self.explored[-FRONTIER:])}."]
         return " ".join(parts) + (f"\nNot explored yet:\n{self._fenced(ahead)}" if ahead else "")
 
     # The tools -------------------------------------------------------------------------------------
 
-    def _entity_search(self, query: str) -> str:
+    def _entity_search(self, conn: Connection, query: str) -> str:
         graph = self._found.graph
-        scores, columns = search(*self._place, query, self._walk.allowed, self._names)
+        scores, columns = self._search(conn, query)
         exact = np.array(sorted(columns), np.int64)
         nodes = graph.object_ids[exact[np.argsort(-graph.rarity(exact), kind="stable")]].tolist()
         if len(nodes) < FEW:
-            nodes += self._like(query, scores)
-        labels = self._labels.of([node for node in nodes if self._walk.visible(node)][: 2 * FOUND])
+            nodes += self._like(conn, query, scores)
+        labels = self._labels.of(conn, [node for node in nodes if self._walk.visible(node)][: 2 * FOUND])
         rows = [f"{self._name(node, labels)}, {_many(len(self._passages_of(node)))}" for node in [*labels][:FOUND]]
         if not rows:
             return "No object has such a name. vector_search finds passages by what they say."
         return f"{len(rows)} found:\n{self._fenced(rows)}"
 
-    def _get_chunks_for_entity(self, object: int) -> str:
+    def _get_chunks_for_entity(self, conn: Connection, object: int) -> str:
         node = self._object(object)
         self._explore(node)
         rows = self._passages_of(node)
@@ -176,30 +184,30 @@ class Toolbox:
             return "No passage speaks of it."
         scores = self._relevance(self._found.graph.episode_ids[rows].astype(np.int32))
         order = np.lexsort((rows, -self._ranking[rows], -scores))[:FOUND]
-        name = self._labels.of([node]).get(node, "")
-        shown = self._previews(rows[order], [*self._asked, *words(name)])
+        name = self._labels.of(conn, [node]).get(node, "")
+        shown = self._previews(conn, rows[order], [*self._asked, *words(name)])
         more = f" of {len(rows)}; vector_search finds the others" if len(rows) > len(order) else ""
         return f"{len(order)} passages{more}:\n{self._fenced(shown)}"
 
-    def _vector_search(self, query: str, k: int) -> str:
+    def _vector_search(self, conn: Connection, query: str, k: int) -> str:
         if not 1 <= k <= FOUND:
             raise NoSuchCallError(f"k must be from 1 to {FOUND}.")
-        scores, _ = search(*self._place, query, self._walk.allowed, self._names)
+        scores, _ = self._search(conn, query)
         rows = best(scores, self._walk.allowed, k)
         if not len(rows):
             return "Nothing is found by these words. Try others."
-        return f"{len(rows)} found:\n{self._fenced(self._previews(rows, [*words(query)], scores))}"
+        return f"{len(rows)} found:\n{self._fenced(self._previews(conn, rows, [*words(query)], scores))}"
 
-    def _expand_neighbors(self, object: int) -> str:
+    def _expand_neighbors(self, conn: Connection, object: int) -> str:
         node = self._object(object)
         self._explore(node)
         shared = self._shared(node)
-        related = self._relations.of(node)
+        related = self._relations.of(conn, node)
         around = np.array(sorted({*shared, *related} - {node}), np.int32)
         worth = self._worth(around)
         counts = np.array([shared.get(one, 0) for one in around.tolist()])
         order = np.lexsort((around, -counts, -worth))
-        labels = self._labels.of(around[order][: 2 * AROUND].tolist())
+        labels = self._labels.of(conn, around[order][: 2 * AROUND].tolist())
         shown = [one for one in around[order].tolist() if one in labels][:AROUND]
         rows = []
         for one in shown:
@@ -210,17 +218,17 @@ class Toolbox:
         more = f" of {len(around)}" if len(around) > len(rows) else ""
         return f"{len(rows)} objects{more}:\n{self._fenced(rows)}"
 
-    def _read_chunk(self, passage: int) -> str:
+    def _read_chunk(self, conn: Connection, passage: int) -> str:
         node = self._passage(passage)
-        (episode,) = self._texts([node])
+        episode = self._texts(conn, [node])[0]
         near = self._walk.neighbours(node)
         within = near.vertices[self._walk.kinds(near.vertices) == OBJECT]
         within = within[np.lexsort((within, -self._worth(within)))][:WITHIN]
-        labels = self._labels.of(within.tolist())
+        labels = self._labels.of(conn, within.tolist())
         rows = [self._head(episode), *(row for row in visible(episode.text)[:WHOLE].splitlines() if row.strip())]
         if labels:
             rows.append("Objects: " + ", ".join(self._name(one, labels) for one in labels))
-        before, after = episodes.neighbours(self._conn, [node]).get(node, (None, None))
+        before, after = episodes.neighbours(conn, [node]).get(node, (None, None))
         beside = [
             (word, one) for word, one in (("before", before), ("after", after)) if one and self._walk.visible(one)
         ]
@@ -230,20 +238,21 @@ class Toolbox:
     def _sub_query(self, question: str, passages: Sequence[int]) -> str:
         if self.child is None:
             raise NoSuchCallError("No turn is left for a sub-query.")
-        texts = self._texts(self._passage(one) for one in passages)
+        with self._reading() as conn:
+            texts = self._texts(conn, [self._passage(one) for one in passages])
         told = self._fenced([f"{self._head(one)}: {flat(one.text)[:QUOTED]}" for one in texts])
         answer = flat(self.child(flat(question), told))[:ANSWER]
         return f"From these passages alone:\n{self._fenced([answer])}"
 
-    def _summarize_chunks(self, passages: Sequence[int], focus: str) -> str:
+    def _summarize_chunks(self, conn: Connection, passages: Sequence[int], focus: str) -> str:
         wanted = [*words(focus)]
         rows = [
             f"{self._head(one)}: " + " ".join(_best(one.text, wanted, SENTENCES))[: 2 * PREVIEW]
-            for one in self._texts(self._passage(one) for one in passages)
+            for one in self._texts(conn, [self._passage(one) for one in passages])
         ]
         return f"What they say about it:\n{self._fenced(rows)}"
 
-    def _collect_chunk(self, passage: int, relevance: float) -> str:
+    def _collect_chunk(self, conn: Connection, passage: int, relevance: float) -> str:
         node = self._passage(passage)
         if node in self.collected:
             return f"[{passage}] is collected already."
@@ -252,19 +261,18 @@ class Toolbox:
         self.collected[node] = relevance
         return f"[{passage}] is collected; {len(self.collected)} in all."
 
-    def _rerank_evidence(self, query: str) -> str:
+    def _rerank_evidence(self, conn: Connection, query: str) -> str:
         if not self.collected:
             raise NoSuchCallError("Nothing is collected yet.")
-        scores, _ = search(*self._place, query, self._walk.allowed, self._names)
+        scores, _ = self._search(conn, query)
         rows = self._walk.rows(list(self.collected))
         order = np.lexsort((rows, -scores[rows]))
-        return f"The best first:\n{self._fenced(self._previews(rows[order], [*words(query)], scores))}"
+        return f"The best first:\n{self._fenced(self._previews(conn, rows[order], [*words(query)], scores))}"
 
     # What they are made of -------------------------------------------------------------------------
 
-    @property
-    def _place(self) -> tuple[Connection, Snapshot, Embedder, Found]:
-        return self._conn, self._snapshot, self._embedder, self._found
+    def _search(self, conn: Connection, query: str) -> tuple[Floats, list[int]]:
+        return search(conn, self._snapshot, self._embedder, self._found, query, self._walk.allowed, self._names)
 
     @property
     def _asked(self) -> list[str]:
@@ -327,26 +335,33 @@ class Toolbox:
         known = ~graph.is_date[columns]
         return dict(zip(graph.object_ids[columns[known]].tolist(), counts[known].tolist(), strict=True))
 
-    def _like(self, query: str, scores: Floats) -> list[int]:
+    def _like(self, conn: Connection, query: str, scores: Floats) -> list[int]:
         """Objects with a similar name: of those that begin alike, and of those in the passages that fit best."""
         wanted = norm(query)
-        names = stored.beginning_with(self._conn, wanted[:3], BEGINNINGS) if len(wanted) > 2 else []
+        names = stored.beginning_with(conn, wanted[:3], BEGINNINGS) if len(wanted) > 2 else []
         near = [
             norm(name) for name in names if fuzz.ratio(norm(name), wanted) >= ALIKE or norm(name).startswith(wanted)
         ]
-        found = sorted({node for nodes in stored.objects_by_norm(self._conn, near).values() for node in nodes})
+        found = sorted({node for nodes in stored.objects_by_norm(conn, near).values() for node in nodes})
         graph = self._found.graph
         columns = np.unique(graph.counts[best(scores, self._walk.allowed, 2 * FOUND)].indices)
-        labels = stored.object_labels(self._conn, graph.object_ids[columns].tolist())
+        labels = stored.object_labels(conn, graph.object_ids[columns].tolist())
         inside = [id for id, label in sorted(labels.items()) if fuzz.partial_ratio(norm(label), wanted) >= ALIKE
                   and min(len(norm(label)), len(wanted)) > 2]  # fmt: skip
         return [*found, *inside]
 
-    def _texts(self, nodes: Iterable[int]) -> list[Episode]:
-        return episodes.by_ids(self._conn, list(dict.fromkeys(nodes)))
+    def _texts(self, conn: Connection, nodes: Sequence[int]) -> list[Episode]:
+        """These episodes, but for what was forgotten, or may not leave any more, since the question was asked."""
+        found = episodes.by_ids(conn, list(dict.fromkeys(nodes)))
+        found = [one for one in found if not self.only_open or one.source.policy == "any"]
+        if not found:
+            raise NoSuchCallError("That is not there any more.")
+        return found
 
-    def _previews(self, rows: Ints | Ids, wanted: Sequence[str], scores: Floats | None = None) -> list[str]:
-        found = self._texts(self._found.graph.episode_ids[rows].tolist())
+    def _previews(
+        self, conn: Connection, rows: Ints | Ids, wanted: Sequence[str], scores: Floats | None = None
+    ) -> list[str]:
+        found = self._texts(conn, self._found.graph.episode_ids[rows].tolist())
         row_of = self._found.graph.row_of
         fits = {one.id: f" (fits {float(scores[row_of[one.id]]):.2f})" for one in found} if scores is not None else {}
         return [f"{self._head(one)}{fits.get(one.id, '')}: {_beginning(one.text, wanted)}" for one in found]
