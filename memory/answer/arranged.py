@@ -48,7 +48,7 @@ def arranged(
         case "list" if asked.in_order:
             return _course(lines, usual, found.question)
         case "list" | "count":
-            return _several(lines, usual, settings)
+            return _several(lines, usual, found.question, settings)
         case _:
             return list(usual)
 
@@ -88,8 +88,10 @@ def _speaks(line: Line, name: frozenset[str]) -> bool:
     return bool(name) and name <= {*line.words, *stems(line.shown), *stems(line.episode.title)}
 
 
-def _several(lines: Sequence[Line], usual: Sequence[Line], settings: AnswerSettings) -> list[Line]:
-    """The usual lines, and behind them the best line of each other passage that is as much about the question."""
+def _several(lines: Sequence[Line], usual: Sequence[Line], question: Question, settings: AnswerSettings) -> list[Line]:
+    """The usual lines, and behind them the best line of each other passage that is as much about the question, and
+    itself speaks of what is asked."""
+    topic = _topic(question)
     chosen = list(usual)
     passages = {line.episode.id for line in chosen}
     floor = lines[0].score - settings.line_margin - WIDER if lines else 0.0
@@ -97,7 +99,7 @@ def _several(lines: Sequence[Line], usual: Sequence[Line], settings: AnswerSetti
     for line in lines:
         if len(chosen) >= MANY or line.score < floor:
             break
-        new = line.episode.id not in passages and not line.earlier and line.coverage >= least
+        new = line.episode.id not in passages and not line.earlier and line.coverage >= least and topic & line.words
         if new and not any(_alike(line, other) for other in chosen):
             passages.add(line.episode.id)
             chosen.append(line)
@@ -111,13 +113,12 @@ def _alike(line: Line, other: Line) -> bool:
 
 def _course(lines: Sequence[Line], usual: Sequence[Line], question: Question) -> list[Line]:
     """What tells the whole course in one line, then what was told of it in each passage, by time."""
-    language = question.language
-    topic = {stem(term, language) for term in question.topic or question.terms} - course_words(language)
+    topic = _topic(question)
     whole = [line for line in usual if line.also]
     shown = {line.thesis_id for one in whole for line in (one, *one.also)}
     passages: dict[int, Line] = {}
     for line in lines:
-        held = topic & {*line.words, *stems(line.episode.title, language)}
+        held = topic & {*line.words, *stems(line.episode.title, question.language)}
         belongs = topic & line.words and len(held) >= ABOUT * len(topic) and line.values
         if belongs and line.thesis_id not in shown and not line.also:
             passages.setdefault(line.episode.id, line)
@@ -125,3 +126,9 @@ def _course(lines: Sequence[Line], usual: Sequence[Line], question: Question) ->
     if len(told) + len(whole) < 2:
         return list(usual)
     return [*whole, *(dated(replace(line, earlier=False)) for line in told)][:MANY]
+
+
+def _topic(question: Question) -> frozenset[str]:
+    """The stems of what is asked, without those of how it is asked."""
+    said = frozenset(stem(term, question.language) for term in question.topic or question.terms)
+    return said - course_words(question.language)

@@ -7,6 +7,7 @@ memory that no model has read knows few facts, and one made of short messages ha
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -27,15 +28,21 @@ from memory.write.values import same_value
 LINES, FACTS = 10, 6  # shown at most
 NEAR = 200  # facts of the object that are looked at, the newest
 OF_ONE_KIND = 2  # facts with one predicate
-PER_EPISODE, PER_OWN = 1, 3  # sentences of one passage; of one that is about nothing else
+PER_EPISODE, PER_OWN, OWN = 1, 3, 4  # sentences of one passage; of one about nothing else, and of all these
 ALIKE = 0.6  # share of its words that a sentence may have in common with one line that is shown
 BEFORE = 2  # older values that are shown with a fact
 SHORT = 3  # words that a sentence has at least
 
+# A line that only files a note, or greets.
+_FILING = re.compile(
+    r"(?:from|to|cc|bcc|subject|date|title|tags?|created|updated|category|id|status): "
+    r"|(?:dear|hi|hello|liebe[rs]?|hallo|beste)\b[^.!?]{0,60}$",
+    re.IGNORECASE,
+)
 # What says what somebody or something is, apart from all that belongs to it.
 _IS = frozenset(("is", "is a", "is an", "is the", "was", "job title", "type", "kind", "is called", "means", "species"))
 _NAMED, _NEW, _TELLS, _LONG = 1.0, 1.0, 1.5, 0.5  # what counts for a sentence: not fitted
-_VALUES, _WORDS = 4, 14  # from which on it tells enough, and is long enough
+_VALUES, _WORDS = 2, 14  # from which on it tells enough, and is long enough
 
 
 def objects_of(conn: Connection, found: Found, subject: str) -> list[int]:
@@ -157,9 +164,8 @@ def _sentences(
     name = frozenset(stems(subject, language))
     titled = _titled(found, objects, {line.episode.id for line in lines})
     own = {id for id in {line.episode.id for line in lines} if id in titled}
-    about = [line for line in lines if (line.episode.id in own or name <= line.words) and _tells(line, name)]
-    if not name:
-        about = []
+    named = [line for line in lines if line.episode.id in own or (name and name <= line.words)]
+    about = [line for line in named if _tells(line, name)]
     newest = sorted({line.newness for line in about})
     place = {at: (n + 1) / len(newest) for n, at in enumerate(newest)}
 
@@ -177,13 +183,14 @@ def _sentences(
     taken = Counter[int]()
     quoted = {line.thesis_id for line in known}
     for line in [*first, *others]:
-        most = PER_OWN if line.episode.id in own else PER_EPISODE
+        is_own = line.episode.id in own
         if len(known) + len(chosen) == LINES:
             break
-        if taken[line.episode.id] == most or line.thesis_id in quoted or _alike(line, chosen):
+        if taken[line.episode.id] == (PER_OWN if is_own else PER_EPISODE) or (is_own and taken.total() == OWN):
             continue
-        taken[line.episode.id] += 1
-        chosen.append(line)
+        if line.thesis_id not in quoted and not _alike(line, chosen):
+            taken[line.episode.id] += 1
+            chosen.append(line)
     mine = [line for line in chosen if line.episode.id in own]
     rest = sorted((line for line in chosen if line.episode.id not in own), key=lambda line: -line.newness)
     return [_dated(line) for line in [*mine, *rest]]
@@ -204,16 +211,17 @@ def _titled(found: Found, objects: Collection[int], ids: Collection[int]) -> set
 
 
 def _tells(line: Line, name: frozenset[str]) -> bool:
-    """Whether it is more than a heading or a label."""
-    title = stems(line.episode.title)
-    return len(line.words - name) >= SHORT and not line.words <= {*title, *name} and not line.shown.endswith("?")
+    """Whether it is more than a heading, a label or a question."""
+    said = line.words - {*stems(line.episode.title), *name}
+    return len(line.words - name) >= SHORT and bool(said) and not _FILING.match(line.shown) and line.shown[-1:] != "?"
 
 
 def _alike(line: Line, shown: Sequence[Line]) -> bool:
+    """Whether a line that is shown says most of it."""
     return any(len(line.words & other.words) >= ALIKE * min(len(line.words), len(other.words)) for other in shown)
 
 
 def _dated(line: Line) -> Line:
     """The sentence with the day on which it was written."""
-    day = line.episode.at.date().isoformat() if line.episode.at else ""
+    day = line.episode.at.astimezone(UTC).date().isoformat() if line.episode.at else ""
     return line if not day or day in line.shown else replace(line, shown=f"{line.shown} ({day})")

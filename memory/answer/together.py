@@ -3,22 +3,21 @@ through; and said once what nothing was found about."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain, zip_longest
 
 from memory.answer.extract import Extract
 from memory.answer.lines import Line
 from memory.nouns import Answer, Citation, Step
 
 NOTHING_ABOUT = "There is nothing in your memory about:"
-_NUMBERS = re.compile(r"(?:\s\[\d+\])+\s*$")  # of a line's citations, behind it
 
 
 def together(answers: Sequence[Extract], parts: Sequence[str]) -> Extract:
     """One answer of those to each of `parts`, one each, at least one; NoAnswer only if all of them are."""
     step = _step(answers)
-    lines = _each_once([line for one in answers for line in one.lines])
+    lines = _in_turn([one.lines for one in answers])
     answered = [(part, one) for part, one in zip(parts, answers, strict=True) if not one.answer.no_answer]
     if not answered:
         missing = tuple(dict.fromkeys(term for one in answers for term in one.answer.missing))
@@ -44,14 +43,7 @@ def _renumbered(one: Extract, citations: list[Citation], said: dict[tuple[int, s
     under an earlier part is only pointed to."""
     pieces: list[str | Citation] = []
     pointed: list[int] = []
-    own = {citation.n: citation for citation in one.answer.citations}
-    for piece in one.pieces:
-        if not isinstance(piece, str):
-            continue
-        behind = _NUMBERS.search(piece)
-        numbers = re.findall(r"\d+", behind[0]) if behind else []
-        cited = [own[int(number)] for number in numbers if int(number) in own]
-        text = piece[: behind.start()] if behind else piece
+    for text, cited in _lines(one.pieces):
         key = (cited[0].episode_id if cited else 0, text.strip())
         if key in said:
             pointed.append(said[key])
@@ -59,16 +51,32 @@ def _renumbered(one: Extract, citations: list[Citation], said: dict[tuple[int, s
         new = [replace(citation, n=len(citations) + place) for place, citation in enumerate(cited, 1)]
         if new:
             said[key] = new[0].n
-            text = f"{text} {' '.join(f'[{citation.n}]' for citation in new)}\n"
-        pieces += [text, *new]
+        numbers = "".join(f" [{citation.n}]" for citation in new)
+        pieces += [f"{text}{numbers}\n", *new]
         citations += new
     if pointed:
         pieces.append(f"- as above {' '.join(f'[{number}]' for number in dict.fromkeys(pointed))}\n")
     return pieces
 
 
-def _each_once(lines: Sequence[Line]) -> tuple[Line, ...]:
-    return tuple({line.thesis_id: line for line in reversed(lines)}.values())[::-1]
+def _lines(pieces: Sequence[str | Citation]) -> list[tuple[str, list[Citation]]]:
+    """The lines of an answer without their numbers, each with the citations that follow it."""
+    lines: list[tuple[str, list[Citation]]] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            lines.append((piece.rstrip(), []))
+        else:
+            lines[-1][1].append(piece)
+    return [(text.removesuffix(" ".join(f"[{one.n}]" for one in cited)).rstrip(), cited) for text, cited in lines]
+
+
+def _in_turn(answers: Sequence[Sequence[Line]]) -> tuple[Line, ...]:
+    """The best line of each, then the second of each, and so on, each once."""
+    found: dict[int, Line] = {}
+    for line in chain.from_iterable(zip_longest(*answers)):
+        if line is not None:
+            found.setdefault(line.thesis_id, line)
+    return tuple(found.values())
 
 
 def _step(answers: Sequence[Extract]) -> Step:
