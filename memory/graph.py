@@ -187,6 +187,13 @@ class Links:
             self.told[np.argsort(self.told[:, 0], kind="stable")],
         )
 
+    def ends(self, id: int) -> tuple[int, int] | None:
+        """The node ids that a link joins; None if there is no such link."""
+        place = int(np.searchsorted(self.ids, id))
+        if place == len(self.ids) or self.ids[place] != id:
+            return None
+        return int(self.src[place]), int(self.dst[place])
+
     def without(self, ids: Sequence[int]) -> Links:
         """These but for some; other ids among them are passed over."""
         keep = ~np.isin(self.ids, ids)

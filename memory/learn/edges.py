@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from memory.store.edge_memory import FORGOTTEN, Slots
@@ -123,15 +124,14 @@ def calibrated(keys: NDArray[np.floating], evidence: Sequence[frozenset[int]]) -
 
     `keys` (n, d) unit vectors; `evidence` (n,) the episodes that answered each.
     """
-    if not len(keys):
-        return None
-    alike = keys.astype(np.float64) @ keys.T
-    pairs = [
-        alike[one, other]
-        for one in range(len(evidence))
-        for other in range(one)
-        if evidence[one] and evidence[other] and not evidence[one] & evidence[other]
-    ]
+    known = [place for place, episodes in enumerate(evidence) if episodes]
+    column = {episode: place for place, episode in enumerate(sorted(frozenset().union(*evidence)))}
+    columns = [column[episode] for place in known for episode in sorted(evidence[place])]
+    ends = np.cumsum([0, *(len(evidence[place]) for place in known)])
+    shared = sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(known), len(column)))
+    apart = (shared @ shared.T).toarray() == 0
+    alike = keys[known].astype(np.float64) @ keys[known].T if known else np.empty((0, 0))
+    pairs = alike[np.tril(apart, -1)]
     if len(pairs) < PAIRS:
         return None
     return float(np.clip(np.quantile(pairs, QUANTILE), LEAST_LAMBDA, MOST_LAMBDA))

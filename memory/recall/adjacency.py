@@ -195,6 +195,25 @@ class Walkable:
             self._known[vertex] = self._neighbours(vertex)
         return self._known[vertex]
 
+    def follows(self, edge: int, one: int, other: int) -> bool:
+        """Whether the edge, which joins these two vertices, may be followed. Costs little, whatever hubs they are."""
+        if not (self.visible(one) and self.visible(other)):
+            return False
+        kinds = self.kinds([one, other])
+        if (kinds == OBJECT).all():
+            return self._may_enter[OBJECT] and self._link_is_seen(edge)
+        few = one if kinds[0] != OBJECT else other  # a passage or a thesis has few edges
+        return bool((self.neighbours(few).edges == edge).any())
+
+    def _link_is_seen(self, edge: int) -> bool:
+        """Whether a link of two objects holds then and somebody who may be seen tells of it."""
+        links = self.graph.links
+        place = int(np.searchsorted(links.ids, edge))
+        if place == len(links.ids) or links.ids[place] != edge:
+            return False
+        within = links.valid_from[place] <= self._when.begun_by and links.valid_to[place] > self._when.ends_after
+        return bool(within) and self._is_told(edge)
+
     def _neighbours(self, vertex: int) -> Neighbours:
         kind, row = int(self._index.kinds[vertex]), int(self._index.rows[vertex])
         if not self._may_leave[kind]:

@@ -196,8 +196,13 @@ def openings(conn: Connection, episodes: Iterable[SupportsInt]) -> dict[int, int
 
 
 def opened(conn: Connection, episodes: Iterable[int], now: int) -> dict[int, int]:
-    """Episode -> its `open` edge, made where there is none. The episodes must be live."""
-    wanted = sorted(set(episodes))
+    """Episode -> its `open` edge, made where there is none; nothing of an episode that is not live."""
+    live = conn.execute(
+        "SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?)) AND kind = 'E' AND t_expired IS NULL"
+        " ORDER BY id",
+        (id_list(episodes),),
+    )
+    wanted = [id for (id,) in live]
     found = openings(conn, wanted)
     new = [episode for episode in wanted if episode not in found]
     if new:
@@ -253,11 +258,20 @@ def noted(conn: Connection, edges: Sequence[SupportsInt]) -> list[Noted]:
     return [Noted(*row) for row in rows]
 
 
+def touched(conn: Connection, trace_id: int) -> list[int]:
+    """The live edges that learn from a trace, and those that inherited from them; by id."""
+    rows = conn.execute(
+        f"SELECT id FROM edge WHERE t_expired IS NULL AND id IN ({_TOUCHED}) ORDER BY id", (id_list([trace_id]), "[]")
+    )
+    return [id for (id,) in rows]
+
+
 def untaught(conn: Connection, embedder_id: int) -> list[int]:
     """The live edges that something was learnt of, or that inherited, and that remember nothing for this embedder."""
     rows = conn.execute(
-        "SELECT id FROM edge WHERE t_expired IS NULL AND id IN (SELECT edge_id FROM trace_edge"
-        " WHERE role IN ('cited', 'enhanced', 'penalised') UNION SELECT item_id FROM journal WHERE field = 'memory')"
+        "SELECT id FROM edge WHERE t_expired IS NULL AND id IN (SELECT edge_id FROM trace_edge WHERE role = 'enhanced'"
+        " UNION SELECT e.edge_id FROM trace t JOIN trace_edge e ON e.trace_id = t.id AND e.role = 'cited'"
+        " WHERE t.feedback = 1 UNION SELECT item_id FROM journal WHERE field = 'memory')"
         " AND NOT EXISTS (SELECT 1 FROM edge_memory m WHERE m.edge_id = edge.id AND m.embedder_id = ?) ORDER BY id",
         (embedder_id,),
     )
@@ -280,7 +294,8 @@ def inherit(conn: Connection, revision: int, old: int, new: int, now: int) -> bo
     unless it remembers something itself; whether it does. `unlearn` and taking the revision back undo it."""
     embedders = conn.execute(
         "SELECT DISTINCT m.embedder_id, e.dimension FROM edge_memory m JOIN embedder e ON e.id = m.embedder_id"
-        " WHERE m.edge_id = ?1 AND NOT EXISTS (SELECT 1 FROM edge_memory WHERE edge_id = ?2)",
+        " WHERE m.edge_id = ?1"
+        " AND NOT EXISTS (SELECT 1 FROM edge_memory o WHERE o.edge_id = ?2 AND o.embedder_id = m.embedder_id)",
         (old, new),
     ).fetchall()
     for embedder_id, dimension in embedders:
@@ -296,12 +311,13 @@ def inherit(conn: Connection, revision: int, old: int, new: int, now: int) -> bo
 
 
 def disinherit(conn: Connection, revision: int) -> None:
-    """A revision is taken back: what it handed on is not remembered any more. What the edge learnt itself goes too,
-    until `memory.learn.rebuild.complete` learns it again."""
-    for (edge,) in conn.execute(
-        "DELETE FROM journal WHERE revision_id = ? AND field = 'memory' RETURNING item_id", (revision,)
-    ).fetchall():
-        conn.execute("DELETE FROM edge_memory WHERE edge_id = ?", (edge,))
+    """A revision is taken back: what it handed on is not remembered any more, as with `unlearn`."""
+    heirs = id_list(
+        id
+        for (id,) in conn.execute("SELECT item_id FROM journal WHERE revision_id = ? AND field = 'memory'", (revision,))
+    )
+    unlearn(conn, "[]", heirs)
+    conn.execute("DELETE FROM journal WHERE revision_id = ? AND field = 'memory'", (revision,))
 
 
 def inheritances(conn: Connection, edges: Sequence[SupportsInt]) -> list[Inheritance]:
@@ -320,12 +336,14 @@ def unlearn(conn: Connection, traces: str, edges: str) -> None:
     """Traces and edges are about to be forgotten (two id lists): what was learnt from those traces is not remembered
     any more, nor what was inherited of it. What other traces taught the same edges goes too, until
     `memory.learn.rebuild.complete` learns it again. Call before they are removed."""
-    conn.execute(
-        "DELETE FROM edge_memory WHERE edge_id IN ("
-        "WITH RECURSIVE touched(id) AS (SELECT edge_id FROM trace_edge WHERE role IN ('cited', 'enhanced', 'penalised')"
-        "  AND trace_id IN (SELECT value FROM json_each(?)) UNION SELECT value FROM json_each(?)"
-        "  UNION SELECT j.item_id FROM touched JOIN journal j ON j.field = 'memory'"
-        "  AND j.old = CAST(touched.id AS TEXT))"
-        " SELECT id FROM touched)",
-        (traces, edges),
-    )
+    conn.execute(f"DELETE FROM edge_memory WHERE edge_id IN ({_TOUCHED})", (traces, edges))
+
+
+# The edges that learn from traces, some edges, and all that inherited from these or those (two id lists).
+_TOUCHED = """
+WITH RECURSIVE touched(id) AS (
+ SELECT edge_id FROM trace_edge WHERE role IN ('cited', 'enhanced', 'penalised')
+  AND trace_id IN (SELECT value FROM json_each(?))
+ UNION SELECT value FROM json_each(?)
+ UNION SELECT j.item_id FROM touched JOIN journal j ON j.field = 'memory' AND j.old = CAST(touched.id AS TEXT))
+SELECT id FROM touched"""

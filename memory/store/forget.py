@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from memory.errors import NotFoundError
-from memory.store import graph, revisions, text, vectors
+from memory.store import edge_memory, graph, revisions, text, vectors
 from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.schema_first import FIRST_EDGE
@@ -37,10 +37,16 @@ def source(conn: Connection, uri: str, now: int) -> Forgotten:
     gone = _episodes(conn, _ids(conn, f"SELECT node_id FROM episode WHERE source_id IN {_LIST}", listed), now)
     conn.execute(f"DELETE FROM source WHERE id IN {_LIST}", (listed,))
     conn.execute("DELETE FROM skip WHERE uri = ?", (uri,))
-    conn.execute(  # traces of questions that were limited to it
-        "DELETE FROM trace WHERE EXISTS (SELECT 1 FROM json_tree(plan, '$.within') WHERE value IN (?1, ?1 || '#'))",
-        (uri,),
+    limited = id_list(  # traces of questions that were limited to it
+        _ids(
+            conn,
+            "SELECT id FROM trace"
+            " WHERE EXISTS (SELECT 1 FROM json_tree(plan, '$.within') WHERE value IN (?1, ?1 || '#'))",
+            uri,
+        )
     )
+    edge_memory.unlearn(conn, limited, "[]")
+    conn.execute(f"DELETE FROM trace WHERE id IN {_LIST}", (limited,))
     conn.execute("DELETE FROM job WHERE EXISTS (SELECT 1 FROM json_tree(job.payload) WHERE value = ?)", (uri,))
     return gone._replace(sources=len(sources))
 
@@ -267,6 +273,7 @@ def _remove_traces(conn: Connection, nodes: str, edges: str) -> None:
         f" WHERE role = 'memory' AND (trace_id IN {_LIST} OR {cites})",
         (FORGOTTEN_ANSWER, traces, nodes),
     )
+    edge_memory.unlearn(conn, traces, edges)
     conn.execute(f"DELETE FROM train_label WHERE edge_id IN {_LIST}", (edges,))
     conn.execute(f"DELETE FROM trace WHERE id IN {_LIST}", (traces,))
 

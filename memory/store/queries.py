@@ -101,6 +101,19 @@ def _stacked(rows: list[tuple[int, bytes]], dimension: int) -> tuple[Ids, Vector
     return np.array([row[0] for row in rows], np.int64), data.astype(np.float32).reshape(-1, dimension)
 
 
+def evidence(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, frozenset[int]]:
+    """The episodes that answered each of these questions."""
+    rows = conn.execute(
+        "SELECT t.id, c.value ->> 'episode_id' FROM trace t, json_each(t.citations) c"
+        " WHERE t.id IN (SELECT value FROM json_each(?))",
+        (id_list(traces),),
+    )
+    found: dict[int, set[int]] = {int(trace): set() for trace in traces}
+    for trace, episode in rows:
+        found[trace].add(episode)
+    return {trace: frozenset(cited) for trace, cited in found.items()}
+
+
 def earlier(conn: Connection, trace_id: int) -> Earlier | None:
     """What answered that question; None if it is gone, was refused, or somebody said that it was wrong."""
     row = conn.execute(

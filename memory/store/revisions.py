@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from memory.errors import NotFoundError
 from memory.nouns import RevisionState
+from memory.store import edge_memory
 from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.schema_first import FIRST_EDGE
@@ -102,6 +103,7 @@ def take_back(conn: Connection, revision: int) -> list[int]:
     Where a later revision has changed the same field, that field stays, and the later one leads back to what stood
     before both: so revisions can be taken back in any order.
     """
+    edge_memory.disinherit(conn, revision)
     changed = set()
     for id, fact, field, old in conn.execute(
         "SELECT id, item_id, field, old FROM journal WHERE revision_id = ? ORDER BY id DESC", (revision,)

@@ -13,7 +13,7 @@ import numpy as np
 
 from memory.nouns import Decision, RevisionState
 from memory.protocols import Vectors
-from memory.store import graph, relations, revisions
+from memory.store import edge_memory, graph, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.write.predicates import SINGLE, may_replace
@@ -32,12 +32,14 @@ Embed = Callable[[Sequence[str]], Vectors]
 
 
 class Reviser:
-    """Revises within one transaction. `touched` are the relations whose times are others now."""
+    """Revises within one transaction. `touched` are the relations whose times are others now, `heirs` those that begin
+    with a part of what edges remember of the ones before them."""
 
     def __init__(self, conn: Connection, now: int) -> None:
         self._conn = conn
         self._now = now
         self.touched: set[int] = set()
+        self.heirs: set[int] = set()
         self.made: list[int] = []
         self._learned: dict[int, bool] = {}
 
@@ -137,6 +139,7 @@ class Reviser:
         if begin != EARLIEST and (old.valid_to is None or old.valid_to > begin):
             self._change(id, old, "valid_to", begin)
         self._change(id, old, "superseded_by", new.id)
+        self._hand_on(id, old, new)
 
     # What a model has to judge --------------------------------------------------------------------
 
@@ -251,6 +254,7 @@ class Reviser:
                     self._change(revision.id, old, "valid_to", begin)
                 if revision.relation != "negates":
                     self._change(revision.id, old, "superseded_by", new.id)
+                    self._hand_on(revision.id, old, new)
         elif verdict == "old" and new:
             self._change(revision.id, new, "t_expired", self._now)
         revisions.settle(self._conn, revision.id, state, self._now)
@@ -303,6 +307,11 @@ class Reviser:
         id = revisions.add(self._conn, relation, old.id, new.id, reason, author, conf, self._now)
         self.made.append(id)
         return id
+
+    def _hand_on(self, revision: int, old: Relation, new: Relation) -> None:
+        """Questions that the old relation helped with may need the new one."""
+        if edge_memory.inherit(self._conn, revision, old.id, new.id, self._now):
+            self.heirs.add(new.id)
 
     def _change(self, revision: int, relation: Relation, field: revisions.Field, value: int | None) -> None:
         revisions.change(self._conn, revision, relation.id, field, value, self._now)
