@@ -195,17 +195,21 @@ class _Ladder:
         toolbox = Toolbox(
             self._reading, self.found.snapshot, self.found.embedder, self.found, only_open=not llm.is_local
         )
-        looked = agent(
-            Metered(llm, self.meter),
-            toolbox,
-            self._question,
-            turns=OF_AGENT.calls,
-            missing=missing,
-            now=self._now,
-            cancelled=self._wish.cancelled,
-        )
-        yield from map(self._done, looked.steps)
-        self._collect(looked.episodes)
+        try:
+            looked = agent(
+                Metered(llm, self.meter),
+                toolbox,
+                self._question,
+                turns=OF_AGENT.calls,
+                missing=missing,
+                now=self._now,
+                cancelled=self._wish.cancelled,
+            )
+        except Exception as error:  # a model of somebody else's
+            yield self._done(Step("agent", 0.0, {"stopped": type(error).__name__}))
+        else:
+            yield from map(self._done, looked.steps)
+        self._collect(toolbox.collected)
 
     def _driving(self) -> LLM | None:
         """The model that may drive tools, one on this machine first; None if there is none that can be reached."""

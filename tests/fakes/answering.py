@@ -4,10 +4,10 @@ fences, and one that does whatever it is told anywhere. For any server: `FakeOll
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from tests.fakes.server import Reply, Says
+from tests.fakes.server import Calls, Reply, Says
 from tests.fakes.talents import text_of
 
 FENCED = re.compile(r"^([0-9a-f]{16})\n(.*?)\n\1$", re.MULTILINE | re.DOTALL)
@@ -39,6 +39,12 @@ def evidence(body: dict[str, Any]) -> dict[int, str]:
     return {int(number): " ".join(text.split()) for number, text in PIECE.findall(found[2])}
 
 
+def places(body: dict[str, Any]) -> dict[int, str]:
+    """The numbered places where to look next; none if that is not what is asked."""
+    found = re.search(r"Where to look next:\n([0-9a-f]{16})\n(.*?)\n\1$", prompt(body), re.DOTALL | re.MULTILINE)
+    return {int(number): text for number, text in re.findall(r"^\[(\d+)\] (.*)$", found[2], re.M)} if found else {}
+
+
 def best(body: dict[str, Any]) -> tuple[int, str]:
     """The piece that shares most words with the question, the first of several."""
     wanted = set(re.findall(r"\w{4,}", question(body).lower()))
@@ -47,9 +53,44 @@ def best(body: dict[str, Any]) -> tuple[int, str]:
 
 
 def answers(body: dict[str, Any]) -> Reply:
-    """Says the first sentence of the piece that shares most words with the question, and cites it."""
+    """Says the first sentence of the piece that shares most words with the question, and cites it; looks nowhere
+    else."""
+    if places(body):
+        return Says("DONE", read=400, written=2)
     number, text = best(body)
     return Says(f"{text.split('. ')[0].rstrip('.')} [{number}].", read=900, written=20)
+
+
+def seeking(*clues: str) -> Callable[[dict[str, Any]], Reply]:
+    """A model that knows what it looks for: says the sentence with the last of `clues` where it stands in the evidence,
+    else that it is missing; picks places that hold a clue, or the first; with tools searches for each clue, collects
+    what holds one, and ends."""
+
+    def reply(body: dict[str, Any]) -> Reply:
+        if body.get("tools"):
+            return _searched(body, clues)
+        if there := places(body):
+            holding = [number for number, text in there.items() if any(clue in text for clue in clues)]
+            return Says(", ".join(map(str, holding[:3] or [1])), read=400, written=4)
+        for number, text in evidence(body).items():
+            for sentence in re.split(r"(?<=\.)\s", text):
+                if clues[-1] in sentence:
+                    return Says(f"{sentence.rstrip('.')} [{number}].", read=900, written=20)
+        return Says(f"NO ANSWER: {clues[-1]}", read=900, written=8)
+
+    return reply
+
+
+def _searched(body: dict[str, Any], clues: Sequence[str]) -> Reply:
+    """The next turn of a search with tools."""
+    told = "\n".join(text_of(turn) for turn in body["messages"])
+    if "is collected" in told:
+        return Says("DONE")
+    rows = re.findall(r"^\[(\d+)\](.*)$", told, re.MULTILINE)
+    if not rows:
+        return Says("", [Calls("vector_search", {"query": clue, "k": 3}) for clue in clues])
+    holding = [number for number, text in rows if any(clue in text for clue in clues)] or [rows[0][0]]
+    return Says("", [Calls("collect_chunk", {"passage": int(number)}) for number in dict.fromkeys(holding)])
 
 
 def obedient(body: dict[str, Any]) -> Reply:
