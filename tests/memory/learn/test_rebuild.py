@@ -1,0 +1,319 @@
+"""Whatever happens, what edges remember is what the traces make of it, bit by bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory.errors import NotFoundError
+from memory.learn import learning, rebuild, remembered
+from memory.learn.credit import Credit
+from memory.learn.remembered import Remembered
+from memory.nouns import Answer, Citation, Trace
+from memory.store import edge_memory, forget, graph, queries, relations, revisions, traces, vectors
+from memory.store.connect import Connection
+from memory.store.queries import Geometry
+from memory.store.store import Store
+from tests.memory.store.building import DIMENSION, HashEmbedder, remember
+
+QUESTIONS = [f"question {n} of what Ana did" for n in range(9)]
+
+
+class Other(HashEmbedder):
+    """Another embedder of another dimension."""
+
+    def __init__(self) -> None:
+        super().__init__("other", 12)
+
+
+class Life:
+    """A memory with four episodes and six relations, and all that is learnt from questions about them."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.embedder = HashEmbedder()
+        self.clock = 1000
+        with store.writing() as conn:
+            self.episodes = remember(
+                conn, "a.md", "Ana met Bo.", "Bo lives in Rome.", "Ana lives in Oslo.", "Cy met Ana."
+            )
+            self.id = vectors.register(conn, self.embedder)
+            objects = [id for (id,) in conn.execute("SELECT id FROM node WHERE kind = 'O' ORDER BY id")]
+            plain, _ = relations.predicate(conn, "lives in", "lives in", "one")
+            self.relations = [
+                relations.insert(conn, objects[0], plain, objects[n % 3 + 1], "asserted", 1.0, n, None, 1)
+                for n in range(6)
+            ]
+            for n, id in enumerate(self.relations):
+                relations.tell(conn, id, self.episodes[n % 4], 0, 3, "rule")
+            self.edges = [id for (id,) in conn.execute("SELECT id FROM edge ORDER BY id")]
+        self.remembered = Remembered.nothing(DIMENSION)
+
+    def ask(self, question: int, used: list[int], shown: list[int], grounded: bool = True) -> int:
+        """One question, whose answer cites the first episode that is left."""
+        self.clock += 7
+        with self.store.writing() as conn:
+            live = [id for (id,) in conn.execute("SELECT id FROM node WHERE kind = 'E' AND t_expired IS NULL")]
+            read = tuple(live[:1] if used else ())
+            answer = Answer(
+                "Yes.", tuple(Citation(1, id, "a.md", "A title", "Ana") for id in read), no_answer=not grounded
+            )
+            trace = traces.store(conn, Trace(QUESTIONS[question]), answer, self.clock)
+            cited = {self.edges[n % len(self.edges)]: 4 + 4 * (n % 2) for n in used}
+            useless = {
+                self.edges[n % len(self.edges)]: 0.35 for n in shown if self.edges[n % len(self.edges)] not in cited
+            }
+            credit = Credit(grounded, cited, read, (), useless if grounded else {}, {}, (*cited, *useless), ())
+            query = self.embedder.embed_query(QUESTIONS[question])
+            self.remembered = learning.learn(conn, self.remembered, self.id, trace, query, credit, self.clock)
+        return trace
+
+    def supersede(self, old: int, new: int) -> int:
+        self.clock += 7
+        old, new = self.relations[old], self.relations[new]
+        with self.store.writing() as conn:
+            revision = revisions.add(conn, "supersedes", old, new, "", "rule", 1.0, self.clock)
+            revisions.change(conn, revision, old, "superseded_by", new, self.clock)
+            edge_memory.inherit(conn, revision, old, new, self.clock)
+        return revision
+
+    def retract(self, old: int, new: int) -> int:
+        self.clock += 7
+        with self.store.writing() as conn:
+            revision = revisions.add(
+                conn, "duplicates", self.relations[old], self.relations[new], "", "user", 1.0, self.clock
+            )
+            revisions.change(conn, revision, self.relations[new], "t_expired", self.clock, self.clock)
+        return revision
+
+    def take_back(self, revision: int) -> None:
+        with self.store.writing() as conn:
+            revisions.take_back(conn, revision)
+            rebuild.complete(conn, self.id, DIMENSION)
+
+    def say(self, trace: int, feedback: int | None) -> None:
+        with self.store.writing() as conn:
+            rebuild.verdict(conn, self.id, DIMENSION, trace, feedback)
+
+    def forget(self, episode: int) -> None:
+        with self.store.writing() as conn:
+            forget.episode(conn, self.episodes[episode], self.clock)
+            rebuild.complete(conn, self.id, DIMENSION)
+
+    def rows(self) -> list[Any]:
+        with self.store.reading() as conn:
+            return dump(conn)
+
+    def rebuilt(self) -> list[Any]:
+        with self.store.writing() as conn:
+            rebuild.rebuild(conn, self.id, DIMENSION)
+        return self.rows()
+
+
+def dump(conn: Connection) -> list[Any]:
+    return conn.execute("SELECT * FROM edge_memory ORDER BY embedder_id, edge_id, slot").fetchall()
+
+
+def fired(held: Remembered) -> list[dict[int, float]]:
+    keys = [held.key(HashEmbedder().embed_query(text)) for text in QUESTIONS]
+    return [dict(held.fires(key, 0.1).strength_of) for key in keys if key is not None]
+
+
+numbers, few = st.integers(0, 40), st.integers(0, 5)
+moves = st.one_of(
+    *[st.tuples(st.just("ask"), st.integers(0, 8), st.lists(numbers, max_size=4), st.lists(numbers, max_size=6))] * 4,
+    st.tuples(st.just("fail"), st.integers(0, 8), st.lists(numbers, max_size=4)),
+    st.tuples(st.just("supersede"), few, few),
+    st.tuples(st.just("retract"), few, few),
+    st.tuples(st.just("back"), numbers),
+    st.tuples(st.just("say"), numbers, st.sampled_from([1, -1, None])),
+    st.tuples(st.just("forget"), st.integers(0, 3)),
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(moves, max_size=25))
+def test_traces_make_it_again_bit_by_bit(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[Any, ...]]
+) -> None:
+    with Store.open(tmp_path_factory.mktemp("life") / "memory.db") as store:
+        life = Life(store)
+        asked: list[int] = []
+        made: list[int] = []
+        for what, *how in steps:
+            if what == "ask":
+                asked.append(life.ask(*how))
+            elif what == "fail":
+                asked.append(life.ask(*how, [], grounded=False))
+            elif what in ("supersede", "retract") and how[0] != how[1]:
+                try:
+                    made.append(getattr(life, what)(*how))
+                except TypeError:  # the relation was forgotten
+                    continue
+            elif what == "back" and made:
+                life.take_back(made.pop(how[0] % len(made)))
+            elif what == "say" and asked:
+                try:
+                    life.say(asked[how[0] % len(asked)], how[1])
+                except NotFoundError:
+                    continue
+            elif what == "forget":
+                try:
+                    life.forget(how[0])
+                except NotFoundError:
+                    continue
+        before = life.rows()
+        assert life.rebuilt() == before
+        for _, _, _, data, norm, positives, negatives, _ in before:
+            vector = np.frombuffer(data, np.float16).astype(np.float64)
+            assert np.linalg.norm(vector) == pytest.approx(norm, abs=1e-9) and 0.14 < norm <= 1
+            assert positives > 0 and negatives >= 0
+
+
+def test_what_is_served_is_what_is_stored(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "memory.db") as store:
+        life = Life(store)
+        for n in range(30):
+            life.ask(n % 9, [n, 2 * n, 3 * n % 5], [n + 1, n + 2, n + 3])
+        with store.reading() as conn:
+            loaded = remembered.load(conn, life.id, DIMENSION)
+        assert fired(life.remembered) == fired(loaded)
+        assert any(fired(loaded))
+        assert life.remembered.traces.tolist() == loaded.traces.tolist()
+        assert np.array_equal(life.remembered.keys, loaded.keys)
+
+
+def test_a_lesson_of_old_versions_is_dropped_once_they_are_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remembered, "SPARE", 5)
+    with Store.open(tmp_path / "memory.db") as store:
+        life = Life(store)
+        for n in range(20):
+            life.ask(n % 3, [n % 4, n % 5], [])
+        held = life.remembered
+        with store.reading() as conn:
+            slots = edge_memory.counts(conn, life.id).slots
+            assert fired(held) == fired(remembered.load(conn, life.id, DIMENSION))
+        assert slots <= len(held.vectors) <= 2 * slots + 5
+
+
+def test_a_verdict_can_be_taken_back(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "memory.db") as store:
+        life = Life(store)
+        first = life.ask(0, [1, 2, 3], [4])
+        life.ask(1, [2, 3], [1])
+        before = life.rows()
+        life.say(first, -1)
+        worse = life.rows()
+        life.say(first, 1)
+        better = life.rows()
+        life.say(first, None)
+        assert life.rows() == before
+        assert len({str(before), str(worse), str(better)}) == 3
+        held = {row[0] for row in before} - {row[0] for row in worse}
+        assert held, "of what was rejected nothing is left on edges that only it used"
+        with pytest.raises(NotFoundError):
+            life.say(999, 1)
+
+
+def test_a_person_vouches_for_an_answer_of_which_nothing_was_sure(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "memory.db") as store:
+        life = Life(store)
+        trace = life.ask(0, [1, 2], [], grounded=False)
+        assert life.rows() == []
+        life.say(trace, 1)
+        assert {row[0] for row in life.rows()} >= {life.edges[1], life.edges[2]}
+        assert life.rebuilt() == life.rows() != []
+
+
+def test_a_successor_begins_with_half_until_that_is_taken_back(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "memory.db") as store:
+        life = Life(store)
+        old, new, third = (life.edges.index(life.relations[n]) for n in (0, 1, 2))
+        life.ask(0, [old], [])
+        life.ask(0, [old], [])
+        before = life.rows()
+        first = life.supersede(0, 1)
+        life.supersede(1, 2)
+        norms = {row[0]: row[4] for row in life.rows()}
+        assert norms[life.edges[new]] == pytest.approx(norms[life.edges[old]] / 2)
+        assert norms[life.edges[third]] == pytest.approx(norms[life.edges[old]] / 4)
+        life.ask(1, [new], [])
+        life.take_back(first)
+        assert life.edges[third] not in {row[0] for row in life.rows()}
+        assert [row for row in life.rows() if row[0] == life.edges[old]] == [
+            row for row in before if row[0] == life.edges[old]
+        ]
+        assert life.rebuilt() == life.rows()
+
+
+def test_what_was_learnt_of_a_forgotten_question_goes_and_the_rest_stays(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "memory.db") as store:
+        life = Life(store)
+        with store.reading() as conn:
+            [mention] = graph.edges_from(conn, life.episodes[3:], "mention")[:1]
+        shared = life.edges.index(life.relations[1])
+        life.ask(0, [shared], [])
+        kept = [row for row in life.rows() if row[0] == life.relations[1]]
+        life.ask(1, [shared, life.edges.index(mention.id)], [])
+        assert [row for row in life.rows() if row[0] == life.relations[1]] != kept
+        life.forget(3)  # the second question touched it
+        assert [row for row in life.rows() if row[0] == life.relations[1]] == kept
+        with store.reading() as conn:
+            assert [trace for trace, _ in queries.missing(conn, 99)] == [1]
+
+
+def test_another_embedder_learns_it_all_from_the_same_questions(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "memory.db") as store:
+        life, other = Life(store), Other()
+        for n in range(12):
+            life.ask(n % 4, [n % 3, n % 5], [n % 7])
+        before = life.rows()
+        with store.writing() as conn:
+            new = vectors.register(conn, other)
+            while waiting := queries.missing(conn, new, 5):
+                rebuild.embed_queries(conn, new, other, waiting)
+            rebuild.complete(conn, new, other.dimension)
+            assert rebuild.complete(conn, life.id, DIMENSION) == {}, "nothing of the first is missing"
+        rows = life.rows()
+        assert [row for row in rows if row[2] == life.id] == before
+        theirs = {row[0] for row in rows if row[2] == new}
+        assert theirs == {row[0] for row in before}
+        with store.reading() as conn:
+            held = remembered.load(conn, new, other.dimension)
+        key = held.key(other.embed_query(QUESTIONS[0]))
+        assert key is not None and set(held.fires(key).edges.tolist()) >= {life.edges[0]}
+
+
+def test_a_new_center_makes_all_anew(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "memory.db") as store:
+        life = Life(store)
+        for n in range(rebuild.ENOUGH - 1):
+            life.ask(n % 9, [n % 3], [])
+        with store.writing() as conn:
+            assert rebuild.recentre(conn, life.id, DIMENSION) is None
+        life.ask(0, [1], [])
+        before = life.rows()
+        with store.writing() as conn:
+            found = rebuild.recentre(conn, life.id, DIMENSION)
+            assert found is not None and found.n == rebuild.ENOUGH
+            assert rebuild.recentre(conn, life.id, DIMENSION) is None
+            stored = queries.geometry(conn, life.id)
+        assert stored.center is not None and found.center is not None
+        assert np.array_equal(stored.center, found.center)
+        questions = np.array([life.embedder.embed_query(QUESTIONS[n % 9]) for n in [*range(rebuild.ENOUGH - 1), 0]])
+        assert stored.center == pytest.approx(questions.mean(axis=0), abs=1e-3)
+        rows = life.rows()
+        assert rows != before and {row[0] for row in rows} == {row[0] for row in before}
+        assert life.rebuilt() == rows
+
+
+@pytest.mark.parametrize(("n", "known", "due"), [(49, 0, False), (50, 0, True), (99, 50, False), (100, 50, True)])
+def test_the_center_is_looked_at_when_questions_have_doubled(n: int, known: int, due: bool) -> None:
+    assert rebuild.is_due(n, Geometry(None, known)) == due
