@@ -113,6 +113,8 @@ _BOTH = re.compile(
     r"^(?P<aux>are|were|do|did|have)\s+(?:both\s+)?(?P<a>[^,?]{1,60}?)\s+and\s+(?P<b>[^,?]{1,60}?)\s+both\s+(?P<rest>[^?]+)$",
     re.IGNORECASE,
 )
+# What is not said of one alone: "in the same town", and nouns of several, "film directors".
+_JOINTLY = re.compile(r"\b(?:same|together|each other|related|married|friends|\w{3,}[^\Ws]s)\b", re.IGNORECASE)
 _SINGULAR = {"are": "Is", "were": "Was", "do": "Does", "did": "Did", "have": "Has"}
 
 
@@ -131,7 +133,11 @@ def parts(text: str) -> tuple[str, ...]:
 def _of_each(asked: str, language: str) -> tuple[str, ...]:
     """What a comparison asks of each of its sides, where it says that."""
     both = _BOTH.match(asked) if language == ENGLISH else None
-    if both is not None and all(_names(f"the {both[side]}", language) for side in "ab"):
+    if (
+        both is not None
+        and not _JOINTLY.search(both["rest"])
+        and all(_names(f"the {both[side]}", language) for side in "ab")
+    ):
         return tuple(f"{_SINGULAR[both['aux'].lower()]} {both[side].strip()} {both['rest']}?" for side in "ab")
     compared = sides(asked, language)
     if len(compared) != 2:

@@ -192,7 +192,8 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
         r"|degrees?|calories|words?|pages?)\b",
         r"\b(?:\w{2,}er|more|less|first|last|earlier|later|better|worse|most|same|both|which|compare[ds]?|differ(?:s|ent"
         r"|ence)?|in common|versus|vs|rather)\b",
-        r"(?:\b(?:between|of|compare|both|are|do|did|were|have|is|was|does|has)|[,:])\s+(?P<a>" + _SIDE + r")"
+        r"(?:\b(?:between|compare|both)|^(?:which|who|what)(?: one)? of"
+        r"|^(?:what )?(?:are|do|did|were|have|is|was|does|has))\s+(?P<a>" + _SIDE + r")"
         r"(?:,\s*(?:or|and)|\s+(?:or|and|versus|vs\.?|to|with)|\s+(?:\w{2,}er|(?:more|less)\s\w+)\s+than"
         r"|\s+(?:the\s)?same\s.{1,40}\sas)\s+(?P<b>" + _SIDE + r")(?=$|[,;]|\s(?-i:[a-z])|\?)",
         r"^(?:(?:list|name|enumerate|show)\b|all\b|every|who all\b|who (?:are|were) |what (?:are|were) "
@@ -222,7 +223,8 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
         r"|stunden|tage|wochen|monate|jahre|grad|kalorien|wörter|seiten|geld)\b",
         r"\b(?:\w{2,}er|\w{2,}ere[rs]?|mehr|weniger|zuerst|zuletzt|eher|besser|lieber|gleichen?|gleicher|selben?"
         r"|dieselbe[nr]?|derselbe|beide|vergleiche?|unterschiede?t?|unterscheiden|gemeinsam|welche[rs]?)\b",
-        r"(?:\b(?:zwischen|von|vergleiche?|beide|sind|haben|waren|ist|war|hat)|[,:])\s+(?P<a>" + _SIDE + r")"
+        r"(?:\b(?:zwischen|vergleiche?|beide)|^(?:wer|was|welche[rs]?) von|^(?:was )?(?:sind|haben|waren|ist|war|hat))"
+        r"\s+(?P<a>" + _SIDE + r")"
         r"(?:,\s*(?:oder|und)|\s+(?:oder|und|mit)|\s+\w{2,}er\s+als)\s+(?P<b>" + _SIDE
         + r")(?=$|[,;]|\s(?-i:[a-zäöü])|\?)",
         r"^(?:(?:liste|nenne?|zähle?|zeige?)\b|alle\b|wer alles\b|was alles\b|wo überall\b|wer (?:sind|waren) "

@@ -11,6 +11,7 @@ from memory.answer.extract import Extract
 from memory.answer.lines import Line
 from memory.nouns import Answer, Citation, Step
 
+OF_PART = 4  # lines of an answer to a part at most
 NOTHING_ABOUT = "There is nothing in your memory about:"
 
 
@@ -39,11 +40,11 @@ def together(answers: Sequence[Extract], parts: Sequence[str]) -> Extract:
 
 
 def _renumbered(one: Extract, citations: list[Citation], said: dict[tuple[int, str], int]) -> list[str | Citation]:
-    """The pieces of an answer with the numbers that follow on `citations`, to which it adds its own; a line that stands
-    under an earlier part is only pointed to."""
+    """The first lines of an answer, with the numbers that follow on `citations`, to which it adds its own; one that
+    stands under an earlier part is only pointed to."""
     pieces: list[str | Citation] = []
     pointed: list[int] = []
-    for text, cited in _lines(one.pieces):
+    for text, cited in _lines(one.pieces)[:OF_PART]:
         key = (cited[0].episode_id if cited else 0, text.strip())
         if key in said:
             pointed.append(said[key])

@@ -36,6 +36,8 @@ ONE = (
     "Who was on the slot that Bao took over, and where did that person go?",
     "Did I call her and what did she say?",
     "Do Ana and Bo live in the same city?",
+    "Are Chess and Go both board games?",
+    "Are Ana and Bo both in the same choir?",
     "Which film has the director who is older, Solaris or Stalker?",
     "Who lived longer, Ana or Bo?",
     "Wo sind Salz und Pfeffer?",

@@ -26,10 +26,12 @@ SHAPES = {
     "compare": (
         "Who is older, Ana or Bo?", "Is Ana older than Bo?", "Which of Ana and Bo lives in Porto?",
         "Are Ana and Bo both vegan?", "Do Ana and Bo live in the same city?", "Compare the Outback with the Ioniq",
-        "What is the difference between Kafka and RabbitMQ?", "Wer ist älter, Ana oder Bo?",
+        "What is the difference between Kafka and RabbitMQ?", "What do Ana and Bo have in common?",
+        "Wer ist älter, Ana oder Bo?",
         "Sind Ana und Bo beide Veganer?",
     ),
     "list": (
+        "Which of the founders of the Institute of Arts and Letters wrote the Act?",
         "Which books did I read in 2024?", "What countries have I visited?", "List my dentists.",
         "Who are my neighbours?",
         "Everyone who came to the wedding", "Which of my friends are vegan?", "How has the standup changed?",
