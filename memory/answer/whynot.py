@@ -208,11 +208,8 @@ class _Inquest:
             return replace(lost, reason="It was found, but no line of it answers the question.")
         if number < shown:
             return replace(lost, cut="later", reason="An answer to the same question now would show it.")
-        best = " ".join(lines[0].shown.split())
-        reason = (
-            f'Its line came {_ordinal(number + 1)} of {len(lines)}; {shown} are shown, the first is "{_short(best)}".'
-        )
-        return replace(lost, cut="lines", reason=reason)
+        place = f"Its line came {_ordinal(number + 1)} of {len(lines)}, and the answer shows {shown}."
+        return replace(lost, cut="lines", reason=f'{place} The best is "{_short(lines[0].shown)}".')
 
     def _newer(self, lines: Sequence[Line], number: int | None, told: Sequence[Told]) -> dict[str, Any] | None:
         """The fact that took the place of what the line tells."""
