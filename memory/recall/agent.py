@@ -22,11 +22,12 @@ from memory.llm import LlmRequest, Message, Reply, ToolCall, length
 from memory.nouns import Step
 from memory.protocols import LLM
 from memory.recall.labels import flat
-from memory.recall.tool_list import TOOLS
+from memory.recall.tool_list import TOOLS, NoSuchCallError
 from memory.recall.tools import Collected, Result, Toolbox
 
 PURPOSE = "agent"
 CALLS = 8  # of tools in one turn
+CHILDREN = 2  # sub-queries in one turn
 WRITTEN = 700  # tokens of a turn
 SAID = 160  # tokens of the answer to a sub-query
 ROOM = 4_500  # tokens of a conversation; older results are left out of a longer one
@@ -113,7 +114,7 @@ class _Agent:
         self._stall = stall
         self._cancelled = cancelled
         self._calls = 0
-        self._stalled = self._invalid = 0
+        self._stalled = self._invalid = self._children = 0
         self._past: list[_Turn] = []
         self._steps: list[Step] = []
         fence = toolbox.fence
@@ -180,7 +181,7 @@ class _Agent:
             return None
 
     def _make(self, turn: _Turn, calls: Iterable[ToolCall]) -> None:
-        length = 0
+        length = self._children = 0
         for place, call in enumerate(calls):
             if place >= CALLS or length > RESULTS:
                 result = Result("There is no room for more in this turn. Call it again.", failed=True)
@@ -198,9 +199,12 @@ class _Agent:
 
     def _asked_child(self, question: str, passages: str) -> str:
         """The answer to a sub-query, which is a turn."""
+        if self._children >= CHILDREN:
+            raise NoSuchCallError(f"Only {CHILDREN} sub-queries can be made in one turn.")
         if self._calls >= self._turns - 1:
-            return "NOT ASKED, because only one turn is left."
+            raise NoSuchCallError("No turn is left for a sub-query.")
         self._calls += 1
+        self._children += 1
         fence = self._toolbox.fence
         told = f"The passages:\n{passages}\n\nThe question:\n{fence}\n{question}\n{fence}"
         try:

@@ -24,12 +24,11 @@ from memory.recall.relevance import Guess
 from memory.recall.tools import Collected
 
 PASSAGES = 8  # best ones, from whose objects it starts beside those that the question names
-OF_OBJECT = 30  # best passages of an object that are pooled; a hub has thousands
-ONWARD = 10  # of those, whose objects are visited next
+OF_OBJECT = 5  # best passages of an object that are pooled; a hub has thousands
 POOLED = 20  # best passages of the pool that are returned
 
 
-def heuristic(found: Found, *, depth: int = 3, nodes: int = 200, stall: int = 2) -> Collected:
+def heuristic(found: Found, *, depth: int = 3, nodes: int = 50, stall: int = 12) -> Collected:
     """The best passages around what the question names, by the question's own ranking: at most `nodes` objects, up to
     `depth` steps off; it stops after `stall` objects in a row that bring no passage it has not seen. The same question
     gives the same."""
@@ -84,7 +83,7 @@ class _Search:
             stalled = 0 if new else stalled + 1
             if steps < depth:
                 self._meet(beside, steps + 1)
-                for row in rows[:ONWARD]:
+                for row in rows:
                     self._meet(self._objects_in(row), steps + 1)
         return "all"
 

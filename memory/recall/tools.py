@@ -60,7 +60,8 @@ _SENTENCE = re.compile(r"[^\n.!?。！？]+[.!?。！？]*")
 Reading = Callable[[], AbstractContextManager[Connection]]
 
 Child = Callable[[str, str], str]
-"""A question and the passages for it, as text in a fence -> a short answer. How a sub-query is asked."""
+"""A question and the passages for it, as text in a fence -> a short answer. How a sub-query is asked; NoSuchCallError
+if it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ class Toolbox:
             return Result(str(error), failed=True)
         except InvalidInputError as error:
             return Result(flat(str(error)), failed=True)
-        if name not in ("collect_chunk", "sub_query"):
+        if name != "collect_chunk":
             self._cache[key] = Result(text)
         return Result(text)
 
