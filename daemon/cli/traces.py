@@ -97,9 +97,8 @@ def _again(session: Session, id: int, as_json: bool) -> None:
     if as_json:
         return
     same = answered.text == before.text
-    output.say(
-        f"This is trace {answered.trace_id}; the answer is {'the same as' if same else 'not that of'} trace {id}."
-    )
+    than = "the same answer as" if same else "another answer than"
+    output.say(f"This is trace {answered.trace_id}: {than} trace {id}.")
     if answered.no_answer:
         click.get_current_context().exit(NothingFound.exit_code)
 

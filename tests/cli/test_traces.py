@@ -1,0 +1,150 @@
+"""traces, trace, why and whynot: what a person sees of a question that was asked, and that forgetting ends it."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+
+import pytest
+
+from daemon import wire
+from tests.cli.vault import NOTES, Shell
+
+HARBOUR = "where is the harbour office?"
+
+
+def ask(shell: Shell, *question: str) -> int:
+    """The number of its trace."""
+    return int(shell.pal("ask", *question, "--json").lines[-1]["trace_id"])
+
+
+@pytest.mark.parametrize("command", [["trace"], ["why"], ["whynot", "boat"]])
+def test_nothing_was_asked_yet(shell: Shell, command: list[str]) -> None:
+    said = shell.pal(*command)
+    assert (said.code, said.out) == (4, "")
+    assert said.err.startswith("No question was asked yet.")
+
+
+def test_no_list_before_the_first_question(shell: Shell) -> None:
+    said = shell.pal("traces")
+    assert (said.code, said.out) == (0, "") and said.err.startswith("No question was asked yet.")
+    assert shell.pal("traces", "--json").json == {"traces": [], "total": 0}
+
+
+def test_the_list_has_the_newest_first(vault: Shell) -> None:
+    first, second = ask(vault, HARBOUR), ask(vault, "What is the capital of Mongolia?")
+    said = vault.pal("traces", "-n", "2")
+    newest, older = said.out.splitlines()
+    assert re.fullmatch(
+        rf" *{second}  \S+ \S+  no answer  search +[\d,]+ ms  What is the capital of Mongolia\?", newest
+    )
+    assert re.fullmatch(rf" *{first}  \S+ \S+  answered +search +[\d,]+ ms  {re.escape(HARBOUR)}", older)
+    listed = vault.pal("traces", "-n", "2", "--json").json["traces"]
+    assert [(one["id"], one["no_answer"], one["calls"]) for one in listed] == [(second, True, 0), (first, False, 0)]
+    assert vault.pal("traces", "-n", "1", "--skip", "1", "--json").json["traces"] == listed[1:]
+
+
+def test_a_trace_shows_how_it_was_asked_its_stages_and_its_evidence(vault: Shell) -> None:
+    id = ask(vault, HARBOUR, "--as-of", "2026-02", "--within", "notes/places", "--effort", "deep")
+    out = vault.pal("trace", str(id)).out
+    assert out.startswith(f"Trace {id}: {HARBOUR}\n")
+    assert "effort deep, as of 2026-02-28 23:59, within ./notes/places" in out
+    for stage in ("analyse", "text", "rank", "answer"):
+        assert re.search(rf"^   {stage} +[\d,.]+ ms", out, re.MULTILINE)
+    assert re.search(r"^   \d\.\d{3} +object +seed +Harbour office$", out, re.MULTILINE)
+    assert "   - The harbour office is in the Customs House at 4 Quay Street. [1]" in out
+    assert "[1] notes/places/Harbour office.md:7\n" in out
+    assert vault.pal("trace").out == out, "without a number it is the newest"
+
+
+def test_it_is_asked_again_as_it_was_asked(vault: Shell) -> None:
+    id = ask(vault, HARBOUR, "--as-of", "2026-02")
+    said = vault.pal("trace", str(id), "--again")
+    assert said.code == 0 and said.out.startswith("- The harbour office is in the Customs House")
+    new = vault.pal("traces", "-n", "1", "--json").json["traces"][0]
+    assert new["parent"] == id
+    assert said.err == f"This is trace {new['id']}: the same answer as trace {id}.\n"
+    assert f"   repeats  trace {id}\n" in vault.pal("trace").out
+    events = vault.pal("trace", str(id), "--again", "--json").lines
+    assert events[-1]["type"] == "Answered" and events[-1]["trace_id"] == new["id"] + 1
+
+
+def test_an_export_is_the_whole_trace_and_for_this_person_alone(vault: Shell) -> None:
+    id = ask(vault, HARBOUR)
+    said = vault.pal("trace", str(id), "--export", "harbour.json")
+    assert (said.code, said.out) == (0, "") and "holds words of your notes" in said.err
+    file = vault.folder / "harbour.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    exported = wire.decode(wire.Trace, json.loads(file.read_text()))
+    said = vault.pal("trace", str(id), "--json").out.replace('"./', f'"{vault.folder}/')
+    shown = wire.decode(wire.Trace, json.loads(said))
+    assert exported == shown and len(exported.citations) == 2
+    again = vault.pal("trace", str(id), "--export", "harbour.json")
+    assert again.code == 2 and "It exists already." in again.err
+    assert vault.pal("trace", "--export", "no/such/folder/x.json").code == 2
+
+
+def test_why_has_the_scores_of_every_line(vault: Shell) -> None:
+    id = ask(vault, HARBOUR)
+    out = vault.pal("why", str(id)).out
+    assert out.startswith(f"{HARBOUR}  (trace {id})\n[1] notes/daily/2026-03-09.md:5\n")
+    assert '    "The harbour office is in the Old Ice House on Pier 2 from today."\n' in out
+    assert re.search(r"    passage 1 of \d+, score 0\.\d\d; full text \d+\.\d\d, meaning 0\.\d\d", out)
+    assert "no model; effort normal allows 4 calls, 12,000 tokens, 60 s" in out
+    reply = vault.pal("why", str(id), "--json").json
+    assert [used["cited"]["n"] for used in reply["used"]] == [1, 2]
+
+
+def test_why_nothing_was_answered(vault: Shell) -> None:
+    ask(vault, "Who is Zanzibar?")
+    said = vault.pal("why")
+    assert "   It was not answered.\n" in said.out and "Nothing is known by the name 'Zanzibar'." in said.out
+    assert said.err == "What is missing in it: pal whynot WORDS\n"
+
+
+def test_whynot_names_the_passage_and_the_cut(vault: Shell) -> None:
+    id = ask(vault, HARBOUR, "--within", "notes/places")
+    said = vault.pal("whynot", "clinker", "dinghy", "--trace", str(id))
+    assert said.code == 0 and "It lies outside the part of the memory that was asked." in said.out
+    (first, *_) = vault.pal("whynot", "clinker", "dinghy", "--trace", str(id), "--json").json["lost"]
+    assert first["cut"] == "scope" and first["passage"]["uri"].startswith("./notes/")
+
+
+def test_whynot_words_that_nothing_holds(vault: Shell) -> None:
+    ask(vault, HARBOUR)
+    said = vault.pal("whynot", "zeppelin")
+    assert (said.code, said.err) == (
+        4, "Nothing in your memory holds 'zeppelin': it was never read, or it was forgotten.\n"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("command", [["trace"], ["why"], ["trace", "--again"], ["trace", "--export", "x"]])
+def test_an_unknown_number_is_told(vault: Shell, command: list[str]) -> None:
+    said = vault.pal(*command, "9999")
+    assert said.code == 4 and "There is no trace 9999" in said.err
+    assert not (vault.folder / "x").exists()
+    assert vault.pal(*command[:1], "9999", "--json").json["code"] == "not_found"
+
+
+def test_what_is_forgotten_takes_its_traces_with_it(shell: Shell) -> None:
+    notes = shell.folder / "notes"
+    notes.mkdir()
+    for name in ("Harbour office.md", "Gannet Head Lighthouse.md"):
+        (notes / name).write_bytes((NOTES / "places" / name).read_bytes())
+    assert shell.pal("add", "notes").code == 0
+    id = ask(shell, HARBOUR, "--source", "notes/Harbour office.md")
+    refused = ask(shell, "Who is Zanzibar?", "--source", "notes/Harbour office.md")
+    assert shell.pal("forget", "--source", "notes/Harbour office.md", "--yes").code == 0
+    assert shell.pal("traces", "--json").json["total"] == 0
+    for command in (["trace"], ["why"], ["whynot", "quay", "--trace"], ["trace", "--export", "gone.json"]):
+        for number in (id, refused):
+            assert shell.pal(*command, str(number)).code == 4, command
+    assert not (shell.folder / "gone.json").exists()
+    shell.pal("daemon", "stop")
+    assert b"Customs House" not in (shell.home / "memory.db").read_bytes()
+
+
+def test_an_effort_that_there_is_not(vault: Shell) -> None:
+    said = vault.pal("ask", HARBOUR, "--effort", "heroic")
+    assert said.code == 2 and "'quick', 'normal', 'deep'" in said.err

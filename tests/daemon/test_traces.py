@@ -1,0 +1,84 @@
+"""Traces over the socket: what is listed, whole, asked again, and explained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from daemon import wire
+from daemon.client import Client, DaemonError
+from tests.daemon.conftest import answer
+
+QUESTION = "What colour is the boat painted?"
+
+
+@pytest.fixture
+def asked(client: Client) -> int:
+    """The trace of a question that is answered."""
+    client.remember(wire.RememberRequest("The boat is painted black. Ana is its owner.", title="boat"))
+    trace = answer(client, QUESTION).trace_id
+    assert trace is not None
+    return trace
+
+
+def test_a_trace_holds_what_was_streamed(client: Client, asked: int) -> None:
+    *events, last = client.ask(wire.AskRequest(QUESTION, effort="quick"))
+    assert isinstance(last, wire.Answered) and last.trace_id is not None
+    trace = client.trace(last.trace_id)
+    assert (trace.asked.question, trace.effort, trace.asked.parent) == (QUESTION, "quick", None)
+    assert (trace.text, trace.citations, trace.note) == (last.text, last.citations, last.note)
+    assert [step.name for step in trace.steps] == [event.name for event in events if isinstance(event, wire.Stage)]
+    assert trace.visits == tuple(event for event in events if isinstance(event, wire.Visited))
+
+
+def test_it_is_asked_again(client: Client, asked: int) -> None:
+    *_, last = client.ask_again(asked)
+    assert isinstance(last, wire.Answered) and last.trace_id is not None
+    assert client.trace(last.trace_id).asked.parent == asked
+    assert [one.id for one in client.traces(2).traces] == [last.trace_id, asked]
+
+
+def test_a_page_of_the_list(client: Client, asked: int) -> None:
+    reply = client.traces(limit=1)
+    assert [one.id for one in reply.traces] == [asked] and reply.total >= 1
+    assert client.traces(limit=0).traces == ()
+    assert asked not in [one.id for one in client.traces(offset=1).traces]
+
+
+def test_why_and_whynot(client: Client, asked: int) -> None:
+    (used,) = client.why(asked).used
+    assert used.cited.quote == "The boat is painted black." and used.channels["vector"] > 0
+    (lost,) = client.whynot(asked, "owner").lost
+    assert (lost.cut, lost.quote) == ("lines", "Ana is its owner.")
+    assert client.whynot(asked, "zeppelin").missing == ("zeppelin",)
+
+
+CALLS: dict[str, Callable[[Client], object]] = {
+    "trace": lambda client: client.trace(9999),
+    "again": lambda client: client.ask_again(9999),
+    "why": lambda client: client.why(9999),
+    "whynot": lambda client: client.whynot(9999, "boat"),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+def test_an_unknown_trace(client: Client, call: Callable[[Client], object]) -> None:
+    with pytest.raises(DaemonError, match="There is no trace 9999") as caught:
+        call(client)
+    assert caught.value.failed.code == "not_found"
+
+
+BAD: dict[str, Callable[[Client, int], object]] = {
+    "no words": lambda client, id: client.whynot(id, " ?"),
+    "a page too long": lambda client, _: client.traces(1001),
+    "a page before the first": lambda client, _: client.traces(1, -1),
+    "an effort that there is not": lambda client, _: client.ask(wire.AskRequest(QUESTION, effort="heroic")),
+}
+
+
+@pytest.mark.parametrize("call", BAD.values(), ids=BAD.keys())
+def test_what_cannot_be_meant(client: Client, asked: int, call: Callable[[Client, int], object]) -> None:
+    with pytest.raises(DaemonError) as caught:
+        call(client, asked)
+    assert caught.value.failed.code == "bad_input"
