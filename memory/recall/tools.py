@@ -9,7 +9,6 @@ lines with a word that nobody could know who wrote it.
 from __future__ import annotations
 
 import json
-import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -38,6 +37,7 @@ from memory.store.connect import Connection
 from memory.words import words
 from memory.write.mentions import norm
 from memory.write.quotes import visible
+from memory.write.sentences import sentences
 
 PREVIEW = 200  # characters of a passage in a list
 WHOLE = 3_000  # of one that is read
@@ -54,8 +54,6 @@ FEW = 3  # objects of exactly that name, below which similar names are looked fo
 ALIKE = 90.0  # of 100, how alike a similar name is
 BEGINNINGS = 200  # names that are looked at for a similar one
 NEAREST = 500  # passages of an object in which its neighbours are looked for
-
-_SENTENCE = re.compile(r"[^\n.!?。！？]+[.!?。！？]*")
 
 Reading = Callable[[], AbstractContextManager[Connection]]
 
@@ -248,7 +246,8 @@ class Toolbox:
     def _summarize_chunks(self, conn: Connection, passages: Sequence[int], focus: str) -> str:
         wanted = [*words(focus)]
         rows = [
-            f"{self._head(one)}: " + " ".join(_best(one.text, wanted, SENTENCES))[: 2 * PREVIEW]
+            f"{self._head(one)}: "
+            + " ".join(flat(one.text[start:end]) for start, end in _best(one.text, wanted, SENTENCES))[: 2 * PREVIEW]
             for one in self._texts(conn, [self._passage(one) for one in passages])
         ]
         return f"What they say about it:\n{self._fenced(rows)}"
@@ -381,18 +380,17 @@ def _many(count: int) -> str:
     return f"{count} passage{'s' if count != 1 else ''}"
 
 
-def _best(text: str, wanted: Sequence[str], most: int) -> list[str]:
-    """The sentences that hold most of these words, in the order of the text; the first ones if none does."""
-    sentences = [flat(match[0]) for match in _SENTENCE.finditer(text)]
-    sentences = [one for one in sentences if one]
-    held = [len({*words(one)} & {*wanted}) for one in sentences]
-    places = sorted(range(len(sentences)), key=lambda place: (-held[place], place))[:most]
-    return [sentences[place] for place in sorted(places)]
+def _best(text: str, wanted: Sequence[str], most: int) -> list[tuple[int, int]]:
+    """Where the sentences stand that hold most of these words, in the order of the text; if none does, the first."""
+    spans = sentences(text)
+    held = [len({*words(text[start:end])} & {*wanted}) for start, end in spans]
+    places = sorted(range(len(spans)), key=lambda place: (-held[place], place))[:most]
+    return [spans[place] for place in sorted(places)]
 
 
 def _beginning(text: str, wanted: Sequence[str]) -> str:
-    """PREVIEW characters of a text, from the sentence on that holds most of these words."""
-    whole = flat(text)
-    (start,) = _best(text, wanted, 1) or [""]
-    place = max(0, whole.find(start))
-    return whole[max(0, min(place, len(whole) - PREVIEW)) :][:PREVIEW]
+    """PREVIEW characters of a text, from the sentence on that holds most of these words; with those before it where it
+    is one of the last."""
+    start = next((start for start, _ in _best(text, wanted, 1)), 0)
+    before = [begin for begin, _ in sentences(text) if begin < start and len(text) - begin <= PREVIEW]
+    return flat(text[min([start, *before]) :])[:PREVIEW]
