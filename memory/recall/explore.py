@@ -26,6 +26,7 @@ from memory.store import graph as stored
 from memory.store.connect import Connection
 
 SAME_WAY = 3  # options that lead over one object, at most
+OFF_TOPIC = 0.3  # what a way counts that leads to a passage the recall knows nothing for, beside the best it knows
 
 Reading = Callable[[], AbstractContextManager[Connection]]
 
@@ -161,7 +162,8 @@ class Explorer:
         worth[self._n_found :] = 1.0  # what was taken was chosen on purpose
         found = ways(self.found, self.allowed, np.array(self._known, np.int64), worth)
         near, fires, place, fresh = np.zeros(n), np.zeros(n), np.full(n, -1), np.ones(n, np.bool_)
-        near[found.rows], fires[found.rows], place[found.rows] = found.near, found.fires, np.arange(len(found.rows))
+        fits = OFF_TOPIC + (1 - OFF_TOPIC) * np.sqrt(self._relevance[found.rows])
+        near[found.rows], fires[found.rows], place[found.rows] = found.near * fits, found.fires, np.arange(len(fits))
         ranked = self._relevance.copy()
         ranked[self._known] = 0
         for row, known in self._offered.items():

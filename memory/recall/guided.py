@@ -34,7 +34,8 @@ IN_VAIN = 2  # calls in a row without a new passage, after which it ends
 OPTIONS, FOUND = 12, 6  # lines shown of each, at most
 PROMPT = 890  # tokens of a request, about
 SHARE = 0.7  # of the room for lines that options may take
-QUESTION, MISSING = 600, 200  # characters
+QUESTION, MISSING = 160, 60  # tokens of each, at most
+LEAST = 12  # tokens of which a line is never cut
 REPLY = 64  # tokens
 DONE = "DONE"
 
@@ -127,8 +128,8 @@ class Asker:
         self.explorer = explorer
         self.calls = 0
         self._llm = llm
-        self._question = flat(question, QUESTION)
-        self._missing = flat("; ".join(missing), MISSING)
+        self._question = _first(flat(question, 3 * QUESTION), QUESTION)
+        self._missing = _first(flat("; ".join(missing), 3 * MISSING), MISSING)
         self._most = most
         self._now = now
         self._cancelled = cancelled
@@ -211,14 +212,14 @@ def cut(lines: Sequence[str], tokens: float) -> list[str]:
             break
         left -= size
         most = size
-    return [line if about_tokens(line) <= most else f"{_first(line, most)}…" for line in lines]
-
-
-LEAST = 12  # tokens to which a line is cut at most
+    return [_first(line, most) for line in lines]
 
 
 def _first(line: str, tokens: int) -> str:
-    return line.encode()[: 3 * tokens - 6].decode(errors="ignore").rstrip()
+    """As much of a line as has about so many tokens."""
+    if about_tokens(line) <= tokens:
+        return line
+    return f"{line.encode()[: 3 * tokens - 6].decode(errors='ignore').rstrip()}…"
 
 
 def chosen(said: str, n: int, most: int) -> tuple[tuple[int, ...], bool]:

@@ -91,8 +91,7 @@ def _around(conn: Connection, asker: Asker, walk: Walkable, way: _Way) -> list[_
     """The steps from here: what was not visited, the most relevant first, and the last objects to go back to."""
     explorer = asker.explorer
     edges, kinds, ends = walk.neighbours(way.here)
-    closed = {*way.visited, *explorer.known}
-    onward = np.isin(kinds, (_REL, _MENTION)) & ~np.isin(ends, sorted(closed))
+    onward = np.isin(kinds, (_REL, _MENTION)) & ~np.isin(ends, way.visited)
     edges, kinds, ends = edges[onward], kinds[onward], ends[onward]
     best = np.lexsort((edges, -relevance_of(walk, explorer.found.start)(ends)))[: OPTIONS - BACK]
     back = [node for node in reversed(way.visited) if node != way.here and walk.kinds([node])[0] == OBJECT][:BACK]
