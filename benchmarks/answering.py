@@ -181,13 +181,15 @@ class Desk:
         """Puts the problem to the memory."""
         self.calls.clear()
         model = self.model
+        choose = (lambda local_only: model) if model is not None else None
         started = time.perf_counter()
         events = list(
             self.memory.ask(
                 problem.text,
                 as_of=problem.as_of,
                 within=problem.within,
-                llm=(lambda local_only: model) if model is not None else None,
+                llm=choose,
+                driver=choose,
                 effort=self.effort,
             )
         )

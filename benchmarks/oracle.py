@@ -14,7 +14,8 @@ from plugins.llms.registry import Models
 from plugins.llms.settings import OllamaSettings
 from plugins.manager import Plugins
 from tests.fakes import FakeOllama, OllamaModel
-from tests.fakes.oracle import Known, Oracle
+from tests.fakes.oracle import Oracle
+from tests.fakes.truth import Known
 
 CONTEXT = 200_000  # tokens of the oracle: what large models have
 

@@ -17,7 +17,7 @@ from memory import Memory
 from memory.nouns import Document, Episode, Scope
 from memory.store import episodes
 from plugins.manager import Plugins
-from tests.fakes.oracle import Gold, Known
+from tests.fakes.truth import Gold, Known
 
 YES_NO = ("yes", "no")
 BATCH = 256  # documents per transaction
@@ -210,11 +210,12 @@ class Library:
 
     def _gold(self, id: str, forms: Sequence[str]) -> Gold:
         """A turn is its words; a passage or a file those of its episodes in which the answer stands, or all."""
-        if id in self.turns:
-            return Gold((self.turns[id],))
         found = self._of.get(id, ())
+        title = found[0].title if found else ""
+        if id in self.turns:
+            return Gold((self.turns[id],), title, tuple(one.text for one in found))
         telling = [one for one in found if any(judge.contains(one.text, form) for form in forms)]
-        return Gold(tuple(one.text for one in telling or found), found[0].title if found else "")
+        return Gold(tuple(one.text for one in telling or found), title)
 
     def within(self, problem: Problem) -> list[Episode]:
         """The episodes that a question may be answered from."""

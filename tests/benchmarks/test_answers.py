@@ -71,6 +71,32 @@ def test_the_oracle_is_right_whenever_the_gold_is_there(tmp_path: Path, capsys: 
     assert again["river"]["accuracy"] == 100 and set(again) == {"river"}
 
 
+def test_what_recall_does_not_find_is_looked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """More gold than an answer gets at first: what the oracle picks adds up, and with tools it finds more."""
+    colours = """red blue green grey black white brown pink amber ivory teal plum rust sand lime coral olive khaki navy
+        mauve puce ochre fawn beige cyan jade onyx ruby lilac slate""".split()
+    for n in (14, 30):
+        corpus = [
+            {"id": f"d{i}", "title": f"Kite {i}", "text": f"Alba Reyes flew a {colour} kite near the lake."}
+            for i, colour in enumerate(colours[:n])
+        ]
+        asked = {"id": "q", "question": "What did Alba Reyes fly near the lake?", "answer": "pink kite"}
+        sets.write_set(tmp_path / "data" / f"kites{n}", corpus, [asked | {"gold": [row["id"] for row in corpus]}])
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for effort in ("quick", "normal", "deep"):
+        _, rows = run(capsys, tmp_path, "--oracle", "--baselines", "--effort", effort)
+        found |= {(row["set"], effort): row for row in rows}
+    few = [found["kites14", effort] for effort in ("quick", "normal", "deep")]
+    assert [(row["tier"], row["right"], row["complete"]) for row in few] == [
+        ("R2", False, False), ("R3", True, True), ("R3", True, True)
+    ]  # fmt: skip
+    assert few[0]["error"] == "retrieval" and few[0]["refused"] and few[0]["calls"] == 1
+    many = [found["kites30", effort] for effort in ("quick", "normal", "deep")]
+    assert [row["tier"] for row in many] == ["R2", "R3", "R4"]
+    assert many[0]["in_context"] < many[1]["in_context"] < many[2]["in_context"]
+    assert many[1]["calls"] <= 4 < many[2]["calls"]
+
+
 def test_errors_have_a_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     world(tmp_path / "data")
     results, rows = run(capsys, tmp_path, "--oracle", "--error", "1", "--effort", "quick", "--baselines")

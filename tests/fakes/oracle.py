@@ -10,19 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 from tests.fakes.answering import prompt
 from tests.fakes.answering import question as asked
+from tests.fakes.driving import driven
 from tests.fakes.recorded import Noise
 from tests.fakes.server import Reply, Says
 from tests.fakes.talents import text_of
+from tests.fakes.truth import Gold, Known, holds, plain, uncut
 
 NO_ANSWER = "NO ANSWER"
 DONE = "DONE"
 PICKS = 3
-BEGINNING = 2_000  # characters by which a long passage is told: evidence may be cut
+SHORT = 4  # letters of words that are capital for another reason
 INVENTED = "Quentin Zabriskie"
 
 _SECTION = r":\n([0-9a-f]{16})\n(.*?)\n\1$"
@@ -33,32 +34,13 @@ _NUMBERED = re.compile(r"^\[(\d+)\] (.*?)(?=^\[\d+\] |\Z)", re.MULTILINE | re.DO
 _PASSAGE = re.compile(r"(passage)([^\n]*):\n(.*)", re.DOTALL)
 _LINE = re.compile(r'(fact|line)((?:, in "[^\n]*?"(?=, by |, no longer|, contradict|:)|[^\n:])*): (.*)', re.DOTALL)
 _TITLE = re.compile(r', in "(.*)"(?:, by |, no longer|, contradict|$)')
-_LISTED = re.compile(r'- "(.*?)": (.*)')
-_QUOTED = re.compile(r'"([^"\n]+)"')
+_DAY = r"(?: \(\d{4}-\d\d-\d\d\))?"
+_LISTED = re.compile(rf'- "(.*?)"{_DAY}: (.*)')
+_TARGET = re.compile(
+    rf'(?:^|^open |-> |, in )"((?:(?!" -> )[^\n])+?)"{_DAY}(?:, another part|, next to "[^\n]*?")?: (.*)', re.MULTILINE
+)
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\S)[^.!?\n]*)*[.!?]*")
-_WORD = re.compile(r"[^\W_]+")
 _NAME = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)*")
-
-
-@dataclass(frozen=True)
-class Gold:
-    """A passage without which a question cannot be answered: any of `texts` is it. `title`: where it stands."""
-
-    texts: tuple[str, ...]
-    title: str = ""
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is true of a question. Without an `answer` it cannot be answered; `accepted`: other ways to say it."""
-
-    answer: str = ""
-    accepted: tuple[str, ...] = ()
-    gold: tuple[Gold, ...] = ()
-
-    @property
-    def forms(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((self.answer, *self.accepted))) if self.answer else ()
 
 
 @dataclass(frozen=True)
@@ -69,18 +51,6 @@ class Piece:
     kind: str
     title: str
     text: str
-
-
-@lru_cache(maxsize=20_000)
-def plain(text: str) -> str:
-    """The words alone, in lower case, a blank around each."""
-    return f" {' '.join(_WORD.findall(text)).lower()} "
-
-
-def holds(text: str, words: str) -> bool:
-    """Whether these words stand in a text."""
-    wanted = plain(words)
-    return bool(wanted.strip()) and wanted in plain(text)
 
 
 def evidence(said: str) -> list[Piece]:
@@ -97,15 +67,13 @@ def evidence(said: str) -> list[Piece]:
 def standing(gold: Gold, pieces: Iterable[Piece], forms: Sequence[str] = ()) -> list[Piece]:
     """The pieces in which a gold passage stands: with its beginning at least, or as a line or fact of it in which one
     of the `forms` of the answer stands."""
-    wanted = [plain(text)[:BEGINNING].rstrip() for text in gold.texts]
     found = []
     for piece in pieces:
-        shown = plain(piece.text)
-        if any(one in shown for one in wanted):
+        if gold.stands_in(piece.text):
             found.append(piece)
         elif piece.kind != "passage" and any(holds(piece.text, form) for form in forms):
-            told = gold.title and piece.kind == "fact" and plain(piece.title) == plain(gold.title)
-            if told or any(shown in plain(text) for text in gold.texts):
+            told = piece.kind == "fact" and gold.is_called(piece.title)
+            if told or any(plain(piece.text) in plain(text) for text in gold.texts):
                 found.append(piece)
     return found
 
@@ -119,27 +87,42 @@ class Oracle:
     error: float = 0.0
     seed: int = 42
     count: Callable[[str], int] = field(default=lambda text: len(text.split()))
+    _seen: dict[str, list[Gold]] = field(default_factory=dict, init=False)  # the gold in the evidence shown last
+    _kept: dict[str, dict[int, Gold]] = field(default_factory=dict, init=False)  # by its number, of a search
 
     def __call__(self, body: dict[str, Any]) -> Reply:
+        read = sum(self.count(text_of(turn)) for turn in body["messages"])
+        if body.get("tools"):
+            return self._driven(body, read)
         said = prompt(body)
         text = self._picked(said, body) if _NEXT.search(said) else self._composed(said, body)
-        read = sum(self.count(text_of(turn)) for turn in body["messages"])
         return Says(text, read=read, written=self.count(text))
+
+    def _driven(self, body: dict[str, Any], read: int) -> Reply:
+        """The next turn of a search with tools."""
+        question = asked(body)
+        if all(turn["role"] != "assistant" for turn in body["messages"]):
+            self._kept[question] = {}
+        known, kept = self.known.get(question, Known()), self._kept.setdefault(question, {})
+        text, calls = driven(body, question, known, kept, Noise(self.error, self.seed))
+        return Says(text, calls, read=read, written=self.count(text) + 20 * len(calls))
 
     # Answers --------------------------------------------------------------------------------------
 
     def _composed(self, said: str, body: dict[str, Any]) -> str:
         question, pieces = asked(body), evidence(said)
         known = self.known.get(question, Known())
-        turn = sum(message["role"] == "assistant" for message in body["messages"])
+        before = [text_of(message) for message in body["messages"] if message["role"] == "assistant"]
         there = [standing(gold, pieces, known.forms) for gold in known.gold]
-        what = (question, turn, [(piece.number, piece.title, piece.text[:60]) for piece in pieces])
+        what = (question, len(before), [(piece.number, piece.title, piece.text[:60]) for piece in pieces])
         complete = bool(known.answer and there) and all(there)
+        self._seen[question] = [gold for gold, found in zip(known.gold, there, strict=True) if found]
         if Noise(self.error, self.seed).strikes("answer", *what):
             return self._wrong(known, pieces, [piece for found in there for piece in found], complete, what)
         if not complete:
             return f"{NO_ANSWER}: {question.rstrip(' ?')}"
-        return _sentence(known, there) if turn else _short(known, there)
+        short = _short(known, there)
+        return _sentence(known, there) if short in before else short
 
     def _wrong(self, known: Known, pieces: list[Piece], right: list[Piece], complete: bool, what: object) -> str:
         """An answer as a bad model gives it: none, one that another piece is said to prove, a name that stands nowhere,
@@ -153,14 +136,16 @@ class Oracle:
         piece = draw.choice(others)
         if way == "misplaces":
             return f"{_unbracketed(known.answer)} [{piece.number}]."
-        names = [name for name in _NAME.findall(piece.text) if not any(holds(form, name) for form in known.forms)]
+        named = [name for name in _NAME.findall(piece.text) if len(name) > SHORT]
+        names = [name for name in named if not any(holds(form, name) or holds(name, form) for form in known.forms)]
         name = draw.choice(names) if way == "mistakes" and names else INVENTED
         return f"{name} [{piece.number}]."
 
     # Ways -----------------------------------------------------------------------------------------
 
     def _picked(self, said: str, body: dict[str, Any]) -> str:
-        """The numbers of up to three options, those first that lead to what has not been found."""
+        """The numbers of up to three options that are what is missing; else of those that may lead there; else the
+        first, as everybody would."""
         question = asked(body)
         known = self.known.get(question, Known())
         section, listed = _NEXT.search(said), _FOUND.search(said)
@@ -169,10 +154,13 @@ class Oracle:
         if Noise(self.error, self.seed).strikes("pick", question, options, found):
             draw = Noise(1, self.seed).of("which", question, options, found)
             return draw.choice([DONE, *(number for number, _ in options)])
-        missing = [gold for gold in known.gold if not _is_listed(gold, found)]
-        worth = {number: max((_leads(label, gold) for gold in missing), default=0) for number, label in options}
-        best = sorted((number for number in worth if worth[number]), key=lambda number: -worth[number])
-        return ", ".join(best[:PICKS]) or DONE
+        seen = self._seen.get(question, [])
+        missing = [gold for gold in known.gold if gold not in seen and not _is_listed(gold, found)]
+        if not missing:
+            return DONE
+        worth = {number: max(_leads(label, gold) for gold in missing) for number, label in options}
+        best = [number for number in worth if worth[number] == max(worth.values())]
+        return ", ".join(best[:PICKS] if any(worth.values()) else best[:1])
 
 
 def _short(known: Known, there: Sequence[Sequence[Piece]]) -> str:
@@ -206,27 +194,17 @@ def _unbracketed(text: str) -> str:
 
 
 def _is_listed(gold: Gold, found: Sequence[str]) -> bool:
-    """Whether one of the lines `- "title": sentence` is of this passage."""
-    for line in found:
-        listed = _LISTED.match(line)
-        if listed is None:
-            continue
-        title, sentence = listed.groups()
-        if gold.title and plain(title) == plain(gold.title):
-            return True
-        if any(holds(text, sentence) or holds(sentence, text) for text in gold.texts):
-            return True
-    return False
+    """Whether one of the lines `- "title" (day): sentence` is of this passage."""
+    listed = [match.groups() for line in found if (match := _LISTED.match(line))]
+    return any(gold.has(sentence) or (not gold.around and gold.is_called(title)) for title, sentence in listed)
 
 
 def _leads(label: str, gold: Gold) -> int:
-    """How well an option leads to a passage: 3 it is that one, 2 it names where it stands, 1 it names what it names."""
-    named = _QUOTED.findall(label)
-    if gold.title and any(plain(name) == plain(gold.title) for name in named):
-        return 3
-    told = [part for part in (label.rpartition(": ")[2], *named) if len(plain(part).split()) > 3]
-    if any(holds(text, part) or holds(part, text) for part in told for text in gold.texts):
+    """How well an option leads to a passage: 3 it is that one, 2 it names where that is, 1 it is named there."""
+    target = _TARGET.search(label)
+    title, sentence = target.groups() if target else ("", "")
+    if gold.has(sentence) or (gold.is_called(title) and not gold.around):
         return 3
     if gold.title and holds(label, gold.title):
         return 2
-    return int(any(holds(text, name) for name in named for text in gold.texts))
+    return int(any(holds(text, uncut(title)) for text in gold.texts))

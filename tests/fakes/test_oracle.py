@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,10 +12,12 @@ from memory.answer import compose
 from memory.answer.context import Context, Piece
 from memory.answer.grounding import check
 from memory.nouns import Episode, Source
-from tests.fakes.oracle import Gold, Known, Oracle, evidence, standing
-from tests.fakes.server import Says
+from tests.fakes.oracle import Oracle, evidence, standing
+from tests.fakes.server import Calls, Says
+from tests.fakes.truth import Gold, Known
 
 AT = datetime(2024, 5, 1, tzinfo=UTC)
+FENCE = "0123456789abcdef"
 QUESTION = "In which village was the builder of Weir Cottage born?"
 COTTAGE = 'Weir Cottage: a "history"'
 TEXTS = {
@@ -49,7 +52,7 @@ def reply(oracle: Oracle, body: dict[str, Any]) -> str:
 
 def guided(options: list[str], found: list[str] | None = None) -> dict[str, Any]:
     """The body of a request for where to look next."""
-    fence = "0123456789abcdef"
+    fence = FENCE
     parts = [
         f"The question:\n{fence}\n{QUESTION}\n{fence}",
         "What was found:\n{0}\n{1}\n{0}".format(fence, "\n".join(found or [])),
@@ -140,7 +143,7 @@ def test_it_picks_what_leads_to_what_is_missing() -> None:
     assert reply(oracle, guided(['Weir Cottage -> "Quill"', 'open "Aske"'], [f'- "{COTTAGE}": built in 1811'])) == "1"
     listed = [f'- "{COTTAGE}": built by Odo Tarn', '- "Odo Tarn": Odo Tarn was a stonemason.']
     assert reply(oracle, guided(options, listed)) == "DONE"
-    assert reply(oracle, guided(['open "Brack"'])) == "DONE"
+    assert reply(oracle, guided(['open "Brack"', 'open "Aske"'])) == "1"  # who knows nothing takes the first
     wrong = Oracle({QUESTION: KNOWN}, error=1)
     assert reply(wrong, guided(options)) in ("1", "2", "3", "4", "DONE")
 
@@ -149,3 +152,100 @@ def test_it_counts_tokens_as_it_is_told() -> None:
     said = Oracle({QUESTION: KNOWN}, count=len)(asked(shown([*TEXTS])))
     assert isinstance(said, Says)
     assert said.written == len("Quill [2][1].") and said.read is not None and said.read > 500
+
+
+def test_an_error_is_made_good_when_asked_again() -> None:
+    oracle = Oracle({QUESTION: KNOWN})
+    body = asked(shown([*TEXTS]), QUESTION, "Zabriskie [1].")
+    assert reply(oracle, body) == "Quill [2][1]."
+
+
+def driven(*turns: dict[str, Any]) -> dict[str, Any]:
+    """The body of a request with tools, as it stands on the wire."""
+    task = {"role": "user", "content": f"Today.\n\nThe question:\n{FENCE}\n{QUESTION}\n{FENCE}\n\nTurn 1 of 12."}
+    return {"tools": [{"type": "function"}], "messages": [{"role": "system", "content": "Look."}, task, *turns]}
+
+
+def called(*calls: Calls) -> dict[str, Any]:
+    made = [{"function": {"name": call.name, "arguments": call.arguments}} for call in calls]
+    return {"role": "assistant", "content": "", "tool_calls": made}
+
+
+def result(*rows: str, head: str = "2 found:") -> dict[str, Any]:
+    return {"role": "tool", "content": "\n".join([head, FENCE, *rows, FENCE]), "tool_name": "x"}
+
+
+def calls_of(oracle: Oracle, body: dict[str, Any]) -> list[tuple[str, Any]]:
+    said = oracle(body)
+    assert isinstance(said, Says)
+    assert bool(said.calls) != bool(said.text)
+    return [(call.name, *call.arguments.values())[:2] for call in said.calls]
+
+
+def test_with_tools_it_follows_what_it_sees_and_collects() -> None:
+    oracle = Oracle({QUESTION: KNOWN})
+    first = calls_of(oracle, driven())
+    assert first == [("vector_search", QUESTION), ("entity_search", "Weir Cottage")]
+    seen = [
+        called(Calls("vector_search", {"query": QUESTION, "k": 10}), Calls("entity_search", {"query": "Weir Cottage"})),
+        result(f'[1] "{COTTAGE}", 2024-05-01 (fits 0.71): Weir Cottage was built by Odo Tarn in 1811. It stands',
+               '[2] "Brack" (fits 0.20): Brack is a hamlet with a chapel.'),
+        result('[3] "Odo Tarn", 2 passages', '[4] "Aske"; flows by Quill; 1 passage in common', head="2 found:"),
+    ]  # fmt: skip
+    second = calls_of(oracle, driven(*seen))
+    assert second == [
+        ("collect_chunk", 1),
+        ("get_chunks_for_entity", 3),
+        ("vector_search", "Odo Tarn"),
+        ("read_chunk", 1),
+    ]
+    left_out = [turn | ({"content": "Left out"} if turn["role"] == "tool" else {}) for turn in seen]
+    found = result('[5] "Odo Tarn", 2024-05-01: He was born in the village of Quill, in 1779.')
+    state = {"role": "user", "content": "Turn 3 of 12. Collected: [1]. Explored: [3].\nNow: go on."}
+    after = driven(*left_out, called(Calls("get_chunks_for_entity", {"object": 3})), found, state)
+    assert calls_of(oracle, after) == [("collect_chunk", 5)]  # what was found before is not forgotten
+    state["content"] = state["content"].replace("[1]", "[1] [5]")
+    assert calls_of(oracle, after) == []
+
+
+def test_with_tools_it_knows_a_passage_that_it_reads() -> None:
+    oracle = Oracle({QUESTION: KNOWN})
+    oracle(driven())
+    read = result(
+        '"Odo Tarn"', TEXTS["Odo Tarn"], 'Objects: [8] "Quill", [9] "Weir Cottage: a \'history\'"', head="Passage [7]."
+    )
+    assert calls_of(oracle, driven(called(Calls("read_chunk", {"passage": 7})), read))[0] == ("collect_chunk", 7)
+
+
+def test_with_tools_it_goes_astray() -> None:
+    questions = [f"{QUESTION} {n}" for n in range(40)]
+    oracle = Oracle(dict.fromkeys(questions, KNOWN), error=1)
+    bodies = [json.loads(json.dumps(driven()).replace(QUESTION, question)) for question in questions]
+    said = [oracle(body) for body in bodies]
+    assert said == [oracle(body) for body in bodies]
+    assert {call.name for one in said if isinstance(one, Says) for call in one.calls} == {
+        "collect_chunk", "get_chunks_for_entity", "google"
+    }  # fmt: skip
+    assert {one.text for one in said if isinstance(one, Says)} == {"", "DONE", "I would look at the notes first."}
+
+
+def test_what_stood_in_the_evidence_is_not_looked_for() -> None:
+    oracle = Oracle({QUESTION: KNOWN})
+    options = ['open "Odo Tarn": a stonemason', f'"Brack" -> "{COTTAGE}": built in 1811']
+    assert reply(oracle, guided(options)) == "1, 2"
+    reply(oracle, asked(shown(["Odo Tarn"])))
+    assert reply(oracle, guided(options)) == "2"
+    reply(oracle, asked(shown([*TEXTS])))
+    assert reply(oracle, guided(options)) == "DONE"
+
+
+def test_parts_of_chats_are_told_by_their_words() -> None:
+    """All parts of a chat have one title; the turn need not be what an option shows of its part."""
+    part = "Ana: My sister keeps bees on the roof.\nBo: How many hives are there?\nAna: Three hives, since May."
+    known = Known("three", (), (Gold(("Three hives, since May.",), "Talk", (part,)),))
+    oracle = Oracle({QUESTION: known})
+    options = ['open "Talk" (2023-06-02): The train was late again', 'open "Talk" (2023-06-02), another part: …a: My'
+               ' sister keeps bees on the ro…']  # fmt: skip
+    assert reply(oracle, guided(options)) == "2"
+    assert reply(oracle, guided(options[:1], ['- "Talk" (2023-06-02): How many hives are there?'])) == "DONE"
+    assert reply(oracle, guided(options[:1], ['- "Talk" (2023-06-02): The tram is quick.'])) == "1"
