@@ -44,7 +44,7 @@ def arranged(
         case "compare":
             return _compared(lines, usual, asked.subjects, settings.lines)
         case "when_changed":
-            return [dated(line) for line in usual]
+            return [dated(line) for line in _with_past(lines, usual, settings.lines)]
         case "list" if asked.in_order:
             return _course(lines, usual, found.question)
         case "list" | "count":
@@ -66,6 +66,15 @@ def dated(line: Line) -> Line:
     if relative and when and when.since and when.until and when.until - when.since == timedelta(days=1):
         said = f"{relative[0]}: {when.since.date().isoformat()}, {said}"
     return replace(line, shown=f"{line.shown} ({said})")
+
+
+def _with_past(lines: Sequence[Line], usual: Sequence[Line], most: int) -> list[Line]:
+    """The usual lines, with what was before the first one behind it."""
+    if not usual:
+        return []
+    shown = {line.thesis_id for line in usual}
+    past = [line for line in lines if line.newer == usual[0].thesis_id and line.thesis_id not in shown]
+    return [usual[0], *(replace(line, earlier=True) for line in past[:1]), *usual[1:]][:most]
 
 
 def _compared(lines: Sequence[Line], usual: Sequence[Line], names: Sequence[str], most: int) -> list[Line]:
@@ -92,7 +101,10 @@ def _several(lines: Sequence[Line], usual: Sequence[Line], question: Question, s
     """The usual lines, and behind them the best line of each other passage that is as much about the question, and
     itself speaks of what is asked."""
     topic = _topic(question)
-    chosen = list(usual)
+    outdated = {line.thesis_id for line in lines if line.earlier}
+    chosen = [
+        replace(line, earlier=line.thesis_id in outdated) for line in usual
+    ]  # one of a list is no past of another
     passages = {line.episode.id for line in chosen}
     floor = lines[0].score - settings.line_margin - WIDER if lines else 0.0
     least = max((line.coverage for line in usual), default=0.0) / 2

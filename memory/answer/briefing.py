@@ -35,10 +35,11 @@ SHORT = 3  # words that a sentence has at least
 
 # A line that only files a note, or greets.
 _FILING = re.compile(
-    r"(?:from|to|cc|bcc|subject|date|title|tags?|created|updated|category|id|status): "
+    r"(?:from|to|cc|bcc|subject|date|title|tags?|aliases|created|updated|category|id|status): "
     r"|(?:dear|hi|hello|liebe[rs]?|hallo|beste)\b[^.!?]{0,60}$",
     re.IGNORECASE,
 )
+_FIELD = re.compile(r"[\w -]{1,24}: ")  # of a note's properties
 # What says what somebody or something is, apart from all that belongs to it.
 _IS = frozenset(("is", "is a", "is an", "is the", "was", "job title", "type", "kind", "is called", "means", "species"))
 _NAMED, _NEW, _TELLS, _LONG = 1.0, 1.0, 1.5, 0.5  # what counts for a sentence: not fitted
@@ -46,11 +47,18 @@ _VALUES, _WORDS = 2, 14  # from which on it tells enough, and is long enough
 
 
 def objects_of(conn: Connection, found: Found, subject: str) -> list[int]:
-    """The objects that have this name; the person whose memory it is for "me"; none if nothing has it."""
+    """The objects that have this name, none if nothing has it; the person whose memory it is for "me".
+
+    If no fact tells of it, the one whose longer name begins with it as well, if there is only one: "Ana" may be a note.
+    """
     key = norm(subject)
     if key in _SELF:
         return graph.owner(conn)
-    return graph.all_by_norm(conn, key) or [id for id, name in found.seeds.items() if norm(name) == key]
+    named = graph.all_by_norm(conn, key) or [id for id, name in found.seeds.items() if norm(name) == key]
+    if not key or relations.touching(conn, named, 1):
+        return named
+    longer = {norm(name) for name in graph.beginning_with(conn, f"{key} ", 2)}
+    return named + (graph.all_by_norm(conn, longer.pop()) if len(longer) == 1 else [])
 
 
 _SELF = frozenset(("i", "me", "my", "myself", "mich", "mir", "ich"))
@@ -165,7 +173,8 @@ def _sentences(
     titled = _titled(found, objects, {line.episode.id for line in lines})
     own = {id for id in {line.episode.id for line in lines} if id in titled}
     named = [line for line in lines if line.episode.id in own or (name and name <= line.words)]
-    about = [line for line in named if _tells(line, name)]
+    telling = [line for line in named if _tells(line, name)]
+    about = [line for line in telling if not line.earlier] or telling
     newest = sorted({line.newness for line in about})
     place = {at: (n + 1) / len(newest) for n, at in enumerate(newest)}
 
@@ -177,7 +186,8 @@ def _sentences(
             + _LONG * min(len(line.words), _WORDS) / _WORDS
         )
 
-    first = sorted((line for line in about if line.episode.id in own), key=lambda line: (line.episode.id, line.start))
+    mine = (line for line in about if line.episode.id in own)
+    first = sorted(mine, key=lambda line: (_FIELD.match(line.shown) is not None, line.episode.id, line.start))
     others = sorted((line for line in about if line not in first), key=lambda line: (-worth(line), line.thesis_id))
     chosen: list[Line] = []
     taken = Counter[int]()
@@ -191,9 +201,8 @@ def _sentences(
         if line.thesis_id not in quoted and not _alike(line, chosen):
             taken[line.episode.id] += 1
             chosen.append(line)
-    mine = [line for line in chosen if line.episode.id in own]
-    rest = sorted((line for line in chosen if line.episode.id not in own), key=lambda line: -line.newness)
-    return [_dated(line) for line in [*mine, *rest]]
+    chosen.sort(key=lambda line: (line.episode.id not in own, -line.newness if line.episode.id not in own else 0))
+    return [_dated(line) for line in chosen]
 
 
 def _titled(found: Found, objects: Collection[int], ids: Collection[int]) -> set[int]:
