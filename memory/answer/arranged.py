@@ -18,6 +18,7 @@ from memory.recall.pipeline import Found
 from memory.recall.when import moment
 from memory.settings import AnswerSettings
 from memory.store.connect import Connection
+from memory.write.mentions import is_date, mentions
 
 MANY = 12  # lines of a list at most
 ALIKE = 0.7  # share of their words from which two lines of a list are one
@@ -54,18 +55,27 @@ def arranged(
 
 
 def dated(line: Line) -> Line:
-    """The line with the day on which it was written, and the one that it means by "yesterday"; a fact tells its time
-    already."""
+    """The line with the day on which it was written, and the one that it means by "yesterday". A fact tells its time
+    already; where its sentence names another day, that is shown too."""
     at = line.episode.at
-    is_fact = line.shown != " ".join(line.quote.split())
-    if at is None or is_fact:
+    said = " ".join(line.quote.split())
+    if line.shown != said:
+        known = _days(line.shown)
+        new = any(not any(day.endswith(one) for day in known) for one in _days(said))
+        return replace(line, shown=f'{line.shown}: "{said}"') if new and not line.also else line
+    if at is None:
         return line
-    said = f"written {at.astimezone(UTC).date().isoformat()}"
-    relative = _RELATIVE.search(line.shown)
+    written = f"written {at.astimezone(UTC).date().isoformat()}"
+    relative = _RELATIVE.search(said)
     when = moment(relative[0], at, UTC) if relative else None
     if relative and when and when.since and when.until and when.until - when.since == timedelta(days=1):
-        said = f"{relative[0]}: {when.since.date().isoformat()}, {said}"
-    return replace(line, shown=f"{line.shown} ({said})")
+        written = f"{relative[0]}: {when.since.date().isoformat()}, {written}"
+    return replace(line, shown=f"{said} ({written})")
+
+
+def _days(text: str) -> set[str]:
+    """The days and months that a text names; "-09-05" without a year."""
+    return {one.norm for one in mentions(text) if is_date(one.norm) and one.norm.count("-") > 1}
 
 
 def _with_past(lines: Sequence[Line], usual: Sequence[Line], most: int) -> list[Line]:
