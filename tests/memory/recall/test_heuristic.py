@@ -82,7 +82,7 @@ def test_an_empty_memory_gives_nothing(fresh: Memory) -> None:
     assert (dict(looked.episodes), looked.steps, looked.stopped) == ({}, (), "nothing found")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(vaults, st.sampled_from(QUESTIONS), st.none() | st.integers(0, 9).map(day), scopes)
 def test_it_stays_within_what_may_be_seen_and_says_the_same_again(
     static: Embedder, vault: Vault, question: str, as_of: datetime | None, within: Scope | None

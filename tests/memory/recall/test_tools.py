@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from memory.nouns import Document, Policy, Scope
 from memory.protocols import Embedder
 from memory.recall.tool_list import TOOLS
 from memory.recall.tools import COLLECTED, FOUND, PREVIEW, WHOLE, Toolbox
+from memory.store import episodes
 from memory.store.connect import Connection
 from tests.memory.recall.looking import found, outside, rows, toolbox
 from tests.memory.recall.vaults import NAMES, QUESTIONS, Vault, day, fill, scopes, sight, vaults
@@ -300,7 +302,7 @@ calls = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(vaults, st.sampled_from(QUESTIONS), st.none() | st.integers(0, 9).map(day), scopes, st.lists(calls, max_size=25))
 def test_nothing_that_may_not_be_seen_comes_out_of_a_tool(
     static: Embedder,
@@ -324,6 +326,29 @@ def test_nothing_that_may_not_be_seen_comes_out_of_a_tool(
         assert set(box._nodes) <= may.episodes | may.objects
         assert set(box.collected) <= may.episodes
         assert not [title for title, id in titles.items() if id not in may.episodes and f'"{title}"' in text]
+
+
+@settings(max_examples=25, deadline=None)
+@given(vaults, st.sampled_from(QUESTIONS), st.frozensets(st.integers(1, 7), max_size=4), st.lists(calls, max_size=25))
+def test_nothing_that_must_stay_here_comes_out_for_a_model_elsewhere(
+    static: Embedder, vault: Vault, question: str, opened: frozenset[int], wanted: list[tuple[str, dict[str, Any]]]
+) -> None:
+    start: list[tuple[str, dict[str, Any]]] = [("entity_search", {"query": name}) for name in NAMES]
+    start += [(name, {"object": number}) for number in range(1, 6) for name in ("expand_neighbors", "read_chunk")]
+    with tempfile.TemporaryDirectory() as folder, Memory.open(Path(folder) / "m.db", embedder=static) as memory:
+        fill(memory, vault)
+        with memory.store.writing() as conn:
+            conn.executemany("UPDATE source SET policy = 'any' WHERE id = ?", [(id,) for id in opened])
+        box = toolbox(memory, question, only_open=True)
+        text = "\n".join(box.call(name, arguments).text for name, arguments in [*start, *wanted]) + box.state()
+        with memory.store.reading() as conn:
+            may = sight(conn, None, None, None, datetime.now(UTC)).episodes
+            open_ = [one for one in episodes.by_ids(conn, sorted(may)) if one.source.policy == "any"]
+        words = " ".join(f"{one.title} {one.text} {one.speaker}" for one in open_).casefold()
+        here = box._found.graph.row_of
+        assert {node for node in box._nodes if node in here} <= {one.id for one in open_}
+        for number, name in re.findall(r'\[(\d+)\] "([^"]*)"', text):
+            assert box._nodes[int(number) - 1] in here or name.casefold() in words
 
 
 def test_every_tool_is_described_and_can_be_called(films: Memory) -> None:
