@@ -95,6 +95,16 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("Theme", "Change the colours.", "choose_theme", slash="theme", argument="[NAME]", palette=True),
     Action("Trace", "Unfold or fold what the question did.", "toggle_trace", key="ctrl+t", slash="trace", palette=True),
+    Action("Why", "Say what the selected answer rests on.", "show_why", slash="why", palette=True),
+    Action("Why not", "Say why words are not in the selected answer.", "show_whynot", slash="whynot", argument="WORDS"),
+    Action(
+        "Effort",
+        "How far a model may go: quick, normal or deep.",
+        "choose_effort",
+        slash="effort",
+        argument="[NAME]",
+        palette=True,
+    ),
     Action(
         "Answer above",
         "Select the answer above, and show its evidence.",

@@ -55,6 +55,8 @@ class Client(Protocol):
     def rename_conversation(self, id: int, title: str) -> wire.Conversation: ...
     def delete_conversation(self, id: int) -> None: ...
     def activity(self) -> Events: ...
+    def why(self, id: int) -> wire.WhyReply: ...
+    def whynot(self, id: int, words: str) -> wire.WhyNotReply: ...
 
 
 Connect = Callable[[bool], Client]
@@ -62,7 +64,7 @@ Connect = Callable[[bool], Client]
 
 
 class Link:
-    """The one connection of one chat. `target` gets the messages."""
+    """The one connection of one chat. `target` gets the messages; `effort` is that of the questions to come."""
 
     def __init__(self, connect: Connect, target: MessagePump) -> None:
         self._connect = connect
@@ -73,6 +75,7 @@ class Link:
         self._closing = threading.Event()
         self._wake = threading.Event()
         self._listening: Events | None = None
+        self.effort = "normal"
 
     def open(self) -> None:
         """Starts to connect and to listen."""
@@ -169,7 +172,8 @@ class Link:
             started = client.new_conversation(title_of(question))
             conversation = started.id
             yield SessionStarted(ticket, started)
-        for event in self._opened(ticket, client.ask(wire.AskRequest(question, conversation=conversation))):
+        request = wire.AskRequest(question, conversation=conversation, effort=self.effort)
+        for event in self._opened(ticket, client.ask(request)):
             yield AskEvent(ticket, event)
 
     def _add(self, ticket: int, path: Path) -> Iterator[Message]:

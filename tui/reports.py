@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from daemon import wire
-from tui.wording import count, short_path, size
+from tui.wording import cited_label, count, short_path, size
 
 SKIPPED_SHOWN = 3
+QUOTE = 120  # characters
+CHANNELS = {"lexical": "full text", "vector": "meaning", "graph": "graph"}
 
 _STATES = {
     "watching": "watched",
@@ -54,6 +56,49 @@ def skipped_lines(skipped: Sequence[wire.Skipped], total: int) -> list[str]:
         more = f"and {total - len(lines):,} more; `pal status` lists them"
         lines.append(f"  {more}" if lines else f"  {count(total, 'file')} skipped; `pal status` lists them")
     return lines
+
+
+def why_report(reply: wire.WhyReply, folders: Sequence[str] = ()) -> str:
+    """What an answer rests on, a few lines for each citation, and why it went as far as it did."""
+    lines = []
+    for used in reply.used:
+        lines.append(f"[{used.cited.n}] {cited_label(used.cited, folders)}: {_short(used.cited.quote)}")
+        if used.place is not None and used.score is not None:
+            lines.append(f"    passage {used.place} of {reply.shown}, score {used.score:.2f}{_channels(used.channels)}")
+        lines += [f"    fact: {' '.join(fact.text.split())}" for fact in used.facts]
+    if not reply.used:
+        lines.append("No line of your notes was used.")
+    lines += [f"Chain: {way}" for way in reply.chain]
+    lines += [f"Against it: {gap}" for gap in reply.gaps]
+    lines += [f"It went further: {reason}" for reason in reply.reasons]
+    asked = reply.asked
+    if asked.calls:
+        tokens = f"{asked.read + asked.written:,} of {reply.allowed_tokens:,} tokens"
+        lines.append(f"It took {asked.calls} of {count(reply.allowed_calls, 'call')}, {tokens}.")
+    return "\n".join(lines)
+
+
+def whynot_report(reply: wire.WhyNotReply, folders: Sequence[str] = ()) -> str:
+    """What became of the passages that hold the words."""
+    lines = []
+    for lost in reply.lost:
+        passage = lost.passage
+        place = f"{short_path(passage.uri, folders)}:{lost.line}" if lost.line is not None else passage.title
+        lines += [f"{place or passage.uri}: {_short(lost.quote)}", f"    {lost.reason}"]
+    if reply.missing or not lines:
+        words = ", ".join(reply.missing) or reply.words
+        lines.append(f"Nowhere in your memory: {words}. It was never read, or it was forgotten.")
+    return "\n".join(lines)
+
+
+def _short(quote: str) -> str:
+    words = " ".join(quote.split())
+    return f"“{words}”" if len(words) <= QUOTE else f"“{words[:QUOTE].rstrip()}…”"
+
+
+def _channels(scores: Mapping[str, float]) -> str:
+    told = [f"{name} {scores[key]:.2f}" for key, name in CHANNELS.items() if key in scores]
+    return f" ({', '.join(told)})" if told else ""
 
 
 def failure(failed: wire.Failed) -> str:

@@ -53,6 +53,8 @@ class ScriptedClient:
     answers: list[Script] = field(default_factory=list)
     additions: list[Script] = field(default_factory=list)
     kept: dict[int, wire.MessagesReply] = field(default_factory=dict)
+    whys: dict[int, wire.WhyReply] = field(default_factory=dict)
+    whynots: dict[int, wire.WhyNotReply] = field(default_factory=dict)
     down: str = ""
     asked: list[wire.AskRequest] = field(default_factory=list)
     live: Script = field(default_factory=lambda: Script(ends=False))
@@ -101,6 +103,12 @@ class ScriptedClient:
 
     def activity(self) -> Script:
         return self.live
+
+    def why(self, id: int) -> wire.WhyReply:
+        return self.whys[id]
+
+    def whynot(self, id: int, words: str) -> wire.WhyNotReply:
+        return replace(self.whynots[id], words=words)
 
     def go_down(self, reason: str) -> None:
         """The daemon goes away."""

@@ -9,7 +9,7 @@ import pytest
 from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
-from tests.tui.scripted import Script
+from tests.tui.scripted import HOME, NOW, Script
 from tui.actions import find_command, matching, parse_command
 from tui.completion import complete
 from tui.screens.chat import ChatScreen
@@ -163,3 +163,75 @@ def test_a_command_may_be_shortened_while_it_is_clear() -> None:
     assert short is not None and short.slash == "help"
     assert find_command("s") is None
     assert {action.slash for action in matching("/s")} == {"sessions", "status"}
+
+
+WHY = wire.WhyReply(
+    wire.Asked(9, NOW.isoformat(), "Who?", False, "R3", 3, 2000, 100),
+    (wire.UsedSource(world.PRISM, 1, 0.83, {"lexical": 6.5, "vector": 0.5, "graph": 0.25}),),
+    chain=("Free Guy -> [1] -> Canada",),
+    reasons=("The model found no answer in what was found first.",),
+    shown=10,
+    allowed_calls=4,
+    allowed_tokens=12_000,
+)
+
+
+async def test_why_says_what_the_selected_answer_rests_on() -> None:
+    async with chatting(world.client(answers=[world.answer()], whys={9: WHY})) as chat:
+        await chat.ask("Who?")
+        await chat.send("/why")
+        await chat.until(lambda: notes(chat))
+        first, scores, *rest = notes(chat)[0].splitlines()
+        assert first.startswith("[") and "“" in first
+        assert scores == "    passage 1 of 10, score 0.83 (full text 6.50, meaning 0.50, graph 0.25)"
+        assert rest == [
+            "Chain: Free Guy -> [1] -> Canada",
+            "It went further: The model found no answer in what was found first.",
+            "It took 3 of 4 calls, 2,100 of 12,000 tokens.",
+        ]
+
+
+async def test_whynot_says_what_became_of_the_words() -> None:
+    passage = wire.Passage(1, f"{HOME}/goat.md", "file", "Goat", "The goat\nate it.")
+    lost = wire.LostPassage(passage, "ate it.", 2, "ranked", "It was ranked 12 of 80.")
+    reply = wire.WhyNotReply(WHY.asked, "", (lost,))
+    async with chatting(world.client(answers=[world.answer()], whynots={9: reply})) as chat:
+        await chat.ask("Who?")
+        await chat.send("/whynot goat")
+        await chat.until(lambda: notes(chat))
+        assert notes(chat) == ["notes/goat.md:2: “ate it.”\n    It was ranked 12 of 80."]
+
+
+async def test_there_is_nothing_to_explain_yet() -> None:
+    async with chatting(world.client()) as chat:
+        await chat.send("/why")
+        await chat.until(lambda: notes(chat) == ["Nothing was asked yet."])
+
+
+async def test_an_answer_without_a_trace_is_not_explained() -> None:
+    async with chatting(world.client(answers=[world.short_answer()])) as chat:
+        await chat.ask("When?")
+        await chat.send("/whynot goat")
+        await chat.until(lambda: notes(chat) == ["Nothing is kept of how this answer was found."])
+
+
+async def test_the_effort_goes_with_the_questions_and_stands_before_the_prompt() -> None:
+    async with chatting(world.client(answers=[world.short_answer(), world.short_answer()])) as chat:
+        await chat.send("/effort deep")
+        await chat.until(lambda: chat.said("#sign") == "deep ›")
+        await chat.ask("When?")
+        await chat.send("/effort normal")
+        await chat.until(lambda: chat.said("#sign") == "›")
+        await chat.ask("When then?")
+        assert [request.effort for request in chat.client.asked] == ["deep", "normal"]
+        await chat.send("/effort heroic")
+        await chat.until(lambda: notes(chat) == ["There is no effort heroic. There are: quick, normal, deep."])
+
+
+async def test_the_line_under_an_answer_tells_of_models() -> None:
+    route = wire.Stage("route", 0.0, {"tier": "R3", "reason": "It said NO ANSWER."})
+    steps = (wire.Stage("compose", 9.0, {"calls": 2}), route, wire.Stage("guided", 5.0, {"call": 1, "options": 4}))
+    script = Script(*steps, wire.Answered("Yes. [1]", (world.PRISM,), ms=14.0))
+    async with chatting(world.client(answers=[script])) as chat:
+        answer = await chat.ask("Is it?")
+        assert answer.trace.text == "▸ guided · 3 calls · 14 ms · 1 file"

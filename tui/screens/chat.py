@@ -39,6 +39,8 @@ from tui.widgets.welcome import Welcome
 from tui.wording import answer_text, short_path
 
 STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go missing without an event
+EFFORTS = ("quick", "normal", "deep")
+SIGN = "›"  # before the prompt
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
 
 
@@ -76,7 +78,7 @@ class ChatScreen(Screen[None]):
             yield CommandHints()
             yield Plain(id="waiting").hidden()
             with Horizontal(id="ask"):
-                yield Plain("›", id="sign")
+                yield Plain(SIGN, id="sign")
                 yield Prompt()
         yield Hints()
 
@@ -336,6 +338,27 @@ class ChatScreen(Screen[None]):
         self.evidence.clear()
         self.add_class("-fresh")
         self._offer_last()
+
+    # Looking into an answer ---------------------------------------------------------------------
+
+    @work
+    async def action_show_why(self) -> None:
+        with self._telling():
+            await self.conversation.explain(self.folders)
+
+    @work
+    async def action_show_whynot(self, words: str) -> None:
+        with self._telling():
+            await self.conversation.explain(self.folders, words)
+
+    async def action_choose_effort(self, name: str = "") -> None:
+        if name in EFFORTS:
+            self.link.effort = name
+            self.query_one("#sign", Plain).update(SIGN if name == EFFORTS[1] else f"{name} {SIGN}")
+        elif name:
+            await self.conversation.say(f"There is no effort {name}. There are: {', '.join(EFFORTS)}.", "warning")
+        else:
+            await self.conversation.say(f"Effort: {self.link.effort}. /effort {'|'.join(EFFORTS)} changes it.")
 
     # The memory ---------------------------------------------------------------------------------
 

@@ -54,6 +54,7 @@ class Answer(Vertical):
         self.text = ""
         self.citations: tuple[wire.Cited, ...] = kept.citations if kept else ()
         self.no_answer = False
+        self.trace_id: int | None = kept.trace_id if kept else None
         self.ready = asyncio.Event()
         self.trace = TraceLine()
         self._kept = kept
@@ -94,6 +95,7 @@ class Answer(Vertical):
 
     async def settle(self, answered: wire.Answered) -> None:
         """The question was answered, or refused."""
+        self.trace_id = answered.trace_id
         await self._finish(answered)
         if answered.no_answer:
             await self._remark(_hint(answered.missing))

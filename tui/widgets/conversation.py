@@ -15,6 +15,7 @@ from textual.widget import Widget
 from daemon import wire
 from tui.link import Link
 from tui.messages import AskEvent, SessionStarted
+from tui.reports import why_report, whynot_report
 from tui.session import KEPT, Session
 from tui.widgets.answer import Answer
 from tui.widgets.note import Level, Note
@@ -142,7 +143,7 @@ class Conversation(Vertical):
         assert self._asking is not None
         running, self._asking = self._asking, None
         answer = running.answer
-        answered = wire.Answered(answer.text, answer.citations, answer.no_answer)
+        answered = wire.Answered(answer.text, answer.citations, answer.no_answer, trace_id=answer.trace_id)
         self.session.settle(running.question, answered, self._now().isoformat(), state)
         self._tell_evidence(answer)
         self.session.shown_from += await self.transcript.prune(KEPT)
@@ -191,6 +192,19 @@ class Conversation(Vertical):
         note = Note(text, level)
         await self.transcript.mount(note)
         return note
+
+    async def explain(self, folders: Sequence[str], missing: str = "") -> None:
+        """Says what the selected answer rests on, or why it holds nothing of what is `missing`. Raises what the client
+        raises."""
+        answer = self.transcript.selected
+        if answer is None or (id := answer.trace_id) is None:
+            why = "Nothing was asked yet." if answer is None else "Nothing is kept of how this answer was found."
+            await self.say(why, "warning")
+        elif missing:
+            found = await self._link.call(lambda client: client.whynot(id, missing))
+            await self.say(whynot_report(found, folders))
+        else:
+            await self.say(why_report(await self._link.call(lambda client: client.why(id)), folders))
 
     def select(self, step: int) -> None:
         """Selects the answer so many further down."""

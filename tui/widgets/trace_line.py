@@ -12,11 +12,13 @@ from tui.widgets.plain import Plain
 from tui.wording import count
 
 TOP_VISITS = 8
+TIERS = {"R0": "replay", "R3": "guided", "R4": "agent"}  # how far it went, where that was not the usual search
 _LABEL = 60
 
 
 class TraceLine(Plain):
-    """`12 episodes · 41 ms · 3 files`, live while the question runs; unfolded, the stages and the best visits."""
+    """`12 episodes · 41 ms · 3 files`, live while the question runs; unfolded, the stages and the best visits. Where a
+    language model was asked, how far the question went and how many calls that took."""
 
     unfolded = reactive(False)
 
@@ -78,6 +80,7 @@ class TraceLine(Plain):
     def _summary(self) -> str:
         episodes = sum(1 for kind, _ in self._visits if kind == "episode")
         parts = [count(episodes, "episode")] if episodes else []
+        parts += self._asked()
         if self._doing:
             last = [self._stages[-1].name] if self._stages else []
             return " · ".join([self._doing, *last, *parts])
@@ -87,6 +90,11 @@ class TraceLine(Plain):
             noun = "file" if all(cited.line is not None for cited in self._cited) else "source"
             parts.append(count(len({cited.uri for cited in self._cited}), noun))
         return " · ".join(parts)
+
+    def _asked(self) -> list[str]:
+        tiers = [stage.detail["tier"] for stage in self._stages if "tier" in stage.detail]
+        calls = sum(stage.detail.get("calls", int("call" in stage.detail)) for stage in self._stages)
+        return [*filter(None, [TIERS.get(tiers[-1]) if tiers else None]), *([count(calls, "call")] if calls else [])]
 
     def _stage_lines(self) -> list[Content]:
         width = max((len(stage.name) for stage in self._stages), default=0)
