@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memory.graph import Ids
+from memory.graph import Floats, Ids
 from memory.learn import edges
+from memory.postings import slices
 from memory.recall.adjacency import EDGE_KINDS, Neighbours, Walkable
 from memory.recall.replay import Replayed
 from memory.store.schema_first import FIRST_EDGE
@@ -91,6 +92,18 @@ class _Near(NamedTuple):
     seeds: Ids
 
 
+class _Way(NamedTuple):
+    """A way, seen from its end: what it costs, its edges from the seed on, its vertices back to the seed."""
+
+    cost: float
+    edges: tuple[int, ...]
+    vertices: tuple[int, ...]
+
+    def behind(self, edge: int, vertex: int, cost: float) -> _Way:
+        """The way and one edge more, which passes through a vertex."""
+        return _Way(self.cost + cost, (*self.edges, edge), (vertex, *self.vertices))
+
+
 class _Ways:
     """Ways from what a question named, or if there is none from where its text began."""
 
@@ -147,32 +160,32 @@ class _Ways:
             pairs = zip(around.edges[direct].tolist(), around.vertices[direct].tolist(), strict=True)
             return [((edge,), (goal, vertex)) for edge, vertex in pairs]
         near = self._around(number, others)
-        steps = self._passable(around)
-        found = [(way, (goal, *way_vertices)) for way, way_vertices in self._joined(near, steps, goal)]
-        if not found:
-            for edge, vertex in steps:
-                onward = self._passable(self._walk.neighbours(vertex))
-                beyond = [step for step in onward if step[1] != goal]
-                found += [((*way, edge), (goal, vertex, *rest)) for way, rest in self._joined(near, beyond, goal)]
-        return [min(found, key=lambda one: (self._cost(one[1]), one[0]))] if found else []
+        shortest = self._joined(near, around, goal)
+        ways = [] if shortest is None else [shortest]
+        if not ways:
+            for edge, vertex in zip(around.edges.tolist(), around.vertices.tolist(), strict=True):
+                onward = self._joined(near, self._walk.neighbours(vertex), goal) if self._may_pass(vertex) else None
+                if onward is not None:
+                    ways.append(onward.behind(edge, vertex, self._cost([vertex])))
+        return [(min(ways).edges, (goal, *min(ways).vertices))] if ways else []
 
-    def _joined(
-        self, near: _Near, steps: Sequence[tuple[int, int]], goal: int
-    ) -> Iterable[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Ways (edges, vertices) that a step from the other side completes."""
-        if not steps:
-            return
-        reached = np.array([vertex for _, vertex in steps], np.int32)
-        begin = np.searchsorted(near.vertices, reached)
-        end = np.searchsorted(near.vertices, reached, side="right")
-        for (edge, vertex), first, last in zip(steps, begin.tolist(), end.tolist(), strict=True):
-            for place in range(first, last):
-                if near.seeds[place] != goal:
-                    yield (int(near.edges[place]), edge), (vertex, int(near.seeds[place]))
+    def _joined(self, near: _Near, around: Neighbours, goal: int) -> _Way | None:
+        """The cheapest way of two edges that begins with one of `around` and ends at a seed, if there is one."""
+        begin = np.searchsorted(near.vertices, around.vertices)
+        count = np.searchsorted(near.vertices, around.vertices, side="right") - begin
+        of, met = slices(begin, np.where(around.vertices == goal, 0, count))
+        of, met = of[near.seeds[met] != goal], met[near.seeds[met] != goal]
+        cost = self._costs(around.vertices)[of] + self._costs(near.seeds)[met]
+        for place in np.lexsort((around.edges[of], near.edges[met], cost)).tolist():
+            first, last = int(of[place]), int(met[place])
+            vertex = int(around.vertices[first])
+            if self._may_pass(vertex):
+                edges = int(near.edges[last]), int(around.edges[first])
+                return _Way(float(cost[place]), edges, (vertex, int(near.seeds[last])))
+        return None
 
-    def _passable(self, around: Neighbours) -> list[tuple[int, int]]:
-        steps = zip(around.edges.tolist(), around.vertices.tolist(), strict=True)
-        return [step for step in steps if len(self._walk.neighbours(step[1]).edges) <= MOST_EDGES]
+    def _may_pass(self, vertex: int) -> bool:
+        return len(self._walk.neighbours(vertex).edges) <= MOST_EDGES
 
     def _around(self, number: int, seeds: Sequence[int]) -> _Near:
         if number not in self._near:
@@ -186,6 +199,10 @@ class _Ways:
             )
         return self._near[number]
 
-    def _cost(self, vertices: tuple[int, ...]) -> float:
-        """What passing through these costs: hubs say less."""
-        return float(-np.log(self._walk.penalties(vertices)).sum())
+    def _cost(self, vertices: Sequence[int]) -> float:
+        return float(self._costs(np.array(vertices, np.int32)).sum())
+
+    def _costs(self, vertices: Ids) -> Floats:
+        """(v,) what passing through each costs: a hub says less."""
+        found: Floats = -np.log(self._walk.penalties(vertices))
+        return found
