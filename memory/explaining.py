@@ -11,7 +11,7 @@ from memory.answer.extract import extract
 from memory.answer.ladder import ModelChoice, Wish
 from memory.answer.whynot import whynot
 from memory.asking import Asking
-from memory.nouns import AskEvent, Citation, Fact
+from memory.nouns import AskEvent, Citation, Fact, Visit
 from memory.protocols import ChooseLLM
 from memory.store import facts, traces
 from memory.store.connect import Connection
@@ -56,25 +56,24 @@ class Explaining(Asking):
             traced = traces.get(conn, id)
             cited = traced.answer.citations if traced.answer else ()
             told = _told(conn, cited)
-        shown = [visit for visit in traced.trace.visits if visit.stage in ("rank", "collected")]
-        shown.sort(key=lambda visit: -visit.score)
-        places = {visit.node_id: place for place, visit in enumerate(shown, 1)}
-        scores = {visit.node_id: visit.score for visit in shown}
-        steps = traced.trace.steps
+        scores = _scores(traced.trace.visits)
+        places = {id: place for place, id in enumerate(sorted(scores, key=lambda id: -scores[id]), 1)}
+        details = [step.detail for step in traced.trace.steps]
         channels: dict[str, dict[str, float]] = {}
-        for step in steps:
-            channels |= step.detail.get("channels", {})
+        for detail in details:
+            channels |= detail.get("channels", {})
+        used = []
+        for one in cited:
+            id = one.episode_id
+            used.append(Used(one, places.get(id), scores.get(id), channels.get(str(id), {}), told[one.n]))
+        chains = [detail["chain"] for detail in details if "chain" in detail]
         return Why(
             traced,
-            tuple(
-                Used(one, places.get(id), scores.get(id), channels.get(str(id), {}), told[one.n])
-                for one in cited
-                for id in (one.episode_id,)
-            ),
-            tuple(way for step in steps for way in step.detail.get("chain", ())),
-            tuple(step.detail["reason"] for step in steps if step.detail.get("reason")),
-            tuple(gap for step in steps for gap in step.detail.get("gaps", ())),
-            len(shown),
+            tuple(used),
+            tuple(chains[-1]) if chains and not traced.asked.model else (),  # a model numbers the lines anew
+            tuple(dict.fromkeys(detail["reason"] for detail in details if detail.get("reason"))),
+            tuple(dict.fromkeys(gap for detail in details for gap in detail.get("gaps", ()))),
+            len(scores),
             ALLOWED[traced.plan.effort],
         )
 
@@ -97,6 +96,15 @@ class Explaining(Asking):
             found = found.collecting(conn, gathered)
             said = extract(conn, found, self._quick or self._serving.embedder, self.settings.answer)
             return whynot(conn, found, said, traced, words, most)
+
+
+def _scores(visits: Sequence[Visit]) -> dict[int, float]:
+    """The scores of the episodes that were shown, as shares of the best that the search gave by itself."""
+    found = {visit.node_id: visit.score for visit in visits if visit.stage == "rank"}
+    top = max(found.values(), default=0.0) or 1.0
+    return {id: score / top for id, score in found.items()} | {
+        visit.node_id: visit.score for visit in visits if visit.stage == "collected"
+    }
 
 
 def _seen_from(plan: Plan, asked: Asked) -> datetime | None:

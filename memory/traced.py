@@ -55,8 +55,9 @@ class Traced:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What one citation rests on: its place among all that was found (1 is the best, None if it was not shown), its
-    final score, the scores by channel this was made from, and the facts that are read out of the words it quotes."""
+    """What one citation rests on: the place of its passage among those that were shown (1 is the best, None if it was
+    not), its score as a share of the best, the scores by channel that this was made from, and the facts that are read
+    out of the words it quotes."""
 
     citation: Citation
     place: int | None = None

@@ -176,6 +176,8 @@ def _details(detail: dict[str, Any]) -> str:
             parts += [name.replace("_", " ")] if value else []
         elif isinstance(value, str | int | float) and value != "":
             parts.append(f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float) else f"{name} {value}")
+        elif isinstance(value, dict) and value and all(isinstance(one, int) for one in value.values()):
+            parts.append(f"{name} {', '.join(f'{key} {number}' for key, number in value.items())}")
         elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
             parts.append(f"{name} {(' ' if value[0].endswith('.') else ', ').join(value)}")
     return "; ".join(parts)

@@ -90,7 +90,7 @@ def test_why_has_the_scores_of_every_line(vault: Shell) -> None:
     out = vault.pal("why", str(id)).out
     assert out.startswith(f"{HARBOUR}  (trace {id})\n[1] notes/daily/2026-03-09.md:5\n")
     assert '    "The harbour office is in the Old Ice House on Pier 2 from today."\n' in out
-    assert re.search(r"    passage 1 of \d+, score 0\.\d\d; full text \d+\.\d\d, meaning 0\.\d\d", out)
+    assert re.search(r"    passage 1 of \d+, score 1\.00; full text \d+\.\d\d, meaning 0\.\d\d", out)
     assert "no model; effort normal allows 4 calls, 12,000 tokens, 60 s" in out
     reply = vault.pal("why", str(id), "--json").json
     assert [used["cited"]["n"] for used in reply["used"]] == [1, 2]

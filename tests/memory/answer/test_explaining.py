@@ -235,3 +235,16 @@ def test_what_a_model_wrote_counts_in_its_trace(desk: Desk) -> None:
     assert heard.answer.trace_id is not None
     asked = desk.memory.trace(heard.answer.trace_id).asked
     assert (asked.calls, asked.read) == (1, 500)
+
+
+def test_why_a_question_went_further_and_what_it_took(desk: Desk) -> None:
+    desk.note("boat", "The boat is painted black.")
+    desk.note("shed", "Okafor has a shed where the boat stands. In it is a tin.", day=2)
+    desk.note("tin", "The tin holds marmalade.", day=3)
+    desk.server(HERE).enqueue(Says("NO ANSWER: colour", read=500, written=5))
+    heard = desk.ask("What colour is the boat of Okafor?", lambda _: desk.here)
+    assert heard.answer.trace_id is not None
+    why = desk.memory.why(heard.answer.trace_id)
+    assert why.traced.asked.tier == "R3" and why.traced.asked.calls == len(desk.ollama.chats)
+    assert why.reasons and why.chain == (), "the lines of a chain have other numbers than what a model cites"
+    assert all(used.place is not None and used.score is not None for used in why.used)
