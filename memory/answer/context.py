@@ -8,7 +8,7 @@ their chains; then whole passages, as many as there is room for. The invariant: 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import Literal
@@ -110,11 +110,13 @@ def fitted(pieces: Sequence[Piece], tokens: int, left_out: int = 0) -> Context:
     return Context(tuple(one if one.against in there else replace(one, against=0) for one in chosen), left_out)
 
 
-def gathered(conn: Connection, found: Found, lines: Sequence[Line]) -> tuple[Piece, ...]:
-    """All that may be shown for a question: `lines` are those of the answer, in their order; of the passages those that
-    were gathered on purpose come first. `conn` must see what the recall saw."""
+def gathered(
+    conn: Connection, found: Found, lines: Sequence[Line], chosen: Collection[int] = ()
+) -> tuple[Piece, ...]:
+    """All that may be shown for a question: `lines` are those of the answer, in their order; of the passages the
+    `chosen` ones (episode ids) come first. `conn` must see what the recall saw."""
     hits = [hit.episode for hit in found.recall.hits]
-    hits.sort(key=lambda episode: episode.id not in found.collected)
+    hits.sort(key=lambda episode: episode.id not in chosen)
     return (*_facts(conn, found, hits), *map(_line, lines[:LINES]), *map(_passage, hits))
 
 

@@ -28,6 +28,7 @@ from memory.protocols import LLM, ChooseLLM, Embedder
 from memory.recall.agent import agent
 from memory.recall.explore import Explorer
 from memory.recall.guided import guided
+from memory.recall.heuristic import heuristic
 from memory.recall.pipeline import Found
 from memory.recall.route import Assessment, Tier, assess, onward
 from memory.recall.tools import Toolbox
@@ -122,12 +123,16 @@ class _Ladder:
         self._wish = wish
         self._tried: set[Tier] = set()
         self._parts = parts
+        self._chosen: dict[int, None] = {}  # episodes that a model chose
         self._shape = shape(found.question, tuple(found.seeds.values()))
         self._collect(hit.episode.id for part in parts for hit in part.recall.hits[:OF_PART])
 
     def climbed(self) -> Generator[Event, None, Answer]:
         lines = yield from self._extracted()
-        yield from self._assessed(lines)
+        assessment = yield from self._assessed(lines)
+        if not assessment.enough and self._wish.effort != "quick":
+            yield from self._around()
+            lines = yield from self._extracted()
         if self._models.writer is None:
             return (yield from _extractive(lines))
         while True:
@@ -144,6 +149,13 @@ class _Ladder:
             if said.text or said.broken or not (yield from self._risen(said, llm, context)):
                 return (yield from _ended(said, lines, self.found, llm.name, context))
             lines = yield from self._extracted()
+
+    def _around(self) -> Generator[Event, None, None]:
+        """Looks around what is named, without a model."""
+        looked = heuristic(self.found)
+        yield from map(self._done, looked.steps)
+        self._collect(looked.episodes)
+        self.found = self.found.best(self._settings.episodes)
 
     def _risen(self, said: Written, llm: LLM, context: Context) -> Generator[Event, None, bool]:
         """Looks further after a model found no answer; whether there is anything new to answer from."""
@@ -188,6 +200,7 @@ class _Ladder:
             cancelled=self._wish.cancelled,
         )
         yield from map(self._done, looked.steps)
+        self._chosen |= dict.fromkeys(looked.episodes)
         self._collect(looked.episodes)
 
     def _driven(self, llm: LLM, missing: Sequence[str]) -> Generator[Event, None, None]:
@@ -209,6 +222,7 @@ class _Ladder:
             yield self._done(Step("agent", 0.0, {"stopped": type(error).__name__}))
         else:
             yield from map(self._done, looked.steps)
+        self._chosen |= dict.fromkeys(toolbox.collected)
         self._collect(toolbox.collected)
 
     def _driving(self) -> LLM | None:
@@ -261,7 +275,7 @@ class _Ladder:
         Raises what the choice of a model raises."""
         assert self._models.writer is not None
         with self._reading() as conn:
-            pieces = gathered(conn, self.found, lines.lines)
+            pieces = gathered(conn, self.found, lines.lines, self._chosen)
         chosen = compose.chosen(self._models.writer, pieces)
         if chosen is None:
             return None

@@ -101,6 +101,10 @@ class Found:
         """Whether the question may see an episode, by its id."""
         return episode in self.graph.row_of and bool(self.allowed[self.graph.row_of[episode]])
 
+    def best(self, k: int) -> Found:
+        """The same with its `k` best hits only."""
+        return replace(self, recall=replace(self.recall, hits=self.recall.hits[:k]))
+
     def collecting(self, conn: Connection, gathered: Iterable[int]) -> Found:
         """The same with these episodes among its hits, as far as the question may see them: all are ranked as before,
         and what was gathered gains COLLECTED of the best score. `conn` must see what the recall saw."""
