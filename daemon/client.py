@@ -436,7 +436,8 @@ def _failed(response: http.client.HTTPResponse) -> wire.Failed:
 def _with(path: str, **query: object) -> str:
     from urllib.parse import urlencode
 
-    return f"{path}?{urlencode({key: value for key, value in query.items() if value is not None})}"
+    given = {key: value for key, value in query.items() if value is not None}
+    return f"{path}?{urlencode(given, errors='replace')}"  # what a shell hands over need not be text
 
 
 def _until(done: Callable[[], bool], seconds: float) -> bool:

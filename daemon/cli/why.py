@@ -108,7 +108,7 @@ def _print_whynot(found: wire.WhyNotReply) -> None:
 
 
 def _nowhere(found: wire.WhyNotReply) -> str:
-    words = ", ".join(found.missing) or found.words
+    words = short(", ".join(found.missing) or found.words)
     return f"Nothing in your memory holds {words!r}: it was never read, or it was forgotten."
 
 

@@ -119,6 +119,13 @@ def test_whynot_words_that_nothing_holds(vault: Shell) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("words", ["\udcff\udcfe", "x" * 20_000], ids=["no text", "endless"])
+def test_whynot_words_that_are_none(vault: Shell, words: str) -> None:
+    ask(vault, HARBOUR)
+    said = vault.pal("whynot", words)
+    assert said.code in (2, 4) and len(said.err) < 400
+
+
 @pytest.mark.parametrize("command", [["trace"], ["why"], ["trace", "--again"], ["trace", "--export", "x"]])
 def test_an_unknown_number_is_told(vault: Shell, command: list[str]) -> None:
     said = vault.pal(*command, "9999")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import subprocess
 import sys
 import threading
@@ -95,6 +96,13 @@ def test_an_error_has_its_code_reason_and_remedy(client: Client) -> None:
         client.watch(Path("/no/such/folder"))
     assert caught.value.failed.code == "not_found"
     assert str(caught.value) == "There is no folder /no/such/folder. Check the path."
+
+
+def test_what_is_no_text_is_asked_about_all_the_same(client: Client) -> None:
+    for call in (client.facts, client.history, client.sources):
+        with contextlib.suppress(DaemonError):
+            call("\udcff\udcfe")
+    assert client.sources("\udcff\udcfe").total == 0
 
 
 def test_a_daemon_that_dies_ends_the_streams(running: RunningDaemon) -> None:
