@@ -113,12 +113,10 @@ class Signposts:
     def _name(self, object: int, shown: Sequence[Episode]) -> str:
         """What an object is called before the model; "" if it may not be named."""
         name = self._objects.get(object, "")
-        if (
-            self._only_open
-            and name not in (OWNER, NAMELESS)
-            and not any(Quotable.of(f"{one.title}\n{one.text}\n{one.speaker or ''}").names(name) for one in shown)
-        ):
-            return ""
+        if self._only_open and name not in (OWNER, NAMELESS):
+            texts = (Quotable.of(f"{one.title}\n{one.text}\n{one.speaker or ''}") for one in shown)
+            if not any(text.names(name) for text in texts):
+                return ""
         return flat(name, NAME)
 
     def _sentence(self, episode: Episode, name: str = "") -> str:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory import Memory
-from memory.nouns import Document, Scope
+from memory.nouns import Scope
 from memory.protocols import Embedder
 from memory.recall.explore import Explorer, Option
 from memory.store import graph as stored
@@ -169,14 +169,13 @@ def test_a_memory_that_holds_nothing_has_no_options(fresh: Memory) -> None:
 
 def test_a_model_elsewhere_sees_nothing_that_must_stay(fresh: Memory) -> None:
     fill(fresh, {"Shawn Levy": "local", "Free Guy": "any"})
-    secret = "Der Alte"  # an object that only local text names so
-    fresh.remember_many([
-        Document("/s.md", "Met her.", title=secret, kind="file", policy="local", aliases=("Zelda Fitz",)),
-        document("Pond", "The pond belongs to Zelda Fitz."),
-        document("Old list", "Yale admitted Zelda Fitz."),
-    ])  # fmt: skip
+    secret = "Aunt Zelda"
+    fresh.remember_many([document("Pond", "The pond is of Zelda Fitz."), document("List", "Admitted: Zelda Fitz.")])
+    with fresh.store.writing() as conn:  # a text that must stay calls her so
+        assert conn.execute("UPDATE node SET label = ? WHERE label = 'Zelda Fitz'", (secret,)).rowcount == 1
+    assert any(f'"Pond" -> {secret} -> "List"' in option.label for option in explorer(fresh, "pond").options())
     for question in (QUESTION, "pond"):
-        explored = explorer(fresh, question, k=8, only_open=True)
+        explored = explorer(fresh, question, only_open=True)
         labels = []
         while options := explored.options():
             labels += [option.label for option in options]
@@ -197,6 +196,31 @@ def test_lines_are_one_line_each_without_what_nobody_sees(fresh: Memory) -> None
     lines = [*(option.label for option in explored.options(50)), *explored.evidence(50)]
     assert all(line.isprintable() for line in lines)
     assert max(map(len, lines)) < 260
+
+
+def test_a_scope_and_a_time_hold_for_options(fresh: Memory) -> None:
+    fill(fresh)
+    fresh.remember("Shawn Levy wrote from Yale.", title="Letter", at=day(8))
+    fresh.remember("Shawn Levy wrote from home.", title="Card", at=day(2))
+    scope = Scope(sources=("/Free Guy.md", "/Montreal.md"))
+    explored = Explorer(fresh.store.reading, fresh._find(QUESTION, 1, None, scope, None))
+    assert [titles(fresh)[option.episode] for option in explored.options()] in ([], ["Montreal"])
+    explored = Explorer(fresh.store.reading, fresh._find("Shawn Levy", 1, day(5), None, None))
+    names = {titles(fresh)[option.episode] for option in explored.options(40)}
+    assert "Card" in names
+    assert "Letter" not in names
+
+
+def test_a_fact_that_no_longer_holds_is_not_told(fresh: Memory) -> None:
+    fill(fresh)
+    fresh.remember_many([document("Trip", "We set out early. Bo Chen lives in Ghent."), document("Ghent", "A city.")])
+    fresh.remember("Bo Chen has a dog.", title="Dog")
+    with fresh.store.writing() as conn:
+        conn.execute("UPDATE edge SET valid_to = 1000 WHERE kind = 'rel'")
+    fresh._serving = fresh._loaded(fresh._serving.embedder, fresh._serving.embedder_id)
+    labels = [option.label for option in explorer(fresh, "dog").options()]
+    assert 'Dog" -> Bo Chen -> "Trip": Bo Chen lives in Ghent.' in "\n".join(labels)
+    assert "-[" not in "\n".join(labels)
 
 
 @settings(max_examples=25, deadline=None)
