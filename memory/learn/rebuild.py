@@ -98,14 +98,29 @@ def recentre(conn: Connection, embedder_id: int, dimension: int, force: bool = F
     """Sees anew what all questions have in common and from which strength on an edge is to be followed, and makes edge
     memory anew by that; None if it is not time for it yet."""
     known = queries.geometry(conn, embedder_id)
-    traces, vectors = queries.of_traces(conn, embedder_id, dimension)
-    if not len(traces) or not (force or is_due(len(traces), known)):
+    if not force and not is_due(queries.count(conn, embedder_id), known):
+        return None
+    _, vectors = queries.of_traces(conn, embedder_id, dimension)
+    if not len(vectors):
         return None
     wide = vectors.astype(np.float64)
     center = (wide / np.linalg.norm(wide, axis=1, keepdims=True)).mean(axis=0)
-    found = Geometry(center, len(traces), _threshold(conn, embedder_id, dimension, center) or known.threshold)
-    queries.set_geometry(conn, embedder_id, found)
+    queries.set_geometry(conn, embedder_id, Geometry(center, len(vectors), known.threshold))
+    calibrate(conn, embedder_id, dimension)
     rebuild(conn, embedder_id, dimension)
+    return queries.geometry(conn, embedder_id)
+
+
+def calibrate(conn: Connection, embedder_id: int, dimension: int) -> Geometry | None:
+    """Sees anew from which strength on an edge is to be followed, by the newest questions that were answered well; None
+    if they are too few. Nothing that edges remember changes."""
+    known = queries.geometry(conn, embedder_id)
+    center = np.zeros(dimension) if known.center is None else known.center
+    threshold = _threshold(conn, embedder_id, dimension, center)
+    if threshold is None:
+        return None
+    found = known._replace(threshold=threshold)
+    queries.set_geometry(conn, embedder_id, found)
     return found
 
 

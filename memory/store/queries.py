@@ -85,6 +85,14 @@ def of_traces(
     return _stacked(rows, dimension)
 
 
+def count(conn: Connection, embedder_id: int) -> int:
+    """How many questions have a vector."""
+    (n,) = conn.execute(
+        "SELECT count(*) FROM query WHERE embedder_id = ? AND data IS NOT NULL", (embedder_id,)
+    ).fetchone()
+    return int(n)
+
+
 def answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
     """The vectors of the questions that were answered well: something was learnt from them, and nobody has said no."""
     rows = conn.execute(

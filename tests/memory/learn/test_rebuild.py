@@ -323,6 +323,26 @@ def test_a_new_center_makes_all_anew(tmp_path: Path) -> None:
         assert life.rebuilt() == rows
 
 
+def test_the_threshold_is_calibrated_as_soon_as_there_are_pairs_enough(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "memory.db") as store:
+        life = Life(store)
+        with store.writing() as conn:
+            assert rebuild.calibrate(conn, life.id, DIMENSION) is None
+        for n in range(24):
+            life.ask(n % 9, [n % 3], [])
+            with store.writing() as conn:  # each has its own evidence
+                conn.execute(
+                    "UPDATE trace SET citations = json_array(json_object('episode_id', id)) WHERE id = ?", (n + 1,)
+                )
+        before = life.rows()
+        with store.writing() as conn:
+            found = rebuild.calibrate(conn, life.id, DIMENSION)
+            assert found is not None and found == queries.geometry(conn, life.id)
+            served = remembered.load(conn, life.id, DIMENSION)
+        assert found.threshold == served.threshold == 0.75 and found.n == 0, "the same questions had other evidence"
+        assert life.rows() == before
+
+
 @pytest.mark.parametrize(("n", "known", "due"), [(49, 0, False), (50, 0, True), (99, 50, False), (100, 50, True)])
 def test_the_center_is_looked_at_when_questions_have_doubled(n: int, known: int, due: bool) -> None:
     assert rebuild.is_due(n, Geometry(None, known)) == due
