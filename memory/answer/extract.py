@@ -15,6 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
+from memory.answer.arranged import arranged
 from memory.answer.bridge import NONE, bridge
 from memory.answer.judge import Judge
 from memory.answer.lines import Line, same_statement
@@ -56,7 +57,7 @@ def extract(conn: Connection, found: Found, embedder: Embedder, settings: Answer
     joined, chosen = NONE, list[Line]()
     if lines and confidence >= settings.threshold:
         joined = bridge(conn, found, lines, settings.lines - 1) if settings.chains else NONE
-        chosen = _chosen(lines, joined.lines, settings)
+        chosen = arranged(conn, found, lines, _chosen(lines, joined.lines, settings), settings)
     answer, pieces = _composed(chosen, confidence) if chosen else _refusal(found, lines)
     detail = {"lines": len(chosen), "considered": len(lines)} | joined.told(chosen)
     step = Step("answer", (perf_counter() - start) * 1000, detail)
