@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
-from daemon import asking, explaining, keeping, revising, views, wire
+from daemon import asking, conversing, explaining, keeping, revising, views, wire
 from daemon.activity import Activity, Channel
 from daemon.adds import Adds
 from daemon.embedding import Embedding
@@ -40,7 +40,7 @@ from memory.answer.ladder import ModelChoice
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
 from memory.learn.diagnose import TRACES
 from memory.nouns import Policy, Recall, Stats
-from memory.store import conversations, episodes, revisions, skips, sources
+from memory.store import episodes, revisions, skips, sources
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +117,7 @@ def build(services: Services) -> FastAPI:
     _fact_routes(app, services)
     _writing_routes(app, services)
     _folder_routes(app, services)
-    _conversation_routes(app, services)
+    conversing.routes(app, services.memory.store, services.writer, services.work)
     _model_routes(app, services)
     _enrichment_routes(app, services)
     return app
@@ -336,50 +336,6 @@ def _enrichment_routes(app: FastAPI, services: Services) -> None:
     @app.post("/estimate", response_model=wire.Estimate)
     async def estimate(request: wire.EstimateRequest) -> Response:
         return reply(await services.work(partial(services.estimate, request)))
-
-
-def _conversation_routes(app: FastAPI, services: Services) -> None:
-    store = services.memory.store
-
-    def get(id: int) -> wire.MessagesReply:
-        with store.reading() as conn:
-            conversation, messages = conversations.get(conn, id)
-        return wire.MessagesReply(views.conversation(conversation), tuple(map(views.message, messages)))
-
-    async def write(unit: Callable[[Any], T]) -> T:
-        def call() -> T:
-            with store.writing() as conn:
-                return unit(conn)
-
-        return await asyncio.wrap_future(services.writer.submit(call, urgent=True))
-
-    @app.get("/conversations", response_model=wire.ConversationsReply)
-    async def listed() -> Response:
-        def call() -> wire.ConversationsReply:
-            with store.reading() as conn:
-                found = conversations.listing(conn, limit=MOST_ROWS)
-            return wire.ConversationsReply(tuple(map(views.conversation, found)))
-
-        return reply(await services.work(call))
-
-    @app.post("/conversations", response_model=wire.Conversation)
-    async def new(request: wire.ConversationRequest) -> Response:
-        id = await write(lambda conn: conversations.create(conn, request.title, views.now()))
-        return reply((await services.work(partial(get, id))).conversation)
-
-    @app.get("/conversations/{id}", response_model=wire.MessagesReply)
-    async def messages(id: int) -> Response:
-        return reply(await services.work(partial(get, id)))
-
-    @app.put("/conversations/{id}", response_model=wire.Conversation)
-    async def rename(id: int, request: wire.ConversationRequest) -> Response:
-        await write(lambda conn: conversations.rename(conn, id, request.title))
-        return reply((await services.work(partial(get, id))).conversation)
-
-    @app.delete("/conversations/{id}", response_model=wire.Done)
-    async def delete(id: int) -> Response:
-        await write(lambda conn: conversations.delete(conn, id))
-        return reply(wire.Done())
 
 
 def _status(services: Services) -> wire.Status:

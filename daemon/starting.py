@@ -1,0 +1,61 @@
+"""Starting a daemon in the background, and what it last said if it does not come up."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+
+from daemon.client import Client, DaemonDownError
+from daemon.lock import ALREADY_RUNNING, is_held
+from daemon.paths import Paths, private_folder
+
+
+def start(client: Client, wait: float) -> None:
+    """Starts a daemon and returns when one answers. Several clients may do so at once: the lock lets one live."""
+    process = _spawn(client.paths)
+    deadline = time.monotonic() + wait
+    while time.monotonic() < deadline:
+        try:
+            client.hello()
+            return
+        except DaemonDownError:
+            code = process.poll()
+        if code == ALREADY_RUNNING and not is_held(client.paths.lock):
+            process = _spawn(client.paths)  # the other one was just about to end
+        elif code not in (None, ALREADY_RUNNING):
+            raise DaemonDownError(f"The daemon could not start (exit code {code}).\n{_tail(client.paths)}")
+        time.sleep(0.02)
+    raise DaemonDownError(f"The daemon has not answered for {wait:.0f} s.\n{_tail(client.paths)}")
+
+
+def _spawn(paths: Paths) -> subprocess.Popen[bytes]:
+    """A daemon that outlives this process and its terminal."""
+    private_folder(paths.logs)
+    fresh = os.O_TRUNC if paths.output.exists() and paths.output.stat().st_size > 1 << 20 else 0
+    output = os.open(paths.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND | fresh, 0o600)
+    try:
+        return subprocess.Popen(
+            # -P: a folder called `daemon` where the user happens to stand is not ours
+            [sys.executable, "-P", "-m", "daemon", "run"],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=os.environ | paths.environment(),
+            cwd=private_folder(paths.data),
+            start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # what Windows has instead
+        )
+    finally:
+        os.close(output)
+
+
+def _tail(paths: Paths, lines: int = 12) -> str:
+    """The end of what the daemon last said."""
+    for path in (paths.output, paths.log):
+        with contextlib.suppress(OSError):
+            if said := path.read_text("utf-8", "replace").strip():
+                return "\n".join([f"The end of {path}:", *said.splitlines()[-lines:]])
+    return f"It left no word in {paths.log}."
