@@ -9,7 +9,7 @@ stay on this machine.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal
@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from memory.graph import Bools, Ints
+from memory.nouns import Episode
 from memory.recall.pipeline import Found
 from memory.recall.signposts import Signposts
 from memory.recall.spread import Doubles
@@ -180,11 +181,12 @@ class Explorer:
         graph, found = self.found.graph, frontier.ways
         places = [place for place in frontier.place[chosen].tolist() if place >= 0]
         whence = [self._known[known] for known in found.places[places].tolist() if known >= 0]
-        links = [int(found.links[place]) for place in places if found.columns[place] >= 0]
-        columns = [int(column) for column in found.columns[places] if column >= 0]
+        columns = [column for column in found.columns[places].tolist() if column >= 0]
         with self.reading() as conn:
             there = {one.id: one for one in episodes.by_ids(conn, self._ids([*frontier.rows[chosen], *whence]))}
-            facts = {fact.id: fact for fact in relations.by_id(conn, [link for link in links if link])}
+            facts = {
+                fact.id: fact for fact in relations.by_id(conn, [link for link in found.links[places].tolist() if link])
+            }
             nodes = [*graph.object_ids[columns].tolist(), *(n for f in facts.values() for n in (f.subject, f.object))]
             objects = stored.object_labels(conn, nodes)
         signs = Signposts(self.found.question, self.only_open, objects, facts)
@@ -192,23 +194,27 @@ class Explorer:
         for one in chosen:
             row, place, score = int(frontier.rows[one]), int(frontier.place[one]), float(frontier.scores[one])
             episode = there.get(int(graph.episode_ids[row]))
-            if episode is None:
-                continue
-            if place < 0:
+            if episode is not None and place < 0:
                 options.append(Option("open", episode.id, signs.opening(episode), score))
-                continue
-            known, column, link = int(found.places[place]), int(found.columns[place]), int(found.links[place])
-            source = there.get(int(graph.episode_ids[self._known[known]])) if known >= 0 else None
-            if column < 0:
-                label = signs.opening(episode, source)
-            else:
-                object = int(graph.object_ids[column])
-                about = column in graph.titled.indices[slice(*graph.titled.indptr[row : row + 2])]
-                told = signs.related(link, source, episode) if link else None
-                label = told or signs.over(object, source, episode, about)
-            edges = self._edges(row, column, link, self._known[known] if known >= 0 else -1)
-            options.append(Option("follow", episode.id, label, score, edges))
+            elif episode is not None:
+                label, edges = self._way(signs, there, episode, found.only(np.array([place])))
+                options.append(Option("follow", episode.id, label, score, edges))
         return options
+
+    def _way(
+        self, signs: Signposts, there: Mapping[int, Episode], episode: Episode, way: Ways
+    ) -> tuple[str, tuple[int, ...]]:
+        """What one way is called, and its edges."""
+        graph = self.found.graph
+        row, known, column, link = int(way.rows[0]), int(way.places[0]), int(way.columns[0]), int(way.links[0])
+        whence = self._known[known] if known >= 0 else -1
+        source = there.get(int(graph.episode_ids[whence])) if known >= 0 else None
+        edges = self._edges(row, column, link, whence)
+        if column < 0:
+            return signs.opening(episode, source), edges
+        about = column in graph.titled.indices[slice(*graph.titled.indptr[row : row + 2])]
+        told = signs.related(link, source, episode) if link else None
+        return told or signs.over(int(graph.object_ids[column]), source, episode, about), edges
 
     def _edges(self, row: int, column: int, link: int, source: int) -> tuple[int, ...]:
         """The edges of a way, by id: the known passage's mention, the relation or the step, the other's mention."""
