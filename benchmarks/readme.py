@@ -1,7 +1,8 @@
 """The tables of README.md, measured again: `python -m benchmarks.readme --data DIR`, which takes some minutes.
 
-Runs recall with all ablations and single turns, and the peers, and puts what they give between `<!-- recall -->` and
-`<!-- end -->`, and so on. `--results FILE ...` takes what `--json` of the two printed instead of running them.
+Runs recall with all ablations and single turns, the peers, and answers without a model and with the oracle, and puts
+what they give between `<!-- recall -->` and `<!-- end -->`, and so on. `--results FILE ...` takes what `--json` of them
+printed instead of running them.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from benchmarks import chats, command, data, peers, recall
+from benchmarks import answers, chats, command, data, peers, recall, summary
 
 README = Path(__file__).with_name("README.md")
+ASKED = ([], ["--oracle", "--error", "0.1"], ["--oracle", "--error", "0.1", "--effort", "deep", "--baselines"])
 Results = Sequence[Mapping[str, Any]]
 
 
@@ -70,11 +72,19 @@ def side_by_side(results: Results) -> str:
     return command.markdown(rows, {"set": "set"} | peers.COLUMNS)
 
 
+def answered(results: Results) -> str:
+    """A row for each set, way to ask, and baseline beside it; the rows of a set together."""
+    rows = [row for result in results for row in summary.rows(result)]
+    names = list(dict.fromkeys(row["set"] for row in rows))
+    return command.markdown(sorted(rows, key=lambda row: names.index(row["set"])), {"set": "set"} | summary.COLUMNS)
+
+
 PARTS: dict[str, tuple[str, Callable[[Results], str]]] = {  # what a result must have for it, and what makes it
-    "recall": ("baselines", found),
+    "recall": ("stages_ms", found),
     "ablations": ("ablations", ablated),
     "chats": ("categories", turns),
     "peers": ("systems", side_by_side),
+    "answers": ("tiers", answered),
 }
 
 
@@ -99,7 +109,8 @@ def machine() -> str:
 def _measured(folder: Path) -> Iterator[dict[str, Any]]:
     if any(find_spec(name) is None for name in peers.PEERS):
         raise command.DataError(f"The peers are not installed: {peers.INSTALL}")
-    for main, arguments in ((recall.main, ["--ablations", "--turns"]), (peers.main, [])):
+    runs = [(recall.main, ["--ablations", "--turns"]), (peers.main, []), *((answers.main, how) for how in ASKED)]
+    for main, arguments in runs:
         with redirect_stdout(io.StringIO()) as out:
             if main(["--data", str(folder), "--json", *arguments]):
                 raise command.DataError("README.md was not changed.")

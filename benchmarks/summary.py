@@ -12,6 +12,24 @@ from benchmarks.answering import ERRORS, Outcome
 
 FEW_CALLS = 2
 FIRST = 3  # lines
+COLUMNS = {
+    "asked": "how",
+    "questions": "questions",
+    "right": "accuracy",
+    "±": "margin",
+    "in three": "accepted_first_three",
+    "exact": "exact",
+    "F1": "f1",
+    "stale": "stale",
+    "right refusals": "right_refusals",
+    "false refusals": "false_refusals",
+    "cited": "cited",
+    "complete": "complete",
+    "calls": "calls",
+    "<= 2": "few_calls",
+    "prompt tokens": "prompt_tokens",
+    "route ms": "route_ms",
+}
 
 
 def of(outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -55,6 +73,16 @@ def _figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "p95_ms": metrics.percentile([one.ms for one in outcomes], 95),
         "errors": {name: errors[name] for name in ERRORS},
     }
+
+
+def rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The figures of a set's memory and of the baselines beside it; `how` says which it is."""
+    asked = f"{result['mode']}, {100 * result['error']:.0f} % wrong" if result.get("error") else result["mode"]
+    ways = {
+        f"{asked}, {result['effort']}": result,
+        **{f"{asked}: {name}": one for name, one in result["baselines"].items()},
+    }
+    return [{**one, "set": result["set"], "how": how} for how, one in ways.items()]
 
 
 def _percent(outcomes: Sequence[Outcome], what: Callable[[Outcome], float | None]) -> float | None:

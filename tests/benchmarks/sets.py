@@ -16,10 +16,10 @@ RIVER = [
     ("Brack", "Brack is a hamlet with a chapel and a closed school."),
 ]
 RIVER_QUESTIONS = [
-    ("Who built Weir Cottage?", ["d0"]),
-    ("In which village was the builder of Weir Cottage born?", ["d0", "d1"]),
-    ("What did barges carry on the Aske?", ["d4"]),
-    ("Where did a kiln burn lime until the war?", ["d6"]),
+    ("Who built Weir Cottage?", ["d0"], "Odo Tarn"),
+    ("In which village was the builder of Weir Cottage born?", ["d0", "d1"], "Quill"),
+    ("What did barges carry on the Aske?", ["d4"], "lime"),
+    ("Where did a kiln burn lime until the war?", ["d6"], "Brack"),
 ]
 
 TALKS = {
@@ -33,10 +33,10 @@ TALKS = {
     ("two", 2): [("Di", "I paint the fence on Sunday."), ("Cy", "Green?"), ("Di", "No, blue as before.")],
 }
 TALK_QUESTIONS = [
-    ("one", "How many hives does the sister keep?", 4, ["one:1:2"]),
-    ("two", "How many hives are there?", 1, ["two:1:2"]),
-    ("one", "Who keeps bees in the garden?", 5, ["one:1:0"]),
-    ("two", "What might the uncle sell?", 3, []),
+    ("one", "How many hives does the sister keep?", 4, ["one:1:2"], 3),
+    ("two", "How many hives are there?", 1, ["two:1:2"], "nine hives"),
+    ("one", "Who keeps bees in the garden?", 5, ["one:1:0"], "the uncle"),
+    ("two", "What might the uncle sell?", 3, [], "honey"),
 ]
 
 
@@ -53,7 +53,10 @@ def river(folder: Path) -> Path:
     return write_set(
         folder,
         [{"id": f"d{i}", "title": title, "text": text} for i, (title, text) in enumerate(RIVER)],
-        [{"id": f"q{i}", "question": text, "gold": gold} for i, (text, gold) in enumerate(RIVER_QUESTIONS)],
+        [
+            {"id": f"q{i}", "question": text, "gold": gold, "answer": answer}
+            for i, (text, gold, answer) in enumerate(RIVER_QUESTIONS)
+        ],
     )
 
 
@@ -74,7 +77,8 @@ def talks(folder: Path) -> Path:
             for i, (speaker, text) in enumerate(turns)
         ],
         [
-            {"id": f"q{i}", "conversation": name, "question": text, "category": category, "gold": gold}
-            for i, (name, text, category, gold) in enumerate(TALK_QUESTIONS)
+            {"id": f"q{i}", "conversation": name, "question": text, "category": category, "gold": gold,
+             "answer": answer, "aliases": ["three"]}
+            for i, (name, text, category, gold, answer) in enumerate(TALK_QUESTIONS)
         ],
-    )
+    )  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import peers, readme, recall
+from benchmarks import answers, peers, readme, recall
 from tests.benchmarks import sets
 
 
@@ -27,23 +27,28 @@ def test_the_tables_are_made_of_what_the_benchmarks_print(
     (tmp_path / "recall.jsonl").write_text(capsys.readouterr().out, encoding="utf-8")
     assert peers.main(["--data", str(data), "--json"]) == 0
     (tmp_path / "peers.jsonl").write_text(capsys.readouterr().out, encoding="utf-8")
+    assert answers.main(["--data", str(data), "--json", "--oracle", "--error", "0.1"]) == 0
+    (tmp_path / "answers.jsonl").write_text(capsys.readouterr().out, encoding="utf-8")
     page = tmp_path / "README.md"
     page.write_text(
         "Before.\n" + "".join(f"<!-- {part} -->\nold\n<!-- end -->\n" for part in readme.PARTS) + "After.\n"
     )
     monkeypatch.setattr(readme, "README", page)
-    assert readme.main(["--results", str(tmp_path / "recall.jsonl"), str(tmp_path / "peers.jsonl")]) == 0
+    files = [str(tmp_path / f"{name}.jsonl") for name in ("recall", "peers", "answers")]
+    assert readme.main(["--results", *files]) == 0
     text = page.read_text("utf-8")
     assert text.startswith("Before.\n")
     assert text.endswith("After.\n")
     assert "old" not in text
     assert re.findall("<!-- (.*) -->", text) == [name for part in readme.PARTS for name in (part, "end")]
-    assert text.count("| set |") == 2
+    assert text.count("| set |") == 3
     assert "| river | 4 | 8 |" in text
     assert re.search(r"^\| no-graph \| \d+\.\d / \d+\.\d, [+-]\d+\.\d ± \d+\.\d, × \d+\.\d \|", text, re.MULTILINE)
     assert re.search(r"^\| single turns, memory \|( \d+\.\d \|){8}$", text, re.MULTILINE)
     assert re.search(r"^\| talks\.v1 \| palimpsest \|", text, re.MULTILINE)
-    assert "| - |" not in text.replace("| memory | - |", "")
+    assert re.search(r"^\| river \| oracle, 10 % wrong, normal \| 4 \|", text, re.MULTILINE)
+    assert re.search(r"^\| talks\.v1 \| oracle, 10 % wrong: whole \| 4 \|", text, re.MULTILINE)
+    assert "| - |" not in text[: text.index("<!-- answers -->")].replace("| memory | - |", "")
 
 
 def test_results_of_one_kind_leave_the_other_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
