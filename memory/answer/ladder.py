@@ -41,7 +41,8 @@ PROMPT = 400  # tokens of a request beside system, evidence and reply
 LEAST = 300  # tokens of evidence without which a model is not asked
 OF_PART = 5  # episodes of each part of a question that a model sees before those of the whole
 DEEP = 5_000  # tokens of evidence that an answer with much effort may be written from
-_LAST_NUMBER = re.compile(r"\[(\d+)\](?=\s*$)")
+_NUMBERS = re.compile(r"(?:\[\d+\]\s*)+$")  # of a line's citations, behind it
+_NUMBER = re.compile(r"\[(\d+)\]")
 INSTEAD = "This is what your notes say, word for word."
 
 Event = Step | Token | Citation
@@ -256,7 +257,7 @@ class _Ladder:
             if self._parts:
                 found = [extract(conn, part, self._embedder, self._settings) for part in self._parts]
                 lines = together(found, [part.question.text for part in self._parts])
-            else:
+            if not self._parts or lines.answer.no_answer:
                 lines = extract(conn, self.found, self._embedder, self._settings)
         yield self._done(lines.step)
         return lines
@@ -322,7 +323,7 @@ def _ended(
         return Answer(said.text, tuple(said.citations), model=model, note=said.failed)
     if said.text:  # it broke off: what it had said is proved, and the lines tell the rest
         first = len(said.citations)
-        moved = [_moved(piece, first) for piece in lines.pieces]
+        moved = [moved(piece, first) for piece in lines.pieces]
         yield Token("\n\n")
         yield from moved
         text = "".join(piece.text for piece in moved if isinstance(piece, Token)).rstrip()
@@ -346,11 +347,11 @@ def _extractive(lines: Extract, why: str = "") -> Generator[Token | Citation, No
     return replace(lines.answer, note=note)
 
 
-def _moved(piece: str | Citation, by: int) -> Token | Citation:
+def moved(piece: str | Citation, by: int) -> Token | Citation:
     """A piece of the lines with higher numbers, behind what a model cited."""
     if isinstance(piece, Citation):
         return replace(piece, n=piece.n + by)
-    return Token(_LAST_NUMBER.sub(lambda match: f"[{int(match[1]) + by}]", piece))
+    return Token(_NUMBERS.sub(lambda behind: _NUMBER.sub(lambda n: f"[{int(n[1]) + by}]", behind[0]), piece))
 
 
 def _left_out(passages: int, model: str) -> str:

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.answer.allowance import ALLOWED, OF_AGENT
+from memory.answer.ladder import moved
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.llm import LlmRequest, Reply, Usage, length
-from memory.nouns import Answer, Effort, Step
+from memory.nouns import Answer, Effort, Step, Token
 from memory.protocols import LLM
 from memory.recall.tool_list import TOOLS
 from tests.fakes import Hangs, Says
@@ -203,3 +204,7 @@ def fleet_of_all(tmp_path_factory: pytest.TempPathFactory, static: Any) -> Any:
         for day in range(1, 20):
             desk.note(f"log {day}", f"The boat of the Okafor family lay in harbour {day}.", day)
         yield desk
+
+
+def test_all_numbers_of_a_line_move_behind_what_was_cited_before() -> None:
+    assert moved("- She moved [twice] in 2021 [1] [2]\n", 3) == Token("- She moved [twice] in 2021 [4] [5]\n")
