@@ -194,7 +194,7 @@ class _Ladder:
         looked = guided(
             Metered(llm, self.meter, keep),
             explorer,
-            self._question,
+            self.found.question.text,
             missing=missing,
             calls=GUIDED[self._wish.effort],
             now=self._now,
@@ -213,7 +213,7 @@ class _Ladder:
             looked = agent(
                 Metered(llm, self.meter),
                 toolbox,
-                self._question,
+                self.found.question.text,
                 turns=OF_AGENT.calls,
                 missing=missing,
                 now=self._now,
@@ -323,11 +323,11 @@ def _ended(
         return Answer(said.text, tuple(said.citations), model=model, note=said.failed)
     if said.text:  # it broke off: what it had said is proved, and the lines tell the rest
         first = len(said.citations)
-        moved = [moved(piece, first) for piece in lines.pieces]
+        rest = [moved(piece, first) for piece in lines.pieces]
         yield Token("\n\n")
-        yield from moved
-        text = "".join(piece.text for piece in moved if isinstance(piece, Token)).rstrip()
-        citations = (*said.citations, *(piece for piece in moved if isinstance(piece, Citation)))
+        yield from rest
+        text = "".join(piece.text for piece in rest if isinstance(piece, Token)).rstrip()
+        citations = (*said.citations, *(piece for piece in rest if isinstance(piece, Citation)))
         confidence, note = lines.answer.confidence, f"{said.failed} {INSTEAD}"
         return Answer(f"{said.text}\n\n{text}", citations, confidence=confidence, model=model, note=note)
     if said.no_answer and not (context.left_out and not lines.answer.no_answer):
