@@ -15,17 +15,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memory.graph import Floats, Ids
+from memory.graph import Bools, Floats, Graph, Ids
 from memory.learn.edges import PAPER_ALPHA, PAPER_LAMBDA, Vector, weight
 from memory.learn.remembered import Fires, Remembered
 from memory.recall.adjacency import EPISODE, Walkable
-from memory.recall.traversers import Path, Seen, Walk
+from memory.recall.rank import best
+from memory.recall.traversers import Path, Seeds, Seen, Walk
 from memory.recall.walking import LEAST, distinct, scored
 from memory.store import queries
 from memory.store.connect import Connection
 from memory.store.queries import Earlier
 
 NODES, DEPTH = 40, 6  # that a replay reaches at most, and the edges to the furthest
+STARTS = 8  # best episodes of the text from which it starts, beside the objects named
 TRIED = 10  # edges that may turn out not to be walkable, for each vertex that may be reached
 UNREAD = 0.5  # what a passage counts that was reached, and whose text never helped, beside one whose text did
 SAME = 0.97  # cosine from which on a question counts as one that was asked before
@@ -136,6 +138,12 @@ def depth_first(
             way.append(vertex)
             open_ends.append(iter(_edges(vertex, fires, near, alpha)))
     return _replayed(walk, visit, weights, followed, fires)
+
+
+def beginnings(graph: Graph, seeds: Seeds, allowed: Bools) -> tuple[int, ...]:
+    """The episodes, by node id, from which a question begins beside the objects that it names: the best of the text
+    alone, the best first."""
+    return tuple(int(graph.episode_ids[row]) for row in best(seeds.episode_scores, allowed, STARTS))
 
 
 def answered_before(

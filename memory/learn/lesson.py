@@ -1,0 +1,43 @@
+"""The lesson of a question that is over: what its recall and its answer say about edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from memory.learn.credit import NOT_REPLAYED, Credit, Used, credit
+from memory.nouns import Answer
+from memory.recall.adjacency import Walkable
+from memory.recall.pipeline import Found
+from memory.recall.replay import Replayed, beginnings
+
+SURE = 0.5  # confidence from which on the first line of memory, which nobody has judged, counts as an answer
+
+
+def lesson(
+    found: Found,
+    said: Answer,
+    replayed: Replayed = NOT_REPLAYED,
+    ways: Mapping[int, tuple[int, ...]] | None = None,
+    expanded: Iterable[int] = (),
+) -> Credit:
+    """What is to be learnt. `ways`: episode -> the edges by which it was gathered, where that is known; `expanded`: the
+    edges that a model chose to follow.
+
+    Of an answer that a model wrote, and that was checked, all citations count. The lines of memory are cited because
+    they look alike, so of these only the first one counts, and only if it is sure: or memory would learn its own
+    mistakes. Costs some milliseconds; no connection is needed, so it is worked out before the transaction.
+    """
+    walk = Walkable(found.graph, found.allowed, when=found.start.when)
+    cited = dict.fromkeys(citation.episode_id for citation in said.citations)
+    useful = tuple(cited) if said.model else tuple(cited)[:1]
+    used = Used(
+        named=tuple(sorted(found.seeds)),
+        starts=beginnings(found.graph, found.start, found.allowed),
+        shown=tuple(hit.episode.id for hit in found.recall.hits),
+        useful=useful,
+        ways=ways or {},
+        replayed=replayed,
+        expanded=tuple(dict.fromkeys(expanded)),
+    )
+    grounded = bool(cited) and (bool(said.model) or said.confidence >= SURE)
+    return credit(walk, used, grounded=grounded, no_answer=said.no_answer)

@@ -1,0 +1,108 @@
+"""From a question through a real memory to what its edges remember, and back at the next question."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memory import Memory
+from memory.learn import learning
+from memory.learn.credit import Credit
+from memory.learn.lesson import lesson
+from memory.learn.remembered import Remembered
+from memory.nouns import Answer, Citation, Document, Trace
+from memory.recall.adjacency import Walkable
+from memory.recall.pipeline import Found
+from memory.recall.replay import Replayed, beginnings, replay
+from memory.store import traces
+
+QUESTION, PARAPHRASE = "Where does the brother of Ana Lund live?", "In which place does Ana Lund's brother live?"
+OTHER = "What did Ana Lund cook for the harvest feast in September?"
+
+
+@pytest.fixture
+def memory(fresh: Memory) -> Memory:
+    notes = {
+        "ana": "Ana Lund has a brother, Bo Lund, who left years ago.",
+        "bo": "Bo Lund rents a flat in Malmö near the harbour.",
+        "feast": "For the harvest feast in September Ana Lund cooked plum dumplings.",
+    }
+    filler = {f"day {n}": f"On day {n} it rained and crate {n} went to depot {n % 7}." for n in range(40)}
+    fresh.remember_many([Document(uri, text) for uri, text in (notes | filler).items()])
+    return fresh
+
+
+def of(memory: Memory, uri: str) -> int:
+    [hit] = [hit for hit in memory.recall(uri, k=60).hits if hit.episode.source.uri == uri]
+    return hit.episode.id
+
+
+def answered(memory: Memory, *uris: str, model: str = "a model", confidence: float = 0.9) -> Answer:
+    cited = [Citation(n, of(memory, uri), uri, uri, "words") for n, uri in enumerate(uris, 1)]
+    return Answer("Malmö.", tuple(cited), no_answer=not cited, confidence=confidence, model=model)
+
+
+def found(memory: Memory, question: str) -> Found:
+    return memory._find(question, 10, None, None, None)
+
+
+def learnt(memory: Memory, held: Remembered, question: str, said: Answer, credit: Credit) -> Remembered:
+    query = memory.embedder.embed_query(question)
+    with memory.store.writing() as conn:
+        trace = traces.store(conn, Trace(question), said, 1000)
+        return learning.learn(conn, held, 1, trace, query, credit, 1000)
+
+
+def replayed(memory: Memory, held: Remembered, question: str) -> Replayed:
+    seen = found(memory, question)
+    key = held.key(memory.embedder.embed_query(question))
+    assert key is not None
+    starts = (*seen.seeds, *beginnings(seen.graph, seen.start, seen.allowed))
+    return replay(Walkable(seen.graph, seen.allowed, when=seen.start.when), starts, held.fires(key))
+
+
+def test_what_answered_a_question_answers_it_again_in_other_words_and_no_other_one(memory: Memory) -> None:
+    held, said = Remembered.nothing(memory.embedder.dimension), answered(memory, "ana", "bo")
+    for _ in range(2):
+        held = learnt(memory, held, QUESTION, said, lesson(found(memory, QUESTION), said))
+    wanted = {of(memory, "ana"), of(memory, "bo")}
+    assert set(replayed(memory, held, QUESTION).evidence) == wanted
+    assert set(replayed(memory, held, PARAPHRASE).evidence) == wanted
+    assert replayed(memory, held, OTHER).evidence == ()
+    assert memory.check().problems == ()
+
+
+def test_a_wrong_replay_fires_less_each_time_it_leads_to_no_answer(memory: Memory) -> None:
+    held, said = Remembered.nothing(memory.embedder.dimension), answered(memory, "ana", "bo")
+    for _ in range(2):
+        held = learnt(memory, held, QUESTION, said, lesson(found(memory, QUESTION), said))
+    fired = []
+    refusal = answered(memory)
+    for _ in range(4):
+        again = replayed(memory, held, QUESTION)
+        fired.append(sum(again.followed.values()))
+        held = learnt(memory, held, QUESTION, refusal, lesson(found(memory, QUESTION), refusal, again))
+    assert fired[0] > 2 and fired[-1] == 0 and fired == sorted(fired, reverse=True)
+
+
+def test_of_lines_that_nobody_judged_only_a_sure_first_one_teaches(memory: Memory) -> None:
+    seen = found(memory, QUESTION)
+    unjudged = lesson(seen, answered(memory, "bo", "ana", model=""))
+    assert (unjudged.grounded, unjudged.read) == (True, (of(memory, "bo"),))
+    unsure = lesson(seen, answered(memory, "bo", "ana", model="", confidence=0.3))
+    assert not unsure.grounded and not unsure.penalised
+    judged = lesson(seen, answered(memory, "bo", "ana"))
+    assert set(judged.read) == {of(memory, "ana"), of(memory, "bo")} and judged.penalised
+    assert not lesson(seen, answered(memory)).grounded
+
+
+def test_a_question_without_any_known_word_teaches_nothing(memory: Memory) -> None:
+    held, said = Remembered.nothing(memory.embedder.dimension), answered(memory, "ana")
+    credit = lesson(found(memory, QUESTION), said)
+    with memory.store.writing() as conn:
+        trace = traces.store(conn, Trace("??"), said, 1000)
+        silent = np.zeros(memory.embedder.dimension, np.float32)
+        assert learning.learn(conn, held, 1, trace, silent, credit, 1000) is held
+        assert conn.execute("SELECT count(*) FROM edge_memory").fetchone() == (0,)
+        roles = dict(conn.execute("SELECT role, count(*) FROM trace_edge GROUP BY role").fetchall())
+    assert roles["cited"] == roles["enhanced"] > 0, "an embedder that knows the words may learn from it"
