@@ -79,10 +79,9 @@ def _run(options: argparse.Namespace) -> None:
                 _fill(path, world, embedder, plugins, options.keep)
                 with Memory.open(path, embedder=embedder, quick=plugins.embedder("static")) as memory:
                     desk = Desk(memory, Library.of(memory, world), asked.model, asked.calls, options.effort)
-                    found = dict(_systems(desk, world, asked, _beside(options)))
+                    found = dict(_systems(desk, world, asked, _beside(options), file))
             result = _result(world, found, options, embedder.name)
             results.append(result)
-            _write(file, world.name, found)
             if options.json:
                 print(json.dumps(result, ensure_ascii=False), flush=True)
     if not options.json:
@@ -121,8 +120,10 @@ def _fill(path: Path, world: World, embedder: Embedder, plugins: Plugins, keep: 
         shutil.copy(path, command.new_file(kept.parent, kept.name))
 
 
-def _systems(desk: Desk, world: World, asked: Asked, beside: Sequence[Baseline]) -> Iterator[tuple[str, list[Outcome]]]:
-    """What came of each problem, of the memory and of each baseline."""
+def _systems(
+    desk: Desk, world: World, asked: Asked, beside: Sequence[Baseline], file: TextIO
+) -> Iterator[tuple[str, list[Outcome]]]:
+    """What came of each problem, of the memory and of each baseline; written down at once, because models are dear."""
     asks = {"memory": desk.ask} | {
         baseline.name: (lambda problem, baseline=baseline: desk.ask_baseline(problem, baseline)) for baseline in beside
     }
@@ -132,7 +133,9 @@ def _systems(desk: Desk, world: World, asked: Asked, beside: Sequence[Baseline])
             found = []
             for problem in bar.track(world.problems, description=""):
                 asked.known[" ".join(problem.text.split())] = desk.library.known(problem)
-                found.append(ask(problem))
+                found.append(outcome := ask(problem))
+                row = {"set": world.name, "system": name, **outcome.row()}
+                print(json.dumps(row, ensure_ascii=False), file=file, flush=True)
         yield name, found
 
 
@@ -145,14 +148,6 @@ def _result(
         result |= {"error": options.error, "seed": options.seed}
     result |= summary.of(found["memory"])
     return result | {"baselines": {name: summary.of(some) for name, some in found.items() if name != "memory"}}
-
-
-def _write(file: TextIO, name: str, found: Mapping[str, Sequence[Outcome]]) -> None:
-    for system, outcomes in found.items():
-        for outcome in outcomes:
-            row = {"set": name, "system": system, **outcome.row()}
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    file.flush()
 
 
 if __name__ == "__main__":
