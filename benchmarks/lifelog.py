@@ -32,6 +32,7 @@ QUESTIONS, MANIFEST = "questions.jsonl", "manifest.jsonl"
 FILES = (1, 5, 10)  # of evidence
 DEPTH = 30  # episodes recalled to get ten files
 LINES = 3
+HELD = ("single", "current")  # the types that ask for a value that holds
 MARKS = re.compile(r"^- |\s*\[\d+\]$")  # of the list and of the citation
 EARLIER = "earlier"  # how a line begins that shows an older value
 QUESTION: dict[str, type] = {"id": str, "question": str, "type": str, "accept": list, "reject": list, "evidence": list}
@@ -158,6 +159,7 @@ def score(replies: Sequence[Reply]) -> dict[str, Any]:
     unanswerable = types.get("no_answer", [])
     answerable = [reply for reply in replies if reply.question["type"] != "no_answer"]
     valued = [reply for reply in answerable if reply.question["type"] in judge.VALUED]
+    held = [reply for reply in replies if reply.question["type"] in HELD]
     evidenced = [reply for reply in replies if reply.question["evidence"]]
     return {
         "questions": len(replies),
@@ -168,11 +170,16 @@ def score(replies: Sequence[Reply]) -> dict[str, Any]:
                 "questions": len(of),
                 "accuracy": _accuracy(of, 1),
                 "accuracy_first_three": _accuracy(of, LINES),
-                "accepted_first_three": metrics.percent(
-                    [float(judge.is_accepted(reply.question, reply.top(LINES))) for reply in of]
-                ),
+                "accepted_first": _accepted(of, 1),
+                "accepted_first_three": _accepted(of, LINES),
             }
             for name, of in sorted(types.items())
+        },
+        "held": {
+            "questions": len(held),
+            "accepted_first": _accepted(held, 1),
+            "accepted_first_three": _accepted(held, LINES),
+            "stale": metrics.percent([float(judge.is_stale(reply.question, reply.top(1))) for reply in held]),
         },
         "stale": metrics.percent([float(judge.is_stale(reply.question, reply.top(1))) for reply in valued]),
         "evidence": _evidence([(reply.question["evidence"], reply.cited) for reply in evidenced]),
@@ -186,6 +193,10 @@ def score(replies: Sequence[Reply]) -> dict[str, Any]:
 
 def _accuracy(replies: Sequence[Reply], lines: int) -> float:
     return metrics.percent([float(judge.is_right(reply.question, reply.top(lines))) for reply in replies])
+
+
+def _accepted(replies: Sequence[Reply], lines: int) -> float:
+    return metrics.percent([float(judge.is_accepted(reply.question, reply.top(lines))) for reply in replies])
 
 
 def _evidence(files: Sequence[tuple[Sequence[str], Sequence[str]]]) -> dict[str, float]:
@@ -243,9 +254,21 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
                 "questions": "questions",
                 "first line": "accuracy",
                 "first three": "accuracy_first_three",
+                "accepted first": "accepted_first",
                 "accepted in three": "accepted_first_three",
             },
         )
+    command.show_table(
+        "What holds: single facts and current ones together",
+        [{"set": result["set"], **result["held"]} for result in results],
+        {
+            "set": "set",
+            "questions": "questions",
+            "accepted first": "accepted_first",
+            "accepted in three": "accepted_first_three",
+            "stale first": "stale",
+        },
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 from time import perf_counter
 
 import numpy as np
 
 from memory.answer.arranged import arranged
 from memory.answer.bridge import NONE, bridge
+from memory.answer.confidence import confidence
 from memory.answer.judge import Judge
 from memory.answer.lines import Line, same_statement
+from memory.answer.newest import newest_first
 from memory.answer.standing import standing
 from memory.answer.stated import BEST, outdated, stated
 from memory.languages import stem
@@ -33,7 +34,6 @@ NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
 NOTHING_THERE = "Nothing that was read lies in that time and place, so there is nothing to answer from."
 NOT_FOUND = "There is nothing in your memory about this."
 NOT_FOUND_THERE = "There is nothing about this in that part of your memory."
-SHARED = 0.1  # of a question's weight; a passage that holds less shares no word with it worth the name
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,30 +50,30 @@ class Extract:
 def extract(conn: Connection, found: Found, embedder: Embedder, settings: AnswerSettings) -> Extract:
     """The best lines of the recalled episodes as an answer. `conn` must see what the recall saw."""
     start = perf_counter()
-    lines = _lines(conn, found, embedder)
-    confidence = _confidence(lines)
-    if lines and found.only_time:  # whatever is told of that time answers
-        confidence = 1.0
+    judge = Judge(conn, found, embedder)
+    lines = _lines(conn, found, judge)
+    sure = (
+        1.0 if lines and found.only_time else confidence(found, lines, judge.scorer)
+    )  # all that is told of a time answers
     joined, chosen = NONE, list[Line]()
-    if lines and confidence >= settings.threshold:
+    if lines and sure >= settings.threshold:
         joined = bridge(conn, found, lines, settings.lines - 1) if settings.chains else NONE
         chosen = arranged(conn, found, lines, _chosen(lines, joined.lines, settings), settings)
-    answer, pieces = _composed(chosen, confidence) if chosen else _refusal(found, lines)
+    answer, pieces = _composed(chosen, sure) if chosen else _refusal(found, lines)
     detail = {"lines": len(chosen), "considered": len(lines)} | joined.told(chosen)
     step = Step("answer", (perf_counter() - start) * 1000, detail)
     shown = {line.thesis_id for line in chosen}
     return Extract(answer, pieces, step, (*chosen, *(line for line in lines if line.thesis_id not in shown)))
 
 
-def _lines(conn: Connection, found: Found, embedder: Embedder) -> list[Line]:
+def _lines(conn: Connection, found: Found, judge: Judge) -> list[Line]:
     """What may answer, best first: facts about the question's objects as statements, and the sentences of the recalled
     episodes that hold at the time asked of, where what they tell has not been replaced. A statement and a sentence
     compare by how likely each is to answer, of its kind."""
-    judge = Judge(conn, found, embedder)
     lines = judge.lines({hit.episode.id: hit.episode for hit in found.recall.hits})
     objects = [*found.seeds, *(graph.owner(conn) if found.question.of_owner else ())]
     if not judge.told and not objects:
-        return lines
+        return newest_first(lines, found, judge)
     recalled = sorted({one.relation.id for told in judge.told.values() for one in told})
     statements = stated(conn, found, objects, recalled, judge, lines)
     stand = standing(conn, lines, found.at, judge, objects)
@@ -81,23 +81,7 @@ def _lines(conn: Connection, found: Found, embedder: Embedder) -> list[Line]:
     rest, statements = outdated([replace(line, score=line.score - every) for line in stand], statements)
     answering = [one.line for one in statements[:BEST]]
     said = {proof.thesis_id for line in answering for proof in (line, *line.also)}
-    return sorted([*answering, *(line for line in rest if line.thesis_id not in said)], key=lambda line: -line.score)
-
-
-def _confidence(lines: Sequence[Line]) -> float:
-    """In [0, 1]: whether anything here is about the question at all, whichever line is best.
-
-    Half is the best cosine, half the largest share of the question's weight that one passage holds. If that is next to
-    nothing, the cosine counts as far as it is above the usual one: in a script that the embedder hardly knows, all
-    sentences look alike.
-    """
-    if not lines:
-        return 0.0
-    cosine, coverage = max(line.cosine for line in lines), max(line.coverage for line in lines)
-    if coverage < SHARED:
-        usual = max(0.0, median(line.cosine for line in lines))
-        cosine = (cosine - usual) / (1 - usual) if usual < 1 else 0.0
-    return 0.5 * min(1.0, max(0.0, cosine)) + 0.5 * coverage
+    return newest_first([*answering, *(line for line in rest if line.thesis_id not in said)], found, judge)
 
 
 def _chosen(lines: Sequence[Line], joined: Sequence[Line], settings: AnswerSettings) -> list[Line]:

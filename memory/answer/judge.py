@@ -53,7 +53,9 @@ class Judge:
 
     def __init__(self, conn: Connection, found: Found, embedder: Embedder) -> None:
         self._conn, self._found, self._embedder = conn, found, embedder
-        self.scorer = Scorer(found.question, text.document_frequencies(conn, found.question.terms), found.n_allowed)
+        self.scorer = Scorer(
+            found.question, text.document_frequencies(conn, found.question.terms), found.n_allowed, embedder
+        )
         self._query = embedder.embed_query(found.question.text)
         hits = found.recall.hits
         top = max((hit.score for hit in hits), default=1.0)

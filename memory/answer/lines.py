@@ -12,9 +12,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from memory.answer.asked import asked_for
+from memory.answer.likeness import Likeness
+from memory.graph import Floats
 from memory.languages import ENGLISH, little_words, stem
 from memory.nouns import Episode
+from memory.protocols import Embedder
 from memory.recall.analyse import Question
 from memory.store.episodes import Thesis
 from memory.times import to_ms
@@ -93,18 +98,24 @@ class Scorer:
     `frequencies`: term -> how many of the `total` episodes hold it.
     """
 
-    def __init__(self, question: Question, frequencies: Mapping[str, int], total: int) -> None:
+    def __init__(self, question: Question, frequencies: Mapping[str, int], total: int, embedder: Embedder) -> None:
         self._language = question.language
+        self._little = little_words(question.language)
         self._weights: dict[str, float] = {}
+        written: dict[str, str] = {}  # the question's word of each stem
         self._begun: list[tuple[str, str]] = []  # how a word begins that full text takes for one of the question's
         for term in question.topic or question.terms:
             weight = math.log(1 + total / (1 + frequencies.get(term, 0)))
             key = stem(term, question.language)
             self._weights[key] = max(weight, self._weights.get(key, 0.0))
+            written.setdefault(key, str(term))
             if isinstance(term, Term):
                 self._begun += [(bare(form.removesuffix("*")), key) for form in term.forms]
         self._stem_of: dict[str, str] = {}
         self._total = sum(self._weights.values()) or 1.0
+        self._keys = tuple(self._weights)
+        self._shares = np.array(list(self._weights.values()), np.float32) / self._total
+        self._likeness = Likeness(embedder, [written[key] for key in self._keys])
         self._asks = asked_for(question.text, question.language)
         self._passages: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
 
@@ -146,6 +157,40 @@ class Scorer:
     def coverage(self, words: str) -> float:
         """The share of the question's weight that some words hold."""
         return self._share(self._covered(self._stems(words)))
+
+    @property
+    def stems(self) -> tuple[str, ...]:
+        """(n,) the question's stems."""
+        return self._keys
+
+    @property
+    def shares(self) -> Floats:
+        """(n,) the share of the question's weight that each of its stems has."""
+        return self._shares
+
+    def stemmed(self, text: str) -> list[str]:
+        """The stems of a text's content words, those of the question where full text takes one for the other."""
+        return self._stems(text)
+
+    def asks_with(self, word: str) -> bool:
+        """Whether the question is asked with this word."""
+        return not set(self._stems(word)).isdisjoint(self._weights)
+
+    def read(self, texts: Iterable[str]) -> None:
+        """Compare all words of these at once with those of the question."""
+        self._likeness.read(word for text in texts for word in self._content(text))
+
+    def near(self, text: str) -> Floats:
+        """(n,) in [0, 1]: how near a text comes to each of the question's stems; 1 to those that it holds."""
+        held = self._covered(self._stems(text))
+        return np.maximum(self._likeness.nearest(self._content(text)), [key in held for key in self._keys])
+
+    def _content(self, text: str) -> list[str]:
+        return [word for word in words(text) if word not in self._little]
+
+    def values(self, text: str) -> frozenset[str]:
+        """A text's names, dates and numbers that the question does not hold."""
+        return self._values(text)[0]
 
     def kind(self, words: str) -> float:
         """The bonus of some words for holding what was asked for."""
@@ -198,7 +243,7 @@ def same_statement(a: Line, b: Line) -> bool:
     Apart from their values they share their words, two at least: "Hourly rate 48" and "Hourly rate 52". A name that one
     begins with is its subject: "Flights cost 210" is no past of "The press costs 400".
     """
-    if a.newness == b.newness or not _same_kind(a.values - b.values, b.values - a.values):
+    if a.newness == b.newness or not same_kind(a.values - b.values, b.values - a.values):
         return False
     if _of_another(a, b) or _of_another(b, a):
         return False
@@ -213,7 +258,7 @@ def _of_another(line: Line, other: Line) -> bool:
     return first not in other.words and first in _stems_of(frozenset(v for v in line.values if not v[0].isdigit()))
 
 
-def _same_kind(left: frozenset[str], right: frozenset[str]) -> bool:
+def same_kind(left: frozenset[str], right: frozenset[str]) -> bool:
     """Some number stands against a number, or some name against a name."""
     return bool({value[0].isdigit() for value in left} & {value[0].isdigit() for value in right})
 

@@ -68,7 +68,11 @@ def test_figures() -> None:
     assert result["accuracy"] == pytest.approx(100 * 2 / 6, abs=0.01)
     assert result["accuracy_first_three"] == 50  # the third is right in its second line, the fourth line is too late
     assert result["types"]["current"] == {
-        "questions": 3, "accuracy": 33.33, "accuracy_first_three": 33.33, "accepted_first_three": 66.67
+        "questions": 3, "accuracy": 33.33, "accuracy_first_three": 33.33,
+        "accepted_first": 33.33, "accepted_first_three": 66.67,
+    }  # fmt: skip
+    assert result["held"] == {
+        "questions": 3, "accepted_first": 33.33, "accepted_first_three": 66.67, "stale": 33.33
     }  # fmt: skip
     assert result["stale"] == 25  # one of four questions for a value
     assert result["evidence"] == {"1": 25, "5": 75, "10": 75}

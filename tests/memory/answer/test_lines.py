@@ -10,6 +10,7 @@ from memory.answer.lines import Line, Place, Scorer, same_statement
 from memory.nouns import Episode, Source
 from memory.recall.analyse import analyse
 from memory.store.episodes import Thesis
+from plugins.embedders.static import StaticEmbedder
 
 NOWHERE = Place(0.0, 0.0, 0.0, 0.0)
 
@@ -20,7 +21,7 @@ def line(
     source = Source(1, "/n.md", "file", title, "markdown")
     episode = Episode(1, source, 0, title, sentence, at=datetime(year, 1, 1, tzinfo=UTC))
     thesis = Thesis(1, 1, sentence, 0, len(sentence), "sentence", "asserted", None, None)
-    return Scorer(analyse(question), {}, 10).line(episode, thesis, place, before)
+    return Scorer(analyse(question), {}, 10, StaticEmbedder()).line(episode, thesis, place, before)
 
 
 @pytest.mark.parametrize(

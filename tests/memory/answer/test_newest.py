@@ -1,0 +1,35 @@
+"""Which of two notes answers how things are: the newer one, where it tells the same."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory import Memory
+from memory.nouns import Answer
+
+
+@pytest.fixture
+def notes(fresh: Memory) -> Memory:
+    for day, text in (
+        ("2023-03-14", "For the carrier events the message broker of our choice shall be Kafka."),
+        ("2025-05-20", "About carrier events: back again on RabbitMQ."),
+        ("2025-06-01", "The offsite of the team was loud and long."),
+    ):
+        fresh.remember(text, source=day, at=datetime.fromisoformat(day).replace(tzinfo=UTC))
+    return fresh
+
+
+def first(memory: Memory, question: str) -> str:
+    *_, answer = memory.ask(question)
+    assert isinstance(answer, Answer)
+    return answer.text.splitlines()[0]
+
+
+def test_the_newest_that_tells_the_same_answers_how_it_is(notes: Memory) -> None:
+    assert "RabbitMQ" in first(notes, "What carries the carrier events now?")
+
+
+def test_what_was_asked_of_the_past_is_not_answered_by_the_newest(notes: Memory) -> None:
+    assert "Kafka" in first(notes, "Which message broker was the choice for the carrier events?")
