@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from memory.errors import InvalidInputError
 from memory.graph import Bools, Floats, Graph, Ids
 from memory.recall.adjacency import ANY_TIME, Moment
 from memory.settings import RecallSettings
+
+if TYPE_CHECKING:
+    from memory.learn.scorer import Scorer
+    from memory.recall.wording import Wording
 
 PATH_EXPONENT = 0.75  # of a path's length in its cost: below 1, so that of two equally good paths the shorter wins
 
@@ -31,7 +35,9 @@ class Seeds:
     `episode_scores` (n,) in [0, 1]: the fused text score of every episode; `objects`: column -> weight in (0, 1] of
     the objects that the question names. `relevance` is asked for vertices, and without it follows from the scores;
     `vectors`: node ids (v,) -> unit vectors (v, d), zeros where there is none. `memory`: edge id -> how strongly it
-    fires for the question. `when`: the time for which facts must hold.
+    fires for the question. `when`: the time for which facts must hold. `wording`: what the question and its edges say,
+    for those who compare words; `scorer`: what was learnt at night about edges, if it is to be used; `at`: when it is
+    asked (ms UTC).
     """
 
     episode_scores: Floats
@@ -40,6 +46,9 @@ class Seeds:
     vectors: Callable[[Ids], Floats] | None = None
     memory: Mapping[int, float] = field(default_factory=dict)
     when: Moment = ANY_TIME
+    wording: Wording | None = None
+    scorer: Scorer | None = None
+    at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
