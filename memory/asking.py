@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,16 +15,17 @@ from memory.nouns import Answer, AskEvent, Effort, Recall, Scope
 from memory.protocols import ChooseLLM, Embedder
 from memory.recall import pipeline, scope
 from memory.recall.analyse import analyse
+from memory.remembering import Remembering
 from memory.serving import Serving
 from memory.settings import MemorySettings
-from memory.store import conversations, episodes, traces, vectors
+from memory.store import conversations, vectors
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.traced import Plan
 from memory.unicode import well_formed
 
 
-class Asking:
+class Asking(Remembering):
     """Questions. Any number of threads may ask at once; each sees one moment of the memory."""
 
     store: Store
@@ -62,6 +62,7 @@ class Asking:
         cancelled: Callable[[], bool] | None = None,
         effort: Effort = "normal",
         driver: ChooseLLM | None = None,
+        replay: bool = True,
     ) -> Iterator[AskEvent]:
         """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then
         Token and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
@@ -71,6 +72,7 @@ class Asking:
         themselves if need be. Closing the iterator ends its call, and so does `cancelled`, which is asked a few times a
         second from another thread. `effort` is how far the question may go where a model finds no answer in what was
         found first; `driver` chooses the model that may drive tools then (default: that of `open`).
+        Without `replay` nothing is taken from earlier questions, and nothing is learnt from this one.
 
         Raises InvalidInputError, before the first event, for what `recall` raises it for; ModelCancelledError, later,
         for a question that was `cancelled` while a model wrote.
@@ -79,7 +81,7 @@ class Asking:
         scope.checked(as_of, within, now)
         before = self._before(conversation)
         models = ModelChoice(llm or self._choose, driver or self._drive)
-        return self._answer(question, within, models, Wish(now, as_of, before, cancelled, effort=effort))
+        return self._answer(question, within, models, Wish(now, as_of, before, cancelled, effort=effort, replay=replay))
 
     def _answer(
         self, question: str, within: Scope | None, models: ModelChoice, wish: Wish, parent: int | None = None
@@ -89,7 +91,7 @@ class Asking:
             wish = replace(wish, question=well_formed(question))
         split = () if wish.question else parts(searched)
         found, *of_parts = (
-            self._find(one, self._many(one), wish.as_of, within, wish.now) for one in (searched, *split)
+            self._find(one, self._many(one), wish.as_of, within, wish.now, wish.replay) for one in (searched, *split)
         )
         yield from found.recall.trace.steps
         yield from found.recall.trace.visits
@@ -97,15 +99,13 @@ class Asking:
         outcome = yield from answer(self.store.reading, found, embedder, self.settings.answer, models, wish, of_parts)
         trace, said = outcome.found.recall.trace.extended(*outcome.steps), outcome.answer
         trace = replace(trace, question=wish.question or trace.question)
-        with self.store.writing() as conn:
-            cited = {citation.episode_id for citation in said.citations}
-            if outcome.calls and len(episodes.by_ids(conn, sorted(cited))) < len(cited):  # a model takes its time
-                yield Answer("What this was answered from has been forgotten meanwhile.", no_answer=True)
-                return
-            now, follows = time.time_ns() // 1_000_000, searched if wish.question else ""
-            plan = Plan(wish.as_of, within, wish.now, wish.effort, follows)
-            trace_id = traces.store(conn, trace, said, now, plan, outcome.calls, outcome.usage, outcome.tier, parent)
+        plan = Plan(wish.as_of, within, wish.now, wish.effort, searched if wish.question else "")
+        trace_id = self._keep(trace, said, plan, outcome, parent)
+        if trace_id is None:
+            yield Answer("What this was answered from has been forgotten meanwhile.", no_answer=True)
+            return
         yield said.traced(trace_id)
+        self._settle()
 
     def _many(self, question: str) -> int:
         """How many episodes an answer to it is made from."""
@@ -120,7 +120,13 @@ class Asking:
         return tuple(asked)
 
     def _find(
-        self, question: str, k: int, as_of: datetime | None, within: Scope | None, now: datetime | None
+        self,
+        question: str,
+        k: int,
+        as_of: datetime | None,
+        within: Scope | None,
+        now: datetime | None,
+        replay: bool = True,
     ) -> pipeline.Found:
         scope.checked(as_of, within, now)
         with self._asking() as (conn, serving):
@@ -128,6 +134,7 @@ class Asking:
             return pipeline.recall(
                 conn, serving.snapshot, serving.embedder, settings, question, k, as_of, within,
                 self.settings.person.names or serving.owner, now,
+                self._remembered_by(serving.embedder_id) if replay else None,
             )  # fmt: skip
 
     @contextmanager

@@ -15,7 +15,7 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
-from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, StoreBusyError
+from memory.errors import InvalidInputError, NotFoundError, StoreBusyError
 from memory.explaining import Explaining
 from memory.learn import diagnose
 from memory.nouns import Check, Diagnosis, Document, Receipt, Stats
@@ -61,6 +61,8 @@ class Memory(Explaining, Revising, Switching):
             if _share(conn, embedder_id) == 1:  # a set that was kept, or there is nothing yet
                 vectors.activate(conn, embedder_id)
         self._serving = self._loaded(embedder, embedder_id)
+        self._memory_lock = threading.RLock()
+        self._look_again()
 
     @classmethod
     def open(
@@ -161,6 +163,8 @@ class Memory(Explaining, Revising, Switching):
             owner = self._owner() if has_mails else serving.owner
             self._serving = replace(serving, snapshot=serving.snapshot.after(writer.change, matrix), owner=owner)
             self._show(changes)
+            if learner.handed_on:
+                self._look_again()
         of_uri = dict(zip(ready.newest, receipts, strict=True))
         return [of_uri[document.uri] for document in given]
 
@@ -184,6 +188,8 @@ class Memory(Explaining, Revising, Switching):
             owner = self._owner() if source.reader == mails.READER else self._serving.owner
             self._serving = replace(self._serving, snapshot=before.without(gone.nodes), owner=owner)
             self._show(changes)
+            if learner.handed_on:
+                self._look_again()
         return len([node for node in gone.nodes if node in before.graph.row_of])
 
     def forget(
@@ -224,7 +230,9 @@ class Memory(Explaining, Revising, Switching):
         with self._write_lock:
             with self.store.writing() as conn:
                 yield conn
+                self._made_whole(conn)
             self._serving = self._loaded(self._serving.embedder, self._serving.embedder_id)
+            self._look_again()
         deadline = time.monotonic() + CHECKPOINT_WAIT
         while True:
             try:
@@ -243,10 +251,6 @@ class Memory(Explaining, Revising, Switching):
     def _owner(self) -> tuple[str, ...]:
         with self.store.reading() as conn:
             return mailbox_owner(mails.people(conn))
-
-    def feedback(self, trace_id: int, verdict: str) -> None:
-        """Learns from a verdict on an answer: not in this version."""
-        raise NotAvailableError("This version does not learn from feedback yet.")
 
     # Keeping --------------------------------------------------------------------------------------
 

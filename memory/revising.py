@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Decision, Episode, Fact, Learnt, Revision, RevisionState, Verdict
 from memory.protocols import Embedder, Vectors
+from memory.remembering import Remembering
 from memory.serving import Serving
 from memory.settings import MemorySettings
 from memory.store import episodes, extractions, facts, graph, relations, revisions
@@ -33,7 +34,7 @@ VECTORS = 20_000  # of facts that are kept at hand while a model reads
 ME = frozenset(("i", "me", "my", "myself", OWNER))  # how the person whose memory it is asks for themselves
 
 
-class Revising:
+class Revising(Remembering):
     """Facts in time. All writes are one transaction each, on the disk when the call returns."""
 
     store: Store
@@ -160,7 +161,9 @@ class Revising:
                 learner = self._learner(conn)
                 yield learner
                 changes = learner.changes()
+                self._made_whole(conn)
             self._show(changes)
+            self._look_again()
 
     def _learner(self, conn: Connection) -> Learner:
         return Learner(conn, _now(), self.settings.person.names or self._serving.owner)

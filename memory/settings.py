@@ -88,6 +88,8 @@ class RecallSettings:
         "product", "How votes and confirmation count: weighted and with limits, or as TGS-RAG prints it."
     )
     neighbour_weight: float = setting(0.4, "What a short turn of a chat gains from its neighbours' scores.")
+    replay: bool = setting(True, "Whether what earlier questions were answered from is looked at first.")
+    replay_weight: float = setting(0.5, "What a passage gains that answered such a question before.")
     time_cues: bool = setting(True, "A time in the question limits the search: in March 2024, last week, as of 3 May.")
 
 

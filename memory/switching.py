@@ -10,6 +10,7 @@ from typing import Any
 
 from memory.protocols import Embedder, Vectors
 from memory.recall.snapshot import embedded
+from memory.remembering import Remembering
 from memory.serving import Serving
 from memory.store import vectors
 from memory.store.store import Store
@@ -18,7 +19,7 @@ from memory.write import embed
 BATCHES = 64  # that are looked for at once: looking takes as long as embedding one
 
 
-class Switching:
+class Switching(Remembering):
     """A second set of vectors is made beside the first, and takes over as a whole."""
 
     store: Store
@@ -68,6 +69,7 @@ class Switching:
                 write(partial(self._put, embedder_id, passages, matrix))
                 done += len(passages)
                 yield min(done, total), total
+        self._catch_up(write)
         with self.store.reading() as conn:
             others = vectors.others(conn, embedder_id)
             total = vectors.coverage(conn, embedder_id)[1]
@@ -105,6 +107,7 @@ class Switching:
             self._serving = replace(
                 self._serving, embedder=embedder, embedder_id=embedder_id, snapshot=snapshot, usable=True
             )
+            self._look_again()
             return True
 
     def _drop(self, embedder_id: int) -> bool:

@@ -19,6 +19,7 @@ from memory.answer.allowance import ALLOWED, GUIDED, OF_AGENT, Allowance, Meter,
 from memory.answer.compose import Written
 from memory.answer.context import Context, fitted, gathered
 from memory.answer.extract import NOT_FOUND, NOT_FOUND_THERE, Extract, extract
+from memory.answer.lines import Line
 from memory.answer.shape import hint, shape
 from memory.answer.together import together
 from memory.errors import ModelError
@@ -40,6 +41,7 @@ Reading = Callable[[], AbstractContextManager[Connection]]
 PROMPT = 400  # tokens of a request beside system, evidence and reply
 LEAST = 300  # tokens of evidence without which a model is not asked
 OF_PART = 5  # episodes of each part of a question that a model sees before those of the whole
+REPLAYED, REPLAYED_TOKENS = 5, 1_500  # episodes that helped before, and tokens of what a model sees of them
 DEEP = 5_000  # tokens of evidence that an answer with much effort may be written from
 _NUMBERS = re.compile(r"(?:\[\d+\]\s*)+$")  # of a line's citations, behind it
 _NUMBER = re.compile(r"\[(\d+)\]")
@@ -68,12 +70,13 @@ class Wish:
     cancelled: Callable[[], bool] | None = None
     question: str = ""
     effort: Effort = "normal"
+    replay: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The answer, the steps that led to it, the rung it was found on, and what models took for it. `found` is the
-    recall with all that was gathered."""
+    recall with all that was gathered, `expanded` the edges that a model chose to follow."""
 
     answer: Answer
     steps: tuple[Step, ...]
@@ -81,6 +84,7 @@ class Outcome:
     tier: Tier = "R2"
     calls: int = 0
     usage: Usage = NOTHING
+    expanded: tuple[int, ...] = ()
 
 
 def answer(
@@ -96,7 +100,8 @@ def answer(
     questions that this one is made of. A connection must see what the recall saw."""
     ladder = _Ladder(reading, found, embedder, settings, models, wish, parts)
     said = yield from ladder.climbed()
-    return Outcome(said, tuple(ladder.steps), ladder.found, ladder.tier, ladder.meter.calls, ladder.meter.usage)
+    return Outcome(said, tuple(ladder.steps), ladder.found, ladder.tier, ladder.meter.calls, ladder.meter.usage,
+                   tuple(ladder.expanded))  # fmt: skip
 
 
 class _Ladder:
@@ -114,6 +119,7 @@ class _Ladder:
     ) -> None:
         self.found = found
         self.steps: list[Step] = []
+        self.expanded: dict[int, None] = {}
         self.tier: Tier = "R2"
         self.meter = Meter(ALLOWED[wish.effort], wish.cancelled)
         self._reading = reading
@@ -129,6 +135,10 @@ class _Ladder:
         self._collect(hit.episode.id for part in parts for hit in part.recall.hits[:OF_PART])
 
     def climbed(self) -> Generator[Event, None, Answer]:
+        if self._models.writer is not None and self.found.brought.evidence and not self._parts:
+            answer = yield from self._replayed()
+            if answer is not None:
+                return answer
         lines = yield from self._extracted()
         assessment = yield from self._assessed(lines)
         if not assessment.enough and self._wish.effort != "quick":
@@ -138,7 +148,7 @@ class _Ladder:
             return (yield from _extractive(lines))
         while True:
             try:
-                picked = self._picked(lines)
+                picked = self._picked(self.found, lines.lines, self._most)
             except ModelError as error:
                 return (yield from _extractive(lines, str(error)))
             except Exception as error:  # a model of somebody else's
@@ -150,6 +160,35 @@ class _Ladder:
             if said.text or said.broken or not (yield from self._risen(said, llm, context)):
                 return (yield from _ended(said, lines, self.found, llm.name, context))
             lines = yield from self._extracted()
+
+    def _replayed(self) -> Generator[Event, None, Answer | None]:
+        """The answer from what helped with such a question before, if a model finds it there."""
+        start, whole = perf_counter(), self.found
+        with self._reading() as conn:
+            known = whole.only(conn, whole.brought.evidence[:REPLAYED])
+            lines = extract(conn, known, self._embedder, self._settings)
+        evidence = [hit.episode for hit in known.recall.hits]
+        assessment = assess(known, evidence, lines.answer.confidence, self._settings.threshold)
+        fits = assessment.enough or (bool(evidence) and whole.brought.earlier is not None)
+        detail = {"tier": "R0", "enough": fits, "gaps": list(assessment.gaps)}
+        yield self._done(Step("route", (perf_counter() - start) * 1000, detail))
+        try:
+            picked = self._picked(known, (), REPLAYED_TOKENS) if fits else None
+        except Exception:  # whatever is wrong with the models, it is told where all of the evidence is looked at
+            picked = None
+        if picked is None:
+            return None
+        llm, context = picked
+        self.found, self.tier = known, "R0"
+        said = yield from self._composed(llm, context)
+        if said.text:
+            if said.broken:
+                lines = yield from self._extracted()
+            return (yield from _ended(said, lines, known, llm.name, context))
+        self.found, self.tier = whole, "R2"
+        reason = "The model does not find the answer in what helped before."
+        yield self._done(Step("route", 0.0, {"tier": "R2", "reason": reason}))
+        return None
 
     def _around(self) -> Generator[Event, None, None]:
         """Looks around what is named, without a model."""
@@ -202,6 +241,7 @@ class _Ladder:
         )
         yield from map(self._done, looked.steps)
         self._chosen |= dict.fromkeys(looked.episodes)
+        self.expanded |= dict.fromkeys(edge for step in looked.steps for edge in step.detail.get("edges", ()))
         self._collect(looked.episodes)
 
     def _driven(self, llm: LLM, missing: Sequence[str]) -> Generator[Event, None, None]:
@@ -271,20 +311,23 @@ class _Ladder:
         yield self._done(Step("route", (perf_counter() - start) * 1000, detail))
         return assessment
 
-    def _picked(self, lines: Extract) -> tuple[LLM, Context] | None:
-        """The model that answers, and the evidence that it gets; None if there is no model, or no room for evidence.
-        Raises what the choice of a model raises."""
+    @property
+    def _most(self) -> int:
+        """Tokens of evidence for an answer."""
+        wanted = self._settings.context_tokens
+        return max(DEEP, wanted) if self._wish.effort == "deep" else wanted
+
+    def _picked(self, found: Found, lines: Sequence[Line], most: int) -> tuple[LLM, Context] | None:
+        """The model that answers, and the evidence that it gets, of `most` tokens; None if there is no model, or no
+        room for evidence. Raises what the choice of a model raises."""
         assert self._models.writer is not None
         with self._reading() as conn:
-            pieces = gathered(conn, self.found, lines.lines, self._chosen)
+            pieces = gathered(conn, found, lines, self._chosen)
         chosen = compose.chosen(self._models.writer, pieces)
         if chosen is None:
             return None
         llm, kept, left_out = chosen
         room = llm.context_tokens - about_tokens(compose.SYSTEM) - PROMPT - 2 * self._settings.answer_tokens
-        most = (
-            max(DEEP, self._settings.context_tokens) if self._wish.effort == "deep" else self._settings.context_tokens
-        )
         tokens = min(most, room)
         return (llm, fitted(kept, tokens, left_out)) if tokens >= LEAST else None
 

@@ -10,8 +10,6 @@ from memory.recall.adjacency import Walkable
 from memory.recall.pipeline import Found
 from memory.recall.replay import Replayed, beginnings
 
-SURE = 0.5  # confidence from which on the first line of memory, which nobody has judged, counts as an answer
-
 
 def lesson(
     found: Found,
@@ -24,8 +22,9 @@ def lesson(
     edges that a model chose to follow.
 
     Of an answer that a model wrote, and that was checked, all citations count. The lines of memory are cited because
-    they look alike, so of these only the first one counts, and only if it is sure: or memory would learn its own
-    mistakes. Costs some milliseconds; no connection is needed, so it is worked out before the transaction.
+    they look alike, so of these only the first one is noted, and it counts when a person calls the answer good: or
+    memory would learn its own mistakes. Costs some milliseconds; no connection is needed, so it is worked out before
+    the transaction.
     """
     walk = Walkable(found.graph, found.allowed, when=found.start.when)
     cited = dict.fromkeys(citation.episode_id for citation in said.citations)
@@ -39,5 +38,4 @@ def lesson(
         replayed=replayed,
         expanded=tuple(dict.fromkeys(expanded)),
     )
-    grounded = bool(cited) and (bool(said.model) or said.confidence >= SURE)
-    return credit(walk, used, grounded=grounded, no_answer=said.no_answer)
+    return credit(walk, used, grounded=bool(cited) and bool(said.model), no_answer=said.no_answer)

@@ -5,7 +5,7 @@ analyse -> scope -> text -> seed -> graph -> links -> context -> rank
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,15 +15,18 @@ from typing import Any
 import numpy as np
 
 from memory.graph import NO_END, Bools, Floats, Graph, Ints
+from memory.learn.remembered import Remembered
 from memory.nouns import Episode, Hit, Recall, Scope, Step, Trace, Visit
 from memory.protocols import Embedder
 from memory.recall import anchors, traversers
 from memory.recall.adjacency import Moment
 from memory.recall.analyse import Question, analyse
+from memory.recall.bringing import NOTHING_BROUGHT, Brought, bring
 from memory.recall.context import smoothed
 from memory.recall.links import links
 from memory.recall.rank import best, final_scores
 from memory.recall.relevance import Meaning, Relevance
+from memory.recall.replay import beginnings
 from memory.recall.scope import View, allowed, view
 from memory.recall.seed import seed
 from memory.recall.snapshot import Snapshot
@@ -73,7 +76,7 @@ class Found:
 
     `allowed` (n,): the episodes that may be seen; `ranking` (n,) >= 0: the score by which all of them are ranked;
     `start`: where walks begin and what leads them. `collected`: ids of the episodes that were gathered on top of what
-    recall gave by itself.
+    recall gave by itself; `brought`: what is remembered of earlier questions.
     """
 
     recall: Recall
@@ -90,6 +93,7 @@ class Found:
     ranking: Floats
     start: Seeds
     settings: RecallSettings
+    brought: Brought = NOTHING_BROUGHT
     collected: frozenset[int] = frozenset()
 
     @property
@@ -103,7 +107,15 @@ class Found:
 
     def best(self, k: int) -> Found:
         """The same with its `k` best hits only."""
-        return replace(self, recall=replace(self.recall, hits=self.recall.hits[:k]))
+        hits = self.recall.hits[:k]
+        kept = self.collected & {hit.episode.id for hit in hits}
+        return replace(self, recall=replace(self.recall, hits=hits), collected=kept)
+
+    def only(self, conn: Connection, ids: Collection[int]) -> Found:
+        """The same with these episodes (ids) as its hits and no others, as far as the question may see them."""
+        every = self.collecting(conn, ids)
+        hits = tuple(hit for hit in every.recall.hits if hit.episode.id in ids)
+        return replace(every, recall=replace(every.recall, hits=hits), collected=every.collected & set(ids))
 
     def collecting(self, conn: Connection, gathered: Iterable[int]) -> Found:
         """The same with these episodes among its hits, as far as the question may see them: all are ranked as before,
@@ -137,11 +149,12 @@ def recall(
     within: Scope | None = None,
     names: Sequence[str] = (),
     now: datetime | None = None,
+    remembered: Remembered | None = None,
 ) -> Found:
     """The `k` best episodes for a question, best first. `conn` reads; `snapshot` is kept for the whole question.
 
     `names` are those of the person whose memory it is; `now` is when the question is asked, by default the clock's time
-    or `as_of`.
+    or `as_of`. `remembered` is what edges remember of earlier questions; without it none is replayed.
     """
     recorder = Recorder(well_formed(text))
     graph = snapshot.graph
@@ -182,8 +195,18 @@ def recall(
         labels = stored.object_labels(conn, [int(graph.object_ids[column]) for column in seeds])
         detail["objects"] = list(labels.values())
     holds = _moment(as_of, when, now or datetime.now(UTC))
+    brought = NOTHING_BROUGHT
+    if remembered is not None and settings.replay:
+        with recorder.step("replay") as detail:
+            starts = [int(graph.object_ids[column]) for column in seeds]
+            starts += beginnings(graph, Seeds(scores.fused, seeds), mask)
+            timeless = when is None and question.when is None and question.anchor is None
+            brought = bring(conn, graph, remembered, embedder.embed_query(question.text), starts, mask, holds,
+                            as_of, timeless)  # fmt: skip
+            detail.update(brought.told())
     walk: Walk | None = None
     start = _start(conn, snapshot, embedder, settings, question, scores, seeds, mask, holds)
+    start = replace(start, memory=brought.replayed.fires)
     if settings.strategy != NO_STRATEGY:
         with recorder.step("graph") as detail:
             walk = traversers.by_name(settings.strategy)(graph, start, mask, settings)
@@ -203,6 +226,7 @@ def recall(
         ranking = smoothed(graph, ranking, settings.neighbour_weight)
         if looks_at.weight is not None:
             ranking = ranking * looks_at.weight
+        ranking = ranking + settings.replay_weight * float(ranking.max(initial=0.0)) * brought.worth(graph)
     with recorder.step("rank") as detail:
         rows = best(ranking, mask, k)
         found = episodes.by_ids(conn, [int(node) for node in graph.episode_ids[rows]])
@@ -230,6 +254,7 @@ def recall(
         ranking=ranking,
         start=start,
         settings=settings,
+        brought=brought,
     )
 
 

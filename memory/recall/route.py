@@ -1,5 +1,6 @@
 """Route: is what was found enough, and if not, which rung of the ladder comes next (SPEC 7.4 S5).
 
+    R0  replay: what such a question was answered from before; a model is shown nothing else
     R2  recall: text, graph and what both say together; always run, milliseconds
     R3  guided: a model picks from numbered options where to look next
     R4  agent: a model drives the tools of memory; only one that has been graded for it
@@ -22,7 +23,7 @@ from memory.recall.pipeline import Found
 from memory.recall.spread import around
 from memory.write.mentions import is_date, mentions, norm
 
-Tier = Literal["R2", "R3", "R4"]
+Tier = Literal["R0", "R2", "R3", "R4"]
 
 FEW = 50  # episodes: of so few all are read before anything else is tried
 SCATTERED, MASS = 6, 0.8  # so many episodes for so much of the score: the evidence lies about

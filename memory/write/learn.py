@@ -42,6 +42,11 @@ class Learner:
         self._theses: list[ThesisRow] = []
         self._returned: set[tuple[int, int]] = set()
 
+    @property
+    def handed_on(self) -> bool:
+        """Whether a fact got what questions had learnt on the one that it took the place of."""
+        return bool(self._reviser.heirs)
+
     def tell(self, tellings: Mapping[int, Telling], model: str | None = None) -> None:
         """Learns what live episodes (ids) tell, in the order of their time; `model` read it, or a rule."""
         placed = {row.id: row for row in episodes.times_of(self.conn, list(tellings))}

@@ -74,7 +74,7 @@ def told_in_secret(memory: Memory) -> int:
         jobs.enqueue(conn, "extract", "1", {"episodes": [id]}, 1000)
         jobs.enqueue(conn, "extract", "2", {"episodes": [id + 10_000]}, 1000)
         conn.execute(
-            "INSERT INTO edge_memory SELECT id, 0, (SELECT min(id) FROM embedder), x'00', 0.5, 1, 0, 1 FROM edge"
+            "INSERT INTO edge_memory SELECT id, 0, (SELECT min(id) FROM embedder), zeroblob(2 * (SELECT dimension FROM embedder)), 0.5, 1, 0, 1 FROM edge"
             " WHERE kind = 'rel'"
         )
     list(memory.ask("Where does Marta live?"))

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory import Memory
-from memory.errors import InvalidInputError, NotAvailableError, NotFoundError
+from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Answer, Citation, Document, Scope, Step, Token, Turn
 from memory.protocols import Embedder
 
@@ -242,8 +242,10 @@ def test_facts_about_a_name(fresh: Memory) -> None:
         fresh.facts("Nobody Known")
 
 
-def test_what_is_not_there_yet_says_so(fresh: Memory) -> None:
-    with pytest.raises(NotAvailableError, match="This version"):
+def test_a_verdict_is_one_of_three_on_an_answer_that_is_there(fresh: Memory) -> None:
+    with pytest.raises(InvalidInputError, match="Say good, bad or none"):
+        fresh.feedback(1, "great")
+    with pytest.raises(NotFoundError, match="no trace 1"):
         fresh.feedback(1, "good")
 
 

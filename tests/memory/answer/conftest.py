@@ -73,6 +73,7 @@ class Desk:
         return self.memory.remember_many([document])[0].episode_ids[0]
 
     def ask(self, question: str, choose: Callable[[bool], LLM | None] | None = None, **more: Any) -> Heard:
+        more.setdefault("replay", False)
         heard = Heard(list(self.memory.ask(question, llm=choose or (lambda local_only: self.here), **more)))
         heard.check()
         return heard

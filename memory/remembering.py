@@ -1,0 +1,132 @@
+"""The part of `Memory` that learns from answering: what edges remember, a person's verdicts, and making it all anew."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from memory.answer.ladder import Outcome
+from memory.errors import InvalidInputError
+from memory.learn import rebuild, remembered
+from memory.learn.learning import learn
+from memory.learn.lesson import lesson
+from memory.learn.remembered import Remembered
+from memory.nouns import Answer, Trace
+from memory.serving import Serving
+from memory.store import edge_memory, episodes, queries, traces
+from memory.store.connect import Connection
+from memory.store.store import Store
+from memory.traced import Plan
+
+OPINIONS: dict[str, int | None] = {"good": 1, "bad": -1, "none": None}
+FIRST, MANY = 25, 2_000  # questions after which edges are first compared, and more than are looked at while one waits
+AT_ONCE = 200  # questions that are embedded between two looks at who waits
+
+
+class Remembering:
+    """What is learnt from questions. Everything is in the file when a call returns, and follows from the traces."""
+
+    store: Store
+    _serving: Serving
+    _remembered: tuple[int, Remembered]  # by the id of the embedder whose it is
+    _memory_lock: threading.RLock  # from changing what edges remember until questions see it
+
+    def feedback(self, trace_id: int, verdict: str) -> None:
+        """Learns what a person says of an answer: "good" enhances what led to it, "bad" takes away what fired for it,
+        "none" takes either back. NotFoundError, InvalidInputError."""
+        if verdict not in OPINIONS:
+            raise InvalidInputError(f"{verdict[:40]!r} is no verdict. Say good, bad or none.")
+        with self._memory_lock:
+            serving = self._serving
+            with self.store.writing() as conn:
+                rebuild.verdict(conn, serving.embedder_id, serving.embedder.dimension, trace_id, OPINIONS[verdict])
+            self._look_again()
+
+    def rebuild_memory(self) -> int:
+        """Makes what edges remember anew from the traces; returns how many edges remember something."""
+        self._catch_up(lambda unit: unit())
+        with self._memory_lock:
+            serving = self._serving
+            with self.store.writing() as conn:
+                rebuild.rebuild(conn, serving.embedder_id, serving.embedder.dimension)
+            self._look_again()
+            with self.store.reading() as conn:
+                return edge_memory.counts(conn, serving.embedder_id).edges
+
+    # ----------------------------------------------------------------------------------------------
+
+    def _keep(self, trace: Trace, said: Answer, plan: Plan, outcome: Outcome, parent: int | None) -> int | None:
+        """Keeps the trace of a question and learns from it; its id. None if what it was answered from has been
+        forgotten meanwhile: then nothing is kept."""
+        found = outcome.found
+        given = lesson(found, said, found.brought.replayed, expanded=outcome.expanded)
+        cited = {citation.episode_id for citation in said.citations}
+        now = time.time_ns() // 1_000_000
+        with self._memory_lock:
+            with self.store.writing() as conn:
+                if outcome.calls and len(episodes.by_ids(conn, sorted(cited))) < len(cited):  # a model takes its time
+                    return None
+                id = traces.store(conn, trace, said, now, plan, outcome.calls, outcome.usage, outcome.tier, parent)
+                (of, known), serving, query = self._remembered, self._serving, found.brought.query
+                if query.any() and found.embedder is serving.embedder and of == serving.embedder_id:
+                    known = learn(conn, known, of, id, query, given, now)
+            self._remembered = of, known
+        return id
+
+    def _settle(self) -> None:
+        """Looks anew at what all questions have in common, when it is time for that; with very many questions that
+        takes seconds, and waits for the night."""
+        (of, known), dimension = self._remembered, self._serving.embedder.dimension
+        with self.store.reading() as conn:
+            n = queries.count(conn, of)
+        if n > MANY or not (rebuild.is_due(n, known.geometry) or n == FIRST):
+            return
+        with self._memory_lock:
+            with self.store.writing() as conn:
+                if rebuild.recentre(conn, of, dimension) is None:
+                    rebuild.calibrate(conn, of, dimension)
+            self._look_again()
+
+    def _catch_up(self, write: Callable[[Callable[[], Any]], Any]) -> None:
+        """Embeds the questions that the embedder in use has not seen, and makes what edges remember for it."""
+        serving = self._serving
+        while True:
+            with self.store.reading() as conn:
+                waiting = queries.missing(conn, serving.embedder_id, AT_ONCE)
+            if not waiting:
+                break
+            embedded = [(trace, serving.embedder.embed_query(text)) for trace, text in waiting]
+            write(partial(self._put_queries, serving.embedder_id, embedded))
+        write(self._complete)
+
+    def _put_queries(self, embedder_id: int, embedded: list[tuple[int, Any]]) -> None:
+        with self.store.writing() as conn:
+            for trace, query in embedded:
+                queries.put(conn, embedder_id, trace, query)
+
+    def _complete(self) -> None:
+        with self._memory_lock:
+            with self.store.writing() as conn:
+                self._made_whole(conn)
+            self._look_again()
+
+    def _made_whole(self, conn: Connection) -> None:
+        """Makes what is missing of what edges remember, within a transaction that took some away."""
+        serving = self._serving
+        rebuild.complete(conn, serving.embedder_id, serving.embedder.dimension)
+
+    def _look_again(self) -> None:
+        """Questions see from now on what is stored of what edges remember."""
+        with self._memory_lock:
+            serving = self._serving
+            with self.store.reading() as conn:
+                known = remembered.load(conn, serving.embedder_id, serving.embedder.dimension)
+            self._remembered = serving.embedder_id, known
+
+    def _remembered_by(self, embedder_id: int) -> Remembered | None:
+        """What edges remember for that embedder, if it is the one in use."""
+        of, known = self._remembered
+        return known if of == embedder_id else None

@@ -1,0 +1,157 @@
+"""Learning from answers: the second time is cheaper, a verdict counts, and nothing false is brought back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from memory import Memory
+from memory.nouns import Step
+from memory.store import edge_memory
+from tests.fakes import Says
+from tests.fakes.answering import evidence, places, seeking
+from tests.memory.answer.conftest import Desk, Heard, desk
+
+__all__ = ["desk"]
+
+QUESTION = "In which harbour does the boat of the Okafor family lie?"
+OTHER = "Which doctor did Berit Lund see about her knee?"
+
+
+@pytest.fixture
+def fleet(desk: Desk) -> Iterator[Desk]:
+    desk.note("family", "The Okafor family has owned the boat Marlin since 1987.")
+    desk.note("Marlin", "Marlin is a ketch. It lies in Skagen all winter.", day=2)
+    desk.note("knee", "Berit Lund saw Doctor Voss about her knee.", day=3)
+    for day in range(4, 28):
+        desk.note(f"log {day}", f"Okafor family boat log {day}: we painted the boat of the family in the harbour.", day)
+    desk.ollama.answer = seeking("Marlin", "Skagen")
+    yield desk
+
+
+def rungs(heard: Heard) -> list[str]:
+    return [str(e.detail["tier"]) for e in heard.events if isinstance(e, Step) and e.stage == "route"]
+
+
+def place(memory: Memory, question: str) -> int:
+    """Of the passage that answers, among all that is recalled."""
+    return [hit.episode.title for hit in memory.recall(question, k=50).hits].index("Marlin")
+
+
+def edges(desk: Desk) -> int:
+    memory = desk.memory
+    with memory.store.reading() as conn:
+        return edge_memory.counts(conn, memory._serving.embedder_id).edges
+
+
+def learnt(desk: Desk) -> dict[int, bytes]:
+    """What every edge remembers, to the bit."""
+    with desk.memory.store.reading() as conn:
+        rows = conn.execute("SELECT edge_id, slot, data FROM edge_memory ORDER BY edge_id, slot").fetchall()
+    found: dict[int, bytes] = {}
+    for edge, _, data in rows:
+        found[edge] = found.get(edge, b"") + data
+    return found
+
+
+def test_the_second_time_only_what_helped_is_read(fleet: Desk) -> None:
+    first = fleet.ask(QUESTION, replay=True)
+    calls = len(fleet.ollama.chats)
+    second = fleet.ask(QUESTION, replay=True)
+    assert rungs(first)[-1] == "R3" and rungs(second) == ["R0"]
+    assert len(fleet.ollama.chats) == calls + 1
+    assert second.answer.text == first.answer.text and second.answer.citations[0].title == "Marlin"
+    shown = " ".join(evidence(fleet.ollama.chats[-1]).values())
+    assert "Skagen" in shown and "painted" not in shown
+    assert fleet.memory.trace(second.answer.trace_id or 0).asked.tier == "R0"
+
+
+def test_other_words_for_the_same_find_it_as_well(fleet: Desk) -> None:
+    reworded = "Which harbour is the Okafor family's boat in?"
+    before = place(fleet.memory, reworded)
+    fleet.ask(QUESTION, replay=True)
+    assert place(fleet.memory, reworded) < before
+
+
+def test_another_question_gets_nothing_of_it(fleet: Desk) -> None:
+    fleet.ask(QUESTION, replay=True)
+    fleet.ollama.answer = seeking("Voss")
+    heard = fleet.ask(OTHER, replay=True)
+    assert "R0" not in rungs(heard) and "Voss" in heard.answer.text
+
+
+def test_without_replay_nothing_is_used_and_nothing_learnt(fleet: Desk) -> None:
+    fleet.ask(QUESTION, replay=False)
+    assert edges(fleet) == 0
+    fleet.ask(QUESTION, replay=True)
+    assert edges(fleet) > 0
+    assert "R0" not in rungs(fleet.ask(QUESTION, replay=False))
+
+
+def test_what_was_not_answered_teaches_nothing(fleet: Desk) -> None:
+    fleet.ollama.answer = lambda body: Says("DONE") if places(body) else Says("NO ANSWER: it")
+    fleet.ask(QUESTION, replay=True)
+    assert edges(fleet) == 0
+
+
+def test_the_lines_alone_teach_only_if_a_person_says_so(fleet: Desk) -> None:
+    heard = fleet.ask(OTHER, lambda local_only: None, replay=True)
+    assert heard.answer.citations and edges(fleet) == 0
+    fleet.memory.feedback(heard.answer.trace_id or 0, "good")
+    assert edges(fleet) > 0
+    fleet.memory.feedback(heard.answer.trace_id or 0, "none")
+    assert edges(fleet) == 0
+
+
+def test_a_wrong_answer_is_not_brought_back(fleet: Desk) -> None:
+    heard = fleet.ask(QUESTION, replay=True)
+    fleet.memory.feedback(heard.answer.trace_id or 0, "bad")
+    assert "R0" not in rungs(fleet.ask(QUESTION, replay=True))
+
+
+def test_a_replay_that_does_not_hold_the_answer_costs_one_small_call(fleet: Desk) -> None:
+    fleet.ask(QUESTION, replay=True)
+    fleet.note("Marlin", "Marlin is a ketch. She was sold.", day=2)
+    fleet.note("mooring", "The boat of the Okafor family lies in the harbour of Skagen since May.", day=28)
+    heard = fleet.ask(QUESTION, replay=True)
+    assert "Skagen" in heard.answer.text and heard.answer.citations[0].title == "mooring"
+
+
+def test_what_was_forgotten_is_forgotten_here_too(fleet: Desk) -> None:
+    fleet.ask(QUESTION, replay=True)
+    fleet.memory.forget(source="/notes/Marlin.md")
+    assert edges(fleet) == 0, "the trace that showed it is gone, and all that was learnt by it"
+    fleet.ollama.answer = lambda body: Says("DONE") if places(body) else Says("NO ANSWER: it")
+    assert "R0" not in rungs(fleet.ask(QUESTION, replay=True))
+
+
+def test_the_traces_make_it_again_to_the_bit(fleet: Desk) -> None:
+    fleet.ask(QUESTION, replay=True)
+    fleet.ask(QUESTION, replay=True)
+    fleet.ollama.answer = seeking("Voss")
+    fleet.ask(OTHER, replay=True)
+    before = learnt(fleet)
+    assert fleet.memory.rebuild_memory() == len(before) > 0
+    assert learnt(fleet) == before
+
+
+def test_it_survives_another_embedder(fleet: Desk, static: Any) -> None:
+    class Renamed:
+        batch, query_prefix, document_prefix, dimension = 64, "", "", static.dimension
+        name = "the same under another name"
+        embed_documents = staticmethod(static.embed_documents)
+        embed_query = staticmethod(static.embed_query)
+
+    fleet.ask(QUESTION, replay=True)
+    fleet.memory.switch_embedder(Renamed())
+    assert edges(fleet) > 0
+    assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"]
+
+
+def test_it_is_there_after_the_memory_was_closed(fleet: Desk, tmp_path: Any, static: Any) -> None:
+    before = place(fleet.memory, QUESTION)
+    fleet.ask(QUESTION, replay=True)
+    with Memory.open(fleet.memory.store.path, embedder=static) as again:
+        assert place(again, QUESTION) == place(fleet.memory, QUESTION) < before
