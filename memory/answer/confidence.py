@@ -6,7 +6,7 @@ where these do. Each feature says one of these, so that a refusal can be explain
 
 WEIGHTS were fitted on questions of six sets (Wikipedia, chats, two invented lives), each once with its evidence and
 once with the evidence out of sight, and on those of the lives and chats that nothing answers; both outcomes counted
-alike, and so did kinds of sets, but lives three times. docs/decisions.md tells how it holds for sets that were left out.
+alike, and so did kinds of sets, but lives three times. docs/decisions.md tells how it holds for sets left out.
 """
 
 from __future__ import annotations
