@@ -74,7 +74,8 @@ def told_in_secret(memory: Memory) -> int:
         jobs.enqueue(conn, "extract", "1", {"episodes": [id]}, 1000)
         jobs.enqueue(conn, "extract", "2", {"episodes": [id + 10_000]}, 1000)
         conn.execute(
-            "INSERT INTO edge_memory SELECT id, 0, (SELECT min(id) FROM embedder), zeroblob(2 * (SELECT dimension FROM embedder)), 0.5, 1, 0, 1 FROM edge"
+            "INSERT INTO edge_memory SELECT e.id, 0, m.id, zeroblob(2 * m.dimension), 0.5, 1, 0, 1"
+            " FROM edge e, (SELECT min(id) AS id, dimension FROM embedder) m"
             " WHERE kind = 'rel'"
         )
     list(memory.ask("Where does Marta live?"))
