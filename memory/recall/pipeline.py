@@ -16,6 +16,7 @@ import numpy as np
 
 from memory.graph import NO_END, Bools, Floats, Graph, Ints
 from memory.learn.remembered import Remembered
+from memory.learn.scorer import Scorer
 from memory.nouns import Episode, Hit, Recall, Scope, Step, Trace, Visit
 from memory.protocols import Embedder
 from memory.recall import anchors, traversers
@@ -34,6 +35,7 @@ from memory.recall.synergy import Synergy, synergy
 from memory.recall.text import TextScores, text_scores
 from memory.recall.traversers import Seeds, Walk
 from memory.recall.when import When
+from memory.recall.wording import wording
 from memory.settings import RecallSettings
 from memory.store import episodes
 from memory.store import graph as stored
@@ -150,11 +152,13 @@ def recall(
     names: Sequence[str] = (),
     now: datetime | None = None,
     remembered: Remembered | None = None,
+    scorer: Scorer | None = None,
 ) -> Found:
     """The `k` best episodes for a question, best first. `conn` reads; `snapshot` is kept for the whole question.
 
     `names` are those of the person whose memory it is; `now` is when the question is asked, by default the clock's time
     or `as_of`. `remembered` is what edges remember of earlier questions; without it none is replayed.
+    `scorer`: what was learnt at night about edges, for the strategies that use it.
     """
     recorder = Recorder(well_formed(text))
     graph = snapshot.graph
@@ -206,7 +210,9 @@ def recall(
             detail.update(brought.told())
     walk: Walk | None = None
     start = _start(conn, snapshot, embedder, settings, question, scores, seeds, mask, holds)
-    start = replace(start, memory=brought.replayed.fires)
+    start = replace(
+        start, memory=brought.replayed.fires, scorer=scorer, at=to_ms(as_of or now or datetime.now(UTC)) or 0
+    )
     if settings.strategy != NO_STRATEGY:
         with recorder.step("graph") as detail:
             walk = traversers.by_name(settings.strategy)(graph, start, mask, settings)
@@ -291,7 +297,8 @@ def _start(
     relevance = Relevance(
         snapshot.graph, scores.fused, scores.vector, mask, lambda: embedder.embed_query(question.text), meaning
     )
-    return Seeds(scores.fused, objects, relevance, meaning, when=holds)
+    words = wording(conn, snapshot, embedder, question.text)
+    return Seeds(scores.fused, objects, relevance, meaning, when=holds, wording=words)
 
 
 def _moment(as_of: datetime | None, when: When | None, now: datetime) -> Moment:

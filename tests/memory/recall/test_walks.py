@@ -116,7 +116,7 @@ def test_a_union_has_what_each_has() -> None:
     assert set(whole.visit) == set().union(*(part.visit for part in parts))
     assert {path.edges for path in whole.paths} == {path.edges for part in parts for path in part.paths}
     assert ((whole.episodes > 0) == sum(part.episodes > 0 for part in parts).astype(bool)).all()
-    with pytest.raises(InvalidInputError, match=r"no traverser 'x'.*beam, circles, paths, spread"):
+    with pytest.raises(InvalidInputError, match=r"no traverser 'x'.*beam, circles, entities, paths, sketches, spread"):
         by_name("spread+x")
 
 
