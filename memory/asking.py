@@ -134,7 +134,7 @@ class Asking(Remembering):
             return pipeline.recall(
                 conn, serving.snapshot, serving.embedder, settings, question, k, as_of, within,
                 self.settings.person.names or serving.owner, now,
-                self._remembered_by(serving.embedder_id) if replay else None,
+                self._remembered_by(serving.embedder_id) if replay else None, serving.scorer,
             )  # fmt: skip
 
     @contextmanager

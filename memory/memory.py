@@ -17,7 +17,7 @@ from pathlib import Path
 
 from memory.errors import InvalidInputError, NotFoundError, StoreBusyError
 from memory.explaining import Explaining
-from memory.learn import diagnose
+from memory.learn import diagnose, night
 from memory.nouns import Check, Diagnosis, Document, Receipt, Stats
 from memory.protocols import LLM, ChooseLLM, Embedder
 from memory.recall.person import mailbox_owner
@@ -29,6 +29,7 @@ from memory.store import backup, check, mails, sources, stats, vectors
 from memory.store import forget as forgetting
 from memory.store.connect import Connection
 from memory.store.store import Store
+from memory.studying import Studying
 from memory.switching import Switching
 from memory.write import ingest
 from memory.write.mentions import norm
@@ -38,7 +39,7 @@ CHECKPOINT_WAIT = 10.0  # seconds that forgetting waits for questions that are b
 ENOUGH = 0.9  # the share of episodes that must have a vector before questions use vectors at all
 
 
-class Memory(Explaining, Revising, Switching):
+class Memory(Explaining, Revising, Studying, Switching):
     """One open memory. Use `Memory.open`; close it, or use it in a `with`."""
 
     def __init__(
@@ -246,7 +247,8 @@ class Memory(Explaining, Revising, Switching):
         limit = self.settings.recall.vectors_in_memory
         with self.store.reading() as conn:
             snapshot = load(conn, embedder_id, embedder.dimension, limit)
-            return Serving(embedder, embedder_id, snapshot, _share(conn, embedder_id) >= ENOUGH, self._owner())
+            usable, scorer = _share(conn, embedder_id) >= ENOUGH, night.load(conn, embedder.name)
+            return Serving(embedder, embedder_id, snapshot, usable, self._owner(), scorer)
 
     def _owner(self) -> tuple[str, ...]:
         with self.store.reading() as conn:

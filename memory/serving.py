@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memory.learn.scorer import Scorer
 from memory.protocols import Embedder
 from memory.recall.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """`usable`: (nearly) every episode has a vector; `owner`: the names of whose mailbox was read."""
+    """`usable`: (nearly) every episode has a vector; `owner`: the names of whose mailbox was read; `scorer`: what was
+    learnt at night about edges."""
 
     embedder: Embedder
     embedder_id: int
     snapshot: Snapshot
     usable: bool
     owner: tuple[str, ...]
+    scorer: Scorer | None = None

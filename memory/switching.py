@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from memory.learn import night
 from memory.protocols import Embedder, Vectors
 from memory.recall.snapshot import embedded
 from memory.remembering import Remembering
@@ -104,8 +105,9 @@ class Switching(Remembering):
             graph, limit = self._serving.snapshot.graph, self._serving.snapshot.limit
             with self.store.reading() as conn:
                 snapshot = embedded(conn, graph, embedder_id, embedder.dimension, limit)
+                scorer = night.load(conn, embedder.name)
             self._serving = replace(
-                self._serving, embedder=embedder, embedder_id=embedder_id, snapshot=snapshot, usable=True
+                self._serving, embedder=embedder, embedder_id=embedder_id, snapshot=snapshot, usable=True, scorer=scorer
             )
             self._look_again()
             return True

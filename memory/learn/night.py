@@ -125,14 +125,19 @@ def night(
     ).run()
 
 
-def undo(conn: Connection) -> tuple[Model, Model | None] | None:
+def undo(conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:
     """Takes the scorer in use back; what is used now, if there was one before it. None if none was used."""
-    return training.undo(conn, KIND)
+    return training.undo(conn, kind(embedder))
 
 
-def load(conn: Connection) -> Scorer | None:
-    """The scorer in use."""
-    model = training.active(conn, KIND)
+def kind(embedder: str) -> str:
+    """What the models are kept as: cosines of one embedder mean nothing to another."""
+    return f"{KIND}, {embedder}"
+
+
+def load(conn: Connection, embedder: str) -> Scorer | None:
+    """The scorer in use with an embedder of that name."""
+    model = training.active(conn, kind(embedder))
     return Scorer.unpacked(model.params) if model else None
 
 
@@ -214,6 +219,7 @@ class _Night:
     ) -> None:
         self._store = store
         self._serving = serving
+        self._kind = kind(serving.embedder.name)
         self._revisiting = Revisiting(serving, settings, names)
         self._llm = llm
         self._calls = calls if llm is not None else 0
@@ -256,7 +262,7 @@ class _Night:
         cases = [one.case for one in measured]
         gain = compare(fit.scorer, cases)
         with self._store.reading() as conn:
-            models = training.models(conn, KIND)
+            models = training.models(conn, self._kind)
         in_use = next((scorer for one in models if one.active and (scorer := Scorer.unpacked(one.params))), None)
         active = compare(in_use, cases) if in_use is not None else None
         promoted, reason = decided(gain, active)
@@ -280,7 +286,7 @@ class _Night:
 
         def unit() -> int:
             with self._store.writing() as conn:
-                id = training.store_model(conn, KIND, self._at, scorer.packed(), figures)
+                id = training.store_model(conn, self._kind, self._at, scorer.packed(), figures)
                 if promoted:
                     training.promote(conn, id)
             return id

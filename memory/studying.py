@@ -1,0 +1,63 @@
+"""The part of `Memory` that learns at night: how useful edges are told from others, measured, used and taken back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from memory.learn import night
+from memory.learn.night import Progress, Report, Write
+from memory.protocols import LLM
+from memory.serving import Serving
+from memory.settings import MemorySettings
+from memory.store.store import Store
+from memory.store.training import Model
+
+
+class Studying:
+    """What is learnt from many questions at once. Everything is in the file when a call returns."""
+
+    store: Store
+    settings: MemorySettings
+    _serving: Serving
+    _write_lock: threading.RLock
+
+    def study(
+        self,
+        llm: LLM | None = None,
+        *,
+        calls: int = night.CALLS,
+        dry_run: bool = False,
+        write: Write = night.directly,
+        progress: Callable[[Progress], None] = lambda progress: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Report:
+        """Learns from the questions that were answered well: a night's work, minutes for some hundreds of them.
+
+        What comes of it is used from then on only if it finds more on the newest of them; see the report. `llm` may be
+        asked `calls` times which facts a question needed; what may not leave this machine it only sees if it is on it.
+        `dry_run`: writes nothing. `write` runs each unit of writing. Nothing changes if it is `cancelled`.
+        """
+        serving = self._serving
+        report = night.night(
+            self.store, serving, self.settings.recall, llm, names=self.settings.person.names, calls=calls,
+            dry_run=dry_run, write=write, progress=progress, cancelled=cancelled,
+        )  # fmt: skip
+        self._use_scorer()
+        return report
+
+    def unstudy(self) -> tuple[Model, Model | None] | None:
+        """Takes back what `study` last brought into use, and uses what was used before it, if anything was; both. None
+        if nothing is in use."""
+        with self.store.writing() as conn:
+            undone = night.undo(conn, self._serving.embedder.name)
+        self._use_scorer()
+        return undone
+
+    def _use_scorer(self) -> None:
+        """Questions use what is in use now."""
+        with self._write_lock:
+            with self.store.reading() as conn:
+                scorer = night.load(conn, self._serving.embedder.name)
+            self._serving = replace(self._serving, scorer=scorer)
