@@ -41,7 +41,7 @@ def arranged(
     asked = shape(found.question, found.seeds.values())
     match asked.kind:
         case "about":
-            return briefing(conn, found, asked.subjects[0], lines)
+            return briefing(conn, found, asked.subjects[0], lines) or (list(usual) if found.seeds else [])
         case "compare":
             return _compared(lines, usual, asked.subjects, settings.lines)
         case "when_changed":

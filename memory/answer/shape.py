@@ -15,6 +15,7 @@ from typing import Literal
 from memory.answer.stated import asks_course
 from memory.languages import ENGLISH, little_words, stem
 from memory.recall.analyse import Question
+from memory.words import UNSPACED
 from memory.write.mentions import is_date, mentions, norm
 
 Kind = Literal["fact", "when_changed", "compare", "list", "count", "about", "yes_no"]
@@ -154,7 +155,14 @@ def _is_name(text: str) -> bool:
     """Whether all of it is one name as it is written in a text."""
     name = _HONORIFIC.sub("", text)
     first = name.split()[0].lower() if name.split() else ""
-    if not first or len(name.split()) > NAME_WORDS or any(first in little_words(one) for one in _PATTERNS):
+    shouted = name.isupper() and len(name.split()) > 1
+    if (
+        not first
+        or shouted
+        or UNSPACED.search(name)
+        or len(name.split()) > NAME_WORDS
+        or any(first in little_words(one) for one in _PATTERNS)
+    ):
         return False
     found = [mention for mention in mentions(name) if not is_date(mention.norm)]
     return len(found) == 1 and found[0].norm == norm(name)
