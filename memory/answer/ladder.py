@@ -246,8 +246,9 @@ class _Ladder:
 
     def _driven(self, llm: LLM, missing: Sequence[str]) -> Generator[Event, None, None]:
         self.meter.allow(OF_AGENT)
+        found = self.found
         toolbox = Toolbox(
-            self._reading, self.found.snapshot, self.found.embedder, self.found, only_open=not llm.is_local
+            self._reading, found.snapshot, found.embedder, found, names=found.names, only_open=not llm.is_local
         )
         try:
             looked = agent(

@@ -77,8 +77,9 @@ class Found:
     something of it.
 
     `allowed` (n,): the episodes that may be seen; `ranking` (n,) >= 0: the score by which all of them are ranked;
-    `start`: where walks begin and what leads them. `collected`: ids of the episodes that were gathered on top of what
-    recall gave by itself; `brought`: what is remembered of earlier questions.
+    `start`: where walks begin and what leads them; `names`: those of the person whose memory it is. `collected`: ids of
+    the episodes that were gathered on top of what recall gave by itself; `brought`: what is remembered of earlier
+    questions.
     """
 
     recall: Recall
@@ -95,6 +96,7 @@ class Found:
     ranking: Floats
     start: Seeds
     settings: RecallSettings
+    names: tuple[str, ...] = ()
     brought: Brought = NOTHING_BROUGHT
     collected: frozenset[int] = frozenset()
 
@@ -260,6 +262,7 @@ def recall(
         ranking=ranking,
         start=start,
         settings=settings,
+        names=tuple(names),
         brought=brought,
     )
 
