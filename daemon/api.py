@@ -23,7 +23,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
-from daemon import asking, conversing, explaining, keeping, revising, views, wire
+from daemon import asking, conversing, explaining, keeping, revising, verdicts, views, wire
 from daemon.activity import Activity, Channel
 from daemon.adds import Adds
 from daemon.embedding import Embedding
@@ -114,6 +114,7 @@ def build(services: Services) -> FastAPI:
     _state_routes(app, services)
     _question_routes(app, services)
     explaining.routes(app, services.memory, services.read)
+    verdicts.routes(app, services.memory, services.writer, services.workers.submit, _stream)
     _fact_routes(app, services)
     _writing_routes(app, services)
     _folder_routes(app, services)

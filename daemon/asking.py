@@ -53,6 +53,7 @@ def begin(
         driver=models.driver,
         cancelled=heard.by_nobody,
         effort=views.effort(request.effort),
+        replay=request.replay,
     )
     chat = request.conversation
     if chat is not None:

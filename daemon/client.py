@@ -82,6 +82,14 @@ class Client:
         """Why the answer of a trace does not hold these words."""
         return self._call("GET", _with(f"/traces/{id}/whynot", words=words), wire.WhyNotReply)
 
+    def judge(self, id: int, verdict: str) -> wire.Judged:
+        """What the person says of the answer of a trace: good | bad | none."""
+        return self._call("POST", f"/traces/{id}/feedback", wire.Judged, wire.FeedbackRequest(verdict), SLOW)
+
+    def rebuild(self, what: tuple[str, ...]) -> Stream:
+        """The events of making views anew; the last one is a Rebuilt. It goes on if the stream is closed."""
+        return self._stream("POST", "/rebuild", wire.RebuildRequest(what), ends=wire.Rebuilt)
+
     def remember(self, request: wire.RememberRequest) -> wire.Remembered:
         return self._call("POST", "/remember", wire.Remembered, request, SLOW)
 

@@ -53,7 +53,7 @@ def routes(app: FastAPI, memory: Memory, read: Read[Any]) -> None:
 def asked(of: Asked) -> wire.Asked:
     return wire.Asked(
         of.id, of.at.isoformat(), of.question, of.no_answer, of.tier, of.calls, of.read, of.written, round(of.ms, 1),
-        of.model, of.parent,
+        of.model, of.parent, of.verdict,
     )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from memory.traced import Plan
 OPINIONS: dict[str, int | None] = {"good": 1, "bad": -1, "none": None}
 FIRST, MANY = 25, 2_000  # questions after which edges are first compared, and more than are looked at while one waits
 AT_ONCE = 200  # questions that are embedded between two looks at who waits
+EDGES_AT_ONCE = 500  # that are made anew in one transaction
 
 
 class Remembering:
@@ -45,16 +46,27 @@ class Remembering:
                 rebuild.verdict(conn, serving.embedder_id, serving.embedder.dimension, trace_id, OPINIONS[verdict])
             self._look_again()
 
-    def rebuild_memory(self) -> int:
-        """Makes what edges remember anew from the traces; returns how many edges remember something."""
-        self._catch_up(lambda unit: unit())
-        with self._memory_lock:
-            serving = self._serving
-            with self.store.writing() as conn:
-                rebuild.rebuild(conn, serving.embedder_id, serving.embedder.dimension)
-            self._look_again()
-            with self.store.reading() as conn:
-                return edge_memory.counts(conn, serving.embedder_id).edges
+    def rebuild_memory(
+        self,
+        tell: Callable[[int, int], None] = lambda done, total: None,
+        write: Callable[[Callable[[], Any]], Any] = lambda unit: unit(),
+    ) -> int:
+        """Makes what edges remember anew from the traces; returns how many edges remember something.
+
+        It is done piece by piece, each through `write`, so that questions go on; `tell` hears how many edges are done,
+        of how many. Whatever breaks it off, every edge remembers what it did, or what it should.
+        """
+        self._catch_up(write)
+        serving = self._serving
+        with self.store.reading() as conn:
+            waiting = edge_memory.learners(conn, serving.embedder_id)
+        for start in range(0, len(waiting), EDGES_AT_ONCE):
+            tell(start, len(waiting))
+            write(partial(self._again, serving.embedder_id, waiting[start : start + EDGES_AT_ONCE]))
+        self._look_again()
+        tell(len(waiting), len(waiting))
+        with self.store.reading() as conn:
+            return edge_memory.counts(conn, serving.embedder_id).edges
 
     # ----------------------------------------------------------------------------------------------
 
@@ -117,6 +129,13 @@ class Remembering:
         """Makes what is missing of what edges remember, within a transaction that took some away."""
         serving = self._serving
         rebuild.complete(conn, serving.embedder_id, serving.embedder.dimension)
+
+    def _again(self, embedder_id: int, edges: list[int]) -> None:
+        with self._memory_lock:
+            serving = self._serving
+            if serving.embedder_id == embedder_id:  # else another has taken over, and its memory has just been made
+                with self.store.writing() as conn:
+                    rebuild.again(conn, embedder_id, serving.embedder.dimension, edges)
 
     def _look_again(self) -> None:
         """Questions see from now on what is stored of what edges remember."""

@@ -10,6 +10,8 @@ from typing import Literal
 from memory.answer.allowance import Allowance
 from memory.nouns import Answer, Citation, Effort, Episode, Fact, Scope, Trace
 
+Verdict = Literal["good", "bad"]
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -28,7 +30,8 @@ class Plan:
 class Asked:
     """A stored trace as a list shows it. `no_answer` is None if the question was only a recall; `tier` is how far it
     went (`memory.recall.route`); `read` and `written` are tokens of all calls of models; `model` wrote the answer, ""
-    if none did; `parent` is the trace of the question that this one asks again."""
+    if none did; `parent` is the trace of the question that this one asks again; `verdict` is what the person
+    said of it."""
 
     id: int
     at: datetime
@@ -41,6 +44,7 @@ class Asked:
     ms: float = 0.0
     model: str = ""
     parent: int | None = None
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)

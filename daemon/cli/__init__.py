@@ -28,6 +28,10 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "why": ("why", "Show what an answer rests on."),
         "whynot": ("why", "Show why WORDS are not in an answer."),
     },
+    "Teach": {
+        "good": ("verdicts", "Say that an answer is right: what led to it comes first next time."),
+        "bad": ("verdicts", "Say that an answer is wrong: what led to it is not brought back."),
+    },
     "Read and forget": {
         "add": ("writing", "Read files and folders once."),
         "remember": ("writing", "Keep TEXT as a note."),
@@ -45,6 +49,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "retry": ("enrichment", "Have a language model read again what it failed at."),
         "backup": ("upkeep", "Copy the memory while it runs."),
         "check": ("upkeep", "Check the memory file from end to end."),
+        "rebuild": ("rebuild", "Make anew what follows from the rest of the memory."),
         "doctor": ("doctor", "Tell what is wrong, and the command that mends it."),
     },
     "Set up": {

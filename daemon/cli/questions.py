@@ -27,17 +27,24 @@ OUT_OF_REACH = "Nothing that was read lies in that time and place."
     show_default=True,
     help="How far a language model may go where the answer is not found at once.",
 )
+@click.option("--no-replay", is_flag=True, help="Use nothing of earlier questions, and learn nothing from this one.")
 @json_option
 @pass_session
 def ask(
-    session: Session, question: tuple[str, ...], within: wire.Within, as_of: str | None, effort: str, as_json: bool
+    session: Session,
+    question: tuple[str, ...],
+    within: wire.Within,
+    as_of: str | None,
+    effort: str,
+    no_replay: bool,
+    as_json: bool,
 ) -> None:
     """Answer QUESTION from the memory, with the source of every claim.
 
     Exits with 4 when the memory does not hold the answer. With --json the question's events come as they happen,
     one a line.
     """
-    request = wire.AskRequest(_text(question), as_of=as_of, within=within, effort=effort)
+    request = wire.AskRequest(_text(question), as_of=as_of, within=within, effort=effort, replay=not no_replay)
     answered = print_answer(session.client.ask(request), as_json)
     if answered.no_answer:
         if not as_json and session.client.status().episodes == 0:

@@ -192,7 +192,9 @@ def moment(at: str) -> str:
 
 
 def outcome(of: wire.Asked) -> str:
-    return "passages" if of.no_answer is None else "no answer" if of.no_answer else "answered"
+    """What it came to, and what the person said of that."""
+    found = "passages" if of.no_answer is None else "no answer" if of.no_answer else "answered"
+    return f"{found}, {of.verdict}" if of.verdict else found
 
 
 def tier(of: wire.Asked) -> str:

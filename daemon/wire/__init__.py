@@ -6,6 +6,7 @@ Times are ISO 8601 strings with an offset.
 
 A question's stream:  Stage*  Visited*  (Chunk | Cited)*  then one Answered or one Failed.
 An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
+A rebuild's stream: Progress*  then one Rebuilt or one Failed.
 A probe's stream:  Progress*  then one Graded or one Failed.
 The activity stream:  Progress, SourceChanged, FactChanged, Skipped, Embedding, Notice, as long as the client listens.
 
@@ -55,6 +56,7 @@ from daemon.wire.events import (
     Graded,
     Notice,
     Progress,
+    Rebuilt,
     Skipped,
     SourceChanged,
     Stage,
@@ -113,10 +115,12 @@ from daemon.wire.requests import (
     EmbedderRequest,
     EnrichmentRequest,
     EstimateRequest,
+    FeedbackRequest,
     FolderRequest,
     ForgetRequest,
     NamesRequest,
     ProbeRequest,
+    RebuildRequest,
     RecallRequest,
     RememberRequest,
     RetryRequest,
@@ -124,7 +128,7 @@ from daemon.wire.requests import (
     VerdictRequest,
     Within,
 )
-from daemon.wire.traces import Asked, LostPassage, Trace, TracesReply, UsedSource, WhyNotReply, WhyReply
+from daemon.wire.traces import Asked, Judged, LostPassage, Trace, TracesReply, UsedSource, WhyNotReply, WhyReply
 
 PROTOCOL = 1  # raised when a client of the version before could misread what it gets
 
@@ -162,6 +166,7 @@ __all__ = [
     "Failed",
     "FailedJob",
     "FailureClass",
+    "FeedbackRequest",
     "Folder",
     "FolderRequest",
     "FoldersReply",
@@ -173,6 +178,7 @@ __all__ = [
     "Hello",
     "HistoryReply",
     "Hub",
+    "Judged",
     "KnownFact",
     "LostPassage",
     "Message",
@@ -186,6 +192,8 @@ __all__ = [
     "Passage",
     "ProbeRequest",
     "Progress",
+    "RebuildRequest",
+    "Rebuilt",
     "RecallReply",
     "RecallRequest",
     "RememberRequest",

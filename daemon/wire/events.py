@@ -137,6 +137,16 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """The end of a rebuild: of `what`, how many `edges` remember something now, and how many `passages` are in the full
+    text; 0 for what was not asked for."""
+
+    what: tuple[str, ...]
+    edges: int = 0
+    passages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Graded:
     """The end of a probe. The first four grades are shares in [0, 1]; `context` is in tokens; `good_for` are roles."""
 
@@ -181,6 +191,7 @@ Event = (
     | Embedding
     | Notice
     | Added
+    | Rebuilt
     | Graded
     | Failed
 )

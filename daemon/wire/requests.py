@@ -21,13 +21,30 @@ class Within:
 @dataclass(frozen=True, slots=True)
 class AskRequest:
     """POST /ask -> question stream. `conversation` is the id of a chat session the turn is saved in; `effort`, how far
-    the question may go: quick | normal | deep."""
+    the question may go: quick | normal | deep. Without `replay` nothing of earlier questions is used, and nothing is
+    learnt from this one."""
 
     question: str
     as_of: str | None = None
     within: Within = field(default_factory=Within)
     conversation: int | None = None
     effort: str = "normal"
+    replay: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackRequest:
+    """POST /traces/{id}/feedback -> Judged. `verdict`: good | bad | none (which takes either back)."""
+
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildRequest:
+    """POST /rebuild -> rebuild stream. `what`: "memory", what edges remember of questions, from the traces; "text", the
+    full text, from the passages."""
+
+    what: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

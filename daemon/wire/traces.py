@@ -14,7 +14,8 @@ from daemon.wire.requests import Within
 class Asked:
     """A question that was asked. `no_answer` is None if only passages were asked for; `tier`: R0 (replay) | R2 (recall)
     | R3 (guided) | R4 (agent); `calls` of language models, which read and wrote so many tokens; `model` wrote the
-    answer, "" if none did; `parent` is the trace that this one asks again."""
+    answer, "" if none did; `parent` is the trace that this one asks again; `verdict` is what the person
+    said of it: good | bad."""
 
     id: int
     at: str
@@ -27,6 +28,17 @@ class Asked:
     ms: float = 0.0
     model: str = ""
     parent: int | None = None
+    verdict: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """POST /traces/{id}/feedback. `before` is the verdict that stood before; the answer cites `passages` of them, and
+    where that is none nothing is learnt."""
+
+    asked: Asked
+    before: str | None
+    passages: int
 
 
 @dataclass(frozen=True, slots=True)

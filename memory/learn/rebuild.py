@@ -68,6 +68,12 @@ def rebuild(conn: Connection, embedder_id: int, dimension: int) -> dict[int, Slo
     return complete(conn, embedder_id, dimension)
 
 
+def again(conn: Connection, embedder_id: int, dimension: int, edges: Iterable[int]) -> None:
+    """Makes anew what these edges remember, by the traces there are now. Edge after edge, in as many transactions as
+    one likes, it comes to the same as `rebuild`, whatever is learnt in between."""
+    edge_memory.put(conn, embedder_id, fold(conn, embedder_id, dimension, edges))
+
+
 def verdict(
     conn: Connection, embedder_id: int, dimension: int, trace_id: int, feedback: int | None
 ) -> dict[int, Slots]:

@@ -269,13 +269,24 @@ def touched(conn: Connection, trace_id: int) -> list[int]:
 def untaught(conn: Connection, embedder_id: int) -> list[int]:
     """The live edges that something was learnt of, or that inherited, and that remember nothing for this embedder."""
     rows = conn.execute(
-        "SELECT id FROM edge WHERE t_expired IS NULL AND id IN (SELECT edge_id FROM trace_edge WHERE role = 'enhanced'"
-        " UNION SELECT e.edge_id FROM trace t JOIN trace_edge e ON e.trace_id = t.id AND e.role = 'cited'"
-        " WHERE t.feedback = 1 UNION SELECT item_id FROM journal WHERE field = 'memory')"
+        f"SELECT id FROM edge WHERE t_expired IS NULL AND id IN ({_LEARNERS})"
         " AND NOT EXISTS (SELECT 1 FROM edge_memory m WHERE m.edge_id = edge.id AND m.embedder_id = ?) ORDER BY id",
         (embedder_id,),
     )
     return [id for (id,) in rows]
+
+
+def learners(conn: Connection, embedder_id: int) -> list[int]:
+    """The edges that something was learnt of, that inherited, or that remember something for this embedder; by id."""
+    rows = conn.execute(
+        f"{_LEARNERS} UNION SELECT edge_id FROM edge_memory WHERE embedder_id = ? ORDER BY 1", (embedder_id,)
+    )
+    return [id for (id,) in rows]
+
+
+_LEARNERS = """SELECT edge_id FROM trace_edge WHERE role = 'enhanced'
+ UNION SELECT e.edge_id FROM trace t JOIN trace_edge e ON e.trace_id = t.id AND e.role = 'cited' WHERE t.feedback = 1
+ UNION SELECT item_id FROM journal WHERE field = 'memory'"""
 
 
 # Facts that take the place of others ---------------------------------------------------------------------------

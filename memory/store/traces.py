@@ -13,7 +13,7 @@ from memory.nouns import Answer, Scope, Step, Trace, Visit
 from memory.store.codec import citations_from_json, citations_to_json, id_list, to_json
 from memory.store.connect import Connection
 from memory.times import from_ms, to_ms
-from memory.traced import Asked, Plan, Traced
+from memory.traced import Asked, Plan, Traced, Verdict
 
 ANY = Plan()
 
@@ -164,15 +164,19 @@ def outcomes(conn: Connection, limit: int) -> list[Outcome]:
     ]  # fmt: skip
 
 
-_ROW = "id, t, question, no_answer, tier, llm_calls, tok_in, tok_out, ms, parent_id, plan"
-_COLUMNS = 11
+_ROW = "id, t, question, no_answer, tier, llm_calls, tok_in, tok_out, ms, parent_id, feedback, plan"
+_COLUMNS = 12
+_VERDICTS: dict[int | None, Verdict] = {1: "good", -1: "bad"}
 
 
 def _asked(row: tuple[Any, ...]) -> Asked:
-    id, t, question, no_answer, tier, calls, read, written, ms, parent, plan = row
+    id, t, question, no_answer, tier, calls, read, written, ms, parent, feedback, plan = row
     refused = None if no_answer is None else bool(no_answer)
     model = _held(plan).get("model", "")
-    return Asked(id, from_ms(t), question, refused, tier or "R2", calls, read, written, ms, model, parent)
+    return Asked(
+        id, from_ms(t), question, refused, tier or "R2", calls, read, written, ms, model, parent,
+        _VERDICTS.get(feedback),
+    )  # fmt: skip
 
 
 def _held(plan: str | None) -> dict[str, Any]:

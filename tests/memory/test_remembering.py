@@ -137,6 +137,39 @@ def test_the_traces_make_it_again_to_the_bit(fleet: Desk) -> None:
     assert learnt(fleet) == before
 
 
+def test_it_is_made_again_piece_by_piece_while_questions_go_on(fleet: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory.remembering.EDGES_AT_ONCE", 1)
+    fleet.ask(QUESTION, replay=True)
+    told, before = [], edges(fleet)
+
+    def tell(done: int, total: int) -> None:
+        if not told:
+            fleet.ask(QUESTION, replay=True)  # learns more of the same edges
+        told.append((done, total))
+
+    assert fleet.memory.rebuild_memory(tell) == edges(fleet) >= before > 1
+    assert told == [(done, told[0][1]) for done in range(told[0][1] + 1)]
+    kept = learnt(fleet)
+    assert fleet.memory.rebuild_memory() == len(kept) and learnt(fleet) == kept
+
+
+def test_what_was_damaged_is_mended(fleet: Desk) -> None:
+    fleet.ask(QUESTION, replay=True)
+    before = learnt(fleet)
+    with fleet.memory.store.writing() as conn:
+        (one, _) = conn.execute("SELECT min(edge_id), max(edge_id) FROM edge_memory").fetchone()
+        conn.execute("DELETE FROM edge_memory WHERE edge_id = ?", (one,))
+        stray = conn.execute(
+            "SELECT id FROM edge WHERE t_expired IS NULL AND id NOT IN (SELECT edge_id FROM trace_edge)"
+        ).fetchone()[0]
+        conn.execute(
+            "UPDATE edge_memory SET edge_id = ? WHERE edge_id = (SELECT max(edge_id) FROM edge_memory)", (stray,)
+        )
+    assert learnt(fleet) != before
+    fleet.memory.rebuild_memory()
+    assert learnt(fleet) == before
+
+
 def test_it_survives_another_embedder(fleet: Desk, static: Any) -> None:
     class Renamed:
         batch, query_prefix, document_prefix, dimension = 64, "", "", static.dimension

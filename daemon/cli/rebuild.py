@@ -1,0 +1,57 @@
+"""pal rebuild: views of what the memory holds, made anew."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.options import json_option
+from daemon.cli.session import Session, pass_session
+from daemon.client import DaemonDownError
+from daemon.terminal import count
+
+
+@click.command()
+@click.option("--memory", is_flag=True, help="What was learnt from answers, from the traces of questions.")
+@click.option("--text", is_flag=True, help="The full text, from the passages.")
+@json_option
+@pass_session
+def rebuild(session: Session, memory: bool, text: bool, as_json: bool) -> None:
+    """Make anew what follows from the rest of the memory.
+
+    For when `pal check` or `pal doctor --memory` tells that it is damaged. Nothing is lost by it: passages, facts,
+    traces and what you said of answers are the truth, and stay as they are. Questions go on meanwhile.
+    """
+    what = tuple(name for name, chosen in (("memory", memory), ("text", text)) if chosen)
+    if not what:
+        raise click.UsageError("Say what to make anew: --memory, --text or both.")
+    done = _followed(session, what, as_json)
+    if as_json:
+        return
+    if memory:
+        click.echo(f"{count(done.edges, 'edge')} of the graph {_remember(done.edges)} of earlier questions.")
+    if text:
+        click.echo(f"The full text of {count(done.passages, 'passage')} was made anew.")
+
+
+def _remember(edges: int) -> str:
+    return "remembers something" if edges == 1 else "remember something"
+
+
+def _followed(session: Session, what: tuple[str, ...], as_json: bool) -> wire.Rebuilt:
+    """Tells how far it is: a bar on a terminal, events with JSON."""
+    show_bar = not as_json and sys.stderr.isatty()
+    with click.progressbar(length=0, label="Making it anew", file=sys.stderr, hidden=not show_bar) as bar:
+        for event in session.client.rebuild(what):
+            if as_json:
+                output.print_json(event)
+            match event:
+                case wire.Progress():
+                    bar.length = event.total
+                    bar.update(event.done - bar.pos)
+                case wire.Rebuilt():
+                    return event
+    raise DaemonDownError("The daemon went away while it worked. Nothing is lost; do it again.")

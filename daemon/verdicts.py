@@ -1,0 +1,87 @@
+"""What a person says of an answer, and what memory learnt from answers made anew; and the routes that do it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import CancelledError
+from functools import partial
+from typing import Any
+
+from fastapi import FastAPI, Response
+from fastapi.responses import StreamingResponse
+
+from daemon import explaining, wire
+from daemon.activity import Channel
+from daemon.failures import failed
+from daemon.gate import reply
+from daemon.writer import Writer
+from memory import Memory
+from memory.errors import InvalidInputError
+from memory.store import text
+
+log = logging.getLogger(__name__)
+
+REBUILT = ("memory", "text")
+
+
+def routes(
+    app: FastAPI,
+    memory: Memory,
+    writer: Writer,
+    start: Callable[[Callable[[], None]], Any],
+    stream: Callable[[AsyncIterator[wire.Event]], Response],
+) -> None:
+    """`start` runs what takes a while in a thread of its own; `stream` sends events."""
+
+    @app.post("/traces/{id}/feedback", response_model=wire.Judged)
+    async def judge(id: int, request: wire.FeedbackRequest) -> Response:
+        unit = partial(judged, memory, id, request.verdict)
+        return reply(await asyncio.wrap_future(writer.submit(unit, urgent=True)))
+
+    @app.post("/rebuild", response_class=StreamingResponse)
+    async def rebuild(request: wire.RebuildRequest) -> Response:
+        if not request.what or not set(request.what) <= set(REBUILT):
+            raise InvalidInputError(f"Say what to rebuild: {' or '.join(REBUILT)}.")
+        channel = Channel()
+        start(partial(rebuilt, memory, writer, request.what, channel))
+        return stream(channel.events())
+
+
+def judged(memory: Memory, id: int, verdict: str) -> wire.Judged:
+    """Notes a verdict, within a unit of the writer. NotFoundError, InvalidInputError."""
+    before = memory.trace(id)
+    if before.answer is None:
+        raise InvalidInputError(f"Trace {id} looked for passages only; there is no answer to judge.")
+    memory.feedback(id, verdict)
+    after = memory.trace(id).asked
+    passages = len({citation.episode_id for citation in before.answer.citations})
+    return wire.Judged(explaining.asked(after), before.asked.verdict, passages)
+
+
+def rebuilt(memory: Memory, writer: Writer, what: tuple[str, ...], channel: Channel) -> None:
+    """Makes views of the traces and the text anew, and fills the channel with how far it is. It goes on if nobody
+    listens any more: half of it helps nobody."""
+
+    def tell(done: int, total: int) -> None:
+        channel.put(wire.Progress(done, total, "memory"))
+
+    edges, passages = 0, 0
+    try:
+        if "memory" in what:
+            edges = memory.rebuild_memory(tell, lambda unit: writer.submit(unit).result())
+        if "text" in what:
+            passages = writer.submit(partial(_index, memory)).result()
+        channel.put(wire.Rebuilt(what, edges, passages))
+    except (Exception, CancelledError) as error:
+        log.error("rebuilding failed: %s", type(error).__name__)
+        channel.put(failed(error))
+    finally:
+        channel.end()
+
+
+def _index(memory: Memory) -> int:
+    with memory.store.writing() as conn:
+        text.rebuild(conn)
+    return memory.stats().episodes

@@ -1,0 +1,122 @@
+"""good, bad, rebuild and --no-replay: what a person says of answers, and what follows from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_traces import HARBOUR, ask
+from tests.cli.vault import NOTES, Shell
+
+MONGOLIA = "What is the capital of Mongolia?"
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    folder = tmp_path_factory.mktemp("town")
+    shell = Shell(folder, folder / "home")
+    assert shell.pal("add", str(NOTES)).code == 0
+    return shell
+
+
+@pytest.fixture(scope="module", autouse=True)
+def stopped(town: Shell) -> object:
+    yield
+    town.pal("daemon", "stop")
+
+
+def step(shell: Shell, name: str) -> dict[str, object]:
+    """What a stage of the newest question noted."""
+    return next(one["detail"] for one in shell.pal("trace", "--json").json["steps"] if one["name"] == name)
+
+
+def test_nothing_was_asked_yet(town: Shell) -> None:
+    said = town.pal("good")
+    assert (said.code, said.out) == (4, "") and said.err.startswith("No question was asked yet.")
+    assert town.pal("rebuild", "--memory").out == "0 edges of the graph remember something of earlier questions.\n"
+
+
+def test_a_good_answer_is_remembered_and_a_bad_one_is_not(town: Shell) -> None:
+    id = ask(town, HARBOUR)
+    assert town.pal("good").out == (
+        f'Noted: "{HARBOUR}" (trace {id}) was answered well. This answer\'s passages come first next time.\n'
+    )
+    ask(town, HARBOUR)
+    noted = step(town, "replay")
+    assert (noted["earlier"], bool(noted["followed"])) == (id, True)
+    said = town.pal("bad", str(id))
+    assert said.out.startswith(
+        f'Noted: "{HARBOUR}" (trace {id}) was answered badly. Such a question is searched afresh'
+    )
+    assert said.out.endswith(f"pal why {id}\n")
+    ask(town, HARBOUR)
+    noted = step(town, "replay")
+    assert (noted["earlier"], noted["followed"]) == (None, 0)
+
+
+def test_a_verdict_is_shown_said_once_and_taken_back(town: Shell) -> None:
+    id = ask(town, HARBOUR)
+    town.pal("good", str(id))
+    assert town.pal("good", str(id)).out == f'Nothing changed: "{HARBOUR}" (trace {id}) was called good before.\n'
+    assert "  answered, good  search" in town.pal("traces", "-n", "1").out
+    assert "   came to  answered, good, search\n" in town.pal("trace").out
+    assert town.pal("trace", "--json").json["asked"]["verdict"] == "good"
+    said = town.pal("good", "--undo", str(id))
+    assert said.out.startswith(f'Taken back: "{HARBOUR}" (trace {id}) is not called good any more')
+    assert town.pal("bad", "--undo").out == f'Nobody has judged "{HARBOUR}" (trace {id}).\n'
+    assert "  answered  search" in town.pal("traces", "-n", "1").out
+    ask(town, HARBOUR)
+    assert step(town, "replay")["followed"] == 0
+
+
+def test_a_refusal_teaches_nothing_and_says_so(town: Shell) -> None:
+    id = ask(town, MONGOLIA)
+    said = town.pal("bad").out
+    assert said == (
+        f'Noted: "{MONGOLIA}" (trace {id}) should have been answered. It cites no passage, so nothing is learnt from'
+        " it. To see what became of a passage that has it: pal whynot WORDS\n"
+    )
+    assert "was rightly not answered. It cites no passage" in town.pal("good").out
+
+
+def test_a_question_that_nobody_asked(town: Shell) -> None:
+    said = town.pal("bad", "9999")
+    assert (said.code, said.out) == (4, "") and "There is no trace 9999" in said.err
+    assert town.pal("good", "9999", "--json").lines[-1]["code"] == "not_found"
+
+
+def test_without_replay_a_question_is_searched_as_if_it_were_the_first(town: Shell) -> None:
+    id = ask(town, HARBOUR)
+    town.pal("good", str(id))
+    ask(town, HARBOUR, "--no-replay")
+    assert "replay" not in [one["name"] for one in town.pal("trace", "--json").json["steps"]]
+    ask(town, HARBOUR)
+    assert step(town, "replay")["earlier"] is not None
+    town.pal("good", "--undo", str(id))
+
+
+def test_what_was_learnt_is_made_anew(town: Shell) -> None:
+    id = ask(town, HARBOUR)
+    edges = town.pal("good", str(id), "--json").json
+    assert edges["passages"] == 2
+    events = town.pal("rebuild", "--memory", "--text", "--json").lines
+    done = events[-1]
+    assert (done["type"], done["what"]) == ("Rebuilt", ["memory", "text"])
+    assert done["edges"] > 0 and done["passages"] == town.pal("status", "--json").json["episodes"]
+    assert [event["done"] for event in events[:-1]] == [0, events[0]["total"]]
+    ask(town, HARBOUR)
+    assert step(town, "replay")["earlier"] == id
+    assert town.pal("check").code == 0
+    said = town.pal("rebuild", "--memory")
+    assert said.out == f"{done['edges']} edges of the graph remember something of earlier questions.\n"
+
+
+def test_it_must_be_said_what_to_rebuild(town: Shell) -> None:
+    said = town.pal("rebuild")
+    assert said.code == 2 and "Say what to make anew" in said.err
+
+
+def test_a_question_with_signs_of_a_terminal_is_not_obeyed(town: Shell, tmp_path: Path) -> None:
+    ask(town, "Where is\x1b[31m the harbour office?")
+    assert "\x1b" not in town.pal("good").out
