@@ -73,9 +73,13 @@ def candidates(
     ways = [way for one, other in product(begin, goals) for way in both_ends(walk, one, other, LONGEST, POPS, EQUAL)]
     limited: list[Steps] = []
     edges: set[int] = set()
-    for way in [*dict.fromkeys(ways), *_next_to(walk, begin, relevance), *_next_to(walk, goals, relevance)]:
+    seen: set[frozenset[int]] = set()
+    for way in [*ways, *_next_to(walk, begin, relevance), *_next_to(walk, goals, relevance)]:
+        if frozenset(way.edges) in seen:  # an edge next to both sides, or a way found from either
+            continue
         if len(edges | set(way.edges)) > MOST_EDGES:
             break
+        seen.add(frozenset(way.edges))
         edges.update(way.edges)
         limited.append(way)
     return _merged(walk, limited, set(goals), relevance, predicates)[:CANDIDATES]

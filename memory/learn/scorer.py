@@ -117,13 +117,14 @@ def train(
     held: Sequence[Case],
     seed: int = 42,
     epochs: int = EPOCHS,
+    rank: int = RANK,
     tick: Callable[[int], None] = lambda epoch: None,
 ) -> Fit:
     """Learns from examples in the order of time, until the recall on `held` has not risen for PATIENCE epochs. `tick`
     is called before each epoch and may raise, to break off."""
     draw = np.random.default_rng(seed)
     scorer = _beginning(examples, draw)
-    best, left = Fit(scorer, 0, _mean_recall(scorer, held)), PATIENCE
+    best, left = Fit(scorer, 0, _mean_recall(scorer, held, rank)), PATIENCE
     step = _Adam([scorer.into.copy(), scorer.bias.copy(), scorer.out.copy()])
     for epoch in range(1, epochs + 1):
         tick(epoch)
@@ -131,9 +132,9 @@ def train(
             hidden = draw.random() < MASKED
             step.descend(_gradients(scorer.scale, step.values, examples[number], hidden))
         scorer = Scorer(scorer.scale, *(value.copy() for value in step.values))
-        recall = _mean_recall(scorer, held)
-        if recall > best.recall:
-            best, left = Fit(scorer, epoch, recall), PATIENCE
+        found = _mean_recall(scorer, held, rank)
+        if found > best.recall:
+            best, left = Fit(scorer, epoch, found), PATIENCE
         else:
             left -= 1
             if not left:
@@ -157,8 +158,8 @@ def recall(case: Case, scores: Floats | Doubles, rank: int = RANK) -> float:
     return float(case.needed[first].sum()) / case.total
 
 
-def _mean_recall(scorer: Scorer, cases: Sequence[Case]) -> float:
-    return fmean(recall(case, scorer.logits(case.features)) for case in cases) if cases else 0.0
+def _mean_recall(scorer: Scorer, cases: Sequence[Case], rank: int) -> float:
+    return fmean(recall(case, scorer.logits(case.features), rank) for case in cases) if cases else 0.0
 
 
 def _beginning(examples: Sequence[Example], draw: np.random.Generator) -> Scorer:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from memory.graph import Bools, Floats, Graph
-from memory.learn.features import Asked, features, sigma
 from memory.recall.adjacency import Walkable
 from memory.recall.nearby import Nearby, nearby
 from memory.recall.traversers import Path, Relevance, Seeds, Seen, Walk, traverser
@@ -44,6 +43,8 @@ def entities(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSetting
 
 def edge_scores(near: Nearby, walk: Walkable, seeds: Seeds, begin: tuple[int, ...], relevance: Relevance) -> Floats:
     """(e,) in [0, 1]: how likely the question needs each edge, as far as anything was learnt; else its relevance."""
+    from memory.learn.features import Asked, features, sigma  # it needs this package
+
     if seeds.scorer is None:
         return sigma(near, relevance)
     asked = Asked(begin, relevance, seeds.wording, seeds.memory, seeds.at)
