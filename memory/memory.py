@@ -15,6 +15,7 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
+from memory.consolidating import Consolidating
 from memory.errors import InvalidInputError, NotFoundError, StoreBusyError
 from memory.explaining import Explaining
 from memory.learn import diagnose, night
@@ -22,7 +23,6 @@ from memory.nouns import Check, Diagnosis, Document, Receipt, Stats
 from memory.protocols import LLM, ChooseLLM, Embedder
 from memory.recall.person import mailbox_owner
 from memory.recall.snapshot import load
-from memory.revising import Revising
 from memory.serving import Serving
 from memory.settings import MemorySettings
 from memory.store import backup, check, mails, sources, stats, vectors
@@ -30,7 +30,6 @@ from memory.store import forget as forgetting
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.studying import Studying
-from memory.switching import Switching
 from memory.write import ingest
 from memory.write.mentions import norm
 from memory.write.prepare import Prepared, prepare
@@ -39,7 +38,7 @@ CHECKPOINT_WAIT = 10.0  # seconds that forgetting waits for questions that are b
 ENOUGH = 0.9  # the share of episodes that must have a vector before questions use vectors at all
 
 
-class Memory(Explaining, Revising, Studying, Switching):
+class Memory(Explaining, Consolidating, Studying):
     """One open memory. Use `Memory.open`; close it, or use it in a `with`."""
 
     def __init__(

@@ -5,6 +5,7 @@ A relation is seen as long as a live episode tells it. All times are millisecond
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -258,6 +259,18 @@ def of_slot(conn: Connection, subject: int, canon: int, object: int, at: int | N
 _SLOT = """
 SELECT id FROM edge WHERE src = ?1 AND kind = 'rel' AND t_expired IS NULL
  AND pred_id IN (SELECT id FROM predicate WHERE id = ?2 OR canon_id = ?2)"""
+
+
+def said_twice(conn: Connection) -> list[list[int]]:
+    """Live relations that nothing took the place of, in groups of two and more with the same subject, canonical
+    predicate, object, modality and end; the groups by their first id."""
+    rows = conn.execute(
+        "SELECT json_group_array(e.id) FROM edge e JOIN predicate p ON p.id = e.pred_id WHERE e.kind = 'rel'"
+        " AND e.t_expired IS NULL AND e.superseded_by IS NULL"
+        " GROUP BY e.src, ifnull(p.canon_id, p.id), e.dst, e.modality, e.valid_to HAVING count(*) > 1"
+        " ORDER BY min(e.id)"
+    )
+    return [sorted(json.loads(listed)) for (listed,) in rows]
 
 
 def by_id(conn: Connection, ids: Sequence[int]) -> list[Relation]:

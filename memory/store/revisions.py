@@ -88,6 +88,46 @@ def change(conn: Connection, revision: int, fact: int, field: Field, value: int 
         conn.execute("DELETE FROM edge_memory WHERE edge_id = ?", (fact,))
 
 
+def told_too(conn: Connection, revision: int, fact: int, other: int, now: int) -> None:
+    """What tells the other relation tells this one as well; written into the journal, and taken back with it."""
+    conn.execute(
+        "INSERT INTO journal(t, item_kind, item_id, field, new, episode_id, revision_id)"
+        " SELECT ?, 'edge', ?, 'told', ?, episode_id, ? FROM provenance p WHERE item_kind = 'edge' AND item_id = ?"
+        " AND NOT EXISTS (SELECT 1 FROM provenance o WHERE o.item_kind = 'edge' AND o.item_id = ?"
+        "  AND o.episode_id = p.episode_id)",
+        (now, fact, str(other), revision, other, fact),
+    )
+    conn.execute(
+        "INSERT OR IGNORE INTO provenance(item_kind, item_id, episode_id, span_from, span_to, extractor)"
+        " SELECT 'edge', ?, episode_id, span_from, span_to, extractor FROM provenance"
+        " WHERE item_kind = 'edge' AND item_id = ?",
+        (fact, other),
+    )
+
+
+def _told_no_more(conn: Connection, revision: int) -> None:
+    """Takes `told_too` back, but for what another relation tells that this one still stands for. One that nothing else
+    tells any more keeps what it has: a fact stands in some passage."""
+    copies = "FROM journal WHERE revision_id = ? AND field = 'told'"
+    facts = [id for (id,) in conn.execute(f"SELECT DISTINCT item_id {copies}", (revision,)).fetchall()]
+    for fact in facts:
+        conn.execute(
+            "DELETE FROM provenance WHERE item_kind = 'edge' AND item_id = ?1 AND episode_id IN"
+            " (SELECT episode_id FROM journal WHERE revision_id = ?2 AND field = 'told') AND EXISTS"
+            " (SELECT 1 FROM provenance o WHERE o.item_kind = 'edge' AND o.item_id = ?1 AND o.episode_id NOT IN"
+            "  (SELECT episode_id FROM journal WHERE revision_id = ?2 AND field = 'told'))",
+            (fact, revision),
+        )
+    conn.execute(f"DELETE {copies}", (revision,))
+    others = conn.execute(
+        "SELECT id, old_id, new_id, t FROM revision WHERE relation = 'duplicates' AND state IN ('open', 'kept')"
+        " AND id <> ? AND old_id IN (SELECT value FROM json_each(?))",
+        (revision, id_list(facts)),
+    ).fetchall()
+    for other, fact, new, t in others:
+        told_too(conn, other, fact, new, t)
+
+
 def changed(conn: Connection, fact: int, field: Field) -> bool:
     """Whether some revision has changed that field."""
     row = conn.execute(
@@ -104,6 +144,7 @@ def take_back(conn: Connection, revision: int) -> list[int]:
     before both: so revisions can be taken back in any order.
     """
     edge_memory.disinherit(conn, revision)
+    _told_no_more(conn, revision)
     changed = set()
     for id, fact, field, old in conn.execute(
         "SELECT id, item_id, field, old FROM journal WHERE revision_id = ? ORDER BY id DESC", (revision,)
@@ -233,6 +274,18 @@ def made_of(conn: Connection, fact: int) -> list[Row]:
     rows = conn.execute(
         f"SELECT {_COLUMNS} FROM revision WHERE state IN ('open', 'kept', 'settled') AND old_id = ? ORDER BY id DESC",
         (fact,),
+    )
+    return [Row(*row) for row in rows]
+
+
+def joined(conn: Connection, facts: Collection[int], begin: int) -> list[Row]:
+    """The standing revisions that nobody has settled, by which rules took one of these relations for the same as one
+    that begins after `begin` (ms UTC)."""
+    rows = conn.execute(
+        f"SELECT {_PREFIXED} FROM revision r JOIN edge e ON e.id = r.new_id AND e.valid_from > ?"
+        " WHERE r.relation = 'duplicates' AND r.author = 'rule' AND r.state = 'kept' AND r.t_settled IS NULL"
+        " AND r.old_id IN (SELECT value FROM json_each(?)) ORDER BY r.id DESC",
+        (begin, id_list(facts)),
     )
     return [Row(*row) for row in rows]
 

@@ -5,7 +5,7 @@ One transaction for any number of passages. The same telling again changes nothi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from memory.graph import Link, ThesisRow
@@ -91,6 +91,10 @@ class Learner:
             if extractor != RULE:
                 relations.tell(self.conn, id, episode, start, start + len(quote or ""), extractor)
                 self._reviser.touched.add(id)
+
+    def join_same(self, groups: Iterable[Sequence[int]]) -> int:
+        """Relations that say the same (`relations.said_twice`) are one from now on; how many were too many."""
+        return sum(map(self._reviser.join, groups))
 
     def retire(self, gone: Sequence[int]) -> None:
         """Episodes have gone: what only they told changes nothing any more."""

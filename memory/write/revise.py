@@ -51,13 +51,9 @@ class Reviser:
         `replaces`: the value it says it replaces."""
         if new.modality not in ("asserted", "past", "negated", "plan"):
             return
-        begin = new.valid_from if new.valid_from is not None else new.told
-        slot = [
-            one
-            for node in subjects
-            for one in relations.of_slot(self._conn, node, new.canon, new.object, begin)
-            if one.id != new.id
-        ]
+        slot = self._slot(new, subjects)
+        if self._comes_between(new, [one for one in slot if one.object != new.object]):
+            slot = self._slot(new, subjects)
         names = graph.object_labels(self._conn, [new.object, *(one.object for one in slot)])
         value = names[new.object]
         if new.modality in ("past", "negated"):
@@ -84,6 +80,15 @@ class Reviser:
             self.supersede(one, new, f"It is told there that {value} takes the place of {replaces}.", "rule")
         if single or (single is not None and self._single(new)):
             self._order(new, [one for one in others if one not in named and not _side_by_side(one, new)])
+
+    def _slot(self, new: Relation, subjects: Sequence[int]) -> list[Relation]:
+        begin = new.valid_from if new.valid_from is not None else new.told
+        return [
+            one
+            for node in subjects
+            for one in relations.of_slot(self._conn, node, new.canon, new.object, begin)
+            if one.id != new.id
+        ]
 
     def _single(self, relation: Relation) -> bool:
         (name,) = self._conn.execute("SELECT label FROM predicate WHERE id = ?", (relation.canon,)).fetchone()
@@ -134,6 +139,7 @@ class Reviser:
         told_end = old.valid_to is not None and not revisions.changed(self._conn, old.id, "valid_to")
         if told_end and old.valid_to is not None and _begin(new) < old.valid_to - MONTH:
             return
+        self._comes_between(new, [old])
         id = self._revision("supersedes", old, new, reason, author, conf)
         begin = max(_begin(new), _begin(old))
         if begin != EARLIEST and (old.valid_to is None or old.valid_to > begin):
@@ -201,7 +207,7 @@ class Reviser:
         if decision.relation == "contradicts":
             self._revision("contradicts", old, new, why, "model", conf)
         elif decision.relation == "duplicates" and old.subject == new.subject and old.modality == new.modality:
-            self._fold(old, new, why, conf)
+            self._fold(old, new, why, "model", conf)
         elif (
             decision.relation == "supersedes" and may_replace(new.modality, old.modality) and self._comparable(old, new)
         ):
@@ -220,19 +226,42 @@ class Reviser:
         numbers = [any(char.isdigit() for char in names[node]) for node in (old.object, new.object)]
         return old.canon == new.canon or numbers[0] == numbers[1]
 
-    def _fold(self, old: Relation, new: Relation, why: str, conf: float) -> None:
+    def _fold(self, old: Relation, new: Relation, why: str, author: revisions.Author, conf: float) -> None:
         """The old relation stands for both."""
-        id = self._revision("duplicates", old, new, why, "model", conf)
+        id = self._revision("duplicates", old, new, why, author, conf)
         revisions.settle(self._conn, id, "kept", None)
-        self._conn.execute(
-            "INSERT OR IGNORE INTO provenance(item_kind, item_id, episode_id, span_from, span_to, extractor)"
-            " SELECT 'edge', ?, episode_id, span_from, span_to, extractor FROM provenance"
-            " WHERE item_kind = 'edge' AND item_id = ?",
-            (old.id, new.id),
-        )
-        self._change(id, new, "superseded_by", old.id)
-        self._change(id, new, "t_expired", self._now)
+        self._stand_for(id, old, new)
+
+    def _stand_for(self, revision: int, old: Relation, new: Relation) -> None:
+        """What tells the new one tells the old one from now on, and what was learnt on it is handed on."""
+        revisions.told_too(self._conn, revision, old.id, new.id, self._now)
+        self._hand_on(revision, new, old)
+        self._change(revision, new, "superseded_by", old.id)
+        self._change(revision, new, "t_expired", self._now)
         self.touched.add(old.id)
+
+    # What was told twice --------------------------------------------------------------------------
+
+    def join(self, ids: Sequence[int]) -> int:
+        """Of live relations that say the same until the same time (`relations.said_twice`) the one that begins first
+        stands for the others; how many. What took anything's place, or is disputed, stays as it is."""
+        standing: list[Relation] = []
+        joined = 0
+        for new in sorted(relations.by_id(self._conn, ids), key=_first):
+            old = next((one for one in standing if not self._settled(one, new)), None)
+            if old is None or revisions.made_by(self._conn, [new.id]) or revisions.made_of(self._conn, new.id):
+                standing.append(new)
+            else:
+                self._fold(old, new, "Both say the same of the same time.", "rule", 1.0)
+                joined += 1
+        return joined
+
+    def _comes_between(self, new: Relation, slot: Sequence[Relation]) -> bool:
+        """Takes relations apart again that were the same, if the new one begins between them; whether there are any."""
+        rows = revisions.joined(self._conn, [one.id for one in slot], _begin(new))
+        for row in rows:
+            self.undo(row, None)
+        return bool(rows)
 
     # What a person says ---------------------------------------------------------------------------
 
@@ -244,8 +273,7 @@ class Reviser:
         state: RevisionState = "kept" if verdict != "both" else "settled"
         if verdict == "keep" and old and new:
             if revision.relation == "duplicates":
-                self._change(revision.id, new, "superseded_by", old.id)
-                self._change(revision.id, new, "t_expired", self._now)
+                self._stand_for(revision.id, old, new)
             else:
                 begin = new.valid_to if revision.relation == "negates" else max(_begin(new), _begin(old))
                 if begin is None:
@@ -262,6 +290,8 @@ class Reviser:
     def undo(self, revision: revisions.Row, by_person_at: int | None) -> None:
         """Everything is as it was before the revision. One that nobody undid may be found again."""
         self.touched.update(revisions.take_back(self._conn, revision.id))
+        if revision.relation == "duplicates":
+            self.touched.add(revision.old)
         revisions.settle(self._conn, revision.id, "undone", by_person_at)
 
     def withdraw(self, facts: Collection[int]) -> None:
@@ -324,6 +354,11 @@ def _begin(relation: Relation) -> int:
         return relation.valid_from
     ended = relation.modality == "past" or relation.valid_to is not None
     return EARLIEST if ended or relation.told is None else relation.told
+
+
+def _first(relation: Relation) -> tuple[int, int]:
+    """The order in which relations begin; of what begins at no time it is not known that it ever did not hold."""
+    return (EARLIEST if relation.valid_from is None else relation.valid_from, relation.id)
 
 
 def _day(relation: Relation) -> int:

@@ -165,6 +165,10 @@ class Life(RuleBasedStateMachine):
         id = self.picked("SELECT id FROM edge WHERE kind = 'rel' ORDER BY id", number)
         self.tried(lambda: self.memory.forget(fact=id))
 
+    @rule()
+    def consolidate(self) -> None:
+        self.memory.consolidate()
+
     @rule(name=st.sampled_from((*NAMES, *PLACES)))
     def forget_object(self, name: str) -> None:
         self.tried(lambda: self.memory.forget(object=name))

@@ -1,0 +1,285 @@
+"""Consolidation, through the library's door: what was told twice is one, and nothing else changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from memory import Memory
+from memory.learn.consolidate import Report
+from memory.nouns import Fact
+from memory.protocols import Embedder
+from memory.settings import FactSettings, MemorySettings
+from memory.store import edge_memory, health, queries, relations, vectors
+from memory.store.edge_memory import Slots
+from memory.write.told import Telling, ToldRelation
+
+UNTOLD = MemorySettings(facts=FactSettings(rules=False))
+PLACES = ("Utrecht", "Leipzig", "Riga")
+DAYS = ("2021-01-01", "2022-01-01", "2023-01-01", "2024-01-01")
+Twice = tuple[str, str, str, str, str | None, str | None]
+
+
+@pytest.fixture
+def fresh(tmp_path: Path, static: Embedder) -> Iterator[Memory]:
+    with Memory.open(tmp_path / "memory.db", embedder=static, settings=UNTOLD) as memory:
+        yield memory
+
+
+def day(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def tell(memory: Memory, at: str, subject: str, object: str, predicate: str = "lives in") -> int:
+    """A note of that day that tells the relation, as a model reads it; its episode."""
+    text = f"{subject} {predicate} {object}."
+    episode = memory.remember(text, source=f"{at} {text}", at=day(at)).episode_ids[0]
+    told = ToldRelation(subject=subject, predicate=predicate, object=object, start=0, end=len(text))
+    memory.learn({episode: Telling("model", (told,))}, "a model")
+    return episode
+
+
+def again(memory: Memory, at: str, subject: str, object: str, predicate: str = "lives in", **more: Any) -> int:
+    """The same relation a second time, as another id: how that comes about depends on the life of a memory (a name for
+    who was nameless, what stood in between forgotten), so it is made here as `relations` makes it."""
+    text = f"It is {at}. {subject} {predicate} {object}."
+    episode = memory.remember(text, source=f"{at} {text}", at=day(at)).episode_ids[0]
+    with memory._learning() as learner:
+        found = learner._resolver.object
+        pred, _ = relations.predicate(learner.conn, predicate, "lives in", "unknown")
+        start, end = (int(more.get(key, day(at)).timestamp() * 1000) if more.get(key, 1) else None
+                      for key in ("valid_from", "valid_to"))  # fmt: skip
+        end = end if "valid_to" in more else None
+        id = relations.insert(
+            learner.conn, found(subject), pred, found(object), more.get("modality", "asserted"), 1.0, start, end, 1
+        )
+        relations.tell(learner.conn, id, episode, 0, len(text), "a model")
+        learner._new.append(id)
+    return id
+
+
+def held(memory: Memory, name: str, **how: Any) -> list[str]:
+    return sorted(f"{f.predicate} {f.objects[1]}" for f in memory.facts(name, **how) if f.kind == "relation")
+
+
+def stored(memory: Memory) -> list[Any]:
+    """All that a consolidation may change, and a person can take back."""
+    with memory.store.reading() as conn:
+        return [
+            conn.execute(query).fetchall()
+            for query in (
+                "SELECT id, src, dst, pred_id, valid_from, valid_to, superseded_by, t_expired, modality FROM edge"
+                " ORDER BY id",
+                "SELECT item_kind, item_id, episode_id, span_from, span_to, extractor FROM provenance ORDER BY 1, 2, 3",
+                "SELECT * FROM edge_memory ORDER BY edge_id, slot",
+                "SELECT id, relation, old_id, new_id, state FROM revision WHERE state <> 'undone' ORDER BY id",
+                "SELECT * FROM alias ORDER BY norm, node_id",
+                "SELECT item_id, field, old, new, revision_id FROM journal ORDER BY id",
+            )
+        ]
+
+
+def test_an_empty_memory_is_in_order(fresh: Memory) -> None:
+    assert fresh.consolidate() == Report()
+    assert fresh.check().problems == ()
+
+
+def test_what_was_told_twice_is_one_fact_that_both_notes_tell(fresh: Memory) -> None:
+    first = tell(fresh, "2021-01-01", "Ana", "Utrecht")
+    twice = again(fresh, "2022-01-01", "Ana", "Utrecht", "resides in")
+    assert held(fresh, "Ana") == ["lives in Utrecht", "resides in Utrecht"]
+    before = stored(fresh)
+    assert fresh.consolidate().joined == 1
+    (fact,) = [fact for fact in fresh.facts("Ana") if fact.kind == "relation"]
+    assert (fact.predicate, fact.valid_from, fact.episode_id) == ("lives in", day("2021-01-01"), first)
+    (revision,) = fresh.revisions("kept")
+    assert (revision.relation, revision.author, revision.new.id) == ("duplicates", "rule", twice)
+    assert fresh.revisions() == [], "nobody has to look at it"
+    with fresh.store.reading() as conn:
+        assert len(relations.by_id(conn, [fact.id])[0].sources) == 2
+    after = stored(fresh)
+    assert fresh.consolidate().joined == 0 and stored(fresh) == after
+    fresh.undo(revision.id)
+    assert stored(fresh) == before
+    assert fresh.consolidate().joined == 0, "a person has said that they are two"
+    assert stored(fresh) == before and fresh.check().problems == ()
+
+
+def test_it_is_told_as_long_as_one_of_the_notes_is_there(fresh: Memory) -> None:
+    tell(fresh, "2021-01-01", "Ana", "Utrecht")
+    again(fresh, "2022-01-01", "Ana", "Utrecht")
+    fresh.consolidate()
+    fresh.forget(source="2021-01-01 Ana lives in Utrecht.")
+    assert held(fresh, "Ana") == ["lives in Utrecht"]
+    assert fresh.check().problems == ()
+    fresh.undo(fresh.revisions("kept")[0].id)
+    assert set(held(fresh, "Ana")) == {"lives in Utrecht"}
+    assert fresh.check().problems == ()
+
+
+def test_what_comes_between_takes_them_apart(fresh: Memory) -> None:
+    text = "Ana lives in {}."
+    for at, place in (("2021-01-01", "Utrecht"), ("2023-01-01", "Utrecht")):
+        (tell if at < "2022" else again)(fresh, at, "Ana", place)
+    assert fresh.consolidate().joined == 1
+    episode = fresh.remember(text.format("Riga"), source="late", at=day("2022-01-01")).episode_ids[0]
+    told = ToldRelation(subject="Ana", predicate="lives in", object="Riga", start=0, end=5)
+    fresh.learn({episode: Telling("rule", (told,))})
+    assert held(fresh, "Ana", as_of=day("2021-06-01")) == ["lives in Utrecht"]
+    assert held(fresh, "Ana", as_of=day("2022-06-01")) == ["lives in Riga"]
+    assert held(fresh, "Ana") == ["lives in Utrecht"], "that was told after it"
+    assert fresh.check().problems == ()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda memory: again(memory, "2022-01-01", "Ana", "Leipzig"),
+        lambda memory: again(memory, "2022-01-01", "Ben", "Utrecht"),
+        lambda memory: again(memory, "2022-01-01", "Ana", "Utrecht", modality="plan"),
+        lambda memory: again(memory, "2022-01-01", "Ana", "Utrecht", valid_to=day("2022-06-01")),
+    ],
+    ids=["another value", "another subject", "only planned", "another end"],
+)
+def test_what_is_not_the_same_stays(fresh: Memory, other: Callable[[Memory], int]) -> None:
+    tell(fresh, "2021-01-01", "Ana", "Utrecht")
+    other(fresh)
+    before = stored(fresh)
+    assert fresh.consolidate().joined == 0
+    assert stored(fresh) == before
+
+
+def test_what_was_learnt_on_either_is_remembered(fresh: Memory) -> None:
+    tell(fresh, "2021-01-01", "Ana", "Utrecht")
+    twice = again(fresh, "2022-01-01", "Ana", "Utrecht")
+    slot = np.zeros((1, fresh.embedder.dimension), np.float16)
+    slot[0, 0] = 0.75
+    one = np.ones(1, np.int64)
+    with fresh.store.writing() as conn:
+        edge_memory.put(conn, fresh._serving.embedder_id, {twice: Slots(slot, one, one, one)})
+    fresh.consolidate()
+    (fact,) = [fact for fact in fresh.facts("Ana") if fact.kind == "relation"]
+    with fresh.store.reading() as conn:
+        held = edge_memory.slots(conn, fresh._serving.embedder_id, fresh.embedder.dimension, [fact.id, twice])
+    assert held[fact.id].vectors[0, 0] > 0 and twice not in held
+
+
+def test_memory_of_edges_that_are_gone_goes(fresh: Memory) -> None:
+    tell(fresh, "2021-01-01", "Ana", "Utrecht")
+    (fact,) = [fact for fact in fresh.facts("Ana") if fact.kind == "relation"]
+    slot, one = np.zeros((1, fresh.embedder.dimension), np.float16), np.ones(1, np.int64)
+    with fresh.store.writing() as conn:
+        edge_memory.put(conn, fresh._serving.embedder_id, {fact.id: Slots(slot, one, one, one)})
+        conn.execute("UPDATE edge SET t_expired = 1 WHERE id = ?", (fact.id,))
+        assert health.stale_memory(conn) == 1
+    assert fresh.consolidate().stale == 1
+    with fresh.store.reading() as conn:
+        assert health.stale_memory(conn) == 0
+
+
+def test_what_has_no_vector_gets_one(fresh: Memory) -> None:
+    episode = tell(fresh, "2021-01-01", "Ana", "Utrecht")
+    assert list(fresh.ask("Where does Ana live?"))
+    serving = fresh._serving.embedder_id
+    with fresh.store.writing() as conn:
+        vectors.delete_many(conn, "episode", [episode])
+        conn.execute("DELETE FROM query")
+        asked = len(queries.missing(conn, serving))
+    assert asked == 1
+    report = fresh.consolidate()
+    assert (report.episodes, report.questions) == (1, 1)
+    with fresh.store.reading() as conn:
+        assert vectors.missing(conn, serving) == [] == queries.missing(conn, serving)
+    row = fresh._serving.snapshot.graph.row_of[episode]
+    assert np.isclose(np.linalg.norm(fresh._serving.snapshot.vectors[row]), 1), "questions find it by its vector again"
+    assert fresh.check().problems == ()
+    assert fresh.consolidate() == Report()
+
+
+def test_names_that_may_be_one_are_listed_and_not_merged(fresh: Memory) -> None:
+    fresh.remember("Katharina Brandl met Jonas Weber in Riga.", source="a", at=day("2021-01-01"))
+    fresh.remember("Katharina Brandel met Jonas Weber in Riga.", source="b", at=day("2021-01-02"))
+    before = stored(fresh)
+    listed = fresh.consolidate().suspects
+    assert {"Katharina Brandl", "Katharina Brandel"} in [{pair.one, pair.other} for pair in listed]
+    assert stored(fresh) == before
+    for pair in listed:
+        fresh.same(pair.one, pair.other)
+    assert fresh.consolidate().suspects == (), "that is settled"
+
+
+def test_it_breaks_off_between_two_units(fresh: Memory) -> None:
+    for place in PLACES:
+        tell(fresh, "2021-01-01", f"Ana {place}", place)
+        again(fresh, "2022-01-01", f"Ana {place}", place)
+    units: list[int] = []
+
+    def write(unit: Callable[[], Any]) -> Any:
+        units.append(1)
+        return unit()
+
+    report = fresh.consolidate(write=write, cancelled=lambda: len(units) == 2)
+    assert report.stopped and report.joined == len(PLACES) and len(units) == 2
+    assert not fresh.consolidate().stopped
+
+
+told_facts = st.lists(
+    st.tuples(
+        st.sampled_from(("Ana", "Ben")),
+        st.sampled_from(PLACES),
+        st.sampled_from(DAYS),
+        st.sampled_from((None, *DAYS)),
+        st.sampled_from((None, "2024-06-01")),
+        st.sampled_from(("asserted", "plan", "past")),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def served(memory: Memory) -> set[tuple[Any, ...]]:
+    """What is served of anybody at any of these times, but for ids and for how often it is said. The words of a
+    predicate are the first's."""
+
+    def row(fact: Fact, at: str) -> tuple[Any, ...]:
+        return at, fact.objects, fact.modality, fact.valid_to
+
+    return {
+        row(fact, at)
+        for name in ("Ana", "Ben")
+        for at in (*DAYS, "2024-12-01")
+        for fact in memory.facts(name, as_of=day(at))
+        if fact.kind == "relation"
+    }
+
+
+@hypothesis_settings(max_examples=30, deadline=None)
+@given(rows=told_facts)
+def test_nothing_else_changes_and_undo_restores(static: Embedder, rows: list[Any]) -> None:
+    with Memory.open(":memory:", embedder=static, settings=UNTOLD) as memory:
+        for name in ("Ana", "Ben"):
+            tell(memory, "2020-01-01", name, "Bonn", "works in")
+        for subject, place, at, since, until, modality, plain in rows:
+            if plain:
+                tell(memory, at, subject, place)
+            else:
+                more = {"valid_to": day(until)} if until else {}
+                again(memory, at, subject, place, valid_from=day(since) if since else None, modality=modality, **more)
+        before, seen = stored(memory), served(memory)
+        memory.consolidate()
+        assert served(memory) == seen
+        after = stored(memory)
+        assert memory.consolidate().joined == 0 and stored(memory) == after
+        assert memory.check().problems == ()
+        for revision in memory.revisions("kept"):
+            memory.undo(revision.id)
+        assert stored(memory) == before
