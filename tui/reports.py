@@ -91,6 +91,22 @@ def whynot_report(reply: wire.WhyNotReply, folders: Sequence[str] = ()) -> str:
     return "\n".join(lines)
 
 
+def verdict_report(said: wire.Judged) -> str:
+    """What was noted of an answer, and what follows from it."""
+    verdict, before = said.asked.verdict, said.before
+    if verdict == before:
+        return f"It was called {before} before." if before else "Nothing was said of it."
+    if verdict is None:
+        return f"Taken back: it is not called {before} any more."
+    if not said.passages:
+        effect = "It cites nothing, so nothing is learnt from that."
+    elif verdict == "good":
+        effect = "What it cites comes first next time."
+    else:
+        effect = "Such a question is searched afresh next time."
+    return f"Noted as {verdict}. {effect} /unsay takes it back."
+
+
 def _short(quote: str) -> str:
     words = " ".join(quote.split())
     return f"“{words}”" if len(words) <= QUOTE else f"“{words[:QUOTE].rstrip()}…”"

@@ -55,6 +55,8 @@ class ScriptedClient:
     kept: dict[int, wire.MessagesReply] = field(default_factory=dict)
     whys: dict[int, wire.WhyReply] = field(default_factory=dict)
     whynots: dict[int, wire.WhyNotReply] = field(default_factory=dict)
+    verdicts: dict[int, str | None] = field(default_factory=dict)
+    passages: int = 1
     down: str = ""
     asked: list[wire.AskRequest] = field(default_factory=list)
     live: Script = field(default_factory=lambda: Script(ends=False))
@@ -109,6 +111,12 @@ class ScriptedClient:
 
     def whynot(self, id: int, words: str) -> wire.WhyNotReply:
         return replace(self.whynots[id], words=words)
+
+    def judge(self, id: int, verdict: str) -> wire.Judged:
+        before, after = self.verdicts.get(id), None if verdict == "none" else verdict
+        self.verdicts[id] = after
+        asked = wire.Asked(id, NOW.isoformat(), "Who?", False, verdict=after)
+        return wire.Judged(asked, before, self.passages)
 
     def go_down(self, reason: str) -> None:
         """The daemon goes away."""

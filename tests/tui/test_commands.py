@@ -215,6 +215,41 @@ async def test_an_answer_without_a_trace_is_not_explained() -> None:
         await chat.until(lambda: notes(chat) == ["Nothing is kept of how this answer was found."])
 
 
+async def test_an_answer_is_judged_and_the_line_under_it_says_so() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        answer = await chat.ask("Who?")
+        plain = answer.trace.text
+        await chat.send("/good")
+        await chat.until(lambda: notes(chat))
+        assert notes(chat) == ["Noted as good. What it cites comes first next time. /unsay takes it back."]
+        assert answer.trace.text == f"{plain} · good"
+        await chat.send("/bad")
+        await chat.until(lambda: answer.trace.text == f"{plain} · bad")
+        await chat.send("/bad")
+        await chat.until(lambda: len(notes(chat)) == 3)
+        await chat.send("/unsay")
+        await chat.until(lambda: len(notes(chat)) == 4)
+        assert notes(chat)[1:] == [
+            "Noted as bad. Such a question is searched afresh next time. /unsay takes it back.",
+            "It was called bad before.",
+            "Taken back: it is not called bad any more.",
+        ]
+        assert answer.trace.text == plain
+        chat.client.passages = 0
+        await chat.send("/good")
+        await chat.until(lambda: len(notes(chat)) == 5)
+        assert (
+            notes(chat)[-1] == "Noted as good. It cites nothing, so nothing is learnt from that. /unsay takes it back."
+        )
+
+
+async def test_there_is_nothing_to_judge_yet() -> None:
+    async with chatting(world.client()) as chat:
+        await chat.send("/good")
+        await chat.until(lambda: notes(chat) == ["Nothing was asked yet."])
+        assert chat.client.verdicts == {}
+
+
 async def test_the_effort_goes_with_the_questions_and_stands_before_the_prompt() -> None:
     async with chatting(world.client(answers=[world.short_answer(), world.short_answer()])) as chat:
         await chat.send("/effort deep")

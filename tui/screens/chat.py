@@ -351,6 +351,11 @@ class ChatScreen(Screen[None]):
         with self._telling():
             await self.conversation.explain(self.folders, words)
 
+    @work
+    async def action_judge(self, verdict: str) -> None:
+        with self._telling():
+            await self.conversation.judge(verdict)
+
     async def action_choose_effort(self, name: str = "") -> None:
         if name in EFFORTS:
             self.link.effort = name

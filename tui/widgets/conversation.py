@@ -15,7 +15,7 @@ from textual.widget import Widget
 from daemon import wire
 from tui.link import Link
 from tui.messages import AskEvent, SessionStarted
-from tui.reports import why_report, whynot_report
+from tui.reports import verdict_report, why_report, whynot_report
 from tui.session import KEPT, Session
 from tui.widgets.answer import Answer
 from tui.widgets.note import Level, Note
@@ -196,15 +196,31 @@ class Conversation(Vertical):
     async def explain(self, folders: Sequence[str], missing: str = "") -> None:
         """Says what the selected answer rests on, or why it holds nothing of what is `missing`. Raises what the client
         raises."""
-        answer = self.transcript.selected
-        if answer is None or (id := answer.trace_id) is None:
-            why = "Nothing was asked yet." if answer is None else "Nothing is kept of how this answer was found."
-            await self.say(why, "warning")
-        elif missing:
+        id = await self._traced()
+        if id is None:
+            return
+        if missing:
             found = await self._link.call(lambda client: client.whynot(id, missing))
             await self.say(whynot_report(found, folders))
         else:
             await self.say(why_report(await self._link.call(lambda client: client.why(id)), folders))
+
+    async def judge(self, verdict: str) -> None:
+        """Notes what a person says of the selected answer: good | bad | none. Raises what the client raises."""
+        answer, id = self.transcript.selected, await self._traced()
+        if answer is not None and id is not None:
+            said = await self._link.call(lambda client: client.judge(id, verdict))
+            answer.trace.judge(said.asked.verdict)
+            await self.say(verdict_report(said))
+
+    async def _traced(self) -> int | None:
+        """The trace of the selected answer; without one it says why."""
+        answer = self.transcript.selected
+        if answer is None or answer.trace_id is None:
+            why = "Nothing was asked yet." if answer is None else "Nothing is kept of how this answer was found."
+            await self.say(why, "warning")
+            return None
+        return answer.trace_id
 
     def select(self, step: int) -> None:
         """Selects the answer so many further down."""

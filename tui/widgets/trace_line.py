@@ -29,6 +29,7 @@ class TraceLine(Plain):
         self._cited: tuple[wire.Cited, ...] = ()
         self._ms: float | None = None  # None while the question runs
         self._doing = ""  # empty before and after
+        self._verdict: str | None = None
 
     @property
     def has_details(self) -> bool:
@@ -53,6 +54,11 @@ class TraceLine(Plain):
         self._doing = ""
         self._cited = citations
         self._ms = ms or sum(stage.ms for stage in self._stages)
+        self._show()
+
+    def judge(self, verdict: str | None) -> None:
+        """A person called the answer good or bad, or takes that back."""
+        self._verdict = verdict
         self._show()
 
     def toggle(self) -> None:
@@ -89,7 +95,7 @@ class TraceLine(Plain):
         if self._cited:
             noun = "file" if all(cited.line is not None for cited in self._cited) else "source"
             parts.append(count(len({cited.uri for cited in self._cited}), noun))
-        return " · ".join(parts)
+        return " · ".join([*parts, *filter(None, [self._verdict])])
 
     def _asked(self) -> list[str]:
         tiers = [stage.detail["tier"] for stage in self._stages if "tier" in stage.detail]
