@@ -16,7 +16,7 @@ from memory.learn.lesson import lesson
 from memory.learn.remembered import Remembered
 from memory.nouns import Answer, Trace
 from memory.serving import Serving
-from memory.store import edge_memory, episodes, queries, traces
+from memory.store import edge_memory, queries, traces
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.traced import Plan
@@ -71,15 +71,14 @@ class Remembering:
     # ----------------------------------------------------------------------------------------------
 
     def _keep(self, trace: Trace, said: Answer, plan: Plan, outcome: Outcome, parent: int | None) -> int | None:
-        """Keeps the trace of a question and learns from it; its id. None if what it was answered from has been
-        forgotten meanwhile: then nothing is kept."""
+        """Keeps the trace of a question and learns from it; its id. None if something that it shows has been forgotten
+        meanwhile, while a model wrote or a person read: then nothing is kept."""
         found = outcome.found
         given = lesson(found, said, found.brought.replayed, expanded=outcome.expanded)
-        cited = {citation.episode_id for citation in said.citations}
         now = time.time_ns() // 1_000_000
         with self._memory_lock:
             with self.store.writing() as conn:
-                if outcome.calls and len(episodes.by_ids(conn, sorted(cited))) < len(cited):  # a model takes its time
+                if not traces.is_whole(conn, trace, said):
                     return None
                 id = traces.store(conn, trace, said, now, plan, outcome.calls, outcome.usage, outcome.tier, parent)
                 (of, known), serving, query = self._remembered, self._serving, found.brought.query

@@ -112,6 +112,19 @@ def get(conn: Connection, id: int) -> Traced:
     return Traced(asked, _plan(held, as_of), trace, answer)
 
 
+def is_whole(conn: Connection, trace: Trace, answer: Answer | None) -> bool:
+    """Whether all is still there that a trace, which is yet to be stored, would show; else something of it has been
+    forgotten since, and forgetting did not find it here."""
+    nodes = {visit.node_id for visit in trace.visits}
+    nodes |= {citation.episode_id for citation in answer.citations} if answer is not None else set()
+    times = (step.detail.get("time") or {} for step in trace.steps if step.stage == "scope")
+    nodes |= {time["episode"] for time in times if "episode" in time}
+    (there,) = conn.execute(
+        "SELECT count(*) FROM node WHERE id IN (SELECT value FROM json_each(?))", (id_list(nodes),)
+    ).fetchone()
+    return bool(there == len(nodes))
+
+
 def newest(conn: Connection) -> int | None:
     """The id of the newest trace; None if there is none."""
     row = conn.execute("SELECT id FROM trace ORDER BY id DESC LIMIT 1").fetchone()

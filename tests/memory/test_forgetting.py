@@ -11,7 +11,7 @@ import pytest
 
 from memory import Memory
 from memory.errors import NotFoundError
-from memory.nouns import Decision, Document, Receipt
+from memory.nouns import Answer, Citation, Decision, Document, Receipt
 from memory.settings import FactSettings, MemorySettings
 from memory.store import copies, jobs
 from memory.write.told import Telling, ToldObject, ToldRelation, ToldThesis
@@ -221,3 +221,16 @@ def test_copies_that_still_hold_it_are_known(memory: Memory, tmp_path: Path) -> 
     for wanted in every:
         assert [path.name for path in copies.holding(known, wanted)] == ["after.db", "broken.db", "mine.db"], wanted
     assert [path.name for path in copies.holding(known, copies.object("nobody"))] == ["broken.db"]
+
+
+@pytest.mark.parametrize("question", ["Where does Marta live?", "What about Qqqzwickl?"])
+def test_what_is_forgotten_while_it_is_read_is_kept_in_no_trace(memory: Memory, question: str) -> None:
+    told_in_secret(memory)
+    events = memory.ask(question)
+    read = [next(events)]
+    while not isinstance(read[-1], Citation):  # whoever reads slowly holds the rest back
+        read.append(next(events))
+    memory.forget(source="2025-01-01.md")
+    [*_, answer] = events
+    assert isinstance(answer, Answer) and answer.trace_id is None and answer.no_answer
+    assert memory.traces() == [] and residue(memory, *WORDS) == []
