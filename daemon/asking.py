@@ -21,8 +21,11 @@ from daemon.failures import failed
 from daemon.writer import Writer
 from memory.answer.ladder import ModelChoice
 from memory.errors import ModelCancelledError, NotFoundError
-from memory.nouns import Answer, AskEvent, Scope, Token
-from memory.store import chats, conversations
+from memory.nouns import Answer, AskEvent, Citation, Scope, Token
+from memory.store import chats, conversations, episodes, traces
+from memory.store.connect import Connection
+from memory.store.conversations import State
+from memory.store.forget import FORGOTTEN_ANSWER
 
 if TYPE_CHECKING:
     from memory import Memory
@@ -86,6 +89,7 @@ def _work(
     """Fills the channel with the events, and keeps the answer in its chat session."""
     heard.by = channel
     said: list[str] = []
+    cited: list[Citation] = []
     answer: Answer | None = None
     try:
         for event in events:
@@ -94,9 +98,11 @@ def _work(
             sent = views.event(event)
             if isinstance(event, Token):
                 said.append(event.text)
+            if isinstance(event, Citation):
+                cited.append(event)
             if isinstance(event, Answer) and isinstance(sent, wire.Answered):
                 answer = event
-                _save(memory, writer, chat, answer, "")
+                _save(memory, writer, chat, answer)
                 sent = replace(sent, conversation=chat, ms=round((time.monotonic() - heard.began) * 1000, 1))
             channel.put(sent)
     except ModelCancelledError:
@@ -106,7 +112,7 @@ def _work(
         channel.put(failed(error))
     finally:
         if answer is None:
-            _save(memory, writer, chat, None, "".join(said))
+            _save(memory, writer, chat, Answer("".join(said), tuple(cited)), state="partial")
         channel.end()
 
 
@@ -131,12 +137,13 @@ def _no_chat(name: str, names: list[str]) -> str:
     return f"{shown} There are: {', '.join(repr(by_form[form][:NAME_CHARS]) for form in first)}{more}."
 
 
-def _save(memory: Memory, writer: Writer, chat: int | None, answer: Answer | None, said: str) -> None:
-    """Writes the answer into its chat session; without an answer, what was said until it broke off."""
+def _save(memory: Memory, writer: Writer, chat: int | None, answer: Answer, state: State = "complete") -> None:
+    """Writes the answer into its chat session, or what was said until it broke off, with what that was cited from: by
+    its citations forgetting finds it."""
     if chat is None:
         return
     try:
-        writer.write(partial(_reply, memory, chat, answer, said))
+        writer.write(partial(_reply, memory, chat, answer, state))
     except (Exception, CancelledError) as error:  # the session was deleted meanwhile, or the daemon is ending
         log.warning("an answer was not kept in chat session %d: %s", chat, type(error).__name__)
 
@@ -146,18 +153,25 @@ def _say(memory: Memory, chat: int, text: str) -> None:
         conversations.append(conn, chat, "user", text, views.now())
 
 
-def _reply(memory: Memory, chat: int, answer: Answer | None, said: str) -> None:
+def _reply(memory: Memory, chat: int, answer: Answer, state: State) -> None:
     with memory.store.writing() as conn:
-        if answer is None:
-            conversations.append(conn, chat, "memory", said, views.now(), state="partial")
-        else:
-            conversations.append(
-                conn,
-                chat,
-                "memory",
-                answer.text,
-                views.now(),
-                citations=answer.citations,
-                no_answer=answer.no_answer,
-                trace_id=answer.trace_id,
-            )
+        if not _is_there(conn, answer):
+            answer = Answer(FORGOTTEN_ANSWER)
+        conversations.append(
+            conn,
+            chat,
+            "memory",
+            answer.text,
+            views.now(),
+            state=state,
+            citations=answer.citations,
+            no_answer=answer.no_answer,
+            trace_id=answer.trace_id,
+        )
+
+
+def _is_there(conn: Connection, answer: Answer) -> bool:
+    """Whether nothing of what the answer rests on has been forgotten since it was given."""
+    cited = {citation.episode_id for citation in answer.citations}
+    is_traced = answer.trace_id is None or traces.exists(conn, answer.trace_id)
+    return is_traced and len(episodes.by_ids(conn, sorted(cited))) == len(cited)

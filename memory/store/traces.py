@@ -125,6 +125,11 @@ def is_whole(conn: Connection, trace: Trace, answer: Answer | None) -> bool:
     return bool(there == len(nodes))
 
 
+def exists(conn: Connection, id: int) -> bool:
+    """Whether there is such a trace: it goes with what it showed."""
+    return conn.execute("SELECT 1 FROM trace WHERE id = ?", (id,)).fetchone() is not None
+
+
 def newest(conn: Connection) -> int | None:
     """The id of the newest trace; None if there is none."""
     row = conn.execute("SELECT id FROM trace ORDER BY id DESC LIMIT 1").fetchone()

@@ -16,8 +16,9 @@ from daemon.activity import Channel
 from daemon.views import now
 from daemon.writer import Writer
 from memory import Memory
-from memory.nouns import Answer, AskEvent, Token
+from memory.nouns import Answer, AskEvent, Citation, Document, Token
 from memory.store import conversations
+from memory.store.forget import FORGOTTEN_ANSWER
 from plugins import manager
 
 
@@ -116,3 +117,28 @@ async def test_a_chat_that_is_deleted_meanwhile_costs_nobody_the_answer(memory: 
     threading.Thread(target=work, args=(channel,)).start()
     *_, last = [event async for event in channel.events()]
     assert isinstance(last, wire.Answered) and last.text == "The tide turns."
+
+
+@pytest.mark.parametrize("breaks", [True, False])
+@pytest.mark.parametrize("late", [True, False])
+async def test_what_is_forgotten_stays_in_no_chat(memory: Slow, writer: Writer, breaks: bool, late: bool) -> None:
+    """`late`: it is forgotten once the answer is kept; else while it is written. `breaks`: it is never whole."""
+    text = "The tide turns at nine."
+    receipt = memory.remember_many([Document("/tide.md", text)])[0]
+    citation = Citation(1, receipt.episode_ids[0], "/tide.md", "Tide", text, 1, 1, passage=text)
+    chat = new_chat(memory)
+
+    def events() -> Iterator[AskEvent]:
+        yield Token(text)
+        yield citation
+        if not late:
+            memory.forget(source="/tide.md")
+        if breaks:
+            raise RuntimeError("the model broke off")
+        yield Answer(text, (citation,))
+
+    await asyncio.to_thread(asking._work, memory, writer, events(), asking._Heard(), chat, Channel())
+    if late:
+        assert messages(memory, chat)[0][1] == text
+        memory.forget(source="/tide.md")
+    assert [kept for _, kept, _ in messages(memory, chat)] == [FORGOTTEN_ANSWER]
