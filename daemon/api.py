@@ -23,13 +23,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
-from daemon import asking, conversing, explaining, keeping, revising, verdicts, views, wire
+from daemon import asking, conversing, explaining, keeping, learning, revising, verdicts, views, wire
 from daemon.activity import Activity, Channel
 from daemon.adds import Adds
 from daemon.embedding import Embedding
 from daemon.enrichment import Enrichment
 from daemon.failures import failed
 from daemon.gate import TOO_LARGE, fail, reply
+from daemon.learning import Learning
 from daemon.models import Models
 from daemon.settings import Settings
 from daemon.tasks import Tasks
@@ -64,6 +65,7 @@ class Services:
     embedding: Embedding
     models: Models
     enrichment: Enrichment
+    learning: Learning
     estimate: Callable[[wire.EstimateRequest], wire.Estimate]
     activity: Activity
     backups: Path
@@ -115,6 +117,7 @@ def build(services: Services) -> FastAPI:
     _question_routes(app, services)
     explaining.routes(app, services.memory, services.read)
     verdicts.routes(app, services.memory, services.writer, services.workers.submit, _stream)
+    learning.routes(app, services.learning, services.workers.submit, services.work, _stream)
     _fact_routes(app, services)
     _writing_routes(app, services)
     _folder_routes(app, services)

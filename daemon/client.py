@@ -90,6 +90,15 @@ class Client:
         """The events of making views anew; the last one is a Rebuilt. It goes on if the stream is closed."""
         return self._stream("POST", "/rebuild", wire.RebuildRequest(what), ends=wire.Rebuilt)
 
+    def learn(self, dry_run: bool = False) -> Stream:
+        """The events of learning from earlier questions; the last one is a Learnt. It goes on if the stream is
+        closed."""
+        return self._stream("POST", "/learn", wire.LearnRequest(dry_run), ends=wire.Learnt)
+
+    def unlearn(self) -> wire.Unlearnt:
+        """Takes back what was learnt last."""
+        return self._call("POST", "/learn/undo", wire.Unlearnt, timeout=SLOW)
+
     def remember(self, request: wire.RememberRequest) -> wire.Remembered:
         return self._call("POST", "/remember", wire.Remembered, request, SLOW)
 

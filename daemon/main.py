@@ -85,6 +85,7 @@ class Daemon:
         from daemon.enrichment import Enrichment
         from daemon.estimate import estimate
         from daemon.ingest import Ingest
+        from daemon.learning import Learning
         from daemon.models import Models
         from daemon.revising import News
         from daemon.tasks import Tasks
@@ -115,6 +116,7 @@ class Daemon:
         self.models = Models(self.memory, plugins, self.writer, self.settings)
         self.enrichment = Enrichment(self.memory, self.models, self.writer, self.settings.enrichment)
         self.models.changed = self.enrichment.wake
+        self.learning = Learning(self.memory, self.models, self.writer, self.settings.learning, self.activity.publish)
         self.services = Services(
             settings=self.settings,
             memory=self.memory,
@@ -125,6 +127,7 @@ class Daemon:
             embedding=self.embedding,
             models=self.models,
             enrichment=self.enrichment,
+            learning=self.learning,
             estimate=partial(estimate, plugins, self.models, self.settings, self.paths.all()),
             activity=self.activity,
             backups=self.paths.backups,
@@ -191,6 +194,7 @@ class Daemon:
         self.gate.stopping = True
         self._beginning.join(DRAIN_SECONDS)
         self.watcher.close()
+        self.learning.close(DRAIN_SECONDS)
         self.enrichment.close(DRAIN_SECONDS)
         self.models.close()
         self.tasks.close(DRAIN_SECONDS)

@@ -106,6 +106,14 @@ class EnrichmentSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LearningSettings:
+    """Learning from the questions that were answered well, at night or by `pal learn`."""
+
+    enabled: bool = setting(True, "Whether it happens every night by itself.")
+    calls: int = setting(30, "Questions a night of which a model is asked what they needed; 0: it is not asked.")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of it. A section of config.toml is a path in here: [memory.recall] is `settings.memory.recall`."""
 
@@ -114,6 +122,7 @@ class Settings:
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     models: ModelsSettings = field(default_factory=ModelsSettings)
     enrichment: EnrichmentSettings = field(default_factory=EnrichmentSettings)
+    learning: LearningSettings = field(default_factory=LearningSettings)
     ollama: OllamaSettings = field(default_factory=OllamaSettings)
     anthropic: AnthropicSettings = field(default_factory=AnthropicSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)

@@ -7,6 +7,7 @@ Times are ISO 8601 strings with an offset.
 A question's stream:  Stage*  Visited*  (Chunk | Cited)*  then one Answered or one Failed.
 An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
 A rebuild's stream: Progress*  then one Rebuilt or one Failed.
+Learning's stream: Progress*  then one Learnt or one Failed.
 A probe's stream:  Progress*  then one Graded or one Failed.
 The activity stream:  Progress, SourceChanged, FactChanged, Skipped, Embedding, Notice, as long as the client listens.
 
@@ -29,6 +30,7 @@ Requests without a body:
     GET    /traces/{id}/whynot?words=                 -> WhyNotReply
     GET    /check                                     -> CheckReply
     GET    /diagnosis?limit=                          -> Diagnosis
+    POST   /learn/undo                                -> Unlearnt
     GET    /embedder                                  -> EmbedderReply
     GET    /models                                    -> ModelsReply
     GET    /conversations, /conversations/{id}        -> ConversationsReply, MessagesReply
@@ -54,6 +56,7 @@ from daemon.wire.events import (
     FactChanged,
     Failed,
     Graded,
+    Learnt,
     Notice,
     Progress,
     Rebuilt,
@@ -106,6 +109,7 @@ from daemon.wire.replies import (
     SourceRow,
     SourcesReply,
     Status,
+    Unlearnt,
 )
 from daemon.wire.requests import (
     AddRequest,
@@ -118,6 +122,7 @@ from daemon.wire.requests import (
     FeedbackRequest,
     FolderRequest,
     ForgetRequest,
+    LearnRequest,
     NamesRequest,
     ProbeRequest,
     RebuildRequest,
@@ -180,6 +185,8 @@ __all__ = [
     "Hub",
     "Judged",
     "KnownFact",
+    "LearnRequest",
+    "Learnt",
     "LostPassage",
     "Message",
     "MessagesReply",
@@ -211,6 +218,7 @@ __all__ = [
     "Strand",
     "Trace",
     "TracesReply",
+    "Unlearnt",
     "UsedSource",
     "VerdictRequest",
     "Visited",

@@ -147,6 +147,31 @@ class Rebuilt:
 
 
 @dataclass(frozen=True, slots=True)
+class Learnt:
+    """The end of learning from earlier questions: how many there were, with so many labels; of so many a model was
+    asked, and why of no more. `trained` on some, `measured` on the newest: `before` and `after` are the percent of what
+    they needed that is found, `margin` half the 95 % interval of the difference; `near`: what could be found at all;
+    `shadow`: what an earlier scorer that is not used finds in the questions since it was made. `promoted`: it is used
+    from now on, with `dry_run` it would be."""
+
+    questions: int
+    labels: int
+    calls: int
+    calls_ended: str
+    trained: int
+    measured: int
+    before: float | None
+    after: float | None
+    margin: float | None
+    near: float | None
+    shadow: float | None
+    promoted: bool
+    reason: str
+    dry_run: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Graded:
     """The end of a probe. The first four grades are shares in [0, 1]; `context` is in tokens; `good_for` are roles."""
 
@@ -192,6 +217,7 @@ Event = (
     | Notice
     | Added
     | Rebuilt
+    | Learnt
     | Graded
     | Failed
 )

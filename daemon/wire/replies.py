@@ -344,3 +344,11 @@ class MessagesReply:
 
     conversation: Conversation
     messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unlearnt:
+    """Whether something that was learnt at night was taken back, and whether what was used before it is used again."""
+
+    undone: bool
+    earlier: bool

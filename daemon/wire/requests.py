@@ -40,6 +40,13 @@ class FeedbackRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class LearnRequest:
+    """POST /learn -> learning's stream. With `dry_run` nothing is written."""
+
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RebuildRequest:
     """POST /rebuild -> rebuild stream. `what`: "memory", what edges remember of questions, from the traces; "text", the
     full text, from the passages."""

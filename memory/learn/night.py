@@ -249,7 +249,7 @@ class _Night:
         studied = self._studied(lessons, asked)
         self._note(questions=len(studied))
         if len(studied) < self._least:
-            self._note(reason=f"{len(studied)} questions are too few to learn from; {self._least} are needed.")
+            self._note(reason=f"It takes {self._least} questions to learn from; so far: {len(studied)}.")
             return
         newest = max(1, round(NEWEST * len(studied)))
         older, measured = studied[:-newest], studied[-newest:]

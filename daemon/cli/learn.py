@@ -1,0 +1,74 @@
+"""pal learn: which ways through memory lead to answers, learnt from the questions that were asked."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.options import json_option
+from daemon.cli.session import Session, pass_session
+from daemon.client import DaemonDownError
+from daemon.terminal import count
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Only say what would come of it.")
+@click.option("--undo", is_flag=True, help="Take back what was learnt last.")
+@json_option
+@pass_session
+def learn(session: Session, dry_run: bool, undo: bool, as_json: bool) -> None:
+    """Learn from earlier questions which ways lead to answers.
+
+    This happens every night by itself. What is learnt is used only if it finds clearly more of what the newest
+    questions needed than what is used now; the strategies with "entities" use it (memory.recall.strategy).
+    """
+    if dry_run and undo:
+        raise click.UsageError("Say --dry-run or --undo, not both.")
+    if undo:
+        undone = session.client.unlearn()
+        if as_json:
+            output.print_json(undone)
+        else:
+            click.echo(_undone(undone))
+        return
+    done = _followed(session, dry_run, as_json)
+    if not as_json:
+        _print(done)
+
+
+def _undone(undone: wire.Unlearnt) -> str:
+    if not undone.undone:
+        return "Nothing that was learnt at night is in use."
+    return f"Taken back. {'What was used before it is used again.' if undone.earlier else 'Nothing is used instead.'}"
+
+
+def _print(done: wire.Learnt) -> None:
+    rows = [("Questions", f"{done.questions:,} with {count(done.labels, 'label')}")]
+    if done.calls or done.calls_ended:
+        rows.append(("Model", f"asked about {count(done.calls, 'question')}. {done.calls_ended}".strip()))
+    if done.before is not None and done.after is not None:
+        margin = f" (± {done.margin:.1f})" if done.margin is not None else ""
+        rows.append(("Found before", f"{done.before:.1f} % of what the newest {done.measured} needed"))
+        rows.append(("Found after", f"{done.after:.1f} %{margin}"))
+    verdict = "would be used" if done.dry_run else "in use now"
+    rows.append(("Outcome", f"{verdict if done.promoted else 'not used'}. {done.reason}"))
+    output.print_table(rows)
+
+
+def _followed(session: Session, dry_run: bool, as_json: bool) -> wire.Learnt:
+    """Tells how far it is: a bar on a terminal, events with JSON."""
+    show_bar = not as_json and sys.stderr.isatty()
+    with click.progressbar(length=0, label="Learning", file=sys.stderr, hidden=not show_bar) as bar:
+        for event in session.client.learn(dry_run):
+            if as_json:
+                output.print_json(event)
+            match event:
+                case wire.Progress():
+                    bar.length = max(event.total, event.done)
+                    bar.update(event.done - bar.pos)
+                case wire.Learnt():
+                    return event
+    raise DaemonDownError("The daemon went away while it learnt. Nothing is lost; do it again.")

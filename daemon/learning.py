@@ -1,0 +1,152 @@
+"""Learning from earlier questions: with which model, and the routes that begin it or take it back.
+
+One at a time, in a thread of its own; questions and reading go on meanwhile. A daemon that stops breaks it off, and
+what was in use stays in use.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import CancelledError
+from functools import partial
+from typing import Any
+
+from fastapi import FastAPI, Response
+from fastapi.responses import StreamingResponse
+
+from daemon import wire
+from daemon.activity import Channel
+from daemon.failures import ConflictError, failed
+from daemon.gate import reply
+from daemon.models import Models
+from daemon.settings import LearningSettings
+from daemon.writer import Writer
+from memory import Memory
+from memory.learn.night import Progress, Report, Write
+from memory.protocols import LLM
+
+log = logging.getLogger(__name__)
+
+WORDS = {"label": "questions", "train": "training", "measure": "measuring", "done": "done"}
+
+Tell = Callable[[wire.Event], None]
+
+
+class Learning:
+    """What this daemon learns, at night or when a person says so, until `close`."""
+
+    def __init__(
+        self, memory: Memory, models: Models, writer: Writer, settings: LearningSettings, publish: Tell
+    ) -> None:
+        self._memory = memory
+        self._models = models
+        self._writer = writer
+        self._enabled, self._calls = settings.enabled, settings.calls
+        self._publish = publish
+        self._busy = threading.Lock()
+        self._closing = threading.Event()
+
+    def close(self, timeout: float) -> bool:
+        """Breaks off what is being learnt. False if time ran out."""
+        self._closing.set()
+        ended = self._busy.acquire(timeout=timeout)
+        if ended:
+            self._busy.release()
+        return ended
+
+    def at_night(self, write: Write, cancelled: Callable[[], bool]) -> str:
+        """What a night does (a `daemon.nightly.Learn`); a sentence about what came of it, none if nothing was to do."""
+        if not self._enabled:
+            return ""
+        try:
+            done = self.study(False, lambda event: None, write, cancelled)
+        except ConflictError:  # a person has begun it just now
+            return ""
+        if done.promoted:
+            self._publish(wire.Notice("info", f"Learnt at night: {done.reason} To take it back: pal learn --undo"))
+        return done.reason
+
+    def study(
+        self,
+        dry_run: bool,
+        tell: Tell,
+        write: Write | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> wire.Learnt:
+        """Learns, and tells how far it is; what came of it. `write` runs each unit, by default behind whatever a person
+        waits for. ConflictError if it is happening already."""
+        if not self._busy.acquire(blocking=False):
+            raise ConflictError("It is learning already. Try again when it is done: pal learn")
+        try:
+            report = self._memory.study(
+                self._model(),
+                calls=self._calls,
+                dry_run=dry_run,
+                write=write or (lambda unit: self._writer.submit(unit).result()),
+                progress=lambda progress: tell(_progress(progress)),
+                cancelled=lambda: self._closing.is_set() or cancelled(),
+            )
+        finally:
+            self._busy.release()
+        return learnt(report, dry_run)
+
+    def undo(self) -> wire.Unlearnt:
+        """Takes back what was last brought into use. ConflictError if it is learning."""
+        if not self._busy.acquire(blocking=False):
+            raise ConflictError("It is learning at the moment. Try again when it is done.")
+        try:
+            undone = self._writer.write(self._memory.unstudy)
+        finally:
+            self._busy.release()
+        return wire.Unlearnt(undone is not None, undone is not None and undone[1] is not None)
+
+    def _model(self) -> LLM | None:
+        """The model that may be asked what questions needed, if there is one now."""
+        model = self._models.for_role("extract", local_only=False) if self._calls else None
+        return None if model is None or (not model.is_local and self._models.day_is_spent) else model
+
+
+def routes(
+    app: FastAPI,
+    learning: Learning,
+    start: Callable[[Callable[[], None]], Any],
+    work: Callable[[Callable[[], wire.Unlearnt]], Any],
+    stream: Callable[[AsyncIterator[wire.Event]], Response],
+) -> None:
+    """`start` runs what takes a while in a thread of its own, `work` waits for it; `stream` sends events."""
+
+    @app.post("/learn", response_class=StreamingResponse)
+    async def learn(request: wire.LearnRequest) -> Response:
+        channel = Channel()
+        start(partial(_filled, learning, request.dry_run, channel))
+        return stream(channel.events())
+
+    @app.post("/learn/undo", response_model=wire.Unlearnt)
+    async def undo() -> Response:
+        return reply(await work(learning.undo))
+
+
+def learnt(report: Report, dry_run: bool) -> wire.Learnt:
+    """The report as clients get it."""
+    return wire.Learnt(
+        report.questions, sum(report.labels.values()), report.calls, report.calls_ended, report.trained,
+        report.measured, report.sigma, report.scorer, report.margin, report.reached, report.shadow, report.promoted,
+        report.reason, dry_run, report.seconds,
+    )  # fmt: skip
+
+
+def _filled(learning: Learning, dry_run: bool, channel: Channel) -> None:
+    """Goes on if nobody listens any more: half of it helps nobody."""
+    try:
+        channel.put(learning.study(dry_run, channel.put))
+    except (Exception, CancelledError) as error:
+        log.error("learning failed: %s", type(error).__name__)
+        channel.put(failed(error))
+    finally:
+        channel.end()
+
+
+def _progress(progress: Progress) -> wire.Progress:
+    return wire.Progress(progress.done, progress.total, WORDS[progress.stage])

@@ -1,0 +1,68 @@
+"""pal learn: from the command to the memory and back, with a real daemon."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory.learn.features import WIDTH
+from memory.learn.night import LEAST, kind
+from memory.learn.scorer import HIDDEN
+from memory.store import training
+from memory.store.store import Store
+from plugins import manager
+from tests.cli.test_traces import HARBOUR, ask
+from tests.cli.vault import NOTES, Shell
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    folder = tmp_path_factory.mktemp("town")
+    shell = Shell(folder, folder / "home")
+    assert shell.pal("add", str(NOTES)).code == 0
+    return shell
+
+
+@pytest.fixture(scope="module", autouse=True)
+def stopped(town: Shell) -> object:
+    yield
+    town.pal("daemon", "stop")
+
+
+def promoted(home: Path) -> None:
+    """Puts a scorer into use, as a night would."""
+    with Store.open(home / "memory.db") as store, store.writing() as conn:
+        name = kind(manager.load().embedder("static").name)
+        id = training.store_model(conn, name, 1, bytes(4 * (WIDTH + WIDTH * HIDDEN + 2 * HIDDEN)), {})
+        training.promote(conn, id)
+
+
+def test_few_questions_are_too_few_and_it_says_so(town: Shell) -> None:
+    said = town.pal("learn")
+    assert said.code == 0
+    assert "0 with 0 labels" in said.out
+    assert f"not used. It takes {LEAST} questions to learn from; so far: 0." in said.out
+
+
+def test_a_good_answer_is_a_question_to_learn_from(town: Shell) -> None:
+    id = ask(town, HARBOUR)
+    town.pal("good", str(id))
+    dry = town.pal("learn", "--dry-run")
+    assert "Questions  1 with" in dry.out and "so far: 1." in dry.out
+    events = town.pal("learn", "--json").lines
+    assert events[-1]["type"] == "Learnt" and events[-1]["questions"] == 1 and not events[-1]["dry_run"]
+    assert {event["type"] for event in events[:-1]} == {"Progress"}
+
+
+def test_what_was_learnt_can_be_taken_back(town: Shell) -> None:
+    assert town.pal("learn", "--undo").out == "Nothing that was learnt at night is in use.\n"
+    town.pal("daemon", "stop")
+    promoted(town.home)
+    assert town.pal("learn", "--undo", "--json").json == {"undone": True, "earlier": False}
+    assert town.pal("learn", "--undo").out == "Nothing that was learnt at night is in use.\n"
+
+
+def test_one_thing_at_a_time(town: Shell) -> None:
+    said = town.pal("learn", "--undo", "--dry-run")
+    assert said.code == 2 and "not both" in said.err
