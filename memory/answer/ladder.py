@@ -224,7 +224,7 @@ class _Ladder:
             if rise.tier == "R3":
                 yield from self._guided(llm, said.missing, keep)
             elif driver is not None:
-                yield from self._driven(driver, said.missing)
+                yield from self._driven(driver, said.missing, keep)
             if self.found is not before:
                 return True
 
@@ -244,7 +244,7 @@ class _Ladder:
         self.expanded |= dict.fromkeys(edge for step in looked.steps for edge in step.detail.get("edges", ()))
         self._collect(looked.episodes)
 
-    def _driven(self, llm: LLM, missing: Sequence[str]) -> Generator[Event, None, None]:
+    def _driven(self, llm: LLM, missing: Sequence[str], keep: Allowance) -> Generator[Event, None, None]:
         self.meter.allow(OF_AGENT)
         found = self.found
         toolbox = Toolbox(
@@ -252,7 +252,7 @@ class _Ladder:
         )
         try:
             looked = agent(
-                Metered(llm, self.meter),
+                Metered(llm, self.meter, keep),
                 toolbox,
                 self.found.question.text,
                 turns=OF_AGENT.calls,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memory.answer.allowance import ALLOWED, OF_AGENT
 from memory.answer.ladder import moved
 from memory.errors import ModelCancelledError, ModelUnavailableError
-from memory.llm import LlmRequest, Reply, Usage, length
+from memory.llm import LlmRequest, Reply, ToolCall, Usage, length
 from memory.nouns import Answer, Effort, Step, Token
 from memory.protocols import LLM
 from memory.recall.tool_list import TOOLS
@@ -176,6 +176,32 @@ class _Any:
 
     def stream(self, request: LlmRequest) -> Any:
         yield self.complete(request)
+
+
+class _Thirsty(_Any):
+    """Collects a passage in every turn, for as long as it may; the answer stands in the first."""
+
+    def complete(self, request: LlmRequest) -> Reply:
+        if not request.tools:
+            shown = request.messages[0].text
+            return Reply("DONE" if request.purpose == "guide" else _cited(shown), Usage(length(request), 20))
+        self.calls += 1
+        call = ToolCall("1", "collect_chunk", {"passage": self.calls - 1})
+        if self.calls == 1:
+            call = ToolCall("1", "vector_search", {"query": "Marlin lies in Skagen", "k": 10})
+        return Reply("", Usage(5_100, request.max_tokens), calls=(call,))
+
+
+def _cited(shown: str) -> str:
+    line = next((line for line in shown.splitlines() if "[" in line and '"Marlin"' in line), "")
+    return f"It lies in Skagen {line[: line.index(']') + 1]}." if line else "NO ANSWER: the harbour"
+
+
+def test_who_searches_leaves_enough_to_answer_from_what_it_found(fleet: Desk) -> None:
+    llm = _Thirsty([])
+    heard = fleet.ask(QUESTION, lambda _: llm, effort="deep", driver=lambda _: llm)
+    assert rungs(heard)[-1] == "R4" and llm.calls > 9
+    assert heard.answer.model == llm.name and "Skagen" in heard.answer.text
 
 
 SAID = st.one_of(
