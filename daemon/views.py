@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -182,7 +183,9 @@ def forgotten(gone: Forgotten, copies: Iterable[Path]) -> wire.Forgotten:
 
 def diagnosis(found: Diagnosis) -> wire.Diagnosis:
     """Field for field the same."""
-    return wire.decode(wire.Diagnosis, wire.encode(found))
+    told = wire.decode(wire.Diagnosis, wire.encode(replace(found, trend=())))
+    trend = (wire.Period(one.since.isoformat(), one.questions, dict(one.figures)) for one in found.trend)
+    return replace(told, trend=tuple(trend))
 
 
 def cited(citation: Citation) -> wire.Cited:

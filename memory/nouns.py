@@ -400,10 +400,22 @@ class AliasSuspect:
 
 
 @dataclass(frozen=True, slots=True)
+class Period:
+    """The questions from a time on until the next period begins, and their figures by name, as far as they say anything
+    about it; `memory.learn.trend` defines them."""
+
+    since: datetime
+    questions: int
+    figures: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """How well the graph serves the questions that were asked; `memory.learn.diagnose` defines every figure.
 
-    Rates lie in [0, 1]. None, and an empty `reachability`, stand where no question says anything about it.
+    Rates lie in [0, 1]. None, and an empty `reachability`, stand where no question says anything about it. `figures`:
+    what `memory.learn.trend` tells of the same questions and of how things stand, `trend` the same over time, the
+    oldest first. `advice`: what there is to do, a sentence with its command each.
     """
 
     questions: int
@@ -422,3 +434,6 @@ class Diagnosis:
     hubs: tuple[Hub, ...] = ()
     alias_suspects: tuple[AliasSuspect, ...] = ()
     failures: tuple[FailureClass, ...] = ()
+    figures: Mapping[str, float] = field(default_factory=dict)
+    trend: tuple[Period, ...] = ()
+    advice: tuple[str, ...] = ()

@@ -235,9 +235,19 @@ class AliasSuspect:
 
 
 @dataclass(frozen=True, slots=True)
+class Period:
+    """The questions from a time on until the next period begins, and their figures, as far as they say anything."""
+
+    since: str
+    questions: int
+    figures: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """How well the graph served the newest `questions`. `memory.learn.diagnose` defines the figures. None, and an empty
-    `reachability` (within 1, 2, 3 hops), stand where no question says anything about it."""
+    `reachability` (within 1, 2, 3 hops), stand where no question says anything about it. `memory.learn.trend` defines
+    `figures`, and those of each period of the `trend`, the oldest first. `advice`: what there is to do."""
 
     questions: int
     no_answer_rate: float | None
@@ -255,6 +265,9 @@ class Diagnosis:
     hubs: tuple[Hub, ...] = ()
     alias_suspects: tuple[AliasSuspect, ...] = ()
     failures: tuple[FailureClass, ...] = ()
+    figures: dict[str, float] = field(default_factory=dict)
+    trend: tuple[Period, ...] = ()
+    advice: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

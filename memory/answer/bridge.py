@@ -60,13 +60,14 @@ class Bridge:
     followed: int = 0
 
     def told(self, shown: Sequence[Line]) -> dict[str, Any]:
-        """What the trace says of it: how many chains there were, which of the shown lines come from one, by number,
-        and each chain that is shown whole."""
+        """What the trace says of it: how many chains there were, which of the shown lines come from one, by number
+        and by episode, and each chain that is shown whole."""
         number = {line.thesis_id: place for place, line in enumerate(shown, 1)}
         whole = [way for way in self.ways if all(line.thesis_id in number for line in way.lines)]
         return {
             "chains": self.followed,
             "bridging": sorted(number[line.thesis_id] for line in self.lines if line.thesis_id in number),
+            "bridged": sorted({line.episode.id for line in self.lines if line.thesis_id in number}),
             "chain": [way.text(number) for way in whole],
         }
 

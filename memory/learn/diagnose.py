@@ -7,7 +7,9 @@ where the graph is asked. What was forgotten has no traces.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from math import fsum
@@ -17,11 +19,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from memory.graph import Graph
+from memory.learn import trend
 from memory.learn.names import alike
 from memory.learn.reach import HOPS, Reach, Reached
 from memory.nouns import Diagnosis, FailureClass, Hub
+from memory.store import courses, health, traces
 from memory.store import graph as stored
-from memory.store import health, traces
 from memory.store.connect import Connection
 from memory.store.traces import Outcome
 
@@ -31,19 +34,23 @@ MOST_MS = 1000.0  # that a question without a model may take
 MOST_CALLS = 12  # of a model, that a question may take
 HUBS = 5  # told
 SUSPECTS = 10  # told
+ADVISED = 3  # of them, with their command
+ENOUGH_FIRED, PRECISE = 50, 0.3  # edges replayed; share of them that led to what was cited, below which it is told
+OFTEN, WORTHWHILE = 0.3, 0.2  # share of questions for which a model looked further; share of those it answered
 COMPARED = 10_000  # objects whose names are compared, those that most passages mention
 
 FailureName = Literal["coverage", "connectivity", "provenance", "queryability"]
 
 REPAIRS: dict[FailureName, str] = {
     "coverage": (
-        "The memory knows no name in the question. If something was read about it, write the name as you ask for it:"
-        " [[NAME]] in the text, or `aliases: [NAME]` at the head of the note about it. If not, read it: `pal add PATH`."
-        " What could not be read: `pal status --skipped`."
+        "The memory knows no name in the question. If nothing was read about it, read it: `pal add PATH`. If something"
+        " was, write the name as you ask for it: [[NAME]] in the text, or `aliases: [NAME]` at the head of the note."
+        " If the memory knows another name of it: `pal same NAME OTHER`. What was not read: `pal status --skipped`."
     ),
     "connectivity": (
         "Nothing leads from what the question named to what answered it. Name both in one passage, or link them with"
-        " [[NAME]]. `pal facts NAME` shows what leads away from a name."
+        " [[NAME]]; `pal remember TEXT` does for a passage. `pal facts NAME` shows what leads away from a name. A model"
+        " that reads your notes finds more of such links: `pal models`, `pal resume`."
     ),
     "provenance": (
         "Passages were shown, but none held an answer that was sure enough. `pal recall QUESTION` shows them. If the"
@@ -69,13 +76,46 @@ class _Case(NamedTuple):
 
 def of(conn: Connection, graph: Graph, limit: int = TRACES) -> Diagnosis:
     """The diagnosis from the newest `limit` traces. `graph` is what the memory answers from now."""
-    return diagnose(
+    found = diagnose(
         traces.outcomes(conn, limit),
         graph,
         partial(stored.object_labels, conn),
         health.stale_memory(conn),
         health.dead_jobs(conn),
     )
+    asked = courses.newest(conn, limit)
+    figures = trend.figures(asked) | trend.now(conn)
+    fired = sum(one.fired for one in asked)
+    return replace(found, figures=figures, trend=trend.trend(conn), advice=tuple(advice(found, figures, fired)))
+
+
+def advice(found: Diagnosis, figures: Mapping[str, float], fired: int) -> Iterator[str]:
+    """What there is to do, beside the repairs of the questions that failed: a sentence each, with its command.
+    `fired`: how many edges were replayed, without many of which their figures say little."""
+    if found.stale_memory:
+        yield f"Memory hangs on {found.stale_memory:,} links that no longer hold. Make it anew: `pal rebuild --memory`"
+    if figures.get("extraction_loss"):
+        yield (
+            f"Models gave up on {figures['extraction_loss']:.0%} of the passages that they were to read. Why:"
+            " `pal status --failed`; to have them read again: `pal retry`"
+        )
+    elif found.dead_jobs:
+        yield f"Jobs that were given up: {found.dead_jobs:,}. Why: `pal status --failed`; again: `pal retry`"
+    if conflicts := int(figures.get("conflicts", 0)):
+        yield f"Facts that contradict each other, and that nobody has decided: {conflicts:,}. `pal review`"
+    for pair in found.alias_suspects[:ADVISED]:
+        names = shlex.join([pair.one, pair.other])
+        yield f"If these are one: `pal same {names}`; if they are two, leave them."
+    if fired >= ENOUGH_FIRED and figures["replay_precision"] < PRECISE:
+        yield (
+            "Most of what earlier answers bring back is not what answers. Say which were wrong: `pal traces` and"
+            " `pal bad`; or do without: `pal config set memory.recall.replay false`, then `pal daemon restart`"
+        )
+    if figures.get("escalation_rate", 0) > OFTEN and figures["escalation_gain"] < WORTHWHILE:
+        yield (
+            "Where a model looked further, it seldom found an answer. To spare its tokens: `pal ask --effort quick"
+            " QUESTION`; for a better model: `pal models`"
+        )
 
 
 def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memory: int, dead_jobs: int) -> Diagnosis:

@@ -224,6 +224,8 @@ def recall(
         with recorder.step("synergy") as detail:
             agreed = synergy(graph, walk, start, mask, settings)
             detail["paths"] = len(agreed.paths)
+            bridges = [one.path.vertices for one in agreed.paths if one.path.tag == "bridge"]
+            detail["bridged"] = sorted({vertex for way in bridges for vertex in way if vertex in graph.row_of})
     with recorder.step("links") as detail:
         linked = links(graph, seeds, scores.fused, mask, settings)
         detail["episodes"] = int(np.count_nonzero(linked))

@@ -6,20 +6,21 @@ import random
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from daemon.cli import COMMANDS
+from daemon.cli import main
 from daemon.settings import Settings, entries
 from memory import Memory
 from memory.graph import EpisodeRow, Graph, Link, ThesisRow
-from memory.learn.diagnose import MANY_SHOWN, MOST_CALLS, MOST_MS, REPAIRS, diagnose
-from memory.nouns import Diagnosis, Document, Hub
+from memory.learn.diagnose import ENOUGH_FIRED, MANY_SHOWN, MOST_CALLS, MOST_MS, REPAIRS, advice, diagnose
+from memory.nouns import AliasSuspect, Diagnosis, Document, Hub
 from memory.protocols import Embedder
 from memory.recall.pipeline import _text_only
 from memory.recall.traversers import Walk
@@ -159,13 +160,49 @@ def test_rates_are_rates_and_the_order_of_traces_does_not_matter(seed: int, data
     assert of(*shuffled, graph=graph) == found
 
 
-@pytest.mark.parametrize("name", REPAIRS)
-def test_a_repair_names_commands_and_settings_that_exist(name: str) -> None:
-    commands = [shlex.split(text) for text in re.findall(r"`(pal .+?)`", REPAIRS[name])]  # type: ignore[index]
+FIGURES = {"extraction_loss": 0.25, "conflicts": 2.0, "replay_precision": 0.1, "escalation_rate": 0.5,
+           "escalation_gain": 0.0}  # fmt: skip
+
+
+def troubled() -> Diagnosis:
+    suspects = (AliasSuspect("Ann O'Hara", "Ann O Hara", 0.95),)
+    return replace(of(), stale_memory=3, dead_jobs=4, alias_suspects=suspects)
+
+
+ADVICE = (*advice(troubled(), FIGURES, ENOUGH_FIRED), *advice(replace(troubled(), stale_memory=0), {}, 0))
+
+
+@pytest.mark.parametrize("text", [*REPAIRS.values(), *ADVICE])
+def test_a_repair_names_commands_and_settings_that_exist(text: str) -> None:
+    commands = [shlex.split(command) for command in re.findall(r"`(pal .+?)`", text)]
     assert commands
-    assert {command[1] for command in commands} <= set(COMMANDS)
+    for _, *words in commands:
+        parses(words)
     keys = {command[3] for command in commands if command[1:3] == ["config", "set"]}
     assert keys <= {f"{row.section}.{row.name}" for row in entries(Settings())}
+
+
+def parses(words: list[str]) -> None:
+    """Fails if `pal` would not take these words."""
+    command: click.Command = main
+    ctx = click.Context(main)
+    while isinstance(command, click.Group) and (words or not command.invoke_without_command):
+        below = command.get_command(ctx, words[0])
+        assert below is not None, words
+        command, words = below, words[1:]
+    command.make_context(command.name, words)
+
+
+def test_each_trouble_has_its_advice() -> None:
+    stale, loss, conflicts, alias, replayed, further, *others = ADVICE
+    assert "3 links" in stale and "`pal rebuild --memory`" in stale
+    assert "25%" in loss and "`pal retry`" in loss
+    assert "nobody has decided: 2." in conflicts
+    assert shlex.split(re.findall(r"`(pal same .+?)`", alias)[0]) == ["pal", "same", "Ann O'Hara", "Ann O Hara"]
+    assert "`pal config set memory.recall.replay false`" in replayed
+    assert "--effort quick" in further
+    assert ["given up: 4" in others[0], "pal same" in others[1], len(others)] == [True, True, 2]
+    assert list(advice(of(), {"replay_precision": 0.1, "escalation_rate": 0.1, "escalation_gain": 0.0}, 3)) == []
 
 
 def asked(memory: Memory, *questions: str) -> None:

@@ -1,0 +1,148 @@
+"""What questions took and used, as numbers: what figures over time are made of, and where these are kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from memory.store import vectors
+from memory.store.codec import id_list, to_json
+from memory.store.connect import Connection
+
+REPLAY = "R0"
+
+
+class Course(NamedTuple):
+    """One question that was answered or refused at `t` (ms UTC). `tier`: how far it went; `calls` of models and their
+    `tokens`; `cited` and `bridged` are episodes (ids), the latter those that only a bridge led to.
+
+    `fired`: how many edges were replayed; `useful`: how many of those led to what is cited. `first`: the tokens that
+    the question which is replayed took when it was asked first, None for others and where nobody knows.
+    """
+
+    id: int
+    t: int
+    no_answer: bool
+    tier: str = "R2"
+    calls: int = 0
+    tokens: int = 0
+    cited: tuple[int, ...] = ()
+    fired: int = 0
+    useful: int = 0
+    bridged: tuple[int, ...] = ()
+    first: int | None = None
+
+
+class State(NamedTuple):
+    """How things are now, in numbers. `lost` and `read`: episodes at which a model gave up, and which one has read;
+    `remembering`: edges that remember something; `conflicts`: facts that contradict others and that nobody settled."""
+
+    lost: int
+    read: int
+    remembering: int
+    conflicts: int
+
+
+class Kept(NamedTuple):
+    """A figure as it was recorded."""
+
+    t: int
+    metric: str
+    value: float
+
+
+def newest(conn: Connection, limit: int, since: int = 0) -> list[Course]:
+    """The newest `limit` questions that were asked after `since`, the oldest first."""
+    rows = conn.execute(
+        "SELECT id, t, no_answer, ifnull(tier, 'R2'), llm_calls, tok_in + tok_out,"
+        " (SELECT json_group_array(value ->> 'episode_id') FROM json_each(citations))"
+        " FROM trace WHERE no_answer IS NOT NULL AND t > ? ORDER BY id DESC LIMIT ?",
+        (since, limit),
+    ).fetchall()[::-1]
+    listed = id_list(row[0] for row in rows)
+    edges = {id: (fired, useful) for id, fired, useful in conn.execute(_FIRED, (listed,))}
+    earlier = {id: one for id, one in _noted(conn, listed, "earlier", ["replay"]) if one is not None}
+    bridged: dict[int, set[int]] = {}
+    for id, some in _noted(conn, listed, "bridged", ["synergy", "answer"]):
+        bridged.setdefault(id, set()).update(some)
+    courses = [
+        Course(
+            id, t, bool(refused), tier, calls, tokens, tuple(dict.fromkeys(json.loads(cited))), *edges.get(id, (0, 0)),
+            tuple(sorted(bridged.get(id, ()))),
+        )
+        for id, t, refused, tier, calls, tokens, cited in rows
+    ]  # fmt: skip
+    return _with_first(conn, courses, earlier)
+
+
+_FIRED = """
+SELECT r.trace_id, count(*), count(c.edge_id) FROM trace_edge r
+ LEFT JOIN trace_edge c ON c.trace_id = r.trace_id AND c.edge_id = r.edge_id AND c.role = 'cited'
+ WHERE r.role = 'replayed' AND r.trace_id IN (SELECT value FROM json_each(?)) GROUP BY r.trace_id"""
+
+
+def _noted(conn: Connection, listed: str, name: str, stages: Sequence[str]) -> Iterator[tuple[int, Any]]:
+    """(question, what a stage of it noted under a name), where one did."""
+    rows = conn.execute(
+        "SELECT trace_id, detail -> ?1 FROM trace_step WHERE stage IN (SELECT value FROM json_each(?2))"
+        " AND trace_id IN (SELECT value FROM json_each(?3)) AND detail -> ?1 IS NOT NULL",
+        (f"$.{name}", to_json(list(stages)), listed),
+    )
+    return ((id, json.loads(noted)) for id, noted in rows)
+
+
+def _with_first(conn: Connection, courses: Sequence[Course], earlier: Mapping[int, int]) -> list[Course]:
+    rows = conn.execute(
+        "SELECT id, tok_in + tok_out FROM trace WHERE id IN (SELECT value FROM json_each(?)) AND ifnull(tier, '') <> ?",
+        (id_list(earlier.values()), REPLAY),
+    )
+    took: dict[int, int] = dict(rows.fetchall())
+    found = []
+    for course in courses:
+        first = took.get(earlier[course.id]) if course.tier == REPLAY and course.id in earlier else None
+        if first is not None:
+            took[course.id] = first  # which this one may have been replayed from itself
+        found.append(course._replace(first=first or None))
+    return found
+
+
+def count(conn: Connection) -> int:
+    """How many questions were answered or refused."""
+    (n,) = conn.execute("SELECT count(*) FROM trace WHERE no_answer IS NOT NULL").fetchone()
+    return int(n)
+
+
+def state(conn: Connection) -> State:
+    """How things are now."""
+    active = vectors.active(conn)
+    (lost,) = conn.execute(
+        "SELECT count(DISTINCT e.value) FROM job j, json_each(j.payload, '$.episodes') e"
+        " JOIN node n ON n.id = e.value AND n.t_expired IS NULL WHERE j.kind = 'extract' AND j.state = 'dead'"
+        " AND NOT EXISTS (SELECT 1 FROM extraction x WHERE x.episode_id = e.value)"
+    ).fetchone()
+    (read,) = conn.execute("SELECT count(DISTINCT episode_id) FROM extraction").fetchone()
+    (edges,) = conn.execute(
+        "SELECT count(DISTINCT edge_id) FROM edge_memory WHERE embedder_id = ?", (active.id if active else None,)
+    ).fetchone()
+    (conflicts,) = conn.execute(
+        "SELECT count(*) FROM revision WHERE relation = 'contradicts' AND state = 'open'"
+    ).fetchone()
+    return State(int(lost), int(read), int(edges), int(conflicts))
+
+
+def keep(conn: Connection, t: int, figures: Iterable[tuple[str, float]]) -> None:
+    """Records figures."""
+    conn.executemany("INSERT INTO diag(t, metric, value) VALUES (?, ?, ?)", [(t, *figure) for figure in figures])
+
+
+def kept(conn: Connection, since: int = 0) -> list[Kept]:
+    """All figures that were recorded from a time on, the oldest first."""
+    rows = conn.execute("SELECT t, metric, value FROM diag WHERE t >= ? AND value IS NOT NULL ORDER BY t", (since,))
+    return [Kept(*row) for row in rows]
+
+
+def last_kept(conn: Connection) -> int:
+    """When figures were recorded last, 0 if never."""
+    (t,) = conn.execute("SELECT ifnull(max(t), 0) FROM diag").fetchone()
+    return int(t)
