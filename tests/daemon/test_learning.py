@@ -1,0 +1,86 @@
+"""Learning in the daemon: one at a time, broken off when it stops, and told when it changes something."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon import wire
+from daemon.failures import ConflictError
+from daemon.learning import Learning, learnt
+from daemon.models import Models
+from daemon.settings import LearningSettings, Settings
+from daemon.writer import Writer
+from memory import Memory
+from memory.learn.night import Report
+from plugins import manager
+
+
+class Place:
+    """A memory with a writer, and what was published."""
+
+    def __init__(self, folder: Path, settings: LearningSettings) -> None:
+        plugins = manager.load()
+        self.memory = Memory.open(folder / "memory.db", embedder=plugins.embedder("static"))
+        self.writer = Writer()
+        self.writer.start()
+        self.told: list[wire.Event] = []
+        models = Models(self.memory, plugins, self.writer, Settings())
+        self.learning = Learning(self.memory, models, self.writer, settings, self.told.append)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    place = Place(tmp_path, LearningSettings())
+    yield place
+    place.writer.close(5)
+    place.memory.close()
+
+
+def test_it_learns_once_at_a_time(place: Place) -> None:
+    inside, go_on = threading.Event(), threading.Event()
+
+    def tell(event: wire.Event) -> None:
+        inside.set()
+        assert go_on.wait(20)
+
+    found: list[wire.Learnt] = []
+    thread = threading.Thread(target=lambda: found.append(place.learning.study(True, tell)))
+    thread.start()
+    assert inside.wait(20)
+    with pytest.raises(ConflictError):
+        place.learning.study(True, place.told.append)
+    with pytest.raises(ConflictError):
+        place.learning.undo()
+    assert place.learning.at_night(lambda unit: unit(), lambda: False) == "", "a person has begun it"
+    assert not place.learning.close(0.01), "it is still at it"
+    go_on.set()
+    thread.join(20)
+    assert found[0].dry_run and not found[0].promoted
+    assert place.learning.close(5)
+
+
+def test_a_night_says_what_came_of_it_and_tells_only_of_what_changed(place: Place) -> None:
+    said = place.learning.at_night(lambda unit: unit(), lambda: False)
+    assert said.startswith("It takes 200 questions") and place.told == []
+    assert place.learning.undo() == wire.Unlearnt(False, False)
+
+
+def test_nothing_happens_at_night_where_nobody_wants_it(tmp_path: Path) -> None:
+    place = Place(tmp_path, LearningSettings(enabled=False))
+    assert place.learning.at_night(lambda unit: unit(), lambda: False) == ""
+    place.writer.close(5)
+    place.memory.close()
+
+
+def test_clients_get_the_figures_of_the_report() -> None:
+    report = Report(
+        questions=250, labels={"citation": 700, "random": 9000}, calls=3, trained=160, measured=50, sigma=70.0,
+        scorer=75.0, margin=2.0, reached=90.0, promoted=True, reason="Because.", seconds=1.5,
+    )  # fmt: skip
+    found = learnt(report, False)
+    assert (found.questions, found.labels, found.before, found.after) == (250, 9700, 70.0, 75.0)
+    assert wire.parse_event(wire.event_line(found)) == found
