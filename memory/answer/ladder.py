@@ -194,8 +194,9 @@ class _Ladder:
         """Looks around what is named, without a model."""
         looked = heuristic(self.found)
         yield from map(self._done, looked.steps)
+        most = max(len(self.found.recall.hits), self._settings.episodes)
         self._collect(looked.episodes)
-        self.found = self.found.best(self._settings.episodes)
+        self.found = self.found.best(most)
 
     def _risen(self, said: Written, llm: LLM, context: Context) -> Generator[Event, None, bool]:
         """Looks further after a model found no answer; whether there is anything new to answer from."""

@@ -17,6 +17,7 @@ from memory.llm import LlmRequest, Reply, ToolCall, Usage, length
 from memory.nouns import Answer, Effort, Step, Token
 from memory.protocols import LLM
 from memory.recall.tool_list import TOOLS
+from memory.settings import AnswerSettings
 from tests.fakes import Hangs, Says
 from tests.fakes.answering import places, seeking
 from tests.memory.answer.conftest import Desk, Heard
@@ -72,6 +73,17 @@ def test_quick_asks_once(fleet: Desk) -> None:
     heard = fleet.ask(QUESTION, effort="quick")
     assert (rungs(heard), len(fleet.ollama.chats)) == (["R2"], 1)
     assert heard.answer.no_answer
+
+
+def test_a_question_of_many_keeps_as_many_passages_where_it_looks_around(fleet: Desk) -> None:
+    shown = []
+    for more in ("", " near Quuxville"):
+        heard = fleet.ask(f"Which boats of the Okafor family were in the harbour{more}?")
+        (first, *_) = (event for event in heard.events if isinstance(event, Step) and event.stage == "route")
+        assert first.detail["enough"] is not bool(more), "nothing is known by that name"
+        (wrote, *_) = (event for event in heard.events if isinstance(event, Step) and event.stage == "compose")
+        shown.append(wrote.detail["passages"])
+    assert shown[1] >= shown[0] > AnswerSettings().episodes
 
 
 def test_deep_goes_on_with_tools(fleet: Desk) -> None:
