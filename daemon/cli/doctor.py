@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import datetime
 from textwrap import indent, wrap
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,8 @@ def doctor(session: Session, memory: bool, last: int, as_json: bool) -> None:
     """Tell what is wrong, and the command that mends it.
 
     Exits with 1 if something is wrong. With --memory: how well the graph of names served
-    the questions that were asked, and what mends those that failed; exits with 0.
+    the questions that were asked, whether what is learnt from them helps, and what mends
+    those that failed; exits with 0.
     """
     if memory:
         diagnosis = session.client.diagnosis(last)
@@ -82,6 +84,14 @@ def _print_diagnosis(found: wire.Diagnosis) -> None:
         )
     for failure in found.failures:
         _print_failure(failure)
+    if found.advice:
+        click.echo("\nWhat there is to do")
+        for sentence in found.advice:
+            _print_wrapped(sentence)
+    if len(found.trend) > 1:
+        click.echo("\nOver time, from the day on that stands above")
+        rows = list(_over_time(found.trend))
+        output.print_table(rows, right=range(1, len(rows[0])))
 
 
 def _figures(found: wire.Diagnosis) -> Iterator[tuple[str, str, str]]:
@@ -97,16 +107,33 @@ def _figures(found: wire.Diagnosis) -> Iterator[tuple[str, str, str]]:
         yield "Neighbourhood noise", _number(found.neighbourhood_noise), "passages shown for one that is cited, median"
         yield "Backfill reliance", _percent(found.backfill_reliance), "cited passages that only the text found"
         yield "Evidence redundancy", _percent(found.evidence_redundancy), "names that two cited passages share, mean"
+        for name, (title, worded, meaning) in LEARNT.items():
+            yield title, worded(found.figures.get(name)), meaning
     yield "Orphans", f"{found.orphans:,}", f"of {count(found.episodes, 'passage')} without any name"
     yield "Stale memory", f"{found.stale_memory:,}", "rows of edge memory that should be gone; must be 0"
     yield "Given up", f"{found.dead_jobs:,}", "jobs that failed too often"
+    for name, (title, worded, meaning) in STANDING.items():
+        yield title, worded(found.figures.get(name)), meaning
+
+
+def _over_time(trend: tuple[wire.Period, ...]) -> Iterator[tuple[str, ...]]:
+    """The figures that are told in any period, a column for each period."""
+    yield "Since", *(datetime.fromisoformat(one.since).astimezone().strftime("%m-%d") for one in trend)
+    yield "Questions", *(f"{one.questions:,}" for one in trend)
+    for name, (title, worded, _) in (ALWAYS | LEARNT | STANDING).items():
+        if any(name in one.figures for one in trend):
+            yield title, *(worded(one.figures.get(name)) for one in trend)
 
 
 def _print_failure(failure: wire.FailureClass) -> None:
     unanswered = f"{failure.unanswered:,} of them without an answer" if failure.unanswered else "answered all the same"
     click.echo(f"\n{failure.name.capitalize()}: {count(failure.questions, 'question')}, {unanswered}")
-    output.print_text(f"  for example: {' '.join(failure.example.split())}")
-    output.print_text(indent("\n".join(wrap(failure.repair, WIDTH, break_long_words=False)), "  "))
+    output.print_text(f"  for example: {' '.join(failure.example.split())}  (pal why {failure.trace_id})")
+    _print_wrapped(failure.repair)
+
+
+def _print_wrapped(text: str) -> None:
+    output.print_text(indent("\n".join(wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)), "  "))
 
 
 def _percent(value: float | None) -> str:
@@ -115,3 +142,30 @@ def _percent(value: float | None) -> str:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
+
+
+def _whole(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}"
+
+
+Words = dict[str, tuple[str, Callable[[float | None], str], str]]  # figure -> title, how it is written, meaning
+
+ALWAYS: Words = {
+    "no_answer_rate": ("No answer", _percent, ""),
+    "cited_per_call": ("Hop efficiency", _number, ""),
+    "cited_per_1k_tokens": ("  by tokens", _number, ""),
+}
+LEARNT: Words = {
+    "replay_rate": ("Replayed", _percent, "questions answered from what answered one before"),
+    "replay_precision": ("Replay precision", _percent, "links that were replayed and led to what is cited"),
+    "replay_saving": ("Replay saving", _percent, "tokens less than when it was asked first"),
+    "bridge_yield": ("Bridge yield", _percent, "passages found through another one that a model then cited"),
+    "escalation_rate": ("Looked further", _percent, "questions for which a model had to look further"),
+    "escalation_gain": ("  and found it", _percent, "those of them that it answered then"),
+    "tokens": ("Tokens", _whole, "for a question that asked a model, mean"),
+}
+STANDING: Words = {
+    "extraction_loss": ("Extraction loss", _percent, "passages at which a model gave up, of those it was to read"),
+    "conflicts": ("Conflicts", _whole, "facts that contradict another one, undecided"),
+    "remembering": ("Remembering", _whole, "links that remember a question"),
+}

@@ -170,17 +170,38 @@ def test_what_was_damaged_is_mended(fleet: Desk) -> None:
     assert learnt(fleet) == before
 
 
-def test_it_survives_another_embedder(fleet: Desk, static: Any) -> None:
+def renamed(static: Any) -> Any:
+    """The same embedder under another name."""
+
     class Renamed:
         batch, query_prefix, document_prefix, dimension = 64, "", "", static.dimension
         name = "the same under another name"
         embed_documents = staticmethod(static.embed_documents)
         embed_query = staticmethod(static.embed_query)
 
+    return Renamed()
+
+
+def test_it_survives_another_embedder(fleet: Desk, static: Any) -> None:
     fleet.ask(QUESTION, replay=True)
-    fleet.memory.switch_embedder(Renamed())
+    fleet.memory.switch_embedder(renamed(static))
     assert edges(fleet) > 0
     assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"]
+
+
+def test_what_is_asked_while_another_embedder_takes_over_counts_beside_what_was(fleet: Desk, static: Any) -> None:
+    fleet.ask(QUESTION, replay=True)
+    asked: list[Heard] = []
+
+    def write(unit: Any) -> Any:
+        if fleet.memory.embedder.name != static.name and not asked:  # it answers, and has learnt nothing yet
+            asked.append(fleet.ask("Which harbour is the Okafor family's boat in?", replay=True))
+        return unit()
+
+    list(fleet.memory.switching(renamed(static), write=write))
+    before = learnt(fleet)
+    assert asked and fleet.memory.rebuild_memory() == len(before) > 0
+    assert learnt(fleet) == before
 
 
 def test_it_is_there_after_the_memory_was_closed(fleet: Desk, tmp_path: Any, static: Any) -> None:

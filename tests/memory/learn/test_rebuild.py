@@ -287,7 +287,8 @@ def test_another_embedder_learns_it_all_from_the_same_questions(tmp_path: Path) 
         with store.writing() as conn:
             new = vectors.register(conn, other)
             while waiting := queries.missing(conn, new, 5):
-                rebuild.embed_queries(conn, new, other, waiting)
+                for trace, text in waiting:
+                    queries.put(conn, new, trace, other.embed_query(text))
             rebuild.complete(conn, new, other.dimension)
             assert rebuild.complete(conn, life.id, DIMENSION) == {}, "nothing of the first is missing"
         rows = life.rows()
