@@ -90,19 +90,22 @@ class Remembering:
     def _settle(self) -> None:
         """Looks anew at what all questions have in common, when it is time for that; with very many questions that
         takes seconds, and waits for the night."""
-        (of, known), dimension = self._remembered, self._serving.embedder.dimension
+        of, known = self._remembered
         with self.store.reading() as conn:
             n = queries.count(conn, of)
         if n > MANY or not (rebuild.is_due(n, known.geometry) or n == FIRST):
             return
         with self._memory_lock:
+            if of != self._serving.embedder_id:  # another embedder has taken over meanwhile
+                return
             with self.store.writing() as conn:
-                if rebuild.recentre(conn, of, dimension) is None:
-                    rebuild.calibrate(conn, of, dimension)
+                if rebuild.recentre(conn, of, known.dimension) is None:
+                    rebuild.calibrate(conn, of, known.dimension)
             self._look_again()
 
     def _catch_up(self, write: Callable[[Callable[[], Any]], Any]) -> None:
-        """Embeds the questions that the embedder in use has not seen, and makes what edges remember for it."""
+        """Embeds the questions that the embedder in use has not seen, and makes what edges remember for it, anew where
+        it has learnt from later ones."""
         serving = self._serving
         while True:
             with self.store.reading() as conn:
@@ -110,13 +113,15 @@ class Remembering:
             if not waiting:
                 break
             embedded = [(trace, serving.embedder.embed_query(text)) for trace, text in waiting]
-            write(partial(self._put_queries, serving.embedder_id, embedded))
+            write(partial(self._put_queries, serving, embedded))
         write(self._complete)
 
-    def _put_queries(self, embedder_id: int, embedded: list[tuple[int, Any]]) -> None:
+    def _put_queries(self, serving: Serving, embedded: list[tuple[int, Any]]) -> None:
         with self.store.writing() as conn:
             for trace, query in embedded:
-                queries.put(conn, embedder_id, trace, query)
+                queries.put(conn, serving.embedder_id, trace, query)
+            touched = edge_memory.touched(conn, [trace for trace, _ in embedded])
+            rebuild.again(conn, serving.embedder_id, serving.embedder.dimension, touched)
 
     def _complete(self) -> None:
         with self._memory_lock:

@@ -16,7 +16,6 @@ import numpy as np
 from memory.errors import NotFoundError
 from memory.learn.edges import Vector, calibrated, key
 from memory.learn.learning import taught
-from memory.protocols import Embedder
 from memory.store import edge_memory, queries
 from memory.store.connect import Connection
 from memory.store.edge_memory import Inheritance, Noted, Slots
@@ -51,8 +50,8 @@ def fold(conn: Connection, embedder_id: int, dimension: int, edges: Iterable[int
 def complete(conn: Connection, embedder_id: int, dimension: int) -> dict[int, Slots]:
     """Makes what is missing: of edges from which something was learnt, and that remember nothing. What it made.
 
-    For an embedder that is new (after `embed_queries`), for facts that hold again, and after something was forgotten:
-    in the transaction in which that happened. What is as it was is not touched.
+    For facts that hold again, and after something was forgotten: in the transaction in which that happened. What is as
+    it was is not touched.
     """
     made: dict[int, Slots] = {}
     waiting = edge_memory.untaught(conn, embedder_id)
@@ -82,17 +81,10 @@ def verdict(
     row = conn.execute("UPDATE trace SET feedback = ? WHERE id = ? RETURNING id", (feedback, trace_id)).fetchone()
     if row is None:
         raise NotFoundError(f"There is no trace {trace_id}; it may have been forgotten with what it showed.")
-    touched = edge_memory.touched(conn, trace_id)
+    touched = edge_memory.touched(conn, [trace_id])
     changed = fold(conn, embedder_id, dimension, touched)
     edge_memory.put(conn, embedder_id, changed)
     return changed
-
-
-def embed_queries(conn: Connection, embedder_id: int, embedder: Embedder, texts: Iterable[tuple[int, str]]) -> None:
-    """Keeps the vectors of questions (`queries.missing`) of an embedder that has not seen them. Who wants to spare
-    writers the wait embeds them before, and calls `queries.put`."""
-    for trace, text in texts:
-        queries.put(conn, embedder_id, trace, embedder.embed_query(text))
 
 
 def is_due(n: int, geometry: Geometry) -> bool:

@@ -258,10 +258,10 @@ def noted(conn: Connection, edges: Sequence[SupportsInt]) -> list[Noted]:
     return [Noted(*row) for row in rows]
 
 
-def touched(conn: Connection, trace_id: int) -> list[int]:
-    """The live edges that learn from a trace, and those that inherited from them; by id."""
+def touched(conn: Connection, traces: Iterable[SupportsInt]) -> list[int]:
+    """The live edges that learn from these traces, and those that inherited from them; by id."""
     rows = conn.execute(
-        f"SELECT id FROM edge WHERE t_expired IS NULL AND id IN ({_TOUCHED}) ORDER BY id", (id_list([trace_id]), "[]")
+        f"SELECT id FROM edge WHERE t_expired IS NULL AND id IN ({_TOUCHED}) ORDER BY id", (id_list(traces), "[]")
     )
     return [id for (id,) in rows]
 
