@@ -32,6 +32,8 @@ from daemon.failures import failed
 from daemon.gate import TOO_LARGE, fail, reply
 from daemon.learning import Learning
 from daemon.models import Models
+from daemon.nightly import Nightly
+from daemon.readers import Readers
 from daemon.settings import Settings
 from daemon.tasks import Tasks
 from daemon.watch import Watcher
@@ -66,6 +68,7 @@ class Services:
     models: Models
     enrichment: Enrichment
     learning: Learning
+    nightly: Nightly
     estimate: Callable[[wire.EstimateRequest], wire.Estimate]
     activity: Activity
     backups: Path
@@ -76,7 +79,7 @@ class Services:
 
     def __post_init__(self) -> None:
         # Each has its own, so that questions do not wait for a check or a backup, nor a status for questions.
-        self.readers = ThreadPoolExecutor(self.settings.daemon.readers or 1, "reader")
+        self.readers = Readers(self.settings.daemon.readers or 1)
         self.workers = ThreadPoolExecutor(4, "worker")
 
     async def read(self, call: Callable[[], T]) -> T:
@@ -173,6 +176,10 @@ def _state_routes(app: FastAPI, services: Services) -> None:
     @app.get("/activity", response_class=StreamingResponse)
     async def activity() -> Response:
         return _stream(services.activity.listen())
+
+    @app.post("/consolidate", response_model=wire.Consolidated)
+    async def consolidate() -> Response:
+        return reply(await services.work(services.nightly.consolidate))
 
     @app.post("/stop", response_model=wire.Done)
     async def stop() -> Response:
@@ -368,6 +375,7 @@ def _status(services: Services) -> wire.Status:
         model=services.models.answers() if services.memory.settings.answer.model == "auto" else None,
         enrichment=services.enrichment.state(),
         review=review,
+        night=services.nightly.state(),
     )
 
 

@@ -180,6 +180,10 @@ class Client:
         """Changes which models do what, until the daemon ends; config.toml says it for the next one."""
         return self._call("POST", "/models/use", wire.ModelsReply, wire.RoleRequest(role, names))
 
+    def consolidate(self) -> wire.Consolidated:
+        """Puts the memory in order now."""
+        return self._call("POST", "/consolidate", wire.Consolidated, timeout=SLOW)
+
     def enable_enrichment(self, enabled: bool) -> wire.Enrichment:
         """Lets models read in the background, or no longer, until the daemon ends; config.toml says it for the next."""
         return self._call("POST", "/enrichment", wire.Enrichment, wire.EnrichmentRequest(enabled))

@@ -87,6 +87,7 @@ class Daemon:
         from daemon.ingest import Ingest
         from daemon.learning import Learning
         from daemon.models import Models
+        from daemon.nightly import Nightly
         from daemon.revising import News
         from daemon.tasks import Tasks
         from daemon.watch import Watcher
@@ -117,6 +118,7 @@ class Daemon:
         self.enrichment = Enrichment(self.memory, self.models, self.writer, self.settings.enrichment)
         self.models.changed = self.enrichment.wake
         self.learning = Learning(self.memory, self.models, self.writer, self.settings.learning, self.activity.publish)
+        self.nightly = Nightly(self.memory, self.writer, self.settings.night, self.learning.at_night)
         self.services = Services(
             settings=self.settings,
             memory=self.memory,
@@ -128,12 +130,14 @@ class Daemon:
             models=self.models,
             enrichment=self.enrichment,
             learning=self.learning,
+            nightly=self.nightly,
             estimate=partial(estimate, plugins, self.models, self.settings, self.paths.all()),
             activity=self.activity,
             backups=self.paths.backups,
             policy=partial(new_folder_policy, self.paths.config),
             stop=self.stop_soon,
         )
+        self.nightly.asking = lambda: self.services.readers.busy
         self.watcher.load()
         self.writer.start()
         self.tasks.start()
@@ -169,6 +173,7 @@ class Daemon:
             self.watcher.start()
             self.embedding.resume()
             self.enrichment.start()  # behind `adds.resume`, which frees what an earlier daemon had leased
+            self.nightly.start()
         except Exception as error:
             if not self._stopping.is_set():
                 log.exception("folders are not watched: %s", type(error).__name__)
@@ -194,6 +199,7 @@ class Daemon:
         self.gate.stopping = True
         self._beginning.join(DRAIN_SECONDS)
         self.watcher.close()
+        self.nightly.close(DRAIN_SECONDS)
         self.learning.close(DRAIN_SECONDS)
         self.enrichment.close(DRAIN_SECONDS)
         self.models.close()

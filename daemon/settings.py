@@ -114,6 +114,16 @@ class LearningSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class NightSettings:
+    """What is done once a day while nobody asks: putting the memory in order, and learning from what was asked."""
+
+    enabled: bool = setting(True, "Whether it is done at all; `pal consolidate` does the first of it at any time.")
+    hour: int = setting(3, "The hour from which on it is done, 0 to 23. A night that was missed is made up for, once.")
+    after_start_s: float = setting(60.0, "Seconds after the start before it is first looked whether it is time.")
+    on_battery: bool = setting(False, "Whether it is done while the machine runs on its battery.")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of it. A section of config.toml is a path in here: [memory.recall] is `settings.memory.recall`."""
 
@@ -122,6 +132,7 @@ class Settings:
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     models: ModelsSettings = field(default_factory=ModelsSettings)
     enrichment: EnrichmentSettings = field(default_factory=EnrichmentSettings)
+    night: NightSettings = field(default_factory=NightSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
     ollama: OllamaSettings = field(default_factory=OllamaSettings)
     anthropic: AnthropicSettings = field(default_factory=AnthropicSettings)

@@ -12,6 +12,7 @@ from typing import Any, cast, get_args
 
 from daemon import wire
 from memory.errors import InvalidInputError
+from memory.learn.consolidate import Report
 from memory.nouns import (
     Answer,
     AskEvent,
@@ -186,6 +187,11 @@ def diagnosis(found: Diagnosis) -> wire.Diagnosis:
     told = wire.decode(wire.Diagnosis, wire.encode(replace(found, trend=())))
     trend = (wire.Period(one.since.isoformat(), one.questions, dict(one.figures)) for one in found.trend)
     return replace(told, trend=tuple(trend))
+
+
+def consolidated(report: Report) -> wire.Consolidated:
+    """Field for field the same."""
+    return wire.decode(wire.Consolidated, wire.encode(report))
 
 
 def cited(citation: Citation) -> wire.Cited:

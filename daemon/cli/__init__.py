@@ -48,6 +48,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "pause": ("enrichment", "Let no language model read in the background until `pal resume`."),
         "resume": ("enrichment", "Let language models read in the background again."),
         "retry": ("enrichment", "Have a language model read again what it failed at."),
+        "consolidate": ("consolidate", "Put the memory in order now, as it is done every night."),
         "backup": ("upkeep", "Copy the memory while it runs."),
         "check": ("upkeep", "Check the memory file from end to end."),
         "rebuild": ("rebuild", "Make anew what follows from the rest of the memory."),

@@ -9,6 +9,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
+from daemon.cli.consolidate import night
 from daemon.cli.enrichment import print_failed, reading, spent
 from daemon.cli.errors import NOTHING_READ
 from daemon.cli.folders import print_folders
@@ -80,6 +81,8 @@ def _print_status(now: wire.Status) -> None:
         rows.append(("Skipped", f"{count(now.skipped_total, 'file')}; why: pal status --skipped"))
     if now.review:
         rows.append(("Review", f"{count(now.review, 'changed fact')} to look at: pal review"))
+    if now.night:
+        rows.append(("Night", night(now.night)))
     output.print_table(rows)
     if now.folders:
         click.echo("\nWatched folders")

@@ -36,6 +36,7 @@ Requests without a body:
     GET    /conversations, /conversations/{id}        -> ConversationsReply, MessagesReply
     DELETE /conversations/{id}                        -> Done
     GET    /activity                                  -> activity stream
+    POST   /consolidate                               -> Consolidated
     POST   /stop                                      -> Done, then the daemon ends
 """
 
@@ -81,6 +82,7 @@ from daemon.wire.replies import (
     AliasSuspect,
     BackedUp,
     CheckReply,
+    Consolidated,
     Conversation,
     ConversationsReply,
     Copy,
@@ -102,6 +104,7 @@ from daemon.wire.replies import (
     ModelRole,
     ModelRow,
     ModelsReply,
+    Night,
     Passage,
     Period,
     RecallReply,
@@ -152,6 +155,7 @@ __all__ = [
     "CheckReply",
     "Chunk",
     "Cited",
+    "Consolidated",
     "Conversation",
     "ConversationRequest",
     "ConversationsReply",
@@ -196,6 +200,7 @@ __all__ = [
     "ModelsReply",
     "Names",
     "NamesRequest",
+    "Night",
     "Notice",
     "Passage",
     "Period",

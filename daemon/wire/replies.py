@@ -150,6 +150,38 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class Consolidated:
+    """The memory is in order. `joined` facts were told twice and are one now, `stale` rows of edge memory are gone,
+    `questions` and `episodes` have the vector that they lacked; `suspects` are names that may be one."""
+
+    joined: int
+    stale: int
+    questions: int
+    episodes: int
+    recentred: bool
+    suspects: tuple[AliasSuspect, ...] = ()
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """What is done once a day while nobody asks. `state`: off | idle | battery | working | failed; `hour` is when. `at`
+    is when it was done last, None if never, `seconds` how long that took, and the rest what came of it: counts as in
+    Consolidated, and in `learnt` a sentence about what was learnt."""
+
+    state: str
+    hour: int
+    at: str | None = None
+    seconds: float = 0.0
+    joined: int = 0
+    stale: int = 0
+    questions: int = 0
+    episodes: int = 0
+    suspects: int = 0
+    learnt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """GET /status. `queue` counts documents that wait to be read, `busy` says what is done now."""
 
@@ -173,6 +205,7 @@ class Status:
     model: str | None = None
     enrichment: Enrichment | None = None
     review: int = 0  # revisions that nobody has looked at
+    night: Night | None = None
 
 
 @dataclass(frozen=True, slots=True)

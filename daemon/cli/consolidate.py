@@ -1,0 +1,67 @@
+"""pal consolidate: putting the memory in order, now instead of at night."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.options import json_option
+from daemon.cli.session import Session, pass_session
+from daemon.terminal import count
+
+
+@click.command()
+@json_option
+@pass_session
+def consolidate(session: Session, as_json: bool) -> None:
+    """Put the memory in order now, as it is done every night.
+
+    Facts that were told twice become one that all their passages tell (`pal undo` takes it
+    back), what lacks a vector gets one, and names that may be one are listed. No name is
+    merged: that is for `pal same`. Doing it again changes nothing.
+    """
+    done = session.client.consolidate()
+    if as_json:
+        output.print_json(done)
+        return
+    did = _did(done)
+    output.print_text(f"Done: {did}." if did else "All is in order.")
+    if done.stopped:
+        output.say("The daemon stopped meanwhile. The rest is done next time.")
+    if done.suspects:
+        click.echo("\nNames that may be one; if they are: pal same NAME OTHER")
+        output.print_table([(f"  {pair.one}", pair.other, f"{pair.similarity:.0%} alike") for pair in done.suspects])
+
+
+def night(of: wire.Night) -> str:
+    """When the last night's work was done, and what came of it, in a line."""
+    if of.at is None:
+        told = f"nothing done yet; every day from {of.hour}:00 on"
+    else:
+        names = f"{count(of.suspects, 'pair')} of names that may be one: pal doctor --memory" if of.suspects else ""
+        parts = [_did(of) or "all was in order", names, of.learnt.rstrip(".")]
+        told = f"last {datetime.fromisoformat(of.at).astimezone():%Y-%m-%d %H:%M}: {'; '.join(filter(None, parts))}"
+    match of.state:
+        case "off":
+            return f"{told}; off: night.enabled"
+        case "battery":
+            return f"{told}; it waits until this machine is plugged in: night.on_battery"
+        case "failed":
+            return f"{told}; the next one broke off, and the daemon's log says where"
+        case "working":
+            return f"{told}; at work now"
+        case _:
+            return told
+
+
+def _did(done: wire.Consolidated | wire.Night) -> str:
+    parts = [
+        f"{count(done.joined, 'fact')} told twice joined" if done.joined else "",
+        f"{count(done.episodes, 'passage')} embedded" if done.episodes else "",
+        f"{count(done.questions, 'question')} embedded" if done.questions else "",
+        f"{count(done.stale, 'row')} of edge memory let go" if done.stale else "",
+    ]
+    return ", ".join(filter(None, parts))

@@ -1,0 +1,195 @@
+"""The night: once a day the memory is put in order and learns, while nobody asks.
+
+    consolidate -> learn from earlier questions -> record how things stand -> note what was done
+
+A look every ten minutes, instead of an alarm at an hour: a machine that slept, or was off, makes up for the night that
+it missed once, at the next look. A night that was broken off, whatever by, begins again: all that it does it does in
+small units, none of them twice. A question goes before each of these.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from daemon import views, wire
+from daemon.budget import on_battery
+from daemon.settings import NightSettings
+from daemon.writer import Writer
+from memory import Memory
+from memory.learn import trend
+from memory.learn.consolidate import Report
+from memory.store import consolidation
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 600.0  # between two looks whether it is time
+PAUSE_SECONDS = 0.2  # between two looks whether somebody still asks
+
+Write = Callable[[Callable[[], Any]], Any]
+Learn = Callable[[Write, Callable[[], bool]], str]
+"""Learns from what was asked: how it writes, whether it is to break off -> a sentence about what came of it."""
+
+
+class Nightly:
+    """Looks whether it is time from `start` to `close`, and then does a night's work in a thread of its own."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        writer: Writer,
+        settings: NightSettings,
+        learn: Learn = lambda write, cancelled: "",
+        *,
+        asking: Callable[[], bool] = lambda: False,
+        battery: Callable[[], bool | None] = on_battery,
+        clock: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+    ) -> None:
+        """`asking` tells whether somebody waits for an answer."""
+        self._memory = memory
+        self._writer = writer
+        self._settings = settings
+        self._learn = learn
+        self._battery = battery
+        self._clock = clock
+        self.asking = asking
+        self._closing = threading.Event()
+        self._one_at_a_time = threading.Lock()  # a night
+        self._ordering = threading.Lock()  # what of it a person may want as well
+        self._scheduler: Any = None
+        self._state = "idle" if settings.enabled else "off"
+        self._gave_up = 0  # when a night failed; ms UTC
+
+    def start(self) -> None:
+        """Begins to look, if nights are wanted; for the first time when the daemon has run for a while."""
+        from apscheduler.schedulers.background import BackgroundScheduler  # 0.2 s, behind the first answer
+
+        if not self._settings.enabled:
+            return
+        self._scheduler = BackgroundScheduler(
+            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
+        )
+        first = datetime.now().astimezone() + timedelta(seconds=self._settings.after_start_s)
+        self._scheduler.add_job(self.look, "interval", seconds=LOOK_SECONDS, next_run_time=first)
+        self._scheduler.start()
+
+    def close(self, timeout: float) -> bool:
+        """Breaks off behind the unit that is being written. False if time ran out."""
+        self._closing.set()
+        if self._scheduler is not None:
+            self._scheduler.shutdown(wait=False)
+        if not self._one_at_a_time.acquire(timeout=timeout):
+            return False
+        self._one_at_a_time.release()
+        return True
+
+    def look(self) -> bool:
+        """Does the night's work if it is time for it; whether it is done."""
+        if self._closing.is_set() or not self._is_due():
+            return False
+        if not self._settings.on_battery and self._battery():
+            self._state = "battery"
+            return False
+        with self._one_at_a_time:
+            self._state = ended = "working"
+            try:
+                done, ended = self._night(), "idle"
+                return done
+            except CancelledError:
+                ended = "idle"  # the daemon is stopping
+                return False
+            except Exception as error:
+                # Without the message of an unexpected error: it may quote what is remembered.
+                where = "".join(traceback.format_tb(error.__traceback__))
+                log.error("the night broke off: %s\n%s", type(error).__name__, where)
+                ended, self._gave_up = "failed", self._now()  # it would break off again until something changes
+                return False
+            finally:
+                self._state = ended
+
+    def consolidate(self) -> wire.Consolidated:
+        """Puts the memory in order now, because a person says so."""
+        with self._ordering:
+            report = self._memory.consolidate(write=self._writer.write, cancelled=self._closing.is_set)
+        log.info("put in order: %s", _counts(report))
+        return views.consolidated(report)
+
+    def state(self) -> wire.Night:
+        """Whether there are nights, and what the last one did."""
+        with self._memory.store.reading() as conn:
+            last = consolidation.noted(conn)
+        if last is None:
+            return wire.Night(self._state, self._settings.hour)
+        return wire.Night(
+            self._state,
+            self._settings.hour,
+            at=views.moment(last["t"]),
+            seconds=last["seconds"],
+            joined=last["joined"],
+            stale=last["stale"],
+            questions=last["questions"],
+            episodes=last["episodes"],
+            suspects=last["suspects"],
+            learnt=last["learnt"],
+        )
+
+    def _is_due(self) -> bool:
+        """Whether the hour has come since the last night."""
+        with self._memory.store.reading() as conn:
+            last = consolidation.noted(conn)
+        now = self._clock()
+        begins = now.replace(hour=min(self._settings.hour, 23), minute=0, second=0, microsecond=0)
+        if begins > now:
+            begins -= timedelta(days=1)
+        return max(last["t"] if last else 0, self._gave_up) < begins.timestamp() * 1000
+
+    def _night(self) -> bool:
+        began = time.monotonic()
+        with self._ordering:
+            report = self._memory.consolidate(write=self._write, cancelled=self._stopped)
+        if report.stopped:
+            return False
+        learnt = self._learn(self._write, self._stopped)
+        if self._closing.is_set():
+            return False
+        seconds = round(time.monotonic() - began, 1)
+        night = _counts(report) | {
+            "t": self._now(), "seconds": seconds, "learnt": learnt,
+        }  # fmt: skip
+        self._write(partial(self._note, night))
+        log.info("the night is done in %s s: %s %s", seconds, _counts(report), learnt)
+        return True
+
+    def _now(self) -> int:
+        """The store's time: ms UTC."""
+        return int(self._clock().timestamp() * 1000)
+
+    def _note(self, night: dict[str, Any]) -> None:
+        with self._memory.store.writing() as conn:
+            trend.record(conn, night["t"])
+            consolidation.note(conn, night)
+
+    def _write(self, unit: Callable[[], Any]) -> Any:
+        """In the writer's thread, behind whatever a person waits for."""
+        if self._stopped():
+            raise CancelledError
+        return self._writer.submit(unit).result()
+
+    def _stopped(self) -> bool:
+        """Whether the daemon stops; asked between two pieces of work, and waits with the next one until nobody asks."""
+        while self.asking() and not self._closing.wait(PAUSE_SECONDS):
+            pass
+        return self._closing.is_set()
+
+
+def _counts(report: Report) -> dict[str, Any]:
+    """The report in numbers: names of things are in no log, and in no note that forgetting does not reach."""
+    return asdict(report) | {"suspects": len(report.suspects)}

@@ -1,0 +1,229 @@
+"""The night: once a day, never twice, behind whoever asks, and whole again after a kill -9."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from daemon import wire
+from daemon.client import Client
+from daemon.nightly import Nightly
+from daemon.paths import Paths
+from daemon.readers import Readers
+from daemon.settings import NightSettings
+from daemon.testing import RunningDaemon, run_daemon
+from daemon.writer import Writer
+from memory import Memory
+from memory.protocols import Embedder
+from memory.store import relations
+from memory.write.told import Telling, ToldRelation
+from tests.daemon.conftest import QUICK
+from tests.memory.test_consolidating import UNTOLD, again, held, tell
+
+NOON = datetime.fromisoformat("2024-05-05T12:00:00+00:00")
+FACTS = 400
+
+
+class Desk:
+    """A memory with a night that is driven look by look."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self.writer = Writer()
+        self.writer.start()
+        self.now = NOON
+        self.learnt = 0
+        self.asking = self.battery = False
+
+    def nightly(self, **settings: Any) -> Nightly:
+        def learn(write: Callable[[Callable[[], Any]], Any], cancelled: Callable[[], bool]) -> str:
+            self.learnt += 1
+            return "It learnt."
+
+        return Nightly(
+            self.memory, self.writer, NightSettings(**settings), learn,
+            asking=lambda: self.asking, battery=lambda: self.battery, clock=lambda: self.now,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def desk(tmp_path: Path, static: Embedder) -> Iterator[Desk]:
+    with Memory.open(tmp_path / "memory.db", embedder=static, settings=UNTOLD) as memory:
+        desk = Desk(memory)
+        yield desk
+        desk.writer.close(5)
+
+
+def test_a_night_is_done_once(desk: Desk) -> None:
+    nightly = desk.nightly(hour=3)
+    assert nightly.state() == wire.Night("idle", 3)
+    assert nightly.look() and desk.learnt == 1
+    assert not nightly.look(), "not twice"
+    desk.now = NOON + timedelta(hours=14)
+    assert not nightly.look(), "it is two o'clock"
+    desk.now = NOON + timedelta(hours=16)
+    assert nightly.look() and desk.learnt == 2
+    assert nightly.state().at and nightly.state().learnt == "It learnt."
+
+
+def test_missed_nights_are_made_up_for_once(desk: Desk) -> None:
+    assert desk.nightly(hour=3).look()
+    desk.now = NOON + timedelta(days=5, hours=7)
+    another = desk.nightly(hour=3)
+    assert another.look() and not another.look() and desk.learnt == 2
+
+
+def test_what_was_done_can_be_seen(desk: Desk) -> None:
+    tell(desk.memory, "2021-01-01", "Ana", "Utrecht")
+    again(desk.memory, "2022-01-01", "Ana", "Utrecht")
+    nightly = desk.nightly()
+    nightly.look()
+    assert nightly.state().joined == 1 and held(desk.memory, "Ana") == ["lives in Utrecht"]
+    assert nightly.consolidate().joined == 0
+
+
+def test_on_its_battery_a_machine_waits(desk: Desk) -> None:
+    desk.battery = True
+    nightly = desk.nightly()
+    assert not nightly.look() and nightly.state().state == "battery"
+    assert desk.nightly(on_battery=True).look()
+
+
+def test_whoever_asks_goes_first(desk: Desk) -> None:
+    desk.asking = True
+    nightly = desk.nightly()
+    night = threading.Thread(target=nightly.look)
+    night.start()
+    while nightly.state().state != "working":
+        time.sleep(0.01)
+    assert desk.learnt == 0 and nightly.state().at is None
+    desk.asking = False
+    night.join(20)
+    assert desk.learnt == 1 and nightly.state().at
+
+
+def test_it_ends_when_the_daemon_does(desk: Desk) -> None:
+    desk.asking = True
+    nightly = desk.nightly()
+    night = threading.Thread(target=nightly.look)
+    night.start()
+    while nightly.state().state != "working":
+        time.sleep(0.01)
+    assert nightly.close(20)
+    night.join(20)
+    assert not night.is_alive() and nightly.state().at is None, "it is done anew next time"
+    desk.asking = False
+    assert desk.nightly().look()
+
+
+def test_learning_that_breaks_off_is_no_night(desk: Desk) -> None:
+    def learn(write: Any, cancelled: Any) -> str:
+        raise RuntimeError("somebody's model")
+
+    nightly = Nightly(desk.memory, desk.writer, NightSettings(), learn, clock=lambda: NOON)
+    assert not nightly.look()
+    assert nightly.state() == wire.Night("failed", 3)
+    nightly._learn = lambda write, cancelled: ""
+    assert not nightly.look(), "it is not tried all day long"
+    nightly._clock = lambda: NOON + timedelta(days=1)
+    assert nightly.look() and nightly.state().state == "idle"
+
+
+def test_readers_are_busy_while_they_answer_and_a_while_after() -> None:
+    readers, going = Readers(1), threading.Event()
+    assert not readers.busy
+    future = readers.submit(going.wait, 20)
+    assert readers.busy
+    going.set()
+    assert future.result(20) and readers.busy, "who has asked asks on"
+    readers.shutdown()
+    with pytest.raises(RuntimeError):
+        readers.submit(going.wait)
+    assert readers._open == 0
+
+
+def night_of(client: Client) -> wire.Night:
+    found = client.status().night
+    assert found is not None
+    return found
+
+
+def until(daemon: RunningDaemon, wanted: Callable[[wire.Night], bool]) -> wire.Night:
+    deadline = time.monotonic() + 60
+    while not wanted(now := night_of(daemon.client)):
+        assert time.monotonic() < deadline, now
+        time.sleep(0.01)
+    return now
+
+
+def joined(path: Path) -> int:
+    """How many facts of the memory of a daemon that is gone are one with another."""
+    import sqlite3
+
+    with sqlite3.connect(path) as conn:
+        found: int = conn.execute("SELECT count(*) FROM revision WHERE relation = 'duplicates'").fetchone()[0]
+    return found
+
+
+def told_twice(memory: Memory, facts: int) -> None:
+    """That many facts, each of which two notes tell as if they were two."""
+    first, second = (
+        memory.remember(text, source=text).episode_ids[0]
+        for text in ("They all live there.", "All of them live there.")
+    )
+    told = [
+        ToldRelation(subject=f"Person{n}", predicate="lives in", object="Utrecht", start=0, end=8) for n in range(facts)
+    ]
+    memory.learn({first: Telling("model", tuple(told))}, "a model")
+    with memory._learning() as learner:
+        for id, src, dst, pred in learner.conn.execute(
+            "SELECT id, src, dst, pred_id FROM edge WHERE kind = 'rel'"
+        ).fetchall():
+            copy = relations.insert(learner.conn, src, pred, dst, "asserted", 1.0, 1_700_000_000_000 + id, None, 1)
+            relations.tell(learner.conn, copy, second, 0, 8, "a model")
+
+
+def test_kill_9_in_the_night(tmp_path: Path, static: Embedder) -> None:
+    paths = Paths.under(tmp_path / "home")
+    paths.data.mkdir(parents=True)
+    with Memory.open(paths.memory, embedder=static, settings=UNTOLD) as memory:
+        told_twice(memory, FACTS)
+    settings = replace(QUICK, night=NightSettings(after_start_s=0.1, on_battery=True))
+    with run_daemon(tmp_path / "home", settings) as daemon:
+        until(daemon, lambda night: night.state == "working" or night.at is not None)
+        daemon.kill()
+        before = joined(paths.memory)
+        daemon.start()
+        last = until(daemon, lambda night: night.at is not None)
+        assert last.joined in (FACTS - before, 0), "what was joined is not joined again"
+        assert joined(paths.memory) == FACTS
+        assert [one.predicate for one in daemon.client.facts("Person7").facts if one.kind == "relation"] == ["lives in"]
+        assert daemon.client.check().problems == ()
+        assert "the night is done" in paths.log.read_text("utf-8")
+        daemon.stop()
+        daemon.start()
+        assert daemon.client.consolidate().joined == 0
+        assert night_of(daemon.client).at == last.at, "the same night is not done again"
+
+
+def test_no_nights_if_none_are_wanted(tmp_path: Path) -> None:
+    settings = replace(QUICK, night=NightSettings(enabled=False))
+    with run_daemon(tmp_path / "home", settings) as daemon:
+        assert night_of(daemon.client) == wire.Night("off", 3)
+        assert daemon.client.consolidate() == wire.Consolidated(0, 0, 0, 0, False)
+
+
+def test_a_unit_of_a_stopping_daemon_is_not_written(desk: Desk) -> None:
+    nightly = desk.nightly()
+    nightly.close(1)
+    with pytest.raises(CancelledError):
+        nightly._write(lambda: None)
+    assert not nightly.look()
