@@ -5,13 +5,13 @@ day for a list. Nothing is counted or worked out here but the day that "yesterda
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 
 from memory.answer.briefing import briefing
 from memory.answer.lines import Line, stems
-from memory.answer.shape import course_words, shape
+from memory.answer.shape import Shape, course_words, is_name, shape
 from memory.languages import stem
 from memory.recall.analyse import Question
 from memory.recall.pipeline import Found
@@ -21,9 +21,12 @@ from memory.store.connect import Connection
 from memory.write.mentions import is_date, mentions
 
 MANY = 12  # lines of a list at most
+LISTED, ITEMS = 2, 30  # items of a note's own list: from how many on they answer, and at most
 ALIKE = 0.7  # share of their words from which two lines of a list are one
 WIDER = 1.0  # how much further below the best line one of a list may be
 ABOUT = 0.6  # share of a question's words that a line and its title hold, to belong to the course of what it asks
+_ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S")  # of a list, at the begin of its row
+_FULL = re.compile(r"\d{4}-\d\d-\d\d")
 _RELATIVE = re.compile(
     r"\b(?:yesterday|tomorrow|last (?:night|\w+day)|(?:vor)?gestern|(?:über)?morgen|letzten \w+tag)\b", re.IGNORECASE
 )
@@ -39,6 +42,18 @@ def arranged(
     """The lines to show, in order. `lines` is all there is, the best first; `usual` are those that answer a question
     for one fact. Empty if a briefing is asked of something that nothing tells of."""
     asked = shape(found.question, found.seeds.values())
+    chosen = _shaped(conn, found, asked, lines, usual, settings)
+    return chosen if asked.kind == "about" else [_told_of(line, found.question) for line in chosen]
+
+
+def _shaped(
+    conn: Connection,
+    found: Found,
+    asked: Shape,
+    lines: Sequence[Line],
+    usual: Sequence[Line],
+    settings: AnswerSettings,
+) -> list[Line]:
     match asked.kind:
         case "about":
             return briefing(conn, found, asked.subjects[0], lines) or (list(usual) if found.seeds else [])
@@ -49,9 +64,21 @@ def arranged(
         case "list" if asked.in_order:
             return _course(lines, usual, found.question)
         case "list" | "count":
-            return _several(lines, usual, found.question, settings)
+            several = _several(lines, usual, found.question, settings)
+            return [dated(line) for line in several] if asked.in_order else several
         case _:
             return list(usual)
+
+
+def _told_of(line: Line, question: Question) -> Line:
+    """The line with its passage's title before it, if that is the name of what it tells of: "Boss since July" says
+    nothing without it. Not where the line or the question names that, or nothing was said in these words."""
+    title = line.episode.title
+    name = frozenset(stems(title, question.language))
+    named = name & {*line.words, *stems(line.shown, question.language), *stems(question.text, question.language)}
+    if named or len(name) < 2 or not is_name(title) or not line.shown.startswith(" ".join(line.quote.split())):
+        return line
+    return replace(line, shown=f"{title}: {line.shown}")
 
 
 def dated(line: Line) -> Line:
@@ -65,6 +92,8 @@ def dated(line: Line) -> Line:
         return replace(line, shown=f'{line.shown}: "{said}"') if new and not line.also else line
     if at is None:
         return line
+    if line.shown == said and any(day.count("-") == 2 and day[0].isdigit() for day in _days(said)):
+        return line  # it says itself when
     written = f"written {at.astimezone(UTC).date().isoformat()}"
     relative = _RELATIVE.search(said)
     when = moment(relative[0], at, UTC) if relative else None
@@ -115,6 +144,9 @@ def _several(lines: Sequence[Line], usual: Sequence[Line], question: Question, s
     chosen = [
         replace(line, earlier=line.thesis_id in outdated) for line in usual
     ]  # one of a list is no past of another
+    if items := _items(lines, usual, question):
+        return items
+    chosen = [line for line in chosen if line is chosen[0] or _holds(line, topic, question)]
     passages = {line.episode.id for line in chosen}
     floor = lines[0].score - settings.line_margin - WIDER if lines else 0.0
     least = max((line.coverage for line in usual), default=0.0) / 2
@@ -126,6 +158,52 @@ def _several(lines: Sequence[Line], usual: Sequence[Line], question: Question, s
             passages.add(line.episode.id)
             chosen.append(line)
     return chosen
+
+
+def _holds(line: Line, topic: Collection[str], question: Question) -> bool:
+    """Whether it, or its passage's title, speaks of what is asked."""
+    return not line.words.union(stems(line.episode.title, question.language)).isdisjoint(topic)
+
+
+def _items(lines: Sequence[Line], usual: Sequence[Line], question: Question) -> list[Line]:
+    """The items of the list that the best line is one of, in their order: those that hold what it holds of what is
+    asked, and name no day outside the time that is asked of. None if it is no such list."""
+    best = usual[0]
+    block = _block(best)
+    topic = _topic(question)
+    items = [line for line in lines if line.episode.id == best.episode.id and line.start in block]
+    items = [line for line in items if topic & best.words <= line.words and _in_time(line, question)]
+    if len(items) < LISTED:
+        return []
+    items.sort(key=lambda line: line.start)
+    return [replace(line, shown=" ".join(line.quote.split()), earlier=False, also=()) for line in items[:ITEMS]]
+
+
+def _block(line: Line) -> range:
+    """The characters of the list in its passage that it is an item of; none if it is none."""
+    text = line.episode.text
+    starts = [match.span() for match in re.finditer(r"^.*(?:\n|$)", text, re.MULTILINE) if match[0]]
+    rows = [(begin, end, _ITEM.match(text, begin) is not None) for begin, end in starts]
+    here = next((n for n, (begin, end, _) in enumerate(rows) if begin <= line.start < end), None)
+    if here is None or not rows[here][2]:
+        return range(0)
+    first = last = here
+    while first and rows[first - 1][2]:
+        first -= 1
+    while last + 1 < len(rows) and rows[last + 1][2]:
+        last += 1
+    return range(rows[first][0], rows[last][1])
+
+
+def _in_time(line: Line, question: Question) -> bool:
+    """Whether the days that it names, if any, lie in the time that is asked of."""
+    when = question.when
+    if when is None or when.kind != "range":
+        return True
+    days = [datetime.fromisoformat(day).replace(tzinfo=UTC) for day in _days(line.quote) if _FULL.fullmatch(day)]
+    return not days or any(
+        (when.since is None or when.since <= day) and (when.until is None or day < when.until) for day in days
+    )
 
 
 def _alike(line: Line, other: Line) -> bool:

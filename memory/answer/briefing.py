@@ -26,12 +26,13 @@ from memory.write.predicates import canonical
 from memory.write.values import same_value
 
 LINES, FACTS = 10, 6  # shown at most
+LONGER = 50  # longer names that are looked at, the shortest
 NEAR = 200  # facts of the object that are looked at, the newest
 OF_ONE_KIND = 2  # facts with one predicate
-PER_EPISODE, PER_OWN, OWN = 1, 3, 4  # sentences of one passage; of one about nothing else, and of all these
+PER_EPISODE, PER_OWN, OWN = 1, 4, 6  # sentences of one passage; of one about nothing else, and of all these
 ALIKE = 0.6  # share of its words that a sentence may have in common with one line that is shown
 BEFORE = 2  # older values that are shown with a fact
-SHORT = 3  # words that a sentence has at least
+SHORT, SHORT_OWN = 3, 2  # words that a sentence has at least; one of a note about it
 
 # A line that only files a note, or greets.
 _FILING = re.compile(
@@ -49,16 +50,25 @@ _VALUES, _WORDS = 2, 14  # from which on it tells enough, and is long enough
 def objects_of(conn: Connection, found: Found, subject: str) -> list[int]:
     """The objects that have this name, none if nothing has it; the person whose memory it is for "me".
 
-    If no fact tells of it, the one whose longer name begins with it as well, if there is only one: "Ana" may be a note.
+    Also the one whose longer name begins with it: the only one if no fact tells of the short name, else the only one
+    that is the title of a passage. "Ana" may be a word in many facts, and "Ana Silva" the note of her.
     """
     key = norm(subject)
     if key in _SELF:
         return graph.owner(conn)
     named = graph.all_by_norm(conn, key) or [id for id, name in found.seeds.items() if norm(name) == key]
-    if not key or relations.touching(conn, named, 1):
+    if not key:
         return named
-    longer = {norm(name) for name in graph.beginning_with(conn, f"{key} ", 2)}
+    longer = {norm(name) for name in graph.beginning_with(conn, f"{key} ", LONGER)}
+    if len(longer) != 1 or relations.touching(conn, named, 1):
+        longer = {name for name in longer if _has_note(found, graph.all_by_norm(conn, name))}
     return named + (graph.all_by_norm(conn, longer.pop()) if len(longer) == 1 else [])
+
+
+def _has_note(found: Found, objects: Sequence[int]) -> bool:
+    """Whether one of these gives a passage its title."""
+    titling = found.graph.object_ids[found.graph.titled.indices]
+    return not set(objects).isdisjoint(titling.tolist())
 
 
 _SELF = frozenset(("i", "me", "my", "myself", "mich", "mir", "ich"))
@@ -173,7 +183,7 @@ def _sentences(
     titled = _titled(found, objects, {line.episode.id for line in lines})
     own = {id for id in {line.episode.id for line in lines} if id in titled}
     named = [line for line in lines if line.episode.id in own or (name and name <= line.words)]
-    telling = [line for line in named if _tells(line, name)]
+    telling = [line for line in named if _tells(line, name, SHORT_OWN if line.episode.id in own else SHORT)]
     about = [line for line in telling if not line.earlier] or telling
     newest = sorted({line.newness for line in about})
     place = {at: (n + 1) / len(newest) for n, at in enumerate(newest)}
@@ -186,8 +196,13 @@ def _sentences(
             + _LONG * min(len(line.words), _WORDS) / _WORDS
         )
 
-    mine = (line for line in about if line.episode.id in own)
-    first = sorted(mine, key=lambda line: (_FIELD.match(line.shown) is not None, line.episode.id, line.start))
+    mine = sorted(
+        (line for line in about if line.episode.id in own),
+        key=lambda line: (_FIELD.match(line.shown) is not None, line.episode.id, line.start),
+    )
+    turn = Counter[int]()
+    turns = {line.thesis_id: turn.update((line.episode.id,)) or turn[line.episode.id] for line in mine}
+    first = sorted(mine, key=lambda line: turns[line.thesis_id])  # of two notes about it both begin
     others = sorted((line for line in about if line not in first), key=lambda line: (-worth(line), line.thesis_id))
     chosen: list[Line] = []
     taken = Counter[int]()
@@ -201,7 +216,9 @@ def _sentences(
         if line.thesis_id not in quoted and not _alike(line, chosen):
             taken[line.episode.id] += 1
             chosen.append(line)
-    chosen.sort(key=lambda line: (line.episode.id not in own, -line.newness if line.episode.id not in own else 0))
+    mine = [line for line in mine if line in chosen]
+    others = sorted((line for line in chosen if line not in mine), key=lambda line: -line.newness)
+    chosen = [*mine, *others]
     return [_dated(line) for line in chosen]
 
 
@@ -219,10 +236,10 @@ def _titled(found: Found, objects: Collection[int], ids: Collection[int]) -> set
     return kept
 
 
-def _tells(line: Line, name: frozenset[str]) -> bool:
-    """Whether it is more than a heading, a label or a question."""
+def _tells(line: Line, name: frozenset[str], least: int) -> bool:
+    """Whether it is more than a heading, a label or a question; of so many words at least."""
     said = line.words - {*stems(line.episode.title), *name}
-    return len(line.words - name) >= SHORT and bool(said) and not _FILING.match(line.shown) and line.shown[-1:] != "?"
+    return len(line.words - name) >= least and bool(said) and not _FILING.match(line.shown) and line.shown[-1:] != "?"
 
 
 def _alike(line: Line, shown: Sequence[Line]) -> bool:

@@ -132,7 +132,7 @@ def sides(text: str, language: str) -> tuple[str, ...]:
 
 def _only_name(text: str, known: Collection[str]) -> str:
     """The text, if it is a name and nothing else."""
-    return text if _is_name(text) or (norm(text) and norm(text) in {norm(name) for name in known}) else ""
+    return text if is_name(text) or (norm(text) and norm(text) in {norm(name) for name in known}) else ""
 
 
 def _asked_about(text: str, words: _Words, known: Collection[str]) -> str:
@@ -143,7 +143,7 @@ def _asked_about(text: str, words: _Words, known: Collection[str]) -> str:
         return _bare(match["name"])
     asked = _bare(match["what"])
     alone = asked.lower() == asked and norm(asked) in {norm(name) for name in known}
-    return asked if asked and (_is_name(asked) or alone) else ""
+    return asked if asked and (is_name(asked) or alone) else ""
 
 
 def _bare(name: str) -> str:
@@ -151,8 +151,8 @@ def _bare(name: str) -> str:
     return re.sub(r"^(?:the|der|die|das|dem|den)\s+", "", name.strip(" \"'“”„«»*"), flags=re.IGNORECASE)
 
 
-def _is_name(text: str) -> bool:
-    """Whether all of it is one name as it is written in a text."""
+def is_name(text: str) -> bool:
+    """Whether all of `text` is one name as it is written in a text."""
     name = _HONORIFIC.sub("", text)
     first = name.split()[0].lower() if name.split() else ""
     shouted = name.isupper() and len(name.split()) > 1

@@ -13,6 +13,8 @@ from memory.nouns import Answer, Citation, Step
 
 OF_PART = 4  # lines of an answer to a part at most
 NOTHING_ABOUT = "There is nothing in your memory about:"
+_Said = tuple[str, list[Citation]]  # a line of an answer without its numbers, and what it cites
+_Key = tuple[int, str]  # of a line: its passage and its words
 
 
 def together(answers: Sequence[Extract], parts: Sequence[str]) -> Extract:
@@ -25,10 +27,12 @@ def together(answers: Sequence[Extract], parts: Sequence[str]) -> Extract:
         return replace(answers[0], answer=replace(answers[0].answer, missing=missing), step=step, lines=lines)
     pieces: list[str | Citation] = []
     citations: list[Citation] = []
-    said: dict[tuple[int, str], int] = {}  # the words of a line -> the number that it has
-    for part, one in answered:
+    said: dict[_Key, int] = {}  # a line -> the number that it has
+    shown = [_lines(one.pieces)[:OF_PART] for _, one in answered]
+    homes = _homes(shown)
+    for place, (part, _) in enumerate(answered):
         pieces.append(f"{chr(10) if pieces else ''}{part}\n")
-        pieces += _renumbered(one, citations, said)
+        pieces += _renumbered([line for line in shown[place] if homes[_key(line)] <= place], citations, said)
     unanswered = [part for part, one in zip(parts, answers, strict=True) if one.answer.no_answer]
     if unanswered:
         pieces.append(f"\n{NOTHING_ABOUT} {' '.join(unanswered)}\n")
@@ -39,13 +43,28 @@ def together(answers: Sequence[Extract], parts: Sequence[str]) -> Extract:
     return Extract(answer, tuple(pieces), step, lines)
 
 
-def _renumbered(one: Extract, citations: list[Citation], said: dict[tuple[int, str], int]) -> list[str | Citation]:
-    """The first lines of an answer, with the numbers that follow on `citations`, to which it adds its own; one that
-    stands under an earlier part is only pointed to."""
+def _key(line: _Said) -> _Key:
+    text, cited = line
+    return cited[0].episode_id if cited else 0, text.strip()
+
+
+def _homes(answers: Sequence[Sequence[_Said]]) -> dict[_Key, int]:
+    """Each line -> the part, by number, under which it belongs: where it stands highest, the first of several."""
+    homes: dict[_Key, tuple[int, int]] = {}
+    for part, lines in enumerate(answers):
+        for height, line in enumerate(lines):
+            homes[_key(line)] = min(homes.get(_key(line), (height, part)), (height, part))
+    return {line: part for line, (_, part) in homes.items()}
+
+
+def _renumbered(lines: Sequence[_Said], citations: list[Citation], said: dict[_Key, int]) -> list[str | Citation]:
+    """The lines of an answer, with the numbers that follow on `citations`, to which it adds its own; one that stands
+    under an earlier part is only pointed to, in its place if it is the best."""
     pieces: list[str | Citation] = []
     pointed: list[int] = []
-    for text, cited in _lines(one.pieces)[:OF_PART]:
-        key = (cited[0].episode_id if cited else 0, text.strip())
+    for line in lines:
+        text, cited = line
+        key = _key(line)
         if key in said:
             pointed.append(said[key])
             continue
@@ -56,13 +75,14 @@ def _renumbered(one: Extract, citations: list[Citation], said: dict[tuple[int, s
         pieces += [f"{text}{numbers}\n", *new]
         citations += new
     if pointed:
-        pieces.append(f"- as above {' '.join(f'[{number}]' for number in dict.fromkeys(pointed))}\n")
+        above = f"- as above {' '.join(f'[{number}]' for number in dict.fromkeys(pointed))}\n"
+        pieces.insert(0 if said[_key(lines[0])] == pointed[0] else len(pieces), above)
     return pieces
 
 
-def _lines(pieces: Sequence[str | Citation]) -> list[tuple[str, list[Citation]]]:
+def _lines(pieces: Sequence[str | Citation]) -> list[_Said]:
     """The lines of an answer without their numbers, each with the citations that follow it."""
-    lines: list[tuple[str, list[Citation]]] = []
+    lines: list[_Said] = []
     for piece in pieces:
         if isinstance(piece, str):
             lines.append((piece.rstrip(), []))

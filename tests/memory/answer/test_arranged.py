@@ -166,3 +166,65 @@ def test_a_briefing_without_any_facts_has_the_note_of_it_first(fresh: Memory) ->
     assert "second-order Fresnel lens" in told[0]
     assert any("£11,200" in line for line in told) and any("Ferelith" in line for line in told)
     assert not any(line.startswith("- tags") for line in told)
+
+
+LISTS = (
+    (
+        "Books I read",
+        "- 2024-03-02: Nine Doors\n- 2025-06-28: The Glass Map by Mirela Costin\n- 2025-12-11: Winter Orchard",
+    ),
+    ("Zoe Larsen", "Boss since July. Allergic to peanuts. Plays chess on Thursdays."),
+    ("2 May", "Swam at the Marsh Pool with Zoe."),
+    ("9 May", "Swam at the Marsh Pool alone, 40 lengths."),
+)
+
+
+@pytest.fixture
+def lists(fresh: Memory) -> Memory:
+    for day, (title, text) in enumerate(LISTS, 1):
+        at = datetime(2026, 5, day, tzinfo=UTC)
+        fresh.remember(f"# {title}\n{text}", title=title, source=f"/{day}.md", at=at)
+    return fresh
+
+
+def test_a_list_that_stands_in_a_note_is_shown_whole_and_in_its_order(lists: Memory) -> None:
+    assert lines(lists, "Which books did I read?") == [
+        "- 2024-03-02: Nine Doors [1]",
+        "- 2025-06-28: The Glass Map by Mirela Costin [2]",
+        "- 2025-12-11: Winter Orchard [3]",
+    ]
+
+
+def test_of_a_list_only_the_items_of_the_time_that_is_asked_of(lists: Memory) -> None:
+    told = "\n".join(lines(lists, "How many books did I read in 2025?"))
+    assert "Glass Map" in told and "Winter Orchard" in told and "Nine Doors" not in told
+
+
+def test_of_a_list_only_the_items_that_hold_what_is_asked(lists: Memory) -> None:
+    told = lines(lists, "Which books by Mirela Costin did I read?")
+    assert "Glass Map" in told[0] and "Nine Doors" not in told[0]
+
+
+def test_how_often_shows_the_day_of_each_time(lists: Memory) -> None:
+    told = lines(lists, "How often did I swim at the Marsh Pool?")
+    assert sorted(line[-23:-5] for line in told[:2]) == ["written 2026-05-03", "written 2026-05-04"]
+
+
+def test_a_line_that_names_nobody_is_shown_under_whose_name_it_stands(lists: Memory) -> None:
+    assert lines(lists, "Who is my boss?")[0] == "- Zoe Larsen: Boss since July. [1]"
+    assert not lines(lists, "What is Zoe allergic to?")[0].startswith("- Zoe Larsen:"), "the question says it"
+
+
+def test_a_day_that_a_sentence_names_is_not_told_twice() -> None:
+    at = datetime(2026, 5, 1, tzinfo=UTC)
+    episode = Episode(1, Source(1, "/a.md", "note", "a", "text"), 0, "a", "words", at)
+    none = frozenset[str]()
+    said = "Switched to Debian on 22 January 2026."
+    line = Line(episode, 1, 0, said, said, none, none, none, 1.0, 1.0, 1.0, 0)
+    assert dated(line).shown == said
+    assert dated(replace(line, quote="Switched.", shown="Switched.")).shown == "Switched. (written 2026-05-01)"
+
+
+def test_a_first_name_brings_the_note_of_who_has_it(lists: Memory) -> None:
+    told = answered(lists, "What do I know about Zoe?").text
+    assert "Allergic to peanuts." in told and "Marsh Pool with Zoe" in told

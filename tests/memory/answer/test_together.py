@@ -91,3 +91,13 @@ def test_every_number_has_its_citation(given: list[list[tuple[int, str]] | None]
     assert set(shown) == {one.n for one in both.answer.citations}
     told = [(one.episode_id, one.quote) for one in both.answer.citations]
     assert len(set(told)) == len(told), "no line stands twice"
+
+
+def test_a_line_stands_under_the_question_that_it_answers_best() -> None:
+    both = together([found((1, "Oma: 1938"), (2, "Ines: 1991")), found((2, "Ines: 1991"), (3, "Born"))], ["A?", "B?"])
+    assert both.answer.text == "A?\n- Oma: 1938 [1]\n\nB?\n- Ines: 1991 [2]\n- Born [3]"
+
+
+def test_the_best_line_of_a_part_is_pointed_to_first() -> None:
+    both = together([found((1, "a")), found((1, "a"), (2, "b"))], ["A?", "B?"])
+    assert both.answer.text == "A?\n- a [1]\n\nB?\n- as above [1]\n- b [2]"
