@@ -12,6 +12,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
+from daemon.cli.consolidate import night
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.terminal import count
@@ -52,6 +53,8 @@ def doctor(session: Session, memory: bool, last: int, as_json: bool) -> None:
             output.print_text(f"Problem: {problem}")
         if not problems:
             output.print_text("All is well. How well questions are served: pal doctor --memory")
+        if told := session.client.status().night:
+            output.print_text(f"Night: {night(told)}")
     if problems:
         sys.exit(1)
 
@@ -63,6 +66,8 @@ def _problems(client: Client) -> Iterator[str]:
         if folder.state == "missing":
             why = folder.detail or "it is not there"
             yield f'{folder.path} is watched, but {why}. To let it go: pal watch rm "{folder.path}"'
+    if (told := client.status().night) and told.state == "failed":
+        yield "What is done at night broke off; the daemon's log says where. To do it now: pal consolidate, pal learn"
     embedder = client.embedder()
     if embedder.problem:
         yield f"{embedder.problem} Then try again: pal embedder {embedder.name}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,10 @@ from memory import Memory
 from memory.learn.consolidate import Report
 from memory.nouns import Fact
 from memory.protocols import Embedder
-from memory.settings import FactSettings, MemorySettings
+from memory.settings import FactSettings, MemorySettings, PersonSettings
 from memory.store import edge_memory, health, queries, relations, vectors
 from memory.store.edge_memory import Slots
-from memory.write.told import Telling, ToldRelation
+from memory.write.told import OWNER, Telling, ToldRelation
 
 UNTOLD = MemorySettings(facts=FactSettings(rules=False))
 PLACES = ("Utrecht", "Leipzig", "Riga")
@@ -113,6 +114,39 @@ def test_what_was_told_twice_is_one_fact_that_both_notes_tell(fresh: Memory) -> 
     assert stored(fresh) == before and fresh.check().problems == ()
 
 
+def test_a_name_for_whose_memory_it_is_makes_two_facts_one(tmp_path: Path, static: Embedder) -> None:
+    with Memory.open(tmp_path / "memory.db", embedder=static, settings=UNTOLD) as memory:
+        tell(memory, "2021-01-01", OWNER, "Utrecht")
+        tell(memory, "2022-01-01", "Mira Jansen", "Utrecht")
+        assert memory.consolidate().joined == 0, "nobody has said that they are one"
+    named = replace(UNTOLD, person=PersonSettings(names=("Mira Jansen",)))
+    with Memory.open(tmp_path / "memory.db", embedder=static, settings=named) as memory:
+        tell(memory, "2023-01-01", OWNER, "a dog", "owns")
+        assert held(memory, "Mira Jansen") == ["lives in Utrecht", "lives in Utrecht", "owns a dog"]
+        assert memory.consolidate().joined == 1
+        assert held(memory, "me") == ["lives in Utrecht", "owns a dog"]
+
+
+def test_what_is_left_when_replacements_are_taken_back(fresh: Memory) -> None:
+    for at, place in (("2021-01-01", "Utrecht"), ("2022-01-01", "Riga"), ("2023-01-01", "Utrecht")):
+        text = f"On {at} Ana lives in {place}."
+        episode = fresh.remember(text, source=at, at=day(at)).episode_ids[0]
+        fresh.learn(
+            {
+                episode: Telling(
+                    "rule", (ToldRelation(subject="Ana", predicate="lives in", object=place, start=0, end=5),)
+                )
+            }
+        )
+    assert held(fresh, "Ana") == ["lives in Utrecht"]
+    for revision in fresh.revisions("all"):
+        fresh.undo(revision.id)
+    assert held(fresh, "Ana") == ["lives in Riga", "lives in Utrecht", "lives in Utrecht"]
+    assert fresh.consolidate().joined == 1
+    assert held(fresh, "Ana") == ["lives in Riga", "lives in Utrecht"]
+    assert held(fresh, "Ana", as_of=day("2021-06-01")) == ["lives in Utrecht"]
+
+
 def test_it_is_told_as_long_as_one_of_the_notes_is_there(fresh: Memory) -> None:
     tell(fresh, "2021-01-01", "Ana", "Utrecht")
     again(fresh, "2022-01-01", "Ana", "Utrecht")
@@ -199,6 +233,7 @@ def test_what_has_no_vector_gets_one(fresh: Memory) -> None:
     with fresh.store.reading() as conn:
         assert vectors.missing(conn, serving) == [] == queries.missing(conn, serving)
     row = fresh._serving.snapshot.graph.row_of[episode]
+    assert fresh._serving.snapshot.vectors is not None
     assert np.isclose(np.linalg.norm(fresh._serving.snapshot.vectors[row]), 1), "questions find it by its vector again"
     assert fresh.check().problems == ()
     assert fresh.consolidate() == Report()
@@ -272,7 +307,7 @@ def test_nothing_else_changes_and_undo_restores(static: Embedder, rows: list[Any
             if plain:
                 tell(memory, at, subject, place)
             else:
-                more = {"valid_to": day(until)} if until else {}
+                more: dict[str, Any] = {"valid_to": day(until)} if until else {}
                 again(memory, at, subject, place, valid_from=day(since) if since else None, modality=modality, **more)
         before, seen = stored(memory), served(memory)
         memory.consolidate()

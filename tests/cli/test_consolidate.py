@@ -1,0 +1,58 @@
+"""pal consolidate, and the night in pal status and pal doctor, with a real daemon."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from daemon import wire
+from daemon.cli.consolidate import night
+from tests.cli.vault import NOTES, Shell
+
+PAIR = re.compile(r"Katharina Brandel +Katharina Brandl +97% alike")
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> object:
+    folder = tmp_path_factory.mktemp("town")
+    shell = Shell(folder, folder / "home")
+    assert shell.pal("add", str(Path(NOTES))).code == 0
+    yield shell
+    shell.pal("daemon", "stop")
+
+
+def test_what_is_in_order_stays_so(shell: Shell) -> None:
+    said = shell.pal("consolidate")
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith("All is in order.")
+    again = shell.pal("consolidate", "--json").json
+    assert (again["joined"], again["stale"], again["questions"], again["episodes"]) == (0, 0, 0, 0)
+    assert not again["stopped"]
+
+
+def test_names_that_may_be_one_are_told_with_the_command(shell: Shell) -> None:
+    for name in ("Katharina Brandl", "Katharina Brandel"):
+        shell.pal("remember", f"{name} met Jonas Weber in Riga.")
+    said = shell.pal("consolidate")
+    assert "pal same NAME OTHER" in said.out and PAIR.search(said.out)
+    shell.pal("same", "Katharina Brandel", "Katharina Brandl")
+    assert not PAIR.search(shell.pal("consolidate").out)
+
+
+def test_status_and_doctor_tell_of_the_night(shell: Shell) -> None:
+    for command in ("status", "doctor"):
+        assert "nothing done yet; every day from 3:00 on" in shell.pal(command).out
+
+
+def test_a_night_is_told_in_a_line() -> None:
+    done = wire.Night("idle", 3, "2026-03-09T03:04:00+00:00", joined=2, suspects=1, learnt="It learnt.")
+    assert night(done).endswith(
+        ": 2 facts told twice joined; 1 pair of names that may be one: pal doctor --memory; It learnt"
+    )
+    assert night(wire.Night("off", 3)).endswith("off: night.enabled")
+    assert "plugged in" in night(wire.Night("battery", 3))
+    assert "at work now" in night(wire.Night("working", 3))
+    assert "log says where" in night(wire.Night("failed", 3))
+    assert ": all was in order" in night(wire.Night("idle", 3, "2026-03-09T03:04:00+00:00"))
