@@ -30,7 +30,8 @@ class RecallSettings:
     k: int = setting(10, "Episodes returned.")
     strategy: str = setting(
         "spread",
-        "What walks the graph: spread, beam, circles, paths, entities, sketches, or several joined by +; none: text alone.",
+        "What walks the graph: spread, beam, circles, paths, entities, sketches, or several joined by +; "
+        "none: text alone.",
     )
     candidates: int = setting(1000, "Episodes that full text may propose.")
     lexical_weight: float | Literal["auto"] = setting(
