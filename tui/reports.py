@@ -103,7 +103,7 @@ def verdict_report(said: wire.Judged) -> str:
     elif verdict == "good":
         effect = "What it cites comes first next time."
     else:
-        effect = "Such a question is searched afresh next time."
+        effect = "It is not brought back, nor what answered this before."
     return f"Noted as {verdict}. {effect} /unsay takes it back."
 
 

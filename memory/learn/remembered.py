@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from memory.store.edge_memory import Ends, Slots
 from memory.store.graph import EDGE_KINDS
 from memory.store.queries import Geometry
 
+SAME = 0.97  # cosine from which on a question counts as one that was asked before
 SPARE = 1000  # slots that are no longer in use and may be carried along, or as many as are in use
 OPEN = EDGE_KINDS.index("open")
 UNKNOWN = Geometry()
@@ -173,7 +175,8 @@ class Remembered:
 
 
 def load(conn: Connection, embedder_id: int, dimension: int) -> Remembered:
-    """What is stored."""
+    """What is stored. A question does not count as answered if (nearly) the same was asked later and that answer was
+    called bad: it may be the very same one, brought back."""
     rows = edge_memory.load(conn, embedder_id, dimension)
     nothing = Remembered.nothing(dimension, queries.geometry(conn, embedder_id))
     traces, vectors = queries.answered(conn, embedder_id, dimension)
@@ -182,7 +185,7 @@ def load(conn: Connection, embedder_id: int, dimension: int) -> Remembered:
         for trace, query in zip(traces, vectors, strict=True)
         if (found := nothing.key(query)) is not None
     ]
-    return replace(
+    answered = replace(
         nothing,
         edges=rows.edges,
         kinds=rows.kinds,
@@ -194,3 +197,10 @@ def load(conn: Connection, embedder_id: int, dimension: int) -> Remembered:
         traces=np.array([trace for trace, _ in known], np.int64),
         keys=np.array([found for _, found in known], np.float32).reshape(-1, dimension),
     )
+    bad, wrong = queries.rejected(conn, embedder_id, dimension)
+    same = (
+        answered.traces[(answered.keys @ found.astype(np.float32) >= SAME) & (answered.traces < later)]
+        for later, query in zip(bad, wrong, strict=True)
+        if (found := nothing.key(query)) is not None
+    )
+    return answered.without(chain.from_iterable(same))

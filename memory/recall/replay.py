@@ -17,7 +17,7 @@ import numpy as np
 
 from memory.graph import Bools, Floats, Graph, Ids
 from memory.learn.edges import PAPER_ALPHA, PAPER_LAMBDA, Vector, weight
-from memory.learn.remembered import Fires, Remembered
+from memory.learn.remembered import SAME, Fires, Remembered
 from memory.recall.adjacency import EPISODE, Walkable
 from memory.recall.rank import best
 from memory.recall.traversers import Path, Seeds, Seen, Walk
@@ -30,7 +30,6 @@ NODES, DEPTH = 40, 6  # that a replay reaches at most, and the edges to the furt
 STARTS = 8  # best episodes of the text from which it starts, beside the objects named
 TRIED = 10  # edges that may turn out not to be walkable, for each vertex that may be reached
 UNREAD = 0.5  # what a passage counts that was reached, and whose text never helped, beside one whose text did
-SAME = 0.97  # cosine from which on a question counts as one that was asked before
 OFFERED = 5  # of those, the most alike, may be looked at
 
 Nearness = Callable[[Ids], Floats]

@@ -53,12 +53,13 @@ def rounded(query: Vectors) -> Vectors:
 
 
 def put(conn: Connection, embedder_id: int, trace_id: int, query: Vectors) -> None:
-    """Keeps a question's vector (d,) of norm 1; zeros say that the embedder knows no word of it."""
+    """Keeps a question's vector (d,) of norm 1; zeros say that the embedder knows no word of it. Nothing is kept of one
+    whose trace has been forgotten."""
     data = query.astype(np.float16).tobytes() if query.any() else None
     conn.execute(
-        "INSERT INTO query(trace_id, embedder_id, data) VALUES (?, ?, ?)"
+        "INSERT INTO query(trace_id, embedder_id, data) SELECT id, ?, ? FROM trace WHERE id = ?"
         " ON CONFLICT DO UPDATE SET data = excluded.data",
-        (trace_id, embedder_id, data),
+        (embedder_id, data, trace_id),
     )
 
 
@@ -99,6 +100,16 @@ def answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, V
         "SELECT q.trace_id, q.data FROM query q JOIN trace t ON t.id = q.trace_id WHERE q.embedder_id = ?"
         " AND q.data IS NOT NULL AND t.no_answer = 0 AND ifnull(t.feedback, 0) >= 0 AND (t.feedback = 1 OR EXISTS"
         " (SELECT 1 FROM trace_edge e WHERE e.trace_id = t.id AND e.role = 'enhanced')) ORDER BY q.trace_id",
+        (embedder_id,),
+    ).fetchall()
+    return _stacked(rows, dimension)
+
+
+def rejected(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
+    """The vectors of the questions whose answer a person called bad."""
+    rows = conn.execute(
+        "SELECT q.trace_id, q.data FROM query q JOIN trace t ON t.id = q.trace_id WHERE q.embedder_id = ?"
+        " AND q.data IS NOT NULL AND t.feedback = -1 ORDER BY q.trace_id",
         (embedder_id,),
     ).fetchall()
     return _stacked(rows, dimension)

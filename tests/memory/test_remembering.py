@@ -111,6 +111,17 @@ def test_a_wrong_answer_is_not_brought_back(fleet: Desk) -> None:
     assert "R0" not in rungs(fleet.ask(QUESTION, replay=True))
 
 
+def test_a_wrong_answer_that_was_brought_back_is_not_brought_back_again(fleet: Desk) -> None:
+    first = fleet.ask(QUESTION, replay=True)
+    second = fleet.ask(QUESTION, replay=True)
+    assert rungs(second) == ["R0"]
+    fleet.memory.feedback(second.answer.trace_id or 0, "bad")
+    assert "R0" not in rungs(fleet.ask(QUESTION, replay=True)), "nor from the first answer, which it was made of"
+    fleet.memory.feedback(second.answer.trace_id or 0, "none")
+    assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"]
+    assert fleet.memory.trace(first.answer.trace_id or 0).asked.verdict is None
+
+
 def test_a_replay_that_does_not_hold_the_answer_costs_one_small_call(fleet: Desk) -> None:
     fleet.ask(QUESTION, replay=True)
     fleet.note("Marlin", "Marlin is a ketch. She was sold.", day=2)
@@ -202,6 +213,18 @@ def test_what_is_asked_while_another_embedder_takes_over_counts_beside_what_was(
     before = learnt(fleet)
     assert asked and fleet.memory.rebuild_memory() == len(before) > 0
     assert learnt(fleet) == before
+
+
+def test_what_is_forgotten_while_another_embedder_takes_over_does_not_stop_it(fleet: Desk, static: Any) -> None:
+    fleet.ask(QUESTION, replay=True)
+
+    def write(unit: Any) -> Any:
+        if fleet.memory.embedder.name != static.name and fleet.memory.traces():
+            fleet.memory.forget(source="/notes/Marlin.md")
+        return unit()
+
+    list(fleet.memory.switching(renamed(static), write=write))
+    assert fleet.memory.traces() == [] and edges(fleet) == 0 and fleet.memory.check().problems == ()
 
 
 def test_it_is_there_after_the_memory_was_closed(fleet: Desk, tmp_path: Any, static: Any) -> None:
