@@ -223,7 +223,7 @@ class _Night:
         self._revisiting = Revisiting(serving, settings, names)
         self._llm = llm
         self._calls = calls if llm is not None else 0
-        self._least = least
+        self._least = max(least, 3)  # one to learn from, one that says when to stop, one to measure by
         self._dry_run = dry_run
         self._seed = seed
         self._at = at
