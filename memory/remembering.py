@@ -96,7 +96,7 @@ class Remembering:
         if n > MANY or not (rebuild.is_due(n, known.geometry) or n == FIRST):
             return
         with self._memory_lock:
-            if of != self._serving.embedder_id:  # another embedder has taken over meanwhile
+            if not self._serves(of):
                 return
             with self.store.writing() as conn:
                 if rebuild.recentre(conn, of, known.dimension) is None:
@@ -107,7 +107,7 @@ class Remembering:
         """Embeds the questions that the embedder in use has not seen, and makes what edges remember for it, anew where
         it has learnt from later ones."""
         serving = self._serving
-        while True:
+        while self._serves(serving.embedder_id):
             with self.store.reading() as conn:
                 waiting = queries.missing(conn, serving.embedder_id, AT_ONCE)
             if not waiting:
@@ -118,6 +118,8 @@ class Remembering:
 
     def _put_queries(self, serving: Serving, embedded: list[tuple[int, Any]]) -> None:
         with self.store.writing() as conn:
+            if not self._serves(serving.embedder_id):
+                return
             for trace, query in embedded:
                 queries.put(conn, serving.embedder_id, trace, query)
             touched = edge_memory.touched(conn, [trace for trace, _ in embedded])
@@ -137,9 +139,13 @@ class Remembering:
     def _again(self, embedder_id: int, edges: list[int]) -> None:
         with self._memory_lock:
             serving = self._serving
-            if serving.embedder_id == embedder_id:  # else another has taken over, and its memory has just been made
+            if self._serves(embedder_id):
                 with self.store.writing() as conn:
                     rebuild.again(conn, embedder_id, serving.embedder.dimension, edges)
+
+    def _serves(self, embedder_id: int) -> bool:
+        """Whether that embedder is still the one in use; else another has taken over, and makes its own memory."""
+        return self._serving.embedder_id == embedder_id
 
     def _look_again(self) -> None:
         """Questions see from now on what is stored of what edges remember."""
