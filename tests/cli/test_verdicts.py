@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.test_traces import HARBOUR, ask
 from tests.cli.vault import NOTES, Shell
+from tests.fakes import FakeOllama, OllamaModel
+from tests.fakes.answering import evidence, seeking
 
 MONGOLIA = "What is the capital of Mongolia?"
 
@@ -113,6 +115,34 @@ def test_what_was_learnt_is_made_anew(town: Shell) -> None:
 def test_it_must_be_said_what_to_rebuild(town: Shell) -> None:
     said = town.pal("rebuild")
     assert said.code == 2 and "Say what to make anew" in said.err
+
+
+def test_the_second_time_a_model_reads_what_answered_the_first_time(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tier() -> str:
+        asked: str = shell.pal("trace", "--json").json["asked"]["tier"]
+        return asked
+
+    with FakeOllama(OllamaModel("fake"), answer=seeking("Old Ice House")) as ollama:
+        monkeypatch.setenv("OLLAMA_HOST", ollama.url)
+        shell.pal("add", str(NOTES))
+        shell.pal("models", "use", "answer", "ollama:fake")
+        first = shell.pal("ask", HARBOUR)
+        assert "Old Ice House" in first.out and tier() == "R2"
+        shown = len(evidence(ollama.chats[-1]))
+        assert shell.pal("ask", HARBOUR).out == first.out
+        assert tier() == "R0" and len(evidence(ollama.chats[-1])) < shown
+        assert "  came to  answered, replay\n" in shell.pal("trace").out
+        shell.pal("ask", HARBOUR, "--no-replay")
+        assert tier() == "R2"
+        found = shell.pal("doctor", "--memory", "--json").json
+        assert found["figures"]["replay_rate"] == pytest.approx(1 / 3) and found["figures"]["replay_precision"] > 0
+        assert "Replayed              33 %" in shell.pal("doctor", "--memory").out
+        shell.pal("ask", HARBOUR)
+        shell.pal("bad")
+        shell.pal("ask", HARBOUR)
+        assert tier() == "R2", "what was called bad is not brought back"
 
 
 def test_a_question_with_signs_of_a_terminal_is_not_obeyed(town: Shell, tmp_path: Path) -> None:
