@@ -142,14 +142,15 @@ class Nightly:
         )
 
     def _is_due(self) -> bool:
-        """Whether the hour has come since the last night."""
+        """Whether the hour has come since the last night. One of the future is none: the clock was wrong then."""
         with self._memory.store.reading() as conn:
             last = consolidation.noted(conn)
         now = self._clock()
         begins = now.replace(hour=min(self._settings.hour, 23), minute=0, second=0, microsecond=0)
         if begins > now:
             begins -= timedelta(days=1)
-        return max(last["t"] if last else 0, self._gave_up) < begins.timestamp() * 1000
+        done = max(last["t"] if last else 0, self._gave_up)
+        return done < begins.timestamp() * 1000 or done > (now + timedelta(days=1)).timestamp() * 1000
 
     def _night(self) -> bool:
         began = time.monotonic()

@@ -81,6 +81,16 @@ def test_missed_nights_are_made_up_for_once(desk: Desk) -> None:
     assert another.look() and not another.look() and desk.learnt == 2
 
 
+def test_a_clock_that_was_wrong_ends_no_nights(desk: Desk) -> None:
+    desk.now = NOON + timedelta(days=3650)
+    assert desk.nightly(hour=3).look()
+    desk.now = NOON
+    nightly = desk.nightly(hour=3)
+    assert nightly.look() and not nightly.look()
+    desk.now = NOON - timedelta(minutes=5)
+    assert not nightly.look(), "it was set back a little"
+
+
 def test_what_was_done_can_be_seen(desk: Desk) -> None:
     tell(desk.memory, "2021-01-01", "Ana", "Utrecht")
     again(desk.memory, "2022-01-01", "Ana", "Utrecht")
