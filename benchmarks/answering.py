@@ -59,8 +59,8 @@ class Calls:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of a problem. `lines`: what was said, without marks and earlier values; `written`: by a model.
-    `cited`, `context`: the gold ids that the answer cites, and that were there when it was made. `steps`: ms of each
-    stage that is of interest."""
+    `cited`, `context`: the gold ids that the answer cites, and that were there when it was made. `steps`: what
+    each stage did."""
 
     problem: Problem
     lines: tuple[str, ...]
@@ -74,6 +74,7 @@ class Outcome:
     calls: int = 0
     usage: Usage = field(default_factory=Usage)
     failed: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
 
     @property
     def said(self) -> str:
@@ -177,8 +178,8 @@ class Desk:
     calls: Calls
     effort: Effort
 
-    def ask(self, problem: Problem) -> Outcome:
-        """Puts the problem to the memory."""
+    def ask(self, problem: Problem, replay: bool = True) -> Outcome:
+        """Puts the problem to the memory; without `replay` it takes nothing from earlier ones and learns nothing."""
         self.calls.clear()
         model = self.model
         choose = (lambda local_only: model) if model is not None else None
@@ -191,6 +192,7 @@ class Desk:
                 llm=choose,
                 driver=choose,
                 effort=self.effort,
+                replay=replay,
             )
         )
         ms = 1000 * (time.perf_counter() - started)
@@ -215,6 +217,7 @@ class Desk:
             self.calls.calls,
             self.calls.usage,
             tuple(self.calls.failed),
+            tuple(steps),
         )
 
     def ask_baseline(self, problem: Problem, baseline: Baseline) -> Outcome:

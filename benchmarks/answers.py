@@ -40,7 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--oracle", action="store_true", help="ask a model that knows the gold, over the wire")
     how.add_argument("--llm", metavar="NAME", help="ask this model: ollama:MODEL or anthropic:MODEL")
-    parser.add_argument("--error", type=_share, default=0.0, metavar="RATE", help="--oracle: go wrong that often")
+    parser.add_argument(
+        "--error", type=command.share, default=0.0, metavar="RATE", help="--oracle: go wrong that often"
+    )
     parser.add_argument("--seed", type=int, default=42, metavar="N", help="of the errors (default: 42)")
     parser.add_argument("--effort", choices=EFFORTS, default="normal", help="how much a question may take")
     parser.add_argument(
@@ -60,13 +62,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return command.run(lambda: _run(options))
 
 
-def _share(text: str) -> float:
-    number = float(text)
-    if not 0 <= number <= 1:
-        raise ValueError(text)
-    return number
-
-
 def _run(options: argparse.Namespace) -> None:
     plugins = manager.load()
     embedder = plugins.embedder(options.embedder)
@@ -76,7 +71,7 @@ def _run(options: argparse.Namespace) -> None:
             world = problems.load(folder, plugins, options.limit)
             with tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary:
                 path = Path(temporary) / f"{world.name}.db"
-                _fill(path, world, embedder, plugins, options.keep)
+                fill(path, world, embedder, plugins, options.keep)
                 with Memory.open(path, embedder=embedder, quick=plugins.embedder("static")) as memory:
                     desk = Desk(memory, Library.of(memory, world), asked.model, asked.calls, options.effort)
                     found = dict(_systems(desk, world, asked, _beside(options), file))
@@ -102,7 +97,7 @@ def _beside(options: argparse.Namespace) -> list[Baseline]:
     return [Baseline(name) for name in names if name != "whole" or options.oracle or options.llm]
 
 
-def _fill(path: Path, world: World, embedder: Embedder, plugins: Plugins, keep: Path | None) -> None:
+def fill(path: Path, world: World, embedder: Embedder, plugins: Plugins, keep: Path | None) -> None:
     """A memory at `path` that has read all of it: a copy of the one that was kept, if one was."""
     kept = keep / path.name if keep else None
     if kept is not None and kept.exists():
@@ -124,7 +119,7 @@ def _systems(
     desk: Desk, world: World, asked: Asked, beside: Sequence[Baseline], file: TextIO
 ) -> Iterator[tuple[str, list[Outcome]]]:
     """What came of each problem, of the memory and of each baseline; written down at once, because models are dear."""
-    asks = {"memory": desk.ask} | {
+    asks = {"memory": lambda problem: desk.ask(problem, replay=False)} | {
         baseline.name: (lambda problem, baseline=baseline: desk.ask_baseline(problem, baseline)) for baseline in beside
     }
     for name, ask in asks.items():

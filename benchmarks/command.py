@@ -83,6 +83,14 @@ def positive(text: str) -> int:
     return number
 
 
+def share(text: str) -> float:
+    """An argument that must be a number from 0 to 1."""
+    number = float(text)
+    if not 0 <= number <= 1:
+        raise ValueError(text)
+    return number
+
+
 def new_file(folder: Path, name: str) -> Path:
     """`folder/name`, which must not exist yet; makes the folder. Raises DataError."""
     path = folder / name

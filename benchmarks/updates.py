@@ -334,7 +334,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="FOLDER",
         help="read what a strong model has read before, PERSONA.jsonl (default: the nearest folder recorded/)",
     )
-    parser.add_argument("--noise", type=_share, default=0.0, metavar="RATE", help="--recorded: go wrong that often")
+    parser.add_argument(
+        "--noise", type=command.share, default=0.0, metavar="RATE", help="--recorded: go wrong that often"
+    )
     parser.add_argument("--seed", type=int, default=42, metavar="N", help="of the noise (default: 42)")
     parser.add_argument("--embedder", default="static", help="name of the embedder (default: static)")
     parser.add_argument("--json", action="store_true", help="one JSON object per persona and line instead of tables")
@@ -345,13 +347,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.noise and options.recorded is None:
         parser.error("--noise goes with --recorded")
     return command.run(lambda: _run(options))
-
-
-def _share(text: str) -> float:
-    number = float(text)
-    if not 0 <= number <= 1:
-        raise ValueError(text)
-    return number
 
 
 def _run(options: argparse.Namespace) -> None:

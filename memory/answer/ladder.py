@@ -31,7 +31,7 @@ from memory.recall.explore import Explorer
 from memory.recall.guided import guided
 from memory.recall.heuristic import heuristic
 from memory.recall.pipeline import Found
-from memory.recall.route import Assessment, Tier, assess, onward
+from memory.recall.route import Assessment, Tier, assess, fits, onward
 from memory.recall.tools import Toolbox
 from memory.settings import AnswerSettings
 from memory.store.connect import Connection
@@ -45,6 +45,7 @@ REPLAYED, REPLAYED_TOKENS = 5, 1_500  # episodes that helped before, and tokens 
 DEEP = 5_000  # tokens of evidence that an answer with much effort may be written from
 _NUMBERS = re.compile(r"(?:\[\d+\]\s*)+$")  # of a line's citations, behind it
 _NUMBER = re.compile(r"\[(\d+)\]")
+NOT_OF_THIS = "What helped with such a question before does not speak of what this one names."
 INSTEAD = "This is what your notes say, word for word."
 
 Event = Step | Token | Citation
@@ -168,12 +169,12 @@ class _Ladder:
             known = whole.only(conn, whole.brought.evidence[:REPLAYED])
             lines = extract(conn, known, self._embedder, self._settings)
         evidence = [hit.episode for hit in known.recall.hits]
-        assessment = assess(known, evidence, lines.answer.confidence, self._settings.threshold)
-        fits = assessment.enough or (bool(evidence) and whole.brought.earlier is not None)
-        detail = {"tier": "R0", "enough": fits, "gaps": list(assessment.gaps)}
+        same = whole.brought.earlier is not None  # in other words there may be a try in vain, which needs a second call
+        enough = bool(evidence) and (same or (self._wish.effort != "quick" and fits(known, evidence)))
+        detail = {"tier": "R0", "enough": enough, "gaps": [] if enough else [NOT_OF_THIS]}
         yield self._done(Step("route", (perf_counter() - start) * 1000, detail))
         try:
-            picked = self._picked(known, (), REPLAYED_TOKENS) if fits else None
+            picked = self._picked(known, (), REPLAYED_TOKENS) if enough else None
         except Exception:  # whatever is wrong with the models, it is told where all of the evidence is looked at
             picked = None
         if picked is None:

@@ -14,7 +14,7 @@ from memory.learn.edges import Vector
 from memory.learn.remembered import Remembered
 from memory.protocols import Vectors
 from memory.recall.adjacency import Moment, Walkable
-from memory.recall.replay import Replayed, answered_before, replay
+from memory.recall.replay import Replayed, answered_before, most_alike, replay
 from memory.store.connect import Connection
 from memory.store.queries import Earlier
 from memory.times import to_ms
@@ -23,16 +23,20 @@ from memory.times import to_ms
 @dataclass(frozen=True, slots=True)
 class Brought:
     """`query` (d,) is the question's vector, empty if nothing was looked at; `replayed` what edges brought; `earlier`
-    the question that was all but the same, if what answered it is as it was."""
+    the question that was all but the same, or else `like` the one that stands out as the same in other words, if what
+    answered it is as it was."""
 
     query: Vectors
     replayed: Replayed
     earlier: Earlier | None = None
+    like: Earlier | None = None
 
     @property
     def evidence(self) -> tuple[int, ...]:
         """The episodes (ids) that helped with such a question before, the surest first."""
-        return self.earlier.cited if self.earlier is not None else self.replayed.evidence
+        if self.earlier is not None:
+            return self.earlier.cited
+        return tuple(dict.fromkeys((*(self.like.cited if self.like is not None else ()), *self.replayed.evidence)))
 
     def worth(self, graph: Graph) -> Floats:
         """(n,) in [0, 1]: how surely reading an episode helped before."""
@@ -51,7 +55,9 @@ class Brought:
             "fires": len(self.replayed.fires),
             "followed": len(self.replayed.followed),
             "episodes": list(self.evidence),
+            "read": list(self.replayed.evidence),
             "earlier": self.earlier.trace_id if self.earlier is not None else None,
+            "like": self.like.trace_id if self.like is not None else None,
         }
 
 
@@ -82,5 +88,9 @@ def bring(
     def sees(episode: int) -> bool:
         return episode in graph.row_of and bool(allowed[graph.row_of[episode]])
 
-    earlier = answered_before(conn, remembered, key, to_ms(as_of), sees) if timeless else None
-    return Brought(query, replayed, earlier)
+    if not timeless:
+        return Brought(query, replayed)
+    at = to_ms(as_of)
+    earlier = answered_before(conn, remembered, key, at, sees)
+    like = most_alike(conn, remembered, key, at, sees) if earlier is None else None
+    return Brought(query, replayed, earlier, like)

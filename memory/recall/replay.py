@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,7 +30,8 @@ NODES, DEPTH = 40, 6  # that a replay reaches at most, and the edges to the furt
 STARTS = 8  # best episodes of the text from which it starts, beside the objects named
 TRIED = 10  # edges that may turn out not to be walkable, for each vertex that may be reached
 UNREAD = 0.5  # what a passage counts that was reached, and whose text never helped, beside one whose text did
-OFFERED = 5  # of those, the most alike, may be looked at
+APART = 0.20  # by how much others must be less alike (cosine) than the question that counts as this one in other words
+OFFERED = 10  # of such questions, the most alike, are looked at
 
 Nearness = Callable[[Ids], Floats]
 """Node ids (v,) -> unit vectors (v, d), zeros where there is none."""
@@ -154,11 +155,38 @@ def answered_before(
     `as_of` (ms UTC): the same time must have been asked of. Not for a question that speaks of a time itself: "last
     week" is another one now.
     """
-    for trace, _ in remembered.nearest(key, SAME)[:OFFERED]:
+    return next((found for found, _ in _asked_before(conn, remembered, key, as_of, sees, SAME)), None)
+
+
+def most_alike(
+    conn: Connection, remembered: Remembered, key: Vector, as_of: int | None, sees: Callable[[int], bool]
+) -> Earlier | None:
+    """The question that stands out among those that were answered before as one like this, under the conditions of
+    `answered_before`: the next one that was answered from other evidence is much less alike.
+
+    It must be as much alike as hardly any two questions are that need other evidence, which is calibrated. That alone
+    says little where all are about the same few people, and each has one that is as much alike.
+    """
+    found = _asked_before(conn, remembered, key, as_of, sees, remembered.threshold)
+    best, alike = next(found, (None, 0.0))
+    if best is None:
+        return None
+    strange = (cosine for other, cosine in found if not set(best.cited) & set(other.cited))
+    return best if alike - next(strange, 0.0) >= APART else None
+
+
+def _asked_before(
+    conn: Connection,
+    remembered: Remembered,
+    key: Vector,
+    as_of: int | None,
+    sees: Callable[[int], bool],
+    least: float,
+) -> Iterator[tuple[Earlier, float]]:
+    for trace, cosine in remembered.nearest(key, least)[:OFFERED]:
         found = queries.earlier(conn, trace)
         if found is not None and found.unchanged and found.as_of == as_of and all(map(sees, found.cited)):
-            return found
-    return None
+            yield found, cosine
 
 
 def _visible(walk: Walkable, starts: Iterable[int]) -> list[int]:

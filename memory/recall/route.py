@@ -11,6 +11,7 @@ further one. Every step up has a reason, which stands in the trace.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -25,6 +26,7 @@ from memory.write.mentions import is_date, mentions, norm
 
 Tier = Literal["R0", "R2", "R3", "R4"]
 
+ABSENT = 0.5  # of what a question names, that may be missing where it is tried to answer from memory alone
 FEW = 50  # episodes: of so few all are read before anything else is tried
 SCATTERED, MASS = 6, 0.8  # so many episodes for so much of the score: the evidence lies about
 
@@ -73,6 +75,33 @@ def assess(found: Found, evidence: Sequence[Episode], confidence: float, thresho
     if confidence < threshold:
         gaps.append("No line found is likely to answer.")
     return Assessment(tuple(gaps), unknown)
+
+
+def fits(found: Found, evidence: Sequence[Episode]) -> bool:
+    """Whether what helped with such a question before may hold the answer to this one: most of what the question names,
+    the rare counting more (ln N/df), stands in it. Another question in all but the same words names something else."""
+    if not evidence:
+        return False
+    graph = found.graph
+    rows = np.array([graph.row_of[one.id] for one in evidence if one.id in graph.row_of], np.int64)
+    there = set().union(*_mentioned(graph, rows))
+    read = norm(" ".join(f"{one.title} {one.text}" for one in evidence))
+    columns = np.array([column for column, weight in found.start.objects.items() if weight == 1], np.int64)
+    named = {
+        column: rare
+        for column, rare in zip(columns.tolist(), graph.rarity(columns).tolist(), strict=True)
+        if not graph.is_date[column]
+    }
+    unknown = _unknown(found)
+    unheard = math.log(max(2, found.n_alive))
+    absent = sum(rare for column, rare in named.items() if column not in there and not _stands(found, column, read))
+    absent += unheard * sum(norm(name) not in read for name in unknown)
+    return bool(absent <= ABSENT * (sum(named.values()) + unheard * len(unknown)))
+
+
+def _stands(found: Found, column: int, text: str) -> bool:
+    label = norm(found.seeds.get(int(found.graph.object_ids[column]), ""))
+    return bool(label) and label in text
 
 
 def is_scattered(found: Found) -> bool:
