@@ -14,6 +14,7 @@ RESTORE = (
     "Stop the daemon and put the newest backup in the memory's place (`pal config path --json` tells both places);"
     " without a backup, move the memory away and read your files again: pal add."
 )
+ANEW = "Make it anew: pal rebuild --text."
 
 
 def check(store: Store) -> Check:
@@ -41,17 +42,17 @@ def _full_text(conn: Connection) -> Iterator[str]:
         try:
             conn.execute(f"INSERT INTO {kind}_text({kind}_text, rank) VALUES ('integrity-check', ?)", (rank,))
         except driver().DatabaseError as error:
-            yield f"The full text of {kind} texts is damaged ({error}). {RESTORE}"
+            yield f"The full text of {kind} texts is damaged ({error}). {ANEW}"
     yield from _few(
         conn,
         "SELECT id FROM episode_content WHERE id NOT IN (SELECT id FROM episode_text_docsize)",
-        f"Episode {{0}} is missing from the full text. {RESTORE}",
+        f"Episode {{0}} is missing from the full text. {ANEW}",
     )
     for kind in ("episode", "thesis"):
         yield from _few(
             conn,
             f"SELECT id FROM {kind}_text_docsize WHERE id NOT IN (SELECT id FROM {kind}_content)",
-            f"The full text holds {kind} {{0}}, which is not live. {RESTORE}",
+            f"The full text holds {kind} {{0}}, which is not live. {ANEW}",
         )
 
 
