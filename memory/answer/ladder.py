@@ -169,8 +169,10 @@ class _Ladder:
             known = whole.only(conn, whole.brought.evidence[:REPLAYED])
             lines = extract(conn, known, self._embedder, self._settings)
         evidence = [hit.episode for hit in known.recall.hits]
-        same = whole.brought.earlier is not None  # in other words there may be a try in vain, which needs a second call
-        enough = bool(evidence) and (same or (self._wish.effort != "quick" and fits(known, evidence)))
+        same = whole.brought.earlier is not None
+        asked = whole.brought.like.question if whole.brought.like is not None else ""
+        may_try = same or self._wish.effort != "quick"  # in vain, it takes a second call
+        enough = bool(evidence) and may_try and (same or fits(known, evidence, asked))
         detail = {"tier": "R0", "enough": enough, "gaps": [] if enough else [NOT_OF_THIS]}
         yield self._done(Step("route", (perf_counter() - start) * 1000, detail))
         try:

@@ -77,15 +77,16 @@ def assess(found: Found, evidence: Sequence[Episode], confidence: float, thresho
     return Assessment(tuple(gaps), unknown)
 
 
-def fits(found: Found, evidence: Sequence[Episode]) -> bool:
+def fits(found: Found, evidence: Sequence[Episode], asked: str = "") -> bool:
     """Whether what helped with such a question before may hold the answer to this one: most of what the question names,
-    the rare counting more (ln N/df), stands in it. Another question in all but the same words names something else."""
+    the rare counting more (ln N/df), stands in it, or in that question if it is known (`asked`). Another question in
+    all but the same words names something else."""
     if not evidence:
         return False
     graph = found.graph
     rows = np.array([graph.row_of[one.id] for one in evidence if one.id in graph.row_of], np.int64)
     there = set().union(*_mentioned(graph, rows))
-    read = norm(" ".join(f"{one.title} {one.text}" for one in evidence))
+    read = norm(" ".join([asked, *(f"{one.title} {one.text}" for one in evidence)]))
     columns = np.array([column for column, weight in found.start.objects.items() if weight == 1], np.int64)
     named = {
         column: rare

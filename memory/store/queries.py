@@ -38,12 +38,13 @@ class Geometry(NamedTuple):
 
 class Earlier(NamedTuple):
     """A question that was answered before. `cited` are the episodes that did; `unchanged` tells whether all of them are
-    still there, and no fact that they tell has been replaced or disputed since."""
+    still there, and no fact that they tell has been replaced or disputed since; `question` is its text."""
 
     trace_id: int
     as_of: int | None
     cited: tuple[int, ...]
     unchanged: bool
+    question: str = ""
 
 
 def rounded(query: Vectors) -> Vectors:
@@ -136,19 +137,19 @@ def evidence(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, froze
 def earlier(conn: Connection, trace_id: int) -> Earlier | None:
     """What answered that question; None if it is gone, was refused, or somebody said that it was wrong."""
     row = conn.execute(
-        "SELECT as_of, t, (SELECT json_group_array(value ->> 'episode_id') FROM json_each(citations)) FROM trace"
-        " WHERE id = ? AND no_answer = 0 AND ifnull(feedback, 0) >= 0",
+        "SELECT as_of, t, question, (SELECT json_group_array(value ->> 'episode_id') FROM json_each(citations))"
+        " FROM trace WHERE id = ? AND no_answer = 0 AND ifnull(feedback, 0) >= 0",
         (trace_id,),
     ).fetchone()
     if row is None:
         return None
-    as_of, t, listed = row
+    as_of, t, question, listed = row
     cited = [id for (id,) in conn.execute("SELECT DISTINCT value FROM json_each(?) ORDER BY value", (listed,))]
     (left,) = conn.execute(
         "SELECT count(*) FROM node WHERE id IN (SELECT value FROM json_each(?)) AND t_expired IS NULL", (listed,)
     ).fetchone()
     changed = conn.execute(_CHANGED, (listed, t, listed, t)).fetchone()
-    return Earlier(trace_id, as_of, tuple(cited), bool(cited) and left == len(cited) and changed is None)
+    return Earlier(trace_id, as_of, tuple(cited), bool(cited) and left == len(cited) and changed is None, question)
 
 
 _CHANGED = """

@@ -75,6 +75,21 @@ def test_other_words_for_the_same_find_it_as_well(fleet: Desk) -> None:
     assert place(fleet.memory, reworded) < before
 
 
+def test_in_other_words_only_what_helped_is_read(fleet: Desk) -> None:
+    fleet.ask(QUESTION, replay=True)
+    calls = len(fleet.ollama.chats)
+    heard = fleet.ask("In what harbour is it that the boat of the Okafor family lies?", replay=True)
+    assert rungs(heard) == ["R0"] and len(fleet.ollama.chats) == calls + 1
+    assert heard.answer.citations[0].title == "Marlin"
+
+
+def test_all_but_the_same_words_about_somebody_else_are_another_question(fleet: Desk) -> None:
+    fleet.ask(QUESTION, replay=True)
+    heard = fleet.ask("In which harbour does the boat of the Mensah family lie?", replay=True)
+    looked = next(e.detail for e in heard.events if isinstance(e, Step) and e.stage == "route")
+    assert looked["tier"] == "R0" and not looked["enough"], "looked at, and not tried"
+
+
 def test_another_question_gets_nothing_of_it(fleet: Desk) -> None:
     fleet.ask(QUESTION, replay=True)
     fleet.ollama.answer = seeking("Voss")

@@ -14,9 +14,10 @@ from memory.learn.credit import Credit
 from memory.learn.remembered import Fires, Remembered
 from memory.nouns import Answer, Citation, Trace
 from memory.recall.adjacency import Moment, Walkable
-from memory.recall.replay import Replayed, answered_before, depth_first, replay
+from memory.recall.replay import Replayed, answered_before, depth_first, most_alike, replay
 from memory.store import episodes, revisions, traces, vectors
 from memory.store.graph import EDGE_KINDS
+from memory.store.queries import Geometry
 from memory.store.schema_first import FIRST_EDGE
 from memory.store.store import Store
 from tests.memory.recall.walking import everything, rng_graph
@@ -238,3 +239,29 @@ def test_not_if_a_person_said_that_it_was_wrong(asked: Asked) -> None:
     with asked.store.writing() as conn:
         rebuild.verdict(conn, asked.embedder_id, DIMENSION, asked.trace, 1)
     assert asked.found() == asked.ids[:2]
+
+
+DIRECTIONS = np.eye(DIMENSION)[:3]
+
+
+def like(asked: Asked, cosines: list[float], cited: list[list[int]], threshold: float = 0.4) -> list[int]:
+    """The episodes of the question that stands out, if the key is so much like each of some answered questions."""
+    known = Remembered.nothing(DIMENSION, Geometry(None, 0, threshold))
+    key = DIRECTIONS[0]
+    with asked.store.writing() as conn:
+        for cosine, episodes_cited in zip(cosines, cited, strict=True):
+            citations = tuple(Citation(1, id, "a.md", "A title", "Ana") for id in episodes_cited)
+            trace = traces.store(conn, Trace("What is it?"), Answer("It.", citations), 2000)
+            known = known.answered(trace, cosine * DIRECTIONS[0] + (1 - cosine**2) ** 0.5 * DIRECTIONS[1])
+    with asked.store.reading() as conn:
+        found = most_alike(conn, known, key, None, lambda episode: True)
+    return [] if found is None else list(found.cited)
+
+
+def test_a_question_counts_as_another_in_other_words_only_if_that_one_stands_out(asked: Asked) -> None:
+    one, two, three = asked.ids
+    assert like(asked, [0.7], [[one]]) == [one]
+    assert like(asked, [0.7, 0.45], [[one], [two]]) == [one]
+    assert like(asked, [0.7, 0.6], [[one], [two]]) == [], "many are as much alike here"
+    assert like(asked, [0.7, 0.6, 0.45], [[one, two], [two], [three]]) == [one, two], "the second needs the same"
+    assert like(asked, [0.7, 0.45], [[one], [two]], threshold=0.75) == [], "as alike as questions are that are not it"
