@@ -102,11 +102,10 @@ Cut = Literal[
 """What became of a passage that holds the words asked about.
 
 used: the answer cites it; gone: its source was removed, or no longer says so; later: it is new, or stands better, since
-the question was asked; scope: outside the part of the memory
-that was asked; time: outside the time that the question speaks of; not_proposed: neither full text nor vectors found
-it; ranked: found, but too many were better; replaced: a newer fact took its place; threshold: nothing that was found is
-surely about the question; lines: other lines answered better; room: there was no room for it in what a model reads;
-model: a model had it and did not use it.
+the question was asked; scope: outside the part of the memory that was asked; time: outside the time that the question
+speaks of; not_proposed: neither full text nor vectors found it; ranked: found, but too many were better; room: there
+was no room for it in what a model reads; replaced: a newer fact took its place; threshold: nothing that was found is
+surely about the question; lines: other lines answered better; model: a model had it and did not use it.
 """
 
 
