@@ -110,9 +110,7 @@ def fitted(pieces: Sequence[Piece], tokens: int, left_out: int = 0) -> Context:
     return Context(tuple(one if one.against in there else replace(one, against=0) for one in chosen), left_out)
 
 
-def gathered(
-    conn: Connection, found: Found, lines: Sequence[Line], chosen: Collection[int] = ()
-) -> tuple[Piece, ...]:
+def gathered(conn: Connection, found: Found, lines: Sequence[Line], chosen: Collection[int] = ()) -> tuple[Piece, ...]:
     """All that may be shown for a question: `lines` are those of the answer, in their order; of the passages the
     `chosen` ones (episode ids) come first. `conn` must see what the recall saw."""
     hits = [hit.episode for hit in found.recall.hits]
