@@ -84,9 +84,10 @@ class Explaining(Asking):
         NotFoundError; InvalidInputError for no words.
         """
         traced = self.trace(id)
+        question = traced.plan.searched or traced.asked.question
         found = self._find(
-            traced.plan.searched or traced.asked.question,
-            self.settings.answer.episodes,
+            question,
+            self._many(question),
             traced.plan.as_of,
             traced.plan.within,
             _seen_from(traced.plan, traced.asked),

@@ -93,7 +93,8 @@ class Remembering:
         of, known = self._remembered
         with self.store.reading() as conn:
             n = queries.count(conn, of)
-        if n > MANY or not (rebuild.is_due(n, known.geometry) or n == FIRST):
+        first = FIRST <= n < rebuild.ENOUGH and known.geometry.threshold is None
+        if n > MANY or not (first or rebuild.is_due(n, known.geometry)):
             return
         with self._memory_lock:
             if not self._serves(of):
