@@ -44,6 +44,7 @@ LENGTH = -0.4  # of the object, full at MANY_WORDS
 RECALLED = 0.55  # a recalled episode tells it
 CHANGED = 1.0  # it took the place of another
 COURSE_ASKED = 2.0  # beside it, where the question asks for the course; not fitted
+NAMED_ONLY = -0.5  # of what is asked it and its sentences hold the names alone; not fitted
 NONE = 6.3  # that none of them answers
 MANY_WORDS = 8
 PLAIN = 16  # words of a sentence that is shown as it stands
@@ -102,6 +103,9 @@ def stated(
     own, known_of = set(objects), set(recalled)
     cosines = judge.about(list(words.values()))
     course = asks_course(found.question.text)
+    language = found.question.language
+    called = [*found.seeds.values(), *graph.object_labels(conn, sorted(own)).values()]
+    beside = set(judge.scorer.stems) - {word for name in called for word in stems(name, language)}
     scores = (
         WHOLE * cosines
         + SAID * judge.about(said, asked)
@@ -128,9 +132,13 @@ def stated(
         line = tellers.get(one.id)
         if line is not None:
             at = judge.place(line.episode, 0, 0)
+            held = stems(" ".join([words[one.id], *told.of(one.id, *past[one.id])]), language)
             stand = replace(
                 line,
-                score=scores[place] + RANK * at.rank + NEWNESS * at.newness,
+                score=scores[place]
+                + RANK * at.rank
+                + NEWNESS * at.newness
+                + NAMED_ONLY * (bool(beside) and beside.isdisjoint(held)),
                 cosine=max(line.cosine, float(cosines[place])),
                 coverage=max(line.coverage, covers(" ".join([words[one.id], *told.of(one.id)]))),
                 earlier=False,

@@ -77,6 +77,7 @@ _NAME = re.compile(
     rf"(?<![\w@#/])(?:{_WORD}|\d{{1,4}}(?:st|nd|rd|th)?(?=\s[{_UPPER}]))"
     rf"(?:(?:\s|,\s(?=(?:Jr|Sr|Inc|Ltd)\b))(?:{_LINK}\s){{0,2}}(?:{_WORD}|[IVX]+\b|\d+\b))*"
 )
+_HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t].*\n", re.MULTILINE)  # no name goes on behind it
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,120})(?:#[^\[\]|\n]*)?(?:\|([^\[\]\n]{1,120}))?\]\]")
 _TAG = re.compile(r"(?<![\w#/&])#([^\W\d_][\w/\-]{0,60})")
 _EMAIL = re.compile(r"[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63})+")
@@ -247,7 +248,7 @@ def _common(language: str) -> frozenset[str]:
 
 def _names(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:
     common = _common(guess(text, SURE))
-    for match in _NAME.finditer(text):
+    for match in _NAME.finditer(_HEADING.sub(lambda heading: f"{heading[0][:-1]}\0", text)):
         surface, start = match.group(), match.start()
         while True:  # words that merely begin a sentence
             first, _, rest = surface.partition(" ")

@@ -127,3 +127,9 @@ def test_any_text_is_read(text: str, title: str) -> None:
 @given(st.text())
 def test_norm_is_stable(surface: str) -> None:
     assert norm(norm(surface)) == norm(norm(norm(surface)))
+
+
+def test_no_name_goes_on_behind_a_heading() -> None:
+    found = mentions("# Ana Silva\nPartner. Lives in New\nYork.")
+    assert [mention.norm for mention in found][:2] == ["ana silva", "partner"]
+    assert "new york" in [mention.norm for mention in found], "behind another line it does"
