@@ -96,10 +96,12 @@ class Asking(Remembering):
         yield from found.recall.trace.steps
         yield from found.recall.trace.visits
         embedder = self._quick or self._serving.embedder
+        follows, newest = searched if wish.question else "", int(found.graph.episode_ids.max(initial=0))
+        plan = Plan(wish.as_of, within, wish.now, wish.effort, follows, newest)
+        wish = replace(wish, plan=plan)
         outcome = yield from answer(self.store.reading, found, embedder, self.settings.answer, models, wish, of_parts)
         trace, said = outcome.found.recall.trace.extended(*outcome.steps), outcome.answer
         trace = replace(trace, question=wish.question or trace.question)
-        plan = Plan(wish.as_of, within, wish.now, wish.effort, searched if wish.question else "")
         trace_id = self._keep(trace, said, plan, outcome, parent)
         if trace_id is None:
             yield Answer("What this was answered from has been forgotten meanwhile.", no_answer=True)

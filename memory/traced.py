@@ -17,13 +17,14 @@ Verdict = Literal["good", "bad"]
 class Plan:
     """How a question was asked, which is what it takes to ask it again. `now` is what "last week" in it is seen from,
     None for the time it was asked at; `searched` is what was searched for in its place, where it followed another
-    question."""
+    question; `newest` the newest episode that there was."""
 
     as_of: datetime | None = None
     within: Scope | None = None
     now: datetime | None = None
     effort: Effort = "normal"
     searched: str = ""
+    newest: int = 0
 
 
 @dataclass(frozen=True, slots=True)

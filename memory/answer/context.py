@@ -24,7 +24,7 @@ from memory.store import episodes, facts, graph, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.times import from_ms
-from memory.write.quotes import Quotable, visible
+from memory.write.quotes import Quotable, flat, visible
 from memory.write.told import OWNER
 
 NEAR = 60  # relations of the question's objects that are looked at, the newest
@@ -32,6 +32,7 @@ FACTS = 10  # shown at most, beside those that contradict each other
 LINES = 8  # shown at most
 SHARE = 0.25  # of the room that facts may take, and lines as well
 PASSAGE_CHARS = 3_000  # of one passage
+HEAD = 160  # characters of a title, a name, a fact
 
 _BREAK = re.compile(r"[.!?]\s+|\n\s*")
 
@@ -137,9 +138,9 @@ def _shown(number: int, piece: Piece, place: Mapping[int, int]) -> str:
     if episode.at is not None:
         head.append(f"written {episode.at.date().isoformat()}")
     if episode.title:
-        head.append(f'in "{_flat(episode.title)}"')
+        head.append(f'in "{flat(episode.title, HEAD)}"')
     if episode.speaker:
-        head.append(f"by {_flat(episode.speaker)}")
+        head.append(f"by {flat(episode.speaker, HEAD)}")
     if piece.earlier:
         head.append("no longer so")
     if piece.against:
@@ -149,10 +150,6 @@ def _shown(number: int, piece: Piece, place: Mapping[int, int]) -> str:
     if piece.kind != "passage":
         return f"[{number}] {', '.join(head)}: {' '.join(body.split())}"
     return f"[{number}] {', '.join(head)}:\n{body}"
-
-
-def _flat(text: str) -> str:
-    return " ".join(visible(text).split())[:160]
 
 
 # Facts -----------------------------------------------------------------------------------------
@@ -181,7 +178,7 @@ def _facts(conn: Connection, found: Found, hits: Sequence[Episode]) -> list[Piec
         episode, *span = tellers[one.id][0]
         start, end = _sentence(episode.text, *span)
         stays = not _may_leave(conn, one, (names[one.subject], names[one.object]), [of for of, *_ in tellers[one.id]])
-        text = _flat(words) + _time(one)
+        text = flat(words, HEAD) + _time(one)
         pieces[one.id] = Piece("fact", text, episode, start, episode.text[start:end], stays, id=one.id)
     ranked = sorted(
         (id for id in pieces if weights[id] > 1), key=lambda id: (-weights[id], -(known[id].told or 0), id)

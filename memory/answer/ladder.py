@@ -7,10 +7,9 @@ while a model writes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import perf_counter
 
@@ -18,7 +17,8 @@ from memory.answer import compose
 from memory.answer.allowance import ALLOWED, GUIDED, OF_AGENT, Allowance, Meter, Metered
 from memory.answer.compose import Written
 from memory.answer.context import Context, fitted, gathered
-from memory.answer.extract import NOT_FOUND, NOT_FOUND_THERE, Extract, extract
+from memory.answer.ending import ended, extractive
+from memory.answer.extract import Extract, extract
 from memory.answer.lines import Line
 from memory.answer.shape import hint, shape
 from memory.answer.together import together
@@ -34,7 +34,9 @@ from memory.recall.pipeline import Found
 from memory.recall.route import Assessment, Tier, assess, fits, onward
 from memory.recall.tools import Toolbox
 from memory.settings import AnswerSettings
+from memory.store import traces
 from memory.store.connect import Connection
+from memory.traced import Plan
 
 Reading = Callable[[], AbstractContextManager[Connection]]
 
@@ -43,10 +45,8 @@ LEAST = 300  # tokens of evidence without which a model is not asked
 OF_PART = 5  # episodes of each part of a question that a model sees before those of the whole
 REPLAYED, REPLAYED_TOKENS = 5, 1_500  # episodes that helped before, and tokens of what a model sees of them
 DEEP = 5_000  # tokens of evidence that an answer with much effort may be written from
-_NUMBERS = re.compile(r"(?:\[\d+\]\s*)+$")  # of a line's citations, behind it
-_NUMBER = re.compile(r"\[(\d+)\]")
 NOT_OF_THIS = "What helped with such a question before does not speak of what this one names."
-INSTEAD = "This is what your notes say, word for word."
+ANY = Plan()
 
 Event = Step | Token | Citation
 
@@ -63,7 +63,8 @@ class ModelChoice:
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What is asked beside what was searched for: the `question` as the person put it, where that is another, `now`,
-    `as_of`, the questions it may follow, whether it still matters, and how much it may take."""
+    `as_of`, the questions it may follow, whether it still matters, how much it may take, whether it is to use what is
+    remembered, and `plan`, as its trace will tell it."""
 
     now: datetime | None = None
     as_of: datetime | None = None
@@ -72,6 +73,7 @@ class Wish:
     question: str = ""
     effort: Effort = "normal"
     replay: bool = True
+    plan: Plan = ANY
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,20 +148,20 @@ class _Ladder:
             yield from self._around()
             lines = yield from self._extracted()
         if self._models.writer is None:
-            return (yield from _extractive(lines))
+            return (yield from extractive(lines))
         while True:
             try:
                 picked = self._picked(self.found, lines.lines, self._most)
             except ModelError as error:
-                return (yield from _extractive(lines, str(error)))
+                return (yield from extractive(lines, str(error)))
             except Exception as error:  # a model of somebody else's
-                return (yield from _extractive(lines, f"The model failed ({type(error).__name__})."))
+                return (yield from extractive(lines, f"The model failed ({type(error).__name__})."))
             if picked is None:
-                return (yield from _extractive(lines))
+                return (yield from extractive(lines))
             llm, context = picked
             said = yield from self._composed(llm, context)
             if said.text or said.broken or not (yield from self._risen(said, llm, context)):
-                return (yield from _ended(said, lines, self.found, llm.name, context))
+                return (yield from ended(said, lines, self.found, llm.name, context))
             lines = yield from self._extracted()
 
     def _replayed(self) -> Generator[Event, None, Answer | None]:
@@ -187,9 +189,10 @@ class _Ladder:
         if said.text:
             if said.broken:
                 lines = yield from self._extracted()
-            return (yield from _ended(said, lines, known, llm.name, context))
+            return (yield from ended(said, lines, known, llm.name, context))
         self.found, self.tier = whole, "R2"
-        reason = "The model does not find the answer in what helped before."
+        why = "The model does not find the answer in" if said.no_answer else "Nothing is proved of what it wrote from"
+        reason = f"{why} what helped before."
         yield self._done(Step("route", 0.0, {"tier": "R2", "reason": reason}))
         return None
 
@@ -202,7 +205,16 @@ class _Ladder:
         self.found = self.found.best(most)
 
     def _risen(self, said: Written, llm: LLM, context: Context) -> Generator[Event, None, bool]:
-        """Looks further after a model found no answer; whether there is anything new to answer from."""
+        """Looks further after a model found no answer; whether there is anything new to answer from. What the same
+        model looked for in vain before is not looked for again until something more was read."""
+        asked = self._wish.question or self.found.recall.trace.question
+        if self._wish.replay and said.no_answer and self._wish.effort != "quick":
+            with self._reading() as conn:
+                in_vain = traces.refused(conn, asked, self._wish.plan)
+            if llm.name in in_vain:
+                reason = "Looking further found nothing for this question before, and nothing was read since."
+                yield self._done(Step("route", 0.0, {"tier": self.tier, "reason": reason}))
+                return False
         why = (
             "The model does not find the answer in it." if said.no_answer else "Nothing that the model wrote is proved."
         )
@@ -357,53 +369,3 @@ class _Ladder:
     def _done(self, step: Step) -> Step:
         self.steps.append(step)
         return step
-
-
-def _ended(
-    said: Written, lines: Extract, found: Found, model: str, context: Context
-) -> Generator[Token | Citation, None, Answer]:
-    """The answer that what a model said comes to."""
-    note = _left_out(context.left_out, model)
-    if said.text and not said.broken:
-        note = " ".join(filter(None, [said.failed, note]))
-        return Answer(said.text, tuple(said.citations), confidence=lines.answer.confidence, model=model, note=note)
-    if said.text and lines.answer.no_answer:
-        return Answer(said.text, tuple(said.citations), model=model, note=said.failed)
-    if said.text:  # it broke off: what it had said is proved, and the lines tell the rest
-        first = len(said.citations)
-        rest = [moved(piece, first) for piece in lines.pieces]
-        yield Token("\n\n")
-        yield from rest
-        text = "".join(piece.text for piece in rest if isinstance(piece, Token)).rstrip()
-        citations = (*said.citations, *(piece for piece in rest if isinstance(piece, Citation)))
-        confidence, note = lines.answer.confidence, f"{said.failed} {INSTEAD}"
-        return Answer(f"{said.text}\n\n{text}", citations, confidence=confidence, model=model, note=note)
-    if said.no_answer and not (context.left_out and not lines.answer.no_answer):
-        why = NOT_FOUND_THERE if found.n_allowed < found.n_alive else NOT_FOUND
-        yield Token(why)
-        return Answer(why, no_answer=True, missing=said.missing or lines.answer.missing, model=model, note=note)
-    failed = note if said.no_answer else said.failed
-    return (yield from _extractive(lines, failed))
-
-
-def _extractive(lines: Extract, why: str = "") -> Generator[Token | Citation, None, Answer]:
-    """The lines themselves, with a sentence why no model wrote if one should have."""
-    for piece in lines.pieces:
-        yield Token(piece) if isinstance(piece, str) else piece
-    said = "" if lines.answer.no_answer else INSTEAD
-    note = " ".join(filter(None, [why, said])) if why else ""
-    return replace(lines.answer, note=note)
-
-
-def moved(piece: str | Citation, by: int) -> Token | Citation:
-    """A piece of the lines with higher numbers, behind what a model cited."""
-    if isinstance(piece, Citation):
-        return replace(piece, n=piece.n + by)
-    return Token(_NUMBERS.sub(lambda behind: _NUMBER.sub(lambda n: f"[{int(n[1]) + by}]", behind[0]), piece))
-
-
-def _left_out(passages: int, model: str) -> str:
-    if not passages:
-        return ""
-    what = "1 passage" if passages == 1 else f"{passages} passages"
-    return f"{what} that must stay on this machine {'was' if passages == 1 else 'were'} not shown to {model}."

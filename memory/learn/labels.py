@@ -21,9 +21,10 @@ from memory.recall.adjacency import EDGE_KINDS, EPISODE, OBJECT, THESIS, Walkabl
 from memory.recall.guided import chosen, cut
 from memory.recall.nearby import Nearby
 from memory.recall.paths import Steps, both_ends
-from memory.recall.signposts import Signposts, flat
+from memory.recall.signposts import Signposts
 from memory.recall.traversers import Relevance
 from memory.store.training import Label, Lesson
+from memory.write.quotes import flat
 
 MOST_EDGES = 2000  # of all candidates together
 CANDIDATES = 15  # that a model gets to see

@@ -21,9 +21,9 @@ from memory.errors import MalformedOutputError, ModelCancelledError, ModelError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, length
 from memory.nouns import Step
 from memory.protocols import LLM
-from memory.recall.labels import flat
 from memory.recall.tool_list import TOOLS, NoSuchCallError
 from memory.recall.tools import Collected, Result, Toolbox
+from memory.write.quotes import flat
 
 PURPOSE = "agent"
 CALLS = 8  # of tools in one turn

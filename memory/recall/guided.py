@@ -23,7 +23,7 @@ from memory.llm import LlmRequest, Message, about_tokens
 from memory.nouns import Step
 from memory.protocols import LLM
 from memory.recall.explore import Explorer, Option
-from memory.recall.signposts import flat
+from memory.write.quotes import flat
 
 Preset = Literal["product", "remindrag"]
 

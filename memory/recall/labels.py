@@ -16,16 +16,11 @@ from memory.store import episodes
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.write.mentions import mentions
-from memory.write.quotes import Quotable, visible
+from memory.write.quotes import Quotable, flat
 from memory.write.told import OWNER
 
 LOOKED_AT = 5  # passages in which a name is looked for
 LONGEST = 120  # characters of a name
-
-
-def flat(text: str) -> str:
-    """`text` in one line, without what nobody sees."""
-    return " ".join(visible(text).split())
 
 
 class Labels:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from memory.recall.adjacency import EDGE_KINDS, Walkable
-from memory.recall.labels import flat
 from memory.store import relations, sources
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.times import from_ms
+from memory.write.quotes import flat
 
 LONGEST = 60  # characters of a predicate
 _REL, _SYN = EDGE_KINDS.index("rel"), EDGE_KINDS.index("syn")

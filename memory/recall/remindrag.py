@@ -14,10 +14,11 @@ from memory.recall.adjacency import EDGE_KINDS, EPISODE, OBJECT, Walkable
 from memory.recall.explore import Option
 from memory.recall.guided import OPTIONS, Asker
 from memory.recall.labels import Labels
-from memory.recall.signposts import Signposts, flat
+from memory.recall.signposts import Signposts
 from memory.recall.walking import relevance_of
 from memory.store import episodes, relations
 from memory.store.connect import Connection
+from memory.write.quotes import flat
 
 HOPS = 10
 CALLS = 2 * HOPS

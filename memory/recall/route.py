@@ -1,6 +1,6 @@
 """Route: is what was found enough, and if not, which rung of the ladder comes next (SPEC 7.4 S5).
 
-    R0  replay: what such a question was answered from before; a model is shown nothing else
+    R0  replay: what such a question was answered from before; a model sees that and the facts that belong to it
     R2  recall: text, graph and what both say together; always run, milliseconds
     R3  guided: a model picks from numbered options where to look next
     R4  agent: a model drives the tools of memory; only one that has been graded for it

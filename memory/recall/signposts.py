@@ -17,19 +17,13 @@ from memory.store.relations import Relation
 from memory.times import from_ms
 from memory.words import words
 from memory.write.mentions import norm
-from memory.write.quotes import Quotable, visible
+from memory.write.quotes import Quotable, flat, visible
 from memory.write.sentences import sentences
 from memory.write.told import OWNER
 
 TITLE, NAME, WORDS = 48, 36, 72  # characters that a title, a name and the words behind them may have
 LOOKED_AT = 20_000  # characters of a passage in which its best sentence is looked for
 TOLD_AS_FACT = ("asserted", "plan")
-
-
-def flat(text: str, most: int) -> str:
-    """`text` in one line without what nobody sees, cut at so many characters."""
-    line = " ".join(visible(text).split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 def titled(episode: Episode, day: bool = True) -> str:

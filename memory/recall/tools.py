@@ -23,7 +23,7 @@ from memory.graph import Floats, Ids, Ints
 from memory.nouns import Episode, Step
 from memory.protocols import Embedder
 from memory.recall.adjacency import EPISODE, OBJECT, Walkable
-from memory.recall.labels import Labels, flat
+from memory.recall.labels import Labels
 from memory.recall.pipeline import Found
 from memory.recall.rank import best
 from memory.recall.relations import Relations
@@ -36,7 +36,7 @@ from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.words import words
 from memory.write.mentions import norm
-from memory.write.quotes import visible
+from memory.write.quotes import flat, visible
 from memory.write.sentences import sentences
 
 PREVIEW = 200  # characters of a passage in a list

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 from memory.errors import NotFoundError
@@ -16,6 +16,7 @@ from memory.times import from_ms, to_ms
 from memory.traced import Asked, Plan, Traced, Verdict
 
 ANY = Plan()
+LOOKED_BACK = 1_000  # questions, the newest
 
 
 class Outcome(NamedTuple):
@@ -136,6 +137,18 @@ def newest(conn: Connection) -> int | None:
     return None if row is None else int(row[0])
 
 
+def refused(conn: Connection, question: str, plan: Plan) -> frozenset[str]:
+    """The models that looked further for this very question, with nothing more to look at than there is now, and did
+    not find it; of the newest LOOKED_BACK questions, without those whose refusal somebody called wrong."""
+    rows = conn.execute(
+        "SELECT plan, as_of FROM (SELECT * FROM trace ORDER BY id DESC LIMIT ?) WHERE question = ? AND no_answer = 1"
+        " AND tier IN ('R3', 'R4') AND ifnull(feedback, 0) >= 0",
+        (LOOKED_BACK, question),
+    )
+    held = [(_held(row), as_of) for row, as_of in rows]
+    return frozenset(one.get("model", "") for one, as_of in held if replace(_plan(one, as_of), now=plan.now) == plan)
+
+
 def listing(conn: Connection, limit: int = 50, offset: int = 0) -> list[Asked]:
     """The newest first."""
     rows = conn.execute(f"SELECT {_ROW} FROM trace ORDER BY id DESC LIMIT ? OFFSET ?", (limit, offset))
@@ -209,11 +222,12 @@ def _plan_to_json(plan: Plan, answer: Answer | None) -> str:
         "effort": plan.effort,
         "now": to_ms(plan.now),
         "searched": plan.searched,
+        "newest": plan.newest,
         "within": within and asdict(within) | {"since": to_ms(within.since), "until": to_ms(within.until)},
         "model": answer.model if answer else "",
         "note": answer.note if answer else "",
     }
-    return json.dumps({name: value for name, value in held.items() if value not in ("", None)})
+    return json.dumps({name: value for name, value in held.items() if value not in ("", 0, None)})
 
 
 def _plan(held: dict[str, Any], as_of: int | None) -> Plan:
@@ -223,8 +237,9 @@ def _plan(held: dict[str, Any], as_of: int | None) -> Plan:
         since, until = from_ms(within["since"]), from_ms(within["until"])
         within = Scope(**places, conversation=within["conversation"], since=since, until=until)
     return Plan(
-        from_ms(as_of), within, from_ms(held.get("now")), held.get("effort", "normal"), held.get("searched", "")
-    )
+        from_ms(as_of), within, from_ms(held.get("now")), held.get("effort", "normal"), held.get("searched", ""),
+        held.get("newest", 0),
+    )  # fmt: skip
 
 
 def _each_once(ids: Sequence[int]) -> tuple[int, ...]:

@@ -30,6 +30,12 @@ def visible(text: str) -> str:
     return UNSEEN.sub("", text)
 
 
+def flat(text: str, most: int | None = None) -> str:
+    """`text` in one line, without what nobody sees, cut at so many characters."""
+    line = " ".join(visible(text).split())
+    return line if most is None or len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
 @dataclass(frozen=True, slots=True)
 class Quotable:
     """A text folded for comparing: one space for any white space, no case, no emphasis. `at[i]` is where character `i`

@@ -111,6 +111,19 @@ def test_what_was_not_answered_teaches_nothing(fleet: Desk) -> None:
     assert edges(fleet) == 0
 
 
+def test_what_was_looked_for_in_vain_is_looked_for_again_once_something_was_read(fleet: Desk) -> None:
+    fleet.ollama.answer = seeking("Hirtshals")
+    assert rungs(fleet.ask(QUESTION, replay=True))[-1] == "R3"
+    calls = len(fleet.ollama.chats)
+    again = fleet.ask(QUESTION, replay=True)
+    assert again.answer.no_answer and rungs(again)[-1] == "R2" and len(fleet.ollama.chats) == calls + 1
+    assert rungs(fleet.ask(QUESTION, replay=True, effort="deep"))[-1] == "R3", "more effort is another question"
+    assert rungs(fleet.ask(QUESTION))[-1] == "R3", "without replay nothing is taken from before"
+    fleet.memory.feedback(again.answer.trace_id or 0, "bad")
+    fleet.note("winter", "Marlin was towed to Hirtshals for the winter.", day=28)
+    assert "Hirtshals" in fleet.ask(QUESTION, replay=True).answer.text
+
+
 def test_the_lines_alone_teach_only_if_a_person_says_so(fleet: Desk) -> None:
     heard = fleet.ask(OTHER, lambda local_only: None, replay=True)
     assert heard.answer.citations and edges(fleet) == 0
@@ -166,7 +179,8 @@ def test_the_traces_make_it_again_to_the_bit(fleet: Desk) -> None:
 def test_it_is_made_again_piece_by_piece_while_questions_go_on(fleet: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memory.remembering.EDGES_AT_ONCE", 1)
     fleet.ask(QUESTION, replay=True)
-    told, before = [], edges(fleet)
+    told: list[tuple[int, int]] = []
+    before = edges(fleet)
 
     def tell(done: int, total: int) -> None:
         if not told:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.answer.allowance import ALLOWED, OF_AGENT
-from memory.answer.ladder import moved
+from memory.answer.ending import moved
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.llm import LlmRequest, Reply, ToolCall, Usage, length
 from memory.nouns import Answer, Effort, Step, Token
