@@ -83,13 +83,13 @@ def confidence(found: Found, lines: Sequence[Line], scorer: Scorer) -> float:
 def features(found: Found, lines: Sequence[Line], scorer: Scorer) -> dict[str, float]:
     """What the confidence is made of, each in [0, 1] but for the cosine; of one line at least.
 
-    passage: cosine of the question and the best passage; if none shares a word with it, as far as it is above what is
-    usual for a sentence, for in a script that the embedder hardly knows all texts look alike. coverage: the largest
-    share of the question's weight that one passage holds. together: how much a line holds of what is asked, times the
-    share of the names that its passage holds, at best. named: the share that all hold. kind: the line best by
-    `together` holds the kind of thing that is asked for. attribute: how near a line comes to what of somebody's is
-    asked for ("phone" of "Ana's phone"), times the share of the names; 1 if the question is not of that form. fact: the
-    first line is a fact, not a sentence.
+    passage: cosine of the question and the best passage, or line while passages have no vectors; if none shares a
+    word with it, as far as it is above what is usual for a sentence, for in a script that the embedder hardly knows
+    all texts look alike. coverage: the largest share of the question's weight that one passage holds. together: how
+    much a line holds of what is asked, times the share of the names that its passage holds, at best. named: the
+    share that all hold. kind: the line best by `together` holds the kind of thing that is asked for. attribute: how
+    near a line comes to what of somebody's is asked for ("phone" of "Ana's phone"), times the share of the names; 1
+    if the question is not of that form. fact: the first line is a fact, not a sentence.
     """
     top = lines[:LOOKED_AT]
     names, asked, owned = _parts(found.question, scorer)
@@ -104,6 +104,8 @@ def features(found: Found, lines: Sequence[Line], scorer: Scorer) -> dict[str, f
     best = top[int(np.argmax(both * (1 + alone @ scorer.shares)))]
     coverage = max(line.coverage for line in lines)
     cosine = max((hit.channels.get("vector", 0.0) for hit in found.recall.hits), default=0.0)
+    if not cosine:  # passages have no vectors yet
+        cosine = max(line.cosine for line in lines)
     if coverage < SHARED:
         usual = max(0.0, median(line.cosine for line in lines))
         cosine = (cosine - usual) / (1 - usual) if usual < 1 else 0.0

@@ -186,10 +186,11 @@ class _Ladder:
         llm, context = picked
         self.found, self.tier = known, "R0"
         said = yield from self._composed(llm, context)
-        if said.text:
-            if said.broken:
-                lines = yield from self._extracted()
-            return (yield from ended(said, lines, known, llm.name, context))
+        if said.broken:  # who fails now fails again; the lines are taken from all there is
+            self.found = whole
+            lines = yield from self._extracted()
+        if said.text or said.broken:
+            return (yield from ended(said, lines, self.found, llm.name, context))
         self.found, self.tier = whole, "R2"
         why = "The model does not find the answer in" if said.no_answer else "Nothing is proved of what it wrote from"
         reason = f"{why} what helped before."
