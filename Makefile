@@ -53,8 +53,12 @@ demo: $(VENV)/.installed
 	  "When was the fog signal last sounded?"; \
 	do printf '\n$$ pal ask "%s"\n' "$$question"; $(pal) ask "$$question" || exit 1; done
 
+# Those of the daemon mostly wait, so the others run beside them; those of the terminal want the machine for themselves.
 test: $(VENV)/.installed-dev
-	@$(bin)/python -m pytest
+	@log=$$(mktemp); $(bin)/python -m pytest tests/cli tests/daemon >"$$log" 2>&1 & waiting=$$!; code=0; \
+	$(bin)/python -m pytest --ignore=tests/cli --ignore=tests/daemon --ignore=tests/tui || code=1; \
+	wait $$waiting || code=1; cat "$$log"; rm -f "$$log"; \
+	$(bin)/python -m pytest tests/tui || code=1; exit $$code
 
 lint: $(VENV)/.installed-dev
 	@$(bin)/ruff check .
