@@ -19,9 +19,9 @@ from memory.serving import Serving
 from memory.store import edge_memory, queries, traces
 from memory.store.connect import Connection
 from memory.store.store import Store
-from memory.traced import Plan
+from memory.traced import OPINIONS, Plan
 
-OPINIONS: dict[str, int | None] = {"good": 1, "bad": -1, "none": None}
+FEEDBACK: dict[str, int | None] = {**OPINIONS, "none": None}  # what may be said of an answer
 FIRST, MANY = 25, 2_000  # questions after which edges are first compared, and more than are looked at while one waits
 AT_ONCE = 200  # questions that are embedded between two looks at who waits
 EDGES_AT_ONCE = 500  # that are made anew in one transaction
@@ -38,12 +38,12 @@ class Remembering:
     def feedback(self, trace_id: int, verdict: str) -> None:
         """Learns what a person says of an answer: "good" enhances what led to it, "bad" takes away what fired for it,
         "none" takes either back. NotFoundError, InvalidInputError."""
-        if verdict not in OPINIONS:
+        if verdict not in FEEDBACK:
             raise InvalidInputError(f"{verdict[:40]!r} is no verdict. Say good, bad or none.")
         with self._memory_lock:
             serving = self._serving
             with self.store.writing() as conn:
-                rebuild.verdict(conn, serving.embedder_id, serving.embedder.dimension, trace_id, OPINIONS[verdict])
+                rebuild.verdict(conn, serving.embedder_id, serving.embedder.dimension, trace_id, FEEDBACK[verdict])
             self._look_again()
 
     def rebuild_memory(

@@ -10,7 +10,8 @@ from typing import Literal
 from memory.answer.allowance import Allowance
 from memory.nouns import Answer, Citation, Effort, Episode, Fact, Scope, Trace
 
-Verdict = Literal["good", "bad"]
+Opinion = Literal["good", "bad"]
+OPINIONS: dict[str, int] = {"good": 1, "bad": -1}  # of an answer, as they are stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,9 @@ class Plan:
     effort: Effort = "normal"
     searched: str = ""
     newest: int = 0
+
+
+PLAIN = Plan()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ class Asked:
     ms: float = 0.0
     model: str = ""
     parent: int | None = None
-    verdict: Verdict | None = None
+    verdict: Opinion | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from memory.recall.tools import Toolbox
 from memory.settings import AnswerSettings
 from memory.store import traces
 from memory.store.connect import Connection
-from memory.traced import Plan
+from memory.traced import PLAIN, Plan
 
 Reading = Callable[[], AbstractContextManager[Connection]]
 
@@ -46,7 +46,6 @@ OF_PART = 5  # episodes of each part of a question that a model sees before thos
 REPLAYED, REPLAYED_TOKENS = 5, 1_500  # episodes that helped before, and tokens of what a model sees of them
 DEEP = 5_000  # tokens of evidence that an answer with much effort may be written from
 NOT_OF_THIS = "What helped with such a question before does not speak of what this one names."
-ANY = Plan()
 
 Event = Step | Token | Citation
 
@@ -73,7 +72,7 @@ class Wish:
     question: str = ""
     effort: Effort = "normal"
     replay: bool = True
-    plan: Plan = ANY
+    plan: Plan = PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,10 +262,7 @@ class _Ladder:
 
     def _driven(self, llm: LLM, missing: Sequence[str], keep: Allowance) -> Generator[Event, None, None]:
         self.meter.allow(OF_AGENT)
-        found = self.found
-        toolbox = Toolbox(
-            self._reading, found.snapshot, found.embedder, found, names=found.names, only_open=not llm.is_local
-        )
+        toolbox = Toolbox(self._reading, self.found, only_open=not llm.is_local)
         try:
             looked = agent(
                 Metered(llm, self.meter, keep),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from memory.learn.credit import NOT_REPLAYED, Credit, Used, credit
 from memory.nouns import Answer
@@ -15,11 +15,9 @@ def lesson(
     found: Found,
     said: Answer,
     replayed: Replayed = NOT_REPLAYED,
-    ways: Mapping[int, tuple[int, ...]] | None = None,
     expanded: Iterable[int] = (),
 ) -> Credit:
-    """What is to be learnt. `ways`: episode -> the edges by which it was gathered, where that is known; `expanded`: the
-    edges that a model chose to follow.
+    """What is to be learnt. `expanded`: the edges that a model chose to follow.
 
     Of an answer that a model wrote, and that was checked, all citations count. The lines of memory are cited because
     they look alike, so of these only the first one is noted, and it counts when a person calls the answer good: or
@@ -34,7 +32,6 @@ def lesson(
         starts=beginnings(found.graph, found.start, found.allowed),
         shown=tuple(hit.episode.id for hit in found.recall.hits),
         useful=useful,
-        ways=ways or {},
         replayed=replayed,
         expanded=tuple(dict.fromkeys(expanded)),
     )

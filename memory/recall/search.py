@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from memory.graph import Bools, Floats
-from memory.protocols import Embedder
 from memory.recall import traversers
 from memory.recall.analyse import analyse
 from memory.recall.links import links
 from memory.recall.pipeline import NO_STRATEGY, Found
 from memory.recall.rank import final_scores
 from memory.recall.seed import seed
-from memory.recall.snapshot import Snapshot
 from memory.recall.text import text_scores
 from memory.recall.traversers import Seeds
 from memory.store.connect import Connection
 
 
-def search(
-    conn: Connection,
-    snapshot: Snapshot,
-    embedder: Embedder,
-    found: Found,
-    query: str,
-    allowed: Bools,
-    names: Sequence[str] = (),
-) -> tuple[Floats, list[int]]:
+def search(conn: Connection, found: Found, query: str, allowed: Bools) -> tuple[Floats, list[int]]:
     """(n,) how well each `allowed` episode fits `query`, and the columns of the objects that it names.
 
     A time that is named is only words here: what may be seen is the question's. InvalidInputError for an empty query.
     """
     graph, settings = found.graph, found.settings
-    asked = analyse(query, names)
-    scores = text_scores(conn, snapshot, embedder, settings, asked, allowed)
+    asked = analyse(query, found.names)
+    scores = text_scores(conn, found.snapshot, found.embedder, settings, asked, allowed)
     named = seed(conn, graph, asked, allowed)
     if settings.strategy == NO_STRATEGY:
         return scores.fused, list(named)

@@ -21,7 +21,6 @@ from rapidfuzz import fuzz
 from memory.errors import InvalidInputError
 from memory.graph import Floats, Ids, Ints
 from memory.nouns import Episode, Step
-from memory.protocols import Embedder
 from memory.recall.adjacency import EPISODE, OBJECT, Walkable
 from memory.recall.labels import Labels
 from memory.recall.pipeline import Found
@@ -29,7 +28,6 @@ from memory.recall.rank import best
 from memory.recall.relations import Relations
 from memory.recall.relevance import Guess
 from memory.recall.search import search
-from memory.recall.snapshot import Snapshot
 from memory.recall.tool_list import NoSuchCallError, checked
 from memory.store import episodes, sources
 from memory.store import graph as stored
@@ -84,28 +82,17 @@ class Result:
 class Toolbox:
     """The tools over what one question found.
 
-    `reading` opens a connection, which is kept for one call of a tool only; `snapshot` and `embedder` are those that
-    the recall used. `names` are those of the person whose memory it is. With `only_open` nothing is shown of sources
-    whose text must stay on this machine.
+    `reading` opens a connection, which is kept for one call of a tool only. With `only_open` nothing is shown of
+    sources whose text must stay on this machine.
     """
 
-    def __init__(
-        self,
-        reading: Reading,
-        snapshot: Snapshot,
-        embedder: Embedder,
-        found: Found,
-        *,
-        names: Sequence[str] = (),
-        only_open: bool = False,
-    ) -> None:
+    def __init__(self, reading: Reading, found: Found, *, only_open: bool = False) -> None:
         self.fence = secrets.token_hex(8)
         self.only_open = only_open
         self.collected: dict[int, float] = {}
         self.explored: list[int] = []
         self.child: Child | None = None
-        self._reading, self._snapshot, self._embedder, self._found = reading, snapshot, embedder, found
-        self._names = names
+        self._reading, self._found = reading, found
         graph = found.graph
         allowed = found.allowed
         if only_open:
@@ -272,7 +259,7 @@ class Toolbox:
     # What they are made of -------------------------------------------------------------------------
 
     def _search(self, conn: Connection, query: str) -> tuple[Floats, list[int]]:
-        return search(conn, self._snapshot, self._embedder, self._found, query, self._walk.allowed, self._names)
+        return search(conn, self._found, query, self._walk.allowed)
 
     @property
     def _asked(self) -> list[str]:

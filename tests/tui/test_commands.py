@@ -205,14 +205,16 @@ async def test_whynot_says_what_became_of_the_words() -> None:
 async def test_there_is_nothing_to_explain_yet() -> None:
     async with chatting(world.client()) as chat:
         await chat.send("/why")
-        await chat.until(lambda: notes(chat) == ["Nothing was asked yet."])
+        await chat.until(lambda: notes(chat))
+        assert notes(chat) == ["Nothing was asked yet."]
 
 
 async def test_an_answer_without_a_trace_is_not_explained() -> None:
     async with chatting(world.client(answers=[world.short_answer()])) as chat:
         await chat.ask("When?")
         await chat.send("/whynot goat")
-        await chat.until(lambda: notes(chat) == ["Nothing is kept of how this answer was found."])
+        await chat.until(lambda: notes(chat))
+        assert notes(chat) == ["Nothing is kept of how this answer was found."]
 
 
 async def test_an_answer_is_judged_and_the_line_under_it_says_so() -> None:
@@ -246,7 +248,8 @@ async def test_an_answer_is_judged_and_the_line_under_it_says_so() -> None:
 async def test_there_is_nothing_to_judge_yet() -> None:
     async with chatting(world.client()) as chat:
         await chat.send("/good")
-        await chat.until(lambda: notes(chat) == ["Nothing was asked yet."])
+        await chat.until(lambda: notes(chat))
+        assert notes(chat) == ["Nothing was asked yet."]
         assert chat.client.verdicts == {}
 
 

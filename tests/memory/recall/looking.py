@@ -20,7 +20,7 @@ def found(memory: Memory, question: str, as_of: datetime | None = None, within: 
 
 def toolbox(memory: Memory, question: str, *, only_open: bool = False, **more: Any) -> Toolbox:
     here = found(memory, question, **more)
-    return Toolbox(memory.store.reading, here.snapshot, here.embedder, here, only_open=only_open)
+    return Toolbox(memory.store.reading, here, only_open=only_open)
 
 
 def rows(result: Result | str) -> dict[str, int]:

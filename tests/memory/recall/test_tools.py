@@ -169,7 +169,7 @@ def test_what_was_asked_before_is_not_looked_up_again(films: Memory) -> None:
         with films.store.reading() as conn:
             yield conn
 
-    box = Toolbox(reading, here.snapshot, here.embedder, here)
+    box = Toolbox(reading, here)
     first = box.call("vector_search", {"query": "film", "k": 5})
     once = len(opened)
     second = box.call("vector_search", {"k": 5.0, "query": " film "})
