@@ -18,7 +18,7 @@ from memory.llm import LlmRequest, Message
 from memory.nouns import Episode
 from memory.protocols import LLM
 from memory.recall.adjacency import EDGE_KINDS, EPISODE, OBJECT, THESIS, Walkable
-from memory.recall.guided import chosen, cut
+from memory.recall.asker import chosen, cut
 from memory.recall.nearby import Nearby
 from memory.recall.paths import Steps, both_ends
 from memory.recall.signposts import Signposts

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from memory.recall.adjacency import EDGE_KINDS, EPISODE, OBJECT, Walkable
+from memory.recall.asker import OPTIONS, Asker
 from memory.recall.explore import Option
-from memory.recall.guided import OPTIONS, Asker
 from memory.recall.labels import Labels
 from memory.recall.signposts import Signposts
 from memory.recall.walking import relevance_of

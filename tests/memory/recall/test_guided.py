@@ -20,8 +20,9 @@ from memory.llm import LlmRequest, Usage, about_tokens, length
 from memory.llm import Reply as Replied
 from memory.nouns import Scope
 from memory.protocols import LLM, Embedder
+from memory.recall.asker import PROMPT, chosen, cut
 from memory.recall.explore import Explorer
-from memory.recall.guided import CALLS, PROMPT, Guided, Preset, chosen, cut, guided
+from memory.recall.guided import CALLS, Guided, Preset, guided
 from plugins.llms.anthropic import AnthropicModel
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Ollama
