@@ -18,7 +18,7 @@ from pathlib import Path
 from memory.consolidating import Consolidating
 from memory.errors import InvalidInputError, NotFoundError, StoreBusyError
 from memory.explaining import Explaining
-from memory.learn import diagnose, night
+from memory.learn import diagnose, heads
 from memory.nouns import Check, Diagnosis, Document, Receipt, Stats
 from memory.protocols import LLM, ChooseLLM, Embedder
 from memory.recall.person import mailbox_owner
@@ -246,7 +246,7 @@ class Memory(Explaining, Consolidating, Studying):
         limit = self.settings.recall.vectors_in_memory
         with self.store.reading() as conn:
             snapshot = load(conn, embedder_id, embedder.dimension, limit)
-            usable, scorer = _share(conn, embedder_id) >= ENOUGH, night.load(conn, embedder.name)
+            usable, scorer = _share(conn, embedder_id) >= ENOUGH, heads.load(conn, embedder)
             return Serving(embedder, embedder_id, snapshot, usable, self._owner(), scorer)
 
     def _owner(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memory.learn.scorer import Scorer
+from memory.learn.scorer import EdgeScorer
 from memory.protocols import Embedder
 from memory.recall.snapshot import Snapshot
 
@@ -19,4 +19,4 @@ class Serving:
     snapshot: Snapshot
     usable: bool
     owner: tuple[str, ...]
-    scorer: Scorer | None = None
+    scorer: EdgeScorer | None = None

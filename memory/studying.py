@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from memory.learn import night
+from memory.learn import heads, night
 from memory.learn.night import Progress, Report, Write
+from memory.learn.scorer import HeadName
 from memory.protocols import LLM
 from memory.serving import Serving
 from memory.settings import MemorySettings
@@ -28,6 +29,7 @@ class Studying:
         llm: LLM | None = None,
         *,
         calls: int = night.CALLS,
+        head: HeadName = "compact",
         dry_run: bool = False,
         write: Write = night.directly,
         progress: Callable[[Progress], None] = lambda progress: None,
@@ -37,12 +39,13 @@ class Studying:
 
         What comes of it is used from then on only if it finds more on the newest of them; see the report. `llm` may be
         asked `calls` times which facts a question needed; what may not leave this machine it only sees if it is on it.
+        `head` is what learns; "full" takes PyTorch, without which "compact" does, and the report says so.
         `dry_run`: writes nothing. `write` runs each unit of writing. Nothing changes if it is `cancelled`.
         """
         serving = self._serving
         report = night.night(
             self.store, serving, self.settings.recall, llm, names=self.settings.person.names, calls=calls,
-            dry_run=dry_run, write=write, progress=progress, cancelled=cancelled,
+            head=head, dry_run=dry_run, write=write, progress=progress, cancelled=cancelled,
         )  # fmt: skip
         self._use_scorer()
         return report
@@ -51,7 +54,7 @@ class Studying:
         """Takes back what `study` last brought into use, and uses what was used before it, if anything was; both. None
         if nothing is in use."""
         with self.store.writing() as conn:
-            undone = night.undo(conn, self._serving.embedder.name)
+            undone = heads.undo(conn, self._serving.embedder.name)
         self._use_scorer()
         return undone
 
@@ -59,5 +62,5 @@ class Studying:
         """Questions use what is in use now."""
         with self._write_lock:
             with self.store.reading() as conn:
-                scorer = night.load(conn, self._serving.embedder.name)
+                scorer = heads.load(conn, self._serving.embedder)
             self._serving = replace(self._serving, scorer=scorer)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from memory.learn import night
+from memory.learn import heads
 from memory.protocols import Embedder, Vectors
 from memory.recall.snapshot import embedded
 from memory.remembering import Remembering
@@ -105,7 +105,7 @@ class Switching(Remembering):
             graph, limit = self._serving.snapshot.graph, self._serving.snapshot.limit
             with self.store.reading() as conn:
                 snapshot = embedded(conn, graph, embedder_id, embedder.dimension, limit)
-                scorer = night.load(conn, embedder.name)
+                scorer = heads.load(conn, embedder)
             self._serving = replace(
                 self._serving, embedder=embedder, embedder_id=embedder_id, snapshot=snapshot, usable=True, scorer=scorer
             )

@@ -86,19 +86,29 @@ def features(near: Nearby, walk: Walkable, asked: Asked) -> Floats:
 def distances(near: Nearby, starts: Sequence[int]) -> Floats:
     """(v, 9) of each vertex: whether it is a start; what arrives there, by mean, after one and two rounds with the
     edges and after one and two against them; and the same as 0 or 1."""
+    start = are_starts(near, starts)[:, None]
+    means = walked(near, start)
+    return np.hstack([start, *means, *((mean > 0).astype(np.float32) for mean in means)])
+
+
+def are_starts(near: Nearby, starts: Sequence[int]) -> Floats:
+    """(v,) 1 for those of its vertices that the question starts from, else 0."""
+    return np.isin(near.vertices, np.array(sorted(starts), np.int32)).astype(np.float32)
+
+
+def walked(near: Nearby, begin: Floats) -> list[Floats]:
+    """(v, c) -> four times (v, c), in the order of ROUNDS: the mean of what those have that point to a vertex, zeros
+    where none does."""
     size, n = len(near.vertices), len(near.edges)
     with_edges = sparse.csr_matrix((np.ones(n, np.float32), (near.tails, near.heads)), (size, size))
-    start = np.isin(near.vertices, np.array(sorted(starts), np.int32)).astype(np.float32)
-    means, anys = [], []
+    found = []
     for matrix in (with_edges, with_edges.T.tocsr()):
-        arriving = np.asarray(matrix.sum(1)).ravel()
-        mean, some = start, start
+        arriving = np.asarray(matrix.sum(1))
+        mean = begin
         for _ in range(2):
-            mean = np.divide(matrix @ mean, arriving, out=np.zeros(size, np.float32), where=arriving > 0)
-            some = (matrix @ some > 0).astype(np.float32)
-            means.append(mean)
-            anys.append(some)
-    return np.stack([start, *means, *anys], 1)
+            mean = np.divide(matrix @ mean, arriving, out=np.zeros_like(begin), where=arriving > 0)
+            found.append(mean)
+    return found
 
 
 def _compared(columns: Floats, near: Nearby, wording: Wording) -> None:

@@ -17,19 +17,17 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from memory.errors import ModelCancelledError, ModelError
-from memory.graph import Floats
+from memory.errors import ModelCancelledError
 from memory.learn import labels as labelling
+from memory.learn.features import sigma
+from memory.learn.heads import Head, chosen, heads, kind, unpacked
+from memory.learn.refining import Refining
 from memory.learn.revisiting import Before, Revisit, Revisiting
-from memory.learn.scorer import KIND, Case, Example, Gain, Scorer, compare, train
+from memory.learn.scorer import Case, EdgeScorer, Example, Gain, HeadName, compare
 from memory.protocols import LLM
-from memory.recall.adjacency import Walkable
-from memory.recall.paths import Steps
-from memory.recall.signposts import Signposts
 from memory.serving import Serving
 from memory.settings import RecallSettings
-from memory.store import episodes, traces, training
-from memory.store import graph as stored
+from memory.store import traces, training
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.store.training import Label, Lesson, Model
@@ -61,13 +59,16 @@ class Progress:
 class Report:
     """What came of a night. Recall in percent, of the needed edges among the first 50, on the newest questions.
 
-    `questions` had labels, of which `reached` is the share of needed edges that lie near the question at all, in
-    percent; `labels` by their origin; `calls` of a model and why no more, if it ended them. `sigma` and `scorer` are
-    the recall before and after on `measured` questions, `margin` half the 95 % interval of the difference; `active`
-    that of the scorer in use before. `shadow`: an earlier scorer that is not used, on the questions asked since it was
-    made. `reason` says in a sentence why it was promoted or not; `stopped`: it was broken off.
+    `head` is what learnt; `instead`: why not the one that was wanted. `questions` had labels, of which `reached` is
+    the share of needed edges that lie near the question at all, in percent; `labels` by their origin; `calls` of a
+    model and why no more, if it ended them. `sigma` and `scorer` are the recall before and after on `measured`
+    questions, `margin` half the 95 % interval of the difference; `active` that of the scorer in use before. `shadow`:
+    an earlier scorer that is not used, on the questions asked since it was made. `reason` says in a sentence why it
+    was promoted or not; `stopped`: it was broken off.
     """
 
+    head: HeadName = "compact"
+    instead: str = ""
     questions: int = 0
     reached: float | None = None
     labels: dict[str, int] = field(default_factory=dict)
@@ -107,6 +108,7 @@ def night(
     names: Sequence[str] = (),
     calls: int = CALLS,
     least: int = LEAST,
+    head: HeadName = "compact",
     dry_run: bool = False,
     seed: int = 42,
     now: int | None = None,
@@ -115,30 +117,15 @@ def night(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Report:
     """Learns from the questions that were answered so far. `llm` refines the labels of at most `calls` of them; `names`
-    are those of the person; `dry_run`: says what would come of it and writes nothing; `now` in ms UTC.
+    are those of the person; `head` is what learns, if it can; `dry_run`: says what would come of it and writes nothing;
+    `now` in ms UTC.
 
     Deterministic for the same memory and seed, but for what a model says. Breaking off leaves what is in use in use.
     """
     at = time.time_ns() // 1_000_000 if now is None else now
     return _Night(
-        store, serving, settings, llm, names, calls, least, dry_run, seed, at, write, progress, cancelled
+        store, serving, settings, llm, names, calls, least, head, dry_run, seed, at, write, progress, cancelled
     ).run()
-
-
-def undo(conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:
-    """Takes the scorer in use back; what is used now, if there was one before it. None if none was used."""
-    return training.undo(conn, kind(embedder))
-
-
-def kind(embedder: str) -> str:
-    """What the models are kept as: cosines of one embedder mean nothing to another."""
-    return f"{KIND}, {embedder}"
-
-
-def load(conn: Connection, embedder: str) -> Scorer | None:
-    """The scorer in use with an embedder of that name."""
-    model = training.active(conn, kind(embedder))
-    return Scorer.unpacked(model.params) if model else None
 
 
 def decided(gain: Gain, active: Gain | None) -> tuple[bool, str]:
@@ -152,18 +139,20 @@ def decided(gain: Gain, active: Gain | None) -> tuple[bool, str]:
     return True, f"It gains {gain.points:+.1f} points over plain relevance on the newest {gain.questions} questions."
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class _Studied:
-    """A lesson, ready to be learnt from. `needed` counts all of its edges; `case` is kept where it may be measured."""
+    """A lesson, ready to be learnt from, and to be measured by: as each head that is needed sees it."""
 
     trace_id: int
     t: int
-    example: Example
-    case: Case
+    example: Example[Any]
+    cases: dict[HeadName, Case[Any]]
 
 
-def _study(lesson: Lesson, again: Revisit, features: Floats, labels: Sequence[Label]) -> _Studied | None:
-    """What is learnt from a lesson; None if nothing near the question was needed. Of an edge that several speak of
+def _study(
+    lesson: Lesson, again: Revisit, head: HeadName, seen: dict[HeadName, Any], labels: Sequence[Label]
+) -> _Studied | None:
+    """What `head` learns from a lesson; None if nothing near the question was needed. Of an edge that several speak of
     counts whoever says that it was needed, all of them together."""
     wanted: dict[int, float] = {}
     weights: dict[int, float] = {}
@@ -181,19 +170,13 @@ def _study(lesson: Lesson, again: Revisit, features: Floats, labels: Sequence[La
     importance = np.array([1.0 if edge in wanted else weights[edge] for edge in known], np.float32)
     needed = np.zeros(len(place), np.bool_)
     needed[[place[edge] for edge in lesson.needed if edge in place]] = True
-    case = Case(features, needed, max(1, len(lesson.needed)))
-    return _Studied(lesson.trace_id, lesson.t, Example(features[rows], positive, importance), case)
+    plain, total = sigma(again.near, again.asked.relevance), max(1, len(lesson.needed))
+    cases = {name: Case(features, plain, needed, total) for name, features in seen.items()}
+    return _Studied(lesson.trace_id, lesson.t, Example(seen[head][rows], positive, importance), cases)
 
 
-def _told_by(walk: Walkable, ways: Sequence[Steps], passages: Sequence[int]) -> list[int]:
-    """The episodes whose text these ways show: those on them, those of their theses, and those that tell their
-    relations."""
-    vertices = sorted({vertex for way in ways for vertex in way.vertices})
-    rows = walk.episodes_of(vertices)
-    told = walk.graph.links.told
-    edges = sorted({edge for way in ways for edge in way.edges})
-    by_relation = told[np.isin(told[:, 0], edges), 1].tolist()
-    return [*passages, *walk.graph.episode_ids[rows[rows >= 0]].tolist(), *by_relation]
+def _gain(scorer: EdgeScorer, studied: Sequence[_Studied]) -> Gain:
+    return compare(scorer, [one.cases[scorer.head] for one in studied])
 
 
 def _percent(share: float) -> float:
@@ -210,6 +193,7 @@ class _Night:
         names: Sequence[str],
         calls: int,
         least: int,
+        head: HeadName,
         dry_run: bool,
         seed: int,
         at: int,
@@ -221,8 +205,7 @@ class _Night:
         self._serving = serving
         self._kind = kind(serving.embedder.name)
         self._revisiting = Revisiting(serving, settings, names)
-        self._llm = llm
-        self._calls = calls if llm is not None else 0
+        self._refining = None if llm is None else Refining(store, self._revisiting, llm, calls, cancelled)
         self._least = max(least, 3)  # one to learn from, one that says when to stop, one to measure by
         self._dry_run = dry_run
         self._seed = seed
@@ -230,23 +213,31 @@ class _Night:
         self._write = write
         self._progress = progress
         self._cancelled = cancelled
+        self._wanted = head
+        self._heads = heads(serving.embedder.dimension)
         self._report = Report()
 
     def run(self) -> Report:
         began = time.perf_counter()
         try:
             self._learn()
-        except _CancelledError:
+        except (_CancelledError, ModelCancelledError):
             self._note(stopped=True, reason="It was broken off; what was labelled stays.")
         self._note(seconds=round(time.perf_counter() - began, 2))
         self._progress(Progress("done", 1, 1))
         return self._report
 
     def _learn(self) -> None:
+        name, instead = chosen(self._wanted)
+        head = self._heads[name]
+        self._note(head=name, instead=instead)
         with self._store.reading() as conn:
             lessons = training.lessons(conn, LESSONS)
-        asked = self._refined(lessons)
-        studied = self._studied(lessons, asked)
+            models = training.models(conn, self._kind)
+        in_use = self._unpacked(next((model for model in models if model.active), None))
+        beside = next((model for model in models if not model.active), None)
+        others = [scorer.head for scorer in (in_use, self._unpacked(beside)) if scorer is not None]
+        studied = self._studied(lessons, self._refined(lessons), head, others)
         self._note(questions=len(studied))
         if len(studied) < self._least:
             self._note(reason=f"It takes {self._least} questions to learn from; so far: {len(studied)}.")
@@ -254,17 +245,16 @@ class _Night:
         newest = max(1, round(NEWEST * len(studied)))
         older, measured = studied[:-newest], studied[-newest:]
         held = max(1, round(HELD * len(older)))
-        fit = train(
-            [one.example for one in older[:-held]], [one.case for one in older[-held:]], self._seed, tick=self._epoch
+        fit = head.train(
+            [one.example for one in older[:-held]],
+            [one.cases[name] for one in older[-held:]],
+            self._seed,
+            tick=self._epoch,
         )
         self._check()
         self._progress(Progress("measure", 0, len(measured)))
-        cases = [one.case for one in measured]
-        gain = compare(fit.scorer, cases)
-        with self._store.reading() as conn:
-            models = training.models(conn, self._kind)
-        in_use = next((scorer for one in models if one.active and (scorer := Scorer.unpacked(one.params))), None)
-        active = compare(in_use, cases) if in_use is not None else None
+        gain = _gain(fit.scorer, measured)
+        active = _gain(in_use, measured) if in_use is not None else None
         promoted, reason = decided(gain, active)
         self._note(
             trained=len(older) - held,
@@ -277,11 +267,11 @@ class _Night:
             promoted=promoted,
             reason=reason,
         )
-        self._shadow(models, studied)
+        self._shadow(beside, studied)
         if not self._dry_run:
             self._keep(fit.scorer, promoted)
 
-    def _keep(self, scorer: Scorer, promoted: bool) -> None:
+    def _keep(self, scorer: EdgeScorer, promoted: bool) -> None:
         figures = {name: value for name, value in asdict(self._report).items() if name != "promoted"}
 
         def unit() -> int:
@@ -293,19 +283,24 @@ class _Night:
 
         self._note(model=self._write(unit))
 
-    def _shadow(self, models: Sequence[Model], studied: Sequence[_Studied]) -> None:
+    def _shadow(self, made: Model | None, studied: Sequence[_Studied]) -> None:
         """Measures the newest scorer that is not used by the questions that were asked after it was made."""
-        made = next((model for model in models if not model.active), None)
-        scorer = Scorer.unpacked(made.params) if made else None
-        since = [one.case for one in studied if made and one.t > made.t]
+        scorer = self._unpacked(made)
+        since = [one for one in studied if made and one.t > made.t]
         if scorer is not None and since:
-            gain = compare(scorer, since)
+            gain = _gain(scorer, since)
             self._note(shadow=_percent(gain.scorer), shadow_sigma=_percent(gain.sigma))
+
+    def _unpacked(self, model: Model | None) -> EdgeScorer | None:
+        return unpacked(model, self._serving.embedder.dimension)
 
     # Labels ---------------------------------------------------------------------------------------------------
 
-    def _studied(self, lessons: Sequence[Lesson], asked: dict[int, list[Label]]) -> list[_Studied]:
-        """Every lesson with something to learn, in the order of time, and its labels written."""
+    def _studied(
+        self, lessons: Sequence[Lesson], asked: dict[int, list[Label]], head: Head, others: Sequence[HeadName]
+    ) -> list[_Studied]:
+        """Every lesson with something for `head` to learn, in the order of time, as the `others` see it, too; and its
+        labels written."""
         found: list[_Studied] = []
         waiting: list[tuple[Lesson, list[Label]]] = []
         counted: dict[str, int] = {}
@@ -323,17 +318,17 @@ class _Night:
                 if again is None:
                     continue
                 told = labelling.told(lesson, again.near)
-                features = again.features
+                seen = {name: self._heads[name].see(again) for name in dict.fromkeys([head.name, *others])}
             by_model = asked.get(lesson.trace_id) or [
                 label for label in refined.get(lesson.trace_id, ()) if label.origin == "model"
             ]
             for label in (*told, *by_model):
                 counted[label.origin] = counted.get(label.origin, 0) + 1
-            one = _study(lesson, again, features, [*told, *by_model])
+            one = _study(lesson, again, head.name, seen, [*told, *by_model])
             if one is not None:
                 found.append(one)
-                reached += int(one.case.needed.sum())
-                needed += one.case.total
+                reached += int(one.cases[head.name].needed.sum())
+                needed += one.cases[head.name].total
             if not {label.origin for label in told if label.y or label.origin == "random"} <= lesson.labelled:
                 waiting.append((lesson, told))
             if len(waiting) >= PIECE:
@@ -359,17 +354,19 @@ class _Night:
     def _refined(self, lessons: Sequence[Lesson]) -> dict[int, list[Label]]:
         """Asks the model about the newest lessons that it has not seen; what it said, by trace."""
         found: dict[int, list[Label]] = {}
+        if self._refining is None:
+            return found
         for lesson in reversed(lessons):
-            if self._llm is None or len(found) >= self._calls or self._report.calls_ended:
+            if self._refining.done:
                 break
             if "model" in lesson.labelled:
                 continue
             self._check()
-            said = self._picked(self._llm, lesson)
+            said = self._refining.labels(lesson)
+            self._note(calls=self._refining.calls, calls_ended=self._refining.ended)
             if said is None:
                 continue
             found[lesson.trace_id] = said
-            self._note(calls=len(found))
             if not self._dry_run:
                 self._write(lambda lesson=lesson, said=said: self._put(lesson, said))  # type: ignore[misc]
         return found
@@ -378,55 +375,13 @@ class _Night:
         with self._store.writing() as conn:
             training.put_labels(conn, lesson.trace_id, ("model",), said)
 
-    def _picked(self, llm: LLM, lesson: Lesson) -> list[Label] | None:
-        """What the model says of a lesson; None if there is nothing to choose from, it may not see it, or it fails."""
-        with self._store.reading() as conn:
-            again = self._again(conn, lesson, None)
-            if again is None:
-                return None
-            walk, relevance = again.walk, again.asked.relevance
-
-            def predicates(edges: Sequence[int]) -> dict[int, str]:
-                return {edge: row[0] for edge, row in training.tellings(conn, edges).items()}
-
-            def texts(nodes: Sequence[int]) -> dict[int, str]:
-                return stored.thesis_texts(conn, nodes) | stored.object_labels(conn, nodes)
-
-            named = tuple(again.found.seeds) or again.starts
-            goals = labelling.answers(walk, lesson, texts)
-            ways = labelling.candidates(walk, named, goals, relevance, predicates)
-            if not ways:
-                return None
-            on_them, others = labelling.vertices_of(walk, ways)
-            is_open = training.are_open(conn, [*lesson.cited, *_told_by(walk, ways, on_them)])
-            if not llm.is_local and not is_open:
-                return None
-            passages = {episode.id: episode for episode in episodes.by_ids(conn, on_them)}
-            names = texts(others)
-            if not llm.is_local:  # a name may be known from a text that has to stay here
-                said = "\n".join(f"{one.title}\n{one.text}" for one in passages.values()).casefold()
-                ways = [way for way in ways if all(names.get(id, "").casefold() in said for id in way.vertices)]
-                if not ways:
-                    return None
-            edges = sorted({edge for way in ways for edge in way.edges})
-            signs = Signposts(again.found.question, False)
-            lines = labelling.read_out(ways, walk, signs, names, passages, predicates(edges))
-            question = again.found.question.text
-        try:
-            return labelling.refined(llm, question, lesson, ways, lines, not is_open, self._cancelled)
-        except ModelCancelledError:
-            raise _CancelledError from None
-        except Exception as error:  # a model of somebody else's may raise anything
-            self._note(calls_ended=str(error) if isinstance(error, ModelError) else type(error).__name__)
-            return None
-
-    def _again(self, conn: Connection, lesson: Lesson, before: Before | None) -> Revisit | None:
+    def _again(self, conn: Connection, lesson: Lesson, before: Before) -> Revisit | None:
         """The question again; None if its trace is gone."""
         try:
             trace = traces.get(conn, lesson.trace_id)
         except LookupError:
             return None
-        return self._revisiting.visit(conn, trace, before.fires(lesson.trace_id) if before else None)
+        return self._revisiting.visit(conn, trace, before.fires(lesson.trace_id))
 
     def _epoch(self, epoch: int) -> None:
         self._check()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from memory.graph import Floats
-from memory.learn.features import Asked, features
+from memory.learn.features import Asked
 from memory.learn.learning import taught
 from memory.learn.remembered import Remembered
 from memory.protocols import Vectors
@@ -43,11 +43,6 @@ class Revisit:
     starts: tuple[int, ...]
     near: Nearby
     asked: Asked
-
-    @property
-    def features(self) -> Floats:
-        """(e, WIDTH) of the edges near it."""
-        return features(self.near, self.walk, self.asked)
 
 
 class Revisiting:

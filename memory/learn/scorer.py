@@ -5,6 +5,9 @@ A network of 33 inputs, 32 hidden units and one output, in numpy. It begins as s
 relevance on and the others add little, so that what it comes to differs from sigma only as far as the questions held
 back show a gain. Each question is one step: a softmax over its labelled edges, in which wrong ones count by the weight
 of their label. The same examples and seed give the same numbers.
+
+How a scorer is trained step by step, when that ends and what it is measured by is the same for every head; another one
+is in `full`.
 """
 
 from __future__ import annotations
@@ -13,14 +16,16 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory.graph import Bools, Floats
-from memory.learn.features import MEMORY, SIGMA, WIDTH
+from memory.learn.features import MEMORY, SIGMA, WIDTH, Asked, features
+from memory.recall.adjacency import Walkable
+from memory.recall.nearby import Nearby
 
-KIND = "edge scorer"  # in the table of models
 HIDDEN = 32
 EPOCHS, PATIENCE = 60, 10
 RATE, DECAY = 1e-3, 1e-4  # of Adam; L2
@@ -30,37 +35,68 @@ PASSED_ON = 8.0  # what sigma counts at the beginning
 RANK = 50
 
 Doubles = NDArray[np.float64]
+HeadName = Literal["compact", "full"]
+F = TypeVar("F")  # what a head reads of some edges
+S = TypeVar("S", bound="EdgeScorer")
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """The labelled edges of one question: `features` (l, WIDTH), `wanted` (l,) > 0 for those that are needed, else 0,
+class Example(Generic[F]):
+    """The labelled edges of one question: `features` of l of them, `wanted` (l,) > 0 for those that are needed, else 0,
     `weights` (l,) what each counts among all."""
 
-    features: Floats
+    features: F
     wanted: Floats
     weights: Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """All edges near one question, to measure by: `features` (e, WIDTH), `needed` (e,), and how many are needed in all,
-    with those that are not near."""
+class Case(Generic[F]):
+    """All edges near one question, to measure by: their `features`, `sigma` (e,), `needed` (e,), and how many are
+    needed in all, with those that are not near."""
 
-    features: Floats
+    features: F
+    sigma: Floats
     needed: Bools
     total: int
 
 
+class EdgeScorer(Protocol):
+    """What was learnt about edges, whichever head it is of."""
+
+    @property
+    def head(self) -> HeadName: ...
+
+    def near(self, near: Nearby, walk: Walkable, asked: Asked) -> Floats:
+        """(e,) in (0, 1): how likely the question needs each of these edges."""
+        ...
+
+    def logits(self, features: Any) -> Doubles | Floats:
+        """(e,) of what this head reads of e edges, the higher the more likely the edge is needed."""
+        ...
+
+    def packed(self) -> bytes:
+        """Its numbers, which no other head reads."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """A network. `scale` (WIDTH,) by which features are multiplied, `into` (WIDTH, HIDDEN), `bias` (HIDDEN,), `out`
-    (HIDDEN,)."""
+    """The compact head. `scale` (WIDTH,) by which features are multiplied, `into` (WIDTH, HIDDEN), `bias` (HIDDEN,),
+    `out` (HIDDEN,)."""
 
     scale: Doubles
     into: Doubles
     bias: Doubles
     out: Doubles
+
+    @property
+    def head(self) -> HeadName:
+        return "compact"
+
+    def near(self, near: Nearby, walk: Walkable, asked: Asked) -> Floats:
+        """(e,) in (0, 1)."""
+        return self.score(features(near, walk, asked))
 
     def logits(self, features: Floats) -> Doubles:
         """(e, WIDTH) -> (e,), the higher the more likely the edge is needed."""
@@ -69,8 +105,7 @@ class Scorer:
 
     def score(self, features: Floats) -> Floats:
         """(e, WIDTH) -> (e,) in (0, 1)."""
-        found: Floats = (1 / (1 + np.exp(-np.clip(self.logits(features), -30, 30)))).astype(np.float32)
-        return found
+        return sigmoid(self.logits(features))
 
     def packed(self) -> bytes:
         """Its numbers, in float32."""
@@ -88,10 +123,10 @@ class Scorer:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(Generic[S]):
     """A trained network, after how many epochs it was best (0: as it began), and its recall on what was held back."""
 
-    scorer: Scorer
+    scorer: S
     epoch: int
     recall: float
 
@@ -113,25 +148,47 @@ class Gain:
 
 
 def train(
-    examples: Sequence[Example],
-    held: Sequence[Case],
+    examples: Sequence[Example[Floats]],
+    held: Sequence[Case[Floats]],
     seed: int = 42,
     epochs: int = EPOCHS,
     rank: int = RANK,
     tick: Callable[[int], None] = lambda epoch: None,
-) -> Fit:
+) -> Fit[Scorer]:
     """Learns from examples in the order of time, until the recall on `held` has not risen for PATIENCE epochs. `tick`
     is called before each epoch and may raise, to break off."""
     draw = np.random.default_rng(seed)
-    scorer = _beginning(examples, draw)
-    best, left = Fit(scorer, 0, _mean_recall(scorer, held, rank)), PATIENCE
-    step = _Adam([scorer.into.copy(), scorer.bias.copy(), scorer.out.copy()])
+    begin = _beginning(examples, draw)
+    adam = _Adam([begin.into.copy(), begin.bias.copy(), begin.out.copy()])
+
+    def step(example: Example[Floats]) -> None:
+        adam.descend(_gradients(begin.scale, adam.values, example, hide_memory=draw.random() < MASKED))
+
+    def now() -> Scorer:
+        return Scorer(begin.scale, *(value.copy() for value in adam.values))
+
+    return fitted(begin, step, now, examples, held, draw, epochs, rank, tick)
+
+
+def fitted(
+    begin: S,
+    step: Callable[[Example[F]], None],
+    now: Callable[[], S],
+    examples: Sequence[Example[F]],
+    held: Sequence[Case[F]],
+    draw: np.random.Generator,
+    epochs: int,
+    rank: int,
+    tick: Callable[[int], None],
+) -> Fit[S]:
+    """The best of `begin` and of what is there `now` after each epoch of a step for every example, in an order by lot;
+    of equals the earlier."""
+    best, left = Fit(begin, 0, _mean_recall(begin, held, rank)), PATIENCE
     for epoch in range(1, epochs + 1):
         tick(epoch)
         for number in draw.permutation(len(examples)).tolist():
-            hidden = draw.random() < MASKED
-            step.descend(_gradients(scorer.scale, step.values, examples[number], hidden))
-        scorer = Scorer(scorer.scale, *(value.copy() for value in step.values))
+            step(examples[number])
+        scorer = now()
         found = _mean_recall(scorer, held, rank)
         if found > best.recall:
             best, left = Fit(scorer, epoch, found), PATIENCE
@@ -142,27 +199,33 @@ def train(
     return best
 
 
-def compare(scorer: Scorer, cases: Sequence[Case], rank: int = RANK) -> Gain:
-    """How well a scorer and sigma find the needed edges of these questions."""
+def sigmoid(logits: Doubles | Floats) -> Floats:
+    """(e,) -> (e,) in (0, 1)."""
+    found: Floats = (1 / (1 + np.exp(np.clip(np.negative(logits), -30, 30)))).astype(np.float32)
+    return found
+
+
+def compare(scorer: EdgeScorer, cases: Sequence[Case[F]], rank: int = RANK) -> Gain:
+    """How well a scorer and sigma find the needed edges of these questions, seen as its head sees them."""
     ours = [recall(case, scorer.logits(case.features), rank) for case in cases]
-    plain = [recall(case, case.features[:, SIGMA], rank) for case in cases]
+    plain = [recall(case, case.sigma, rank) for case in cases]
     differences = [one - other for one, other in zip(ours, plain, strict=True)]
     n = len(cases)
     spread = float(np.std(differences, ddof=1)) / math.sqrt(n) if n > 1 else math.inf
     return Gain(fmean(plain) if plain else 0.0, fmean(ours) if ours else 0.0, n, spread)
 
 
-def recall(case: Case, scores: Floats | Doubles, rank: int = RANK) -> float:
+def recall(case: Case[F], scores: Floats | Doubles, rank: int = RANK) -> float:
     """The share of the needed edges among the first `rank` by these scores (e,); of equals the earlier edge first."""
-    first = np.argsort(-scores, kind="stable")[:rank]
+    first = np.argsort(np.negative(scores), kind="stable")[:rank]
     return float(case.needed[first].sum()) / case.total
 
 
-def _mean_recall(scorer: Scorer, cases: Sequence[Case], rank: int) -> float:
+def _mean_recall(scorer: EdgeScorer, cases: Sequence[Case[F]], rank: int) -> float:
     return fmean(recall(case, scorer.logits(case.features), rank) for case in cases) if cases else 0.0
 
 
-def _beginning(examples: Sequence[Example], draw: np.random.Generator) -> Scorer:
+def _beginning(examples: Sequence[Example[Floats]], draw: np.random.Generator) -> Scorer:
     """A network that ranks as sigma does."""
     every = np.concatenate([example.features for example in examples]).astype(np.float64)
     spread = every.std(0)
@@ -175,7 +238,7 @@ def _beginning(examples: Sequence[Example], draw: np.random.Generator) -> Scorer
     return Scorer(scale, into, np.zeros(HIDDEN), out)
 
 
-def _gradients(scale: Doubles, values: list[Doubles], example: Example, hide_memory: bool) -> Iterator[Doubles]:
+def _gradients(scale: Doubles, values: list[Doubles], example: Example[Floats], hide_memory: bool) -> Iterator[Doubles]:
     """Of the loss `- sum_i p_i ln softmax(s)_i` with respect to `into`, `bias`, `out`; p is what is wanted, and in the
     softmax each edge counts by its weight."""
     into, bias, out = values

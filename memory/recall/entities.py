@@ -43,12 +43,12 @@ def entities(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSetting
 
 def edge_scores(near: Nearby, walk: Walkable, seeds: Seeds, begin: tuple[int, ...], relevance: Relevance) -> Floats:
     """(e,) in [0, 1]: how likely the question needs each edge, as far as anything was learnt; else its relevance."""
-    from memory.learn.features import Asked, features, sigma  # it needs this package
+    from memory.learn.features import Asked, sigma  # it needs this package
 
     if seeds.scorer is None:
         return sigma(near, relevance)
     asked = Asked(begin, relevance, seeds.wording, seeds.memory, seeds.at)
-    return seeds.scorer.score(features(near, walk, asked))
+    return seeds.scorer.near(near, walk, asked)
 
 
 def _edges(near: Nearby, of_vertices: Floats) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from memory.graph import NO_END, Bools, Floats, Graph, Ints
 from memory.learn.remembered import Remembered
-from memory.learn.scorer import Scorer
+from memory.learn.scorer import EdgeScorer
 from memory.nouns import Episode, Hit, Recall, Scope, Step, Trace, Visit
 from memory.protocols import Embedder
 from memory.recall import anchors, traversers
@@ -154,7 +154,7 @@ def recall(
     names: Sequence[str] = (),
     now: datetime | None = None,
     remembered: Remembered | None = None,
-    scorer: Scorer | None = None,
+    scorer: EdgeScorer | None = None,
 ) -> Found:
     """The `k` best episodes for a question, best first. `conn` reads; `snapshot` is kept for the whole question.
 

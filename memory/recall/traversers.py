@@ -17,7 +17,7 @@ from memory.recall.adjacency import ANY_TIME, Moment
 from memory.settings import RecallSettings
 
 if TYPE_CHECKING:
-    from memory.learn.scorer import Scorer
+    from memory.learn.scorer import EdgeScorer
     from memory.recall.wording import Wording
 
 PATH_EXPONENT = 0.75  # of a path's length in its cost: below 1, so that of two equally good paths the shorter wins
@@ -47,7 +47,7 @@ class Seeds:
     memory: Mapping[int, float] = field(default_factory=dict)
     when: Moment = ANY_TIME
     wording: Wording | None = None
-    scorer: Scorer | None = None
+    scorer: EdgeScorer | None = None
     at: int = 0
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from memory import Memory
 from memory.errors import ModelCancelledError, ModelUnavailableError
-from memory.learn import night
+from memory.learn import heads, night
 from memory.learn.night import LEAST, Progress, Report, decided
 from memory.learn.scorer import Gain
 from memory.llm import LlmRequest, Reply
@@ -74,7 +74,7 @@ def labels(memory: Memory) -> list[tuple[int, int, float, float, str]]:
 
 def models(memory: Memory) -> list[training.Model]:
     with memory.store.reading() as conn:
-        return training.models(conn, night.kind(memory.embedder.name))
+        return training.models(conn, heads.kind(memory.embedder.name))
 
 
 def timeless(report: Report) -> Report:
@@ -146,9 +146,9 @@ def test_few_questions_are_too_few(memory: Memory) -> None:
 def test_what_is_promoted_is_used_and_can_be_taken_back(memory: Memory) -> None:
     name = memory.embedder.name
     with memory.store.writing() as conn:
-        first = training.store_model(conn, night.kind(name), 1, _numbers(1), {})
+        first = training.store_model(conn, heads.kind(name), 1, _numbers(1), {})
         training.promote(conn, first)
-        second = training.store_model(conn, night.kind(name), 2, _numbers(2), {})
+        second = training.store_model(conn, heads.kind(name), 2, _numbers(2), {})
         training.promote(conn, second)
     memory._use_scorer()
     assert [(one.id, one.active) for one in models(memory)] == [(second, True), (first, False)]

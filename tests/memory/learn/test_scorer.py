@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -22,7 +24,7 @@ def test_an_untrained_scorer_ranks_as_sigma_does() -> None:
     example = Example(features, np.eye(50, dtype=np.float32)[0], np.ones(50, np.float32))
     scorer = train([example], [], epochs=0).scorer
     assert np.array_equal(np.argsort(scorer.logits(features)), np.argsort(features[:, SIGMA]))
-    assert compare(scorer, [Case(features, features[:, SIGMA] > 0.9, 5)]).points == 0
+    assert compare(scorer, [Case(features, features[:, SIGMA], features[:, SIGMA] > 0.9, 5)]).points == 0
 
 
 def test_training_is_the_same_each_time_and_another_with_another_seed() -> None:
@@ -48,7 +50,7 @@ def test_a_scorer_is_what_it_was_after_it_was_packed() -> None:
 
 def test_recall_counts_what_is_needed_among_the_first() -> None:
     features = np.zeros((4, WIDTH), np.float32)
-    case = Case(features, np.array([True, False, True, False]), 4)
+    case = Case(features, features[:, SIGMA], np.array([True, False, True, False]), 4)
     assert recall(case, np.array([0.9, 0.8, 0.1, 0.0]), 2) == 0.25
     assert recall(case, np.array([0.9, 0.0, 0.8, 0.0]), 2) == 0.5
     assert recall(case, np.zeros(4), 1) == 0.25, "of equals the first"
@@ -61,9 +63,9 @@ def test_the_loss_falls_and_memory_is_hidden_half_of_the_time() -> None:
     needed[:3] = True
     features[:, MEMORY] = needed
     examples = [Example(features, needed.astype(np.float32), np.ones(len(features), np.float32))] * 20
-    case = Case(features, needed, 3)
+    case = Case(features, features[:, SIGMA], needed, 3)
     fit = train(examples, [case], rank=3)
     assert (fit.recall, fit.epoch > 0) == (1.0, True)
     blind = features.copy()
     blind[:, MEMORY] = 0
-    assert recall(Case(blind, needed, 3), fit.scorer.logits(blind), 3) == 1.0
+    assert recall(replace(case, features=blind), fit.scorer.logits(blind), 3) == 1.0

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from memory.graph import Floats
 from memory.learn.features import MEMORY, SIGMA, WIDTH
 from memory.learn.night import decided
 from memory.learn.scorer import Case, Example, Gain, Scorer, compare, train
@@ -47,7 +48,7 @@ def scorer_of(seed: int) -> Scorer:
     return train([one for one, _ in asked[:OLDER]], [case for _, case in asked[OLDER:]], seed, rank=RANK).scorer
 
 
-def _question(draw: np.random.Generator, kind: Kind, number: int) -> tuple[Example, Case]:
+def _question(draw: np.random.Generator, kind: Kind, number: int) -> tuple[Example[Floats], Case[Floats]]:
     """The edges of one question, of which three are needed: those that sigma and, by kind, something else tells. "was":
     until it stops to be true in the newest questions; "memory": of old questions only, by what edges remember."""
     features = draw.random((EDGES, WIDTH)).astype(np.float32)
@@ -59,4 +60,4 @@ def _question(draw: np.random.Generator, kind: Kind, number: int) -> tuple[Examp
     needed[np.argsort(-told)[:3]] = True
     features[:, MEMORY] = needed if kind == "memory" and old else 0
     weights = np.where(needed, 1.0, 0.2).astype(np.float32)
-    return Example(features, 1.5 * needed.astype(np.float32), weights), Case(features, needed, 3)
+    return Example(features, 1.5 * needed.astype(np.float32), weights), Case(features, features[:, SIGMA], needed, 3)
