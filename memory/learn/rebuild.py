@@ -15,7 +15,7 @@ import numpy as np
 
 from memory.errors import NotFoundError
 from memory.learn.edges import Vector, calibrated, key
-from memory.learn.learning import taught
+from memory.learn.learning import rejected, taught
 from memory.store import edge_memory, queries
 from memory.store.connect import Connection
 from memory.store.edge_memory import Inheritance, Noted, Slots
@@ -34,6 +34,7 @@ def fold(conn: Connection, embedder_id: int, dimension: int, edges: Iterable[int
     noted = edge_memory.noted(conn, sorted(every))
     keys = _keys(conn, embedder_id, dimension, sorted({row.trace_id for row in noted}))
     held: dict[int, Slots] = {}
+    judged: dict[int, list[tuple[Vector, int]]] = {}
     nothing = Slots.none(dimension)
     for event in _in_order(noted, handed_on):
         if isinstance(event, Inheritance):
@@ -42,8 +43,11 @@ def fold(conn: Connection, embedder_id: int, dimension: int, edges: Iterable[int
         elif event[0].trace_id in keys:
             first = event[0]
             roles = {row.role: row.delta for row in event}
-            before = held.get(first.edge, nothing)
-            held[first.edge] = taught(before, keys[first.trace_id], roles, first.feedback, first.t)
+            before, said = held.get(first.edge, nothing), judged.setdefault(first.edge, [])
+            of = keys[first.trace_id]
+            held[first.edge] = taught(before, of, roles, first.feedback, first.t, rejected(said))
+            if first.feedback is not None and "cited" in roles:
+                said.append((of, first.feedback))
     return {edge: held.get(edge, nothing) for edge in wanted}
 
 

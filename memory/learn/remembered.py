@@ -6,17 +6,16 @@ shares what stays the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory.graph import Bools, Floats, Ids, Ints
 from memory.growing import longer
-from memory.learn.edges import LAMBDA, Vector, key
+from memory.learn.edges import LAMBDA, SAME_INTENT, Vector, key
 from memory.protocols import Vectors
 from memory.store import edge_memory, queries
 from memory.store.connect import Connection
@@ -71,8 +70,8 @@ class Remembered:
     """What edges remember for one embedder.
 
     p versions of edges, of which those `alive` count: `edges`, `kinds`, `src`, `dst` (p,), `starts` (p,) where the
-    slots of each begin; `vectors` (s, d). a answered questions: `traces` (a,) ids, `keys` (a, d) unit vectors.
-    `geometry`: how questions are compared.
+    slots of each begin; `vectors` (s, d). a answered questions: `traces` (a,) ids, `keys` (a, d) unit vectors; and b
+    whose answer a person called bad: `bad` (b,), `bad_keys` (b, d). `geometry`: how questions are compared.
     """
 
     dimension: int
@@ -86,13 +85,15 @@ class Remembered:
     vectors: Floats
     traces: Ints
     keys: Floats
+    bad: Ints
+    bad_keys: Floats
 
     @classmethod
     def nothing(cls, dimension: int, geometry: Geometry = UNKNOWN) -> Remembered:
         """Nothing was learnt yet."""
         ids, ints, rows = np.empty(0, np.int32), np.empty(0, np.int64), np.empty((0, dimension), np.float32)
         kinds, alive = np.empty(0, np.int8), np.empty(0, np.bool_)
-        return cls(dimension, geometry, ids, kinds, ids, ids, ints, alive, rows, ints, rows)
+        return cls(dimension, geometry, ids, kinds, ids, ids, ints, alive, rows, ints, rows, ints, rows)
 
     @property
     def threshold(self) -> float:
@@ -127,6 +128,11 @@ class Remembered:
         rows = rows[np.lexsort((-self.traces[rows], -alike[rows]))]
         return list(zip(self.traces[rows].tolist(), alike[rows].tolist(), strict=True))
 
+    def rejected(self, key: Vector) -> list[int]:
+        """The traces of the questions with the same intent whose answer a person called bad."""
+        found: list[int] = self.bad[self.bad_keys @ key.astype(np.float32) >= SAME_INTENT].tolist()
+        return found
+
     def after(self, changed: Mapping[int, Slots], ends: Mapping[int, Ends]) -> Remembered:
         """The same where these edges remember something else now; one without slots remembers nothing. `ends` of
         each; one without them is no longer there."""
@@ -151,11 +157,6 @@ class Remembered:
         """The same and one more question that was answered well."""
         return replace(self, traces=longer(self.traces, [trace]), keys=longer(self.keys, key.astype(np.float32)[None]))
 
-    def without(self, traces: Iterable[int]) -> Remembered:
-        """The same without some of the answered questions."""
-        keep = ~np.isin(self.traces, np.fromiter(traces, np.int64))
-        return self if keep.all() else replace(self, traces=self.traces[keep], keys=self.keys[keep])
-
     def _compact(self) -> Remembered:
         """Without the slots of earlier versions, once they are many."""
         sizes = np.diff([*self.starts.tolist(), len(self.vectors)])
@@ -175,17 +176,12 @@ class Remembered:
 
 
 def load(conn: Connection, embedder_id: int, dimension: int) -> Remembered:
-    """What is stored. A question does not count as answered if (nearly) the same was asked later and that answer was
-    called bad: it may be the very same one, brought back."""
+    """What is stored."""
     rows = edge_memory.load(conn, embedder_id, dimension)
     nothing = Remembered.nothing(dimension, queries.geometry(conn, embedder_id))
-    traces, vectors = queries.answered(conn, embedder_id, dimension)
-    known = [
-        (trace, found)
-        for trace, query in zip(traces, vectors, strict=True)
-        if (found := nothing.key(query)) is not None
-    ]
-    answered = replace(
+    traces, keys = _known(nothing, *queries.answered(conn, embedder_id, dimension))
+    bad, bad_keys = _known(nothing, *queries.rejected(conn, embedder_id, dimension))
+    return replace(
         nothing,
         edges=rows.edges,
         kinds=rows.kinds,
@@ -194,13 +190,18 @@ def load(conn: Connection, embedder_id: int, dimension: int) -> Remembered:
         starts=rows.starts,
         alive=np.ones(len(rows.edges), np.bool_),
         vectors=rows.vectors.astype(np.float32),
-        traces=np.array([trace for trace, _ in known], np.int64),
-        keys=np.array([found for _, found in known], np.float32).reshape(-1, dimension),
+        traces=traces,
+        keys=keys,
+        bad=bad,
+        bad_keys=bad_keys,
     )
-    bad, wrong = queries.rejected(conn, embedder_id, dimension)
-    same = (
-        answered.traces[(answered.keys @ found.astype(np.float32) >= SAME) & (answered.traces < later)]
-        for later, query in zip(bad, wrong, strict=True)
-        if (found := nothing.key(query)) is not None
+
+
+def _known(compared: Remembered, traces: NDArray[np.int64], vectors: Vectors) -> tuple[Ints, Floats]:
+    """The questions that have a direction: trace ids (k,) and keys (k, d)."""
+    found = [(trace, compared.key(query)) for trace, query in zip(traces.tolist(), vectors, strict=True)]
+    known = [(trace, one) for trace, one in found if one is not None]
+    return (
+        np.array([trace for trace, _ in known], np.int64),
+        np.array([one for _, one in known], np.float32).reshape(-1, compared.dimension),
     )
-    return answered.without(chain.from_iterable(same))

@@ -150,7 +150,8 @@ def answered_before(
     conn: Connection, remembered: Remembered, key: Vector, as_of: int | None, sees: Callable[[int], bool]
 ) -> Earlier | None:
     """The question that was asked before in (nearly) the same words and answered well, if what answered it may be seen
-    and is as it was: its evidence can be offered at once, and its text is to be written anew.
+    and is as it was: its evidence can be offered at once, and its text is to be written anew. A person who called an
+    answer bad has said so of the evidence: it is not offered, to such a question, from any other answer either.
 
     `as_of` (ms UTC): the same time must have been asked of. Not for a question that speaks of a time itself: "last
     week" is another one now.
@@ -183,7 +184,11 @@ def _asked_before(
     sees: Callable[[int], bool],
     least: float,
 ) -> Iterator[tuple[Earlier, float]]:
-    for trace, cosine in remembered.nearest(key, least)[:OFFERED]:
+    near = remembered.nearest(key, least)
+    if bad := remembered.rejected(key):
+        wrong = queries.rejected_as_well(conn, [trace for trace, _ in near], bad)
+        near = [one for one in near if one[0] not in wrong]
+    for trace, cosine in near[:OFFERED]:
         found = queries.earlier(conn, trace)
         if found is not None and found.unchanged and found.as_of == as_of and all(map(sees, found.cited)):
             yield found, cosine

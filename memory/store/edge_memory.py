@@ -258,6 +258,20 @@ def noted(conn: Connection, edges: Sequence[SupportsInt]) -> list[Noted]:
     return [Noted(*row) for row in rows]
 
 
+def judged(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, list[tuple[int, int]]]:
+    """Edge -> (trace, verdict) of the answers that these edges led to and that a person called good (1) or bad (-1), in
+    the order in which they were asked."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for edge, trace, feedback in conn.execute(
+        "SELECT e.edge_id, t.id, t.feedback FROM trace_edge e JOIN trace t ON t.id = e.trace_id"
+        " WHERE e.role = 'cited' AND e.edge_id IN (SELECT value FROM json_each(?)) AND t.feedback IS NOT NULL"
+        " ORDER BY t.id",
+        (id_list(edges),),
+    ):
+        found.setdefault(edge, []).append((trace, feedback))
+    return found
+
+
 def touched(conn: Connection, traces: Iterable[SupportsInt]) -> list[int]:
     """The live edges that learn from these traces, and those that inherited from them; by id."""
     rows = conn.execute(

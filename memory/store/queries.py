@@ -116,6 +116,20 @@ def rejected(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, V
     return _stacked(rows, dimension)
 
 
+def rejected_as_well(conn: Connection, traces: Sequence[SupportsInt], bad: Sequence[SupportsInt]) -> set[int]:
+    """Those of `traces` whose answer rests on a passage that one of the answers `bad` rested on as well, as far as
+    anything was learnt of either; without those that were asked later and that a person called good."""
+    rows = conn.execute(
+        "SELECT DISTINCT t.id FROM trace t JOIN trace_edge mine ON mine.trace_id = t.id AND mine.role = 'cited'"
+        " JOIN edge e ON e.id = mine.edge_id AND e.kind = 'open'"
+        " JOIN trace_edge theirs ON theirs.edge_id = e.id AND theirs.role = 'cited'"
+        " WHERE t.id IN (SELECT value FROM json_each(?)) AND theirs.trace_id IN (SELECT value FROM json_each(?))"
+        " AND NOT (ifnull(t.feedback, 0) = 1 AND t.id > theirs.trace_id)",
+        (id_list(traces), id_list(bad)),
+    )
+    return {id for (id,) in rows}
+
+
 def _stacked(rows: list[tuple[int, bytes]], dimension: int) -> tuple[Ids, Vectors]:
     data = np.frombuffer(b"".join([row[1] for row in rows]), np.float16)
     return np.array([row[0] for row in rows], np.int64), data.astype(np.float32).reshape(-1, dimension)

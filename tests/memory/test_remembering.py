@@ -17,6 +17,7 @@ from tests.memory.answer.conftest import Desk, Heard, desk
 __all__ = ["desk"]
 
 QUESTION = "In which harbour does the boat of the Okafor family lie?"
+REWORDED = "In what harbour is it that the boat of the Okafor family lies?"
 OTHER = "Which doctor did Berit Lund see about her knee?"
 
 
@@ -78,7 +79,7 @@ def test_other_words_for_the_same_find_it_as_well(fleet: Desk) -> None:
 def test_in_other_words_only_what_helped_is_read(fleet: Desk) -> None:
     fleet.ask(QUESTION, replay=True)
     calls = len(fleet.ollama.chats)
-    heard = fleet.ask("In what harbour is it that the boat of the Okafor family lies?", replay=True)
+    heard = fleet.ask(REWORDED, replay=True)
     assert rungs(heard) == ["R0"] and len(fleet.ollama.chats) == calls + 1
     assert heard.answer.citations[0].title == "Marlin"
 
@@ -148,6 +149,60 @@ def test_a_wrong_answer_that_was_brought_back_is_not_brought_back_again(fleet: D
     fleet.memory.feedback(second.answer.trace_id or 0, "none")
     assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"]
     assert fleet.memory.trace(first.answer.trace_id or 0).asked.verdict is None
+
+
+def test_a_no_reaches_what_was_answered_again_from_the_same(fleet: Desk) -> None:
+    first = fleet.ask(QUESTION, replay=True)
+    second = fleet.ask(QUESTION, replay=True)
+    assert rungs(second) == ["R0"]
+    before = learnt(fleet)
+    fleet.memory.feedback(first.answer.trace_id or 0, "bad")
+    assert edges(fleet) == 0, "the second answer rests on nothing else"
+    for again in (QUESTION, REWORDED):
+        assert "R0" not in rungs(fleet.ask(again, replay=True)), "nor by what was answered in between"
+    kept = learnt(fleet)
+    fleet.memory.rebuild_memory()
+    assert learnt(fleet) == kept
+    fleet.memory.feedback(first.answer.trace_id or 0, "none")
+    assert learnt(fleet).keys() >= before.keys()
+    assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"]
+    kept = learnt(fleet)
+    fleet.memory.rebuild_memory()
+    assert learnt(fleet) == kept
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_a_no_reaches_what_was_answered_in_other_words(fleet: Desk, wrong: int) -> None:
+    asked = [fleet.ask(QUESTION, replay=True), fleet.ask(REWORDED, replay=True)]
+    assert rungs(asked[1]) == ["R0"]
+    fleet.memory.feedback(asked[wrong].answer.trace_id or 0, "bad")
+    assert "R0" not in rungs(fleet.ask(REWORDED, replay=True))
+    assert "R0" not in rungs(fleet.ask(QUESTION, replay=True))
+
+
+def test_a_later_yes_lifts_a_no(fleet: Desk) -> None:
+    first = fleet.ask(QUESTION, replay=True)
+    fleet.memory.feedback(first.answer.trace_id or 0, "bad")
+    second = fleet.ask(QUESTION, replay=True)
+    assert rungs(second)[-1] == "R3" and edges(fleet) == 0
+    fleet.memory.feedback(second.answer.trace_id or 0, "good")
+    assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"]
+    fleet.memory.feedback(second.answer.trace_id or 0, "none")
+    assert "R0" not in rungs(fleet.ask(QUESTION, replay=True))
+
+
+def test_a_no_is_said_of_what_was_read_and_of_such_a_question_only(fleet: Desk) -> None:
+    fleet.ollama.answer = seeking("Voss")
+    fleet.ask(OTHER, replay=True)
+    fleet.ollama.answer = seeking("Marlin", "Skagen")
+    first = fleet.ask(QUESTION, replay=True)
+    fleet.memory.feedback(first.answer.trace_id or 0, "bad")
+    fleet.ollama.answer = seeking("Voss")
+    assert rungs(fleet.ask(OTHER, replay=True)) == ["R0"], "another question"
+    fleet.ollama.answer = seeking("Marlin", "Skagen")
+    fleet.note("mooring", "The boat of the Okafor family lies in the harbour of Skagen since May.", day=28)
+    assert fleet.ask(QUESTION, replay=True).answer.citations[0].title == "mooring"
+    assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"], "another passage answers it"
 
 
 def test_a_replay_that_does_not_hold_the_answer_costs_one_small_call(fleet: Desk) -> None:

@@ -106,6 +106,11 @@ class Life:
             forget.episode(conn, self.episodes[episode], self.clock)
             rebuild.complete(conn, self.id, DIMENSION)
 
+    def opened(self) -> int:
+        """The edge that stands for having read the first episode."""
+        with self.store.reading() as conn:
+            return edge_memory.openings(conn, self.episodes[:1])[self.episodes[0]]
+
     def rows(self) -> list[Any]:
         with self.store.reading() as conn:
             return dump(conn)
@@ -227,6 +232,25 @@ def test_a_verdict_can_be_taken_back(tmp_path: Path) -> None:
         assert held, "of what was rejected nothing is left on edges that only it used"
         with pytest.raises(NotFoundError):
             life.say(999, 1)
+
+
+def test_what_a_person_rejected_is_not_learnt_again_without_them(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "memory.db") as store:
+        life = Life(store)
+        first = life.ask(0, [1, 2], [])
+        life.ask(0, [1, 2, 3], [])
+        life.say(first, -1)
+        with store.reading() as conn:
+            life.remembered = remembered.load(conn, life.id, DIMENSION)
+        only = {life.edges[3]}
+        assert {row[0] for row in life.rows()} == only, "the second learnt of one that the first did not use"
+        life.ask(0, [1, 2, 3], [])
+        life.ask(1, [1], [])
+        rows = life.rows()
+        assert {row[0] for row in rows} - only == {life.edges[1], life.opened()}, "of another question"
+        assert life.rebuilt() == rows
+        life.say(first, None)
+        assert {life.edges[1], life.edges[2]} <= {row[0] for row in life.rows()}
 
 
 def test_a_person_vouches_for_an_answer_of_which_nothing_was_sure(tmp_path: Path) -> None:
