@@ -170,6 +170,7 @@ def message(row: conversations.Message) -> wire.Message:
         citations=tuple(map(cited, row.citations)),
         no_answer=row.no_answer,
         trace_id=row.trace_id,
+        verdict=row.verdict,
     )
 
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from memory.answer.allowance import Allowance
 from memory.nouns import Answer, Citation, Effort, Episode, Fact, Scope, Trace
 
 Opinion = Literal["good", "bad"]
 OPINIONS: dict[str, int] = {"good": 1, "bad": -1}  # of an answer, as they are stored
+
+
+def opinion(stored: int | None) -> Opinion | None:
+    """What a person said of an answer, of how it is stored."""
+    return next((one for one in get_args(Opinion) if OPINIONS[one] == stored), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def verdict_report(said: wire.Judged) -> str:
     elif verdict == "good":
         effect = "What it cites comes first next time."
     else:
-        effect = "It is not brought back, nor what answered this before."
+        effect = "What it cites is not brought back for such a question."
     return f"Noted as {verdict}. {effect} /unsay takes it back."
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from daemon import wire
 
@@ -49,6 +49,10 @@ class Session:
         until = self.shown_from
         self.shown_from = max(0, until - WINDOW)
         return self.messages[self.shown_from : until]
+
+    def judge(self, trace_id: int, verdict: str | None) -> None:
+        """What a person says of an answer, which may be shown again later."""
+        self.messages = [replace(one, verdict=verdict) if one.trace_id == trace_id else one for one in self.messages]
 
     def settle(self, question: str, answered: wire.Answered, at: str, state: str = "complete") -> None:
         """Adds a question and its answer, as the daemon keeps them too. `state`: complete | partial."""

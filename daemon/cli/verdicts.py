@@ -39,8 +39,9 @@ def good(session: Session, id: int | None, undo: bool, as_json: bool) -> None:
 def bad(session: Session, id: int | None, undo: bool, as_json: bool) -> None:
     """Say that an answer is wrong: what led to it is not brought back.
 
-    Neither are earlier answers to the same question. Nothing is forgotten, and other questions are answered as before.
-    ID is its number in `pal traces`; without one it is the newest question. `pal good` says the opposite.
+    Nor is what it cites brought back for such a question from another answer, older or newer, until you call a newer
+    one good. Nothing is forgotten, and other questions are answered as before. ID is its number in `pal traces`;
+    without one it is the newest question. `pal good` says the opposite.
     """
     _judge(session, id, "none" if undo else "bad", as_json)
 
@@ -70,5 +71,5 @@ def _effect(said: wire.Judged) -> str:
         where = " To see what became of a passage that has it: pal whynot WORDS" if bad else ""
         return f"It cites no passage, so nothing is learnt from it.{where}"
     if bad:
-        return f"It is not brought back, nor what answered this before. What led to it: pal why {said.asked.id}"
+        return f"What it cites is not brought back for such a question. What led to it: pal why {said.asked.id}"
     return f"This answer's {'passage comes' if said.passages == 1 else 'passages come'} first next time."

@@ -372,7 +372,8 @@ class ConversationsReply:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a chat session. `state`: complete | partial (the stream broke off)."""
+    """One turn of a chat session. `state`: complete | partial (the stream broke off); `verdict`: good | bad, what the
+    person said of the answer."""
 
     id: int
     role: str  # "user" | "memory"
@@ -382,6 +383,7 @@ class Message:
     citations: tuple[Cited, ...] = ()
     no_answer: bool = False
     trace_id: int | None = None
+    verdict: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from memory.errors import NotFoundError
 from memory.nouns import Citation
 from memory.store.codec import citations_from_json, citations_to_json
 from memory.store.connect import Connection
+from memory.traced import Opinion, opinion
 
 Role = Literal["user", "memory"]
 State = Literal["complete", "partial"]
@@ -25,7 +26,7 @@ class Conversation(NamedTuple):
 
 
 class Message(NamedTuple):
-    """`at` in milliseconds UTC; "partial": the stream broke off."""
+    """`at` in milliseconds UTC; "partial": the stream broke off; `verdict`: what the person said of the answer."""
 
     id: int
     role: Role
@@ -35,6 +36,7 @@ class Message(NamedTuple):
     citations: tuple[Citation, ...]
     no_answer: bool
     trace_id: int | None
+    verdict: Opinion | None = None
 
 
 def create(conn: Connection, title: str, now: int) -> int:
@@ -105,13 +107,15 @@ def get(conn: Connection, id: int) -> tuple[Conversation, tuple[Message, ...]]:
     if row is None:
         raise _unknown(id)
     messages = conn.execute(
-        "SELECT id, role, text, t, state, citations, no_answer, trace_id FROM message WHERE conversation_id = ?"
-        " ORDER BY id",
+        "SELECT m.id, m.role, m.text, m.t, m.state, m.citations, m.no_answer, m.trace_id, t.feedback FROM message m"
+        " LEFT JOIN trace t ON t.id = m.trace_id WHERE m.conversation_id = ? ORDER BY m.id",
         (id,),
     )
     return Conversation(*row), tuple(
-        Message(message, role, text, t, state, citations_from_json(citations), bool(no_answer), trace_id)
-        for message, role, text, t, state, citations, no_answer, trace_id in messages
+        Message(
+            message, role, text, t, state, citations_from_json(citations), bool(no_answer), trace_id, opinion(feedback)
+        )
+        for message, role, text, t, state, citations, no_answer, trace_id, feedback in messages
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from memory.errors import NotFoundError
 from memory.llm import NOTHING, Usage
@@ -13,7 +13,7 @@ from memory.nouns import Answer, Scope, Step, Trace, Visit
 from memory.store.codec import citations_from_json, citations_to_json, id_list, to_json
 from memory.store.connect import Connection
 from memory.times import from_ms, to_ms
-from memory.traced import OPINIONS, PLAIN, Asked, Opinion, Plan, Traced
+from memory.traced import PLAIN, Asked, Plan, Traced, opinion
 
 LOOKED_BACK = 1_000  # questions, the newest
 
@@ -196,7 +196,6 @@ def outcomes(conn: Connection, limit: int) -> list[Outcome]:
 
 _ROW = "id, t, question, no_answer, tier, llm_calls, tok_in, tok_out, ms, parent_id, feedback, plan"
 _COLUMNS = 12
-_OPINION_OF: dict[int | None, Opinion] = {OPINIONS[one]: one for one in get_args(Opinion)}
 
 
 def _asked(row: tuple[Any, ...]) -> Asked:
@@ -205,7 +204,7 @@ def _asked(row: tuple[Any, ...]) -> Asked:
     model = _held(plan).get("model", "")
     return Asked(
         id, from_ms(t), question, refused, tier or "R2", calls, read, written, ms, model, parent,
-        _OPINION_OF.get(feedback),
+        opinion(feedback),
     )  # fmt: skip
 
 

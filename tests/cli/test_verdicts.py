@@ -48,7 +48,7 @@ def test_a_good_answer_is_remembered_and_a_bad_one_is_not(town: Shell) -> None:
     noted = step(town, "replay")
     assert (noted["earlier"], bool(noted["followed"])) == (id, True)
     said = town.pal("bad", str(id))
-    assert said.out.startswith(f'Noted: "{HARBOUR}" (trace {id}) was answered badly. It is not brought back, nor what')
+    assert said.out.startswith(f'Noted: "{HARBOUR}" (trace {id}) was answered badly. What it cites is not')
     assert said.out.endswith(f"pal why {id}\n")
     ask(town, HARBOUR)
     noted = step(town, "replay")

@@ -33,6 +33,15 @@ def test_a_verdict_is_noted_as_often_as_it_is_said(client: Client, asked: int) -
     assert rebuilt(client, "memory").edges == 0
 
 
+def test_a_session_tells_what_was_said_of_its_answers(client: Client, asked: int) -> None:
+    chat = client.new_conversation("Ferry").id
+    *_, last = client.ask(wire.AskRequest(QUESTION, conversation=chat))
+    assert isinstance(last, wire.Answered) and last.trace_id is not None
+    for verdict, told in (("bad", "bad"), ("good", "good"), ("none", None)):
+        client.judge(last.trace_id, verdict)
+        assert [one.verdict for one in client.conversation(chat).messages] == [None, told]
+
+
 def test_what_cannot_be_judged(client: Client, asked: int) -> None:
     assert code(lambda: client.judge(10**6, "good")) == "not_found"
     assert code(lambda: client.judge(asked, "splendid")) == "bad_input"

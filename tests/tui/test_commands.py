@@ -232,7 +232,7 @@ async def test_an_answer_is_judged_and_the_line_under_it_says_so() -> None:
         await chat.send("/unsay")
         await chat.until(lambda: len(notes(chat)) == 4)
         assert notes(chat)[1:] == [
-            "Noted as bad. It is not brought back, nor what answered this before. /unsay takes it back.",
+            "Noted as bad. What it cites is not brought back for such a question. /unsay takes it back.",
             "It was called bad before.",
             "Taken back: it is not called bad any more.",
         ]

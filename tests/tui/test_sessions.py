@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
@@ -141,6 +143,40 @@ async def test_an_answer_that_broke_off_is_marked() -> None:
         await chat.pilot.press("ctrl+l")
         await settled(chat)
         assert "It was last" in chat.text() and "It broke off here." in chat.text()
+
+
+async def test_a_resumed_session_shows_what_was_said_of_its_answers() -> None:
+    reply = world.session(7, "Belt", "2026-04-24T14:02:00+00:00", 4)
+    judged = [
+        replace(one, trace_id=n, verdict=verdict)
+        for n, (one, verdict) in enumerate(zip(reply.messages, [None, "bad", None, "good"], strict=True))
+    ]
+    client = world.client(kept={7: replace(reply, messages=tuple(judged))}, verdicts={1: "bad", 3: "good"})
+    async with chatting(client) as chat:
+        await chat.until(lambda: "Last session" in chat.text())
+        await chat.pilot.press("ctrl+l")
+        await settled(chat)
+        assert [answer.trace.text for answer in chat.answers] == ["1 file · bad", "1 file · good"]
+        assert "1 file · bad" in chat.text()
+        await chat.send("/unsay")
+        await chat.until(lambda: chat.answers[1].trace.text == "1 file")
+        assert [one.verdict for one in chat.screen.conversation.session.messages] == [None, "bad", None, None]
+
+
+async def test_an_answer_that_is_scrolled_back_to_shows_what_was_said_of_it() -> None:
+    reply = world.session(7, "Belt", "2026-04-24T14:02:00+00:00", 2)
+    client = world.client(kept={7: reply}, answers=[world.answer()])
+    async with chatting(client) as chat:
+        await chat.until(lambda: "Last session" in chat.text())
+        await chat.pilot.press("ctrl+l")
+        await settled(chat)
+        await chat.ask("Who?")
+        await chat.send("/bad")
+        await chat.until(lambda: chat.answers[-1].trace.text.endswith("bad"))
+        again = Answer("Who?", chat.screen.conversation.session.messages[-1])
+        await chat.screen.conversation.transcript.prepend([again])
+        await chat.until(again.ready.is_set)
+        assert again.trace.text == "3 sources · bad"
 
 
 async def test_a_session_of_500_messages_mounts_only_its_end() -> None:

@@ -69,6 +69,7 @@ class Answer(Vertical):
         if kept is None:
             self.trace.begin()
             return
+        self.trace.judge(kept.verdict)
         await self._finish(wire.Answered(kept.text, kept.citations, kept.no_answer))
         if kept.state != "complete":
             await self._remark("It broke off here.")

@@ -211,6 +211,7 @@ class Conversation(Vertical):
         if answer is not None and id is not None:
             said = await self._link.call(lambda client: client.judge(id, verdict))
             answer.trace.judge(said.asked.verdict)
+            self.session.judge(id, said.asked.verdict)
             await self.say(verdict_report(said))
 
     async def _traced(self) -> int | None:

@@ -28,6 +28,8 @@ def test_messages_come_back_in_order_with_their_proof(store: Store) -> None:
                 Message(third, "memory", "", 1700, "partial", (), True, None),
             ),
         )
+        conn.execute("UPDATE trace SET feedback = -1")
+        assert [one.verdict for one in conversations.get(conn, id)[1]] == [None, "bad", None]
 
 
 def test_the_last_used_comes_first_and_words_are_found(store: Store) -> None:
