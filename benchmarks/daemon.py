@@ -20,8 +20,9 @@ from typing import Any
 from benchmarks import command, data, metrics
 from benchmarks.recall import build
 from daemon import wire
-from daemon.client import Client, DaemonDownError, DaemonError, connect
+from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.paths import Paths, private_folder
+from daemon.starting import connect
 from plugins import manager
 
 ASKED = 20  # calls of `pal ask`

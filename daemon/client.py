@@ -1,8 +1,8 @@
 """The client of the daemon: blocking, standard library only, cheap to import.
 
-`connect(Paths.here())` returns a `Client`, starting the daemon in the background if none answers. Each request has
-its own connection, so a client may be used from several threads. A stream is an iterator of events that ends by
-itself or with `close()`, which any thread may call. What goes wrong is
+`daemon.starting.connect(Paths.here())` returns a `Client`, starting the daemon in the background if none answers. Each
+request has its own connection, so a client may be used from several threads. A stream is an iterator of events that
+ends by itself or with `close()`, which any thread may call. What goes wrong is
 
     DaemonError       the daemon answered that it could not do it; `failed` has the code, the reason and the remedy
     DaemonDownError   nobody answers, or the connection broke off
@@ -333,43 +333,6 @@ class Stream:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
-
-
-def connect(
-    paths: Paths, start: bool = True, wait: float = 20.0, say: Callable[[str], None] = lambda message: None
-) -> Client:
-    """A client of the running daemon. With `start`, one that is not there is started, and one of an older protocol is
-    replaced; `say` gets a sentence about it. Raises DaemonDownError (with the end of the log, if the daemon died) and
-    DaemonError if the running daemon is newer than this client.
-    """
-    client = Client(paths)
-    try:
-        hello = client.hello()
-    except DaemonDownError:
-        if not start:
-            raise
-        say("Starting the memory in the background.")
-        _start(client, wait)
-        return client
-    if hello.protocol > wire.PROTOCOL:
-        raise DaemonError(
-            wire.Failed(
-                "protocol", f"A newer Palimpsest ({hello.version}) is running.", "Use its `pal`, or upgrade this one."
-            )
-        )
-    if hello.protocol < wire.PROTOCOL:
-        if not start:
-            raise DaemonDownError("The running daemon is of an older version. Restart it with `pal daemon stop`.")
-        say(f"The running daemon is of an older version ({hello.version}); it is being restarted.")
-        client.stop()
-        _start(client, wait)
-    return client
-
-
-def _start(client: Client, wait: float) -> None:
-    from daemon.starting import start
-
-    start(client, wait)
 
 
 def _dial(paths: Paths, timeout: float | None) -> tuple[socket.socket, str, dict[str, str]]:

@@ -1,19 +1,56 @@
-"""Starting a daemon in the background, and what it last said if it does not come up."""
+"""A client of the daemon, which is started in the background if it does not run. What it last said, if it does not come
+up."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from daemon.client import Client, DaemonDownError
+from daemon import wire
+from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.lock import ALREADY_RUNNING, is_held
 from daemon.paths import Paths, private_folder
 
+if TYPE_CHECKING:
+    import subprocess
 
-def start(client: Client, wait: float) -> None:
+
+def connect(
+    paths: Paths, start: bool = True, wait: float = 20.0, say: Callable[[str], None] = lambda message: None
+) -> Client:
+    """A client of the running daemon. With `start`, one that is not there is started, and one of an older protocol is
+    replaced; `say` gets a sentence about it. Raises DaemonDownError (with the end of the log, if the daemon died) and
+    DaemonError if the running daemon is newer than this client.
+    """
+    client = Client(paths)
+    try:
+        hello = client.hello()
+    except DaemonDownError:
+        if not start:
+            raise
+        say("Starting the memory in the background.")
+        _start(client, wait)
+        return client
+    if hello.protocol > wire.PROTOCOL:
+        raise DaemonError(
+            wire.Failed(
+                "protocol", f"A newer Palimpsest ({hello.version}) is running.", "Use its `pal`, or upgrade this one."
+            )
+        )
+    if hello.protocol < wire.PROTOCOL:
+        if not start:
+            raise DaemonDownError("The running daemon is of an older version. Restart it with `pal daemon stop`.")
+        say(f"The running daemon is of an older version ({hello.version}); it is being restarted.")
+        client.stop()
+        _start(client, wait)
+    return client
+
+
+def _start(client: Client, wait: float) -> None:
     """Starts a daemon and returns when one answers. Several clients may do so at once: the lock lets one live."""
     process = _spawn(client.paths)
     deadline = time.monotonic() + wait
@@ -33,6 +70,8 @@ def start(client: Client, wait: float) -> None:
 
 def _spawn(paths: Paths) -> subprocess.Popen[bytes]:
     """A daemon that outlives this process and its terminal."""
+    import subprocess  # 10 ms, which only a start should pay
+
     private_folder(paths.logs)
     fresh = os.O_TRUNC if paths.output.exists() and paths.output.stat().st_size > 1 << 20 else 0
     output = os.open(paths.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND | fresh, 0o600)

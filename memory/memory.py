@@ -25,7 +25,7 @@ from memory.recall.person import mailbox_owner
 from memory.recall.snapshot import load
 from memory.serving import Serving
 from memory.settings import MemorySettings
-from memory.store import backup, check, mails, sources, stats, vectors
+from memory.store import check, mails, sources, stats, vectors
 from memory.store import forget as forgetting
 from memory.store.connect import Connection
 from memory.store.store import Store
@@ -154,7 +154,9 @@ class Memory(Explaining, Consolidating, Studying):
                 if writer.change.added:
                     vectors.leave_behind(conn, serving.embedder_id)
                 learner = self._learner(conn)
-                learner.carry(writer.change.retired, [row.node_id for row in writer.change.added])
+                learner.retire(writer.redated)
+                same = [id for id in writer.change.retired if id not in writer.redated]
+                learner.carry(same, [row.node_id for row in writer.change.added])
                 learner.tell(writer.told)
                 writer.retire()
                 learner.retire(writer.change.retired)
@@ -271,7 +273,7 @@ class Memory(Explaining, Consolidating, Studying):
 
     def backup(self, to: Path | str) -> int:
         """Copies the memory to a new file, verified; returns its size in bytes. InvalidInputError if it exists."""
-        return backup.backup(self.store, Path(to))
+        return self.store.backup(Path(to))
 
     def close(self) -> None:
         """Closes the file. Nothing is lost: every write was on the disk when its call returned."""

@@ -15,8 +15,8 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.theme import Theme
 
-from daemon.client import connect
 from daemon.paths import Paths
+from daemon.starting import connect
 from daemon.terminal import display_safe
 from tui.actions import ACTIONS, bindings_of
 from tui.link import Client, Connect

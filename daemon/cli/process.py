@@ -12,7 +12,8 @@ from daemon.cli import output
 from daemon.cli.errors import DaemonState
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
-from daemon.client import Client, DaemonDownError, connect
+from daemon.client import Client, DaemonDownError
+from daemon.starting import connect
 from daemon.terminal import display_safe
 
 

@@ -29,7 +29,7 @@ class Session:
     @cached_property
     def client(self) -> Client:
         """The connection, made when it is first needed. Raises DaemonDownError."""
-        from daemon.client import connect
+        from daemon.starting import connect
 
         return connect(self.paths, start=self.start)
 

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from memory.errors import InvalidInputError, StoreDamagedError
+from memory.errors import StoreDamagedError
 from memory.store.connect import Connection, connect, create_private, driver_errors
-
-if TYPE_CHECKING:
-    from memory.store.store import Store
-
-
-def backup(store: Store, to: Path) -> int:
-    """Copies the memory to `to`, verified and readable by its owner only; returns its size in bytes.
-
-    Writers wait meanwhile (0.65 s for 300 MB). InvalidInputError if `to` exists; StoreDamagedError if the copy is
-    not equal, in which case nothing is left at `to`.
-    """
-    if to.exists():
-        raise InvalidInputError(f"{to} exists already. Choose another name; a backup never overwrites a file.")
-    with store.quiet() as conn:
-        verified_copy(conn, store.path, to)
-    return to.stat().st_size
 
 
 def verified_copy(conn: Connection, path: Path, to: Path) -> None:
-    """`VACUUM INTO` a temporary name beside `to`, compare, sync, rename. `conn` is outside a transaction."""
+    """`VACUUM INTO` a temporary name beside `to`, compare, sync, rename. `conn` is outside a transaction.
+
+    StoreDamagedError if the copy is not equal, in which case nothing is left at `to`.
+    """
     temporary = to.with_name(f".{to.name}.{os.getpid()}.part")
     temporary.unlink(missing_ok=True)
     create_private(temporary)  # SQLite would create it readable by everyone

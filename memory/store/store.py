@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from memory.errors import StoreBusyError, StoreError
+from memory.errors import InvalidInputError, StoreBusyError, StoreError
 from memory.store import schema
+from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, create_private, driver, driver_errors, translated
 
 IDLE_READERS = 8  # kept open for the next question; each holds up to 16 MB of pages
@@ -116,6 +117,18 @@ class Store:
                 raise RuntimeError("a unit of writing cannot be opened inside another one")
             with driver_errors(self.path):
                 yield self._writer
+
+    def backup(self, to: Path) -> int:
+        """Copies the memory to `to`, verified and readable by its owner only; returns its size in bytes.
+
+        Writers wait meanwhile (0.65 s for 300 MB). InvalidInputError if `to` exists; StoreDamagedError if the copy is
+        not equal, in which case nothing is left at `to`.
+        """
+        if to.exists():
+            raise InvalidInputError(f"{to} exists already. Choose another name; a backup never overwrites a file.")
+        with self.quiet() as conn:
+            verified_copy(conn, self.path, to)
+        return to.stat().st_size
 
     @property
     def generation(self) -> int:

@@ -20,8 +20,8 @@ import httpx
 
 from memory.errors import MalformedOutputError, ModelError, ModelRefusedError, ModelUnavailableError, OverBudgetError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
-from plugins.llms.call import Call, watched
-from plugins.llms.contract import Facts, Found, Limits, Look
+from plugins.llms.call import Call, Limits, watched
+from plugins.llms.contract import Facts, Found, Look
 from plugins.llms.settings import AnthropicSettings
 
 if TYPE_CHECKING:

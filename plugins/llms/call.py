@@ -14,11 +14,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar
 
 from memory.errors import ModelCancelledError, ModelError, ModelTimeoutError
-from plugins.llms.contract import Limits
 
 LOOK_SECONDS = 0.1
 MOST_BYTES = 64 << 20  # that a server may send in one call
@@ -26,6 +26,15 @@ MOST_BYTES = 64 << 20  # that a server may send in one call
 T = TypeVar("T")
 
 _current: ContextVar[Call | None] = ContextVar("call", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds: until the first word, between two words, and in all."""
+
+    first_s: float
+    next_s: float
+    total_s: float
 
 
 class Call:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from memory.llm import LlmRequest, Reply
-    from plugins.llms.call import Call
+    from plugins.llms.call import Call, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +21,6 @@ class Facts:
 
     context_tokens: int
     version: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Seconds: until the first word, between two words, and in all."""
-
-    first_s: float
-    next_s: float
-    total_s: float
 
 
 class Backend(Protocol):

@@ -19,8 +19,8 @@ import httpx
 
 from memory.errors import MalformedOutputError, ModelUnavailableError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
-from plugins.llms.call import Call, watched
-from plugins.llms.contract import Facts, Found, Limits, Look
+from plugins.llms.call import Call, Limits, watched
+from plugins.llms.contract import Facts, Found, Look
 from plugins.llms.settings import OllamaSettings
 from plugins.llms.structured import Thoughts
 

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.client import DaemonDownError, DaemonError, connect
+from daemon.client import DaemonDownError, DaemonError
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, DaemonLock, is_held
 from daemon.paths import Paths
+from daemon.starting import connect
 from daemon.testing import run_daemon
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and modes are POSIX")
