@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.errors import NewerStoreError, StoreDamagedError
-from memory.store import models, queries, revisions
+from memory.store import models, queries, revisions, traces
 from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, driver, driver_errors
 from memory.store.schema_first import FIRST
@@ -53,7 +53,12 @@ def questions_as_vectors(conn: Connection) -> None:
             conn.execute(statement)
 
 
-STEPS: tuple[Step, ...] = (first, language_models, facts_in_time, questions_as_vectors)
+def questions_in_vain(conn: Connection) -> None:
+    """Which questions a model looked further for and found nothing."""
+    conn.execute(traces.INDEXES)
+
+
+STEPS: tuple[Step, ...] = (first, language_models, facts_in_time, questions_as_vectors, questions_in_vain)
 
 
 def version_of(path: Path, newest: int) -> int:

@@ -15,7 +15,9 @@ from memory.store.connect import Connection
 from memory.times import from_ms, to_ms
 from memory.traced import PLAIN, Asked, Plan, Traced, opinion
 
-LOOKED_BACK = 1_000  # questions, the newest
+INDEXES = """
+CREATE INDEX trace_in_vain ON trace(question) WHERE no_answer = 1 AND tier IN ('R3', 'R4')
+"""
 
 
 class Outcome(NamedTuple):
@@ -138,11 +140,11 @@ def newest(conn: Connection) -> int | None:
 
 def refused(conn: Connection, question: str, plan: Plan) -> frozenset[str]:
     """The models that looked further for this very question, with nothing more to look at than there is now, and did
-    not find it; of the newest LOOKED_BACK questions, without those whose refusal somebody called wrong."""
+    not find it; without those whose refusal somebody called wrong."""
     rows = conn.execute(
-        "SELECT plan, as_of FROM (SELECT * FROM trace ORDER BY id DESC LIMIT ?) WHERE question = ? AND no_answer = 1"
-        " AND tier IN ('R3', 'R4') AND ifnull(feedback, 0) >= 0",
-        (LOOKED_BACK, question),
+        "SELECT plan, as_of FROM trace WHERE question = ? AND no_answer = 1 AND tier IN ('R3', 'R4')"
+        " AND ifnull(feedback, 0) >= 0",
+        (question,),
     )
     held = [(_held(row), as_of) for row, as_of in rows]
     return frozenset(one.get("model", "") for one, as_of in held if replace(_plan(one, as_of), now=plan.now) == plan)

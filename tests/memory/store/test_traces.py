@@ -126,3 +126,17 @@ def test_what_questions_came_to(store: Store) -> None:
             traces.Outcome(first, "Whom?", False, 2.0, 0, 0, (ana,), (one, other), (one,), (other,)),
         ]
         assert [one.id for one in traces.outcomes(conn, 1)] == [older]
+
+
+def test_what_a_model_looked_for_in_vain_is_known_after_many_other_questions(store: Store) -> None:
+    plan = Plan(newest=7)
+    nothing = Answer("Nothing.", no_answer=True, model="a:model")
+    with store.writing() as conn:
+        in_vain = traces.store(conn, Trace("Where is Bo?"), nothing, 1000, plan, tier="R3")
+        for number in range(1_200):
+            traces.store(conn, Trace(f"Who is {number}?"), nothing, 1001 + number, plan, tier="R3")
+        assert traces.refused(conn, "Where is Bo?", plan) == {"a:model"}
+        assert not traces.refused(conn, "Where is Bo?", Plan(newest=8))
+        assert not traces.refused(conn, "Where is Ana?", plan)
+        conn.execute("UPDATE trace SET feedback = -1 WHERE id = ?", (in_vain,))
+        assert not traces.refused(conn, "Where is Bo?", plan)
