@@ -80,6 +80,17 @@ def build(path: Path, folder: Path, count: int, embedder_name: str) -> None:
             bar.advance(task, len(batch))
 
 
+def build_apart(path: Path, folder: Path, count: int, embedder_name: str) -> None:
+    """The same in a process of its own, whose memory is not measured. DataError."""
+    command.note(f"remember {count} documents")
+    work = (path, folder, count, embedder_name)
+    process = multiprocessing.get_context("spawn").Process(target=build, args=work)
+    process.start()
+    process.join()
+    if process.exitcode:
+        raise command.DataError("The memory could not be built; the lines above say why.")
+
+
 def measure(path: Path, sets: Sequence[data.QuestionSet], embedder: Embedder) -> dict[str, Any]:
     """The figures of the memory at `path`, as the JSON object of the README. A few notes are written to it."""
     embedder.embed_query("warm")
@@ -198,13 +209,7 @@ def _run(options: argparse.Namespace) -> None:
     with kept as folder:
         path = options.keep or Path(folder) / "scale.db"
         if not path.exists():
-            command.note(f"remember {options.episodes} documents")
-            work = (path, options.data, options.episodes, options.embedder)
-            process = multiprocessing.get_context("spawn").Process(target=build, args=work)  # its memory is its own
-            process.start()
-            process.join()
-            if process.exitcode:
-                raise command.DataError("The memory could not be built; the lines above say why.")
+            build_apart(path, options.data, options.episodes, options.embedder)
         command.note(f"ask {sum(len(one.questions) for one in sets)} questions")
         result = measure(path, sets, manager.load().embedder(options.embedder))
     print(json.dumps(result)) if options.json else show([result])

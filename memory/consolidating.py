@@ -17,6 +17,8 @@ from memory.switching import BATCHES, Switching
 from memory.write import embed
 
 MANY = 1 << 30
+EDGES = 100  # whose memory is made anew before looking who waits
+TRIES = 3  # to make it all anew, while questions are forgotten or facts replaced
 
 
 class Consolidating(Revising, Switching):
@@ -48,7 +50,7 @@ class Consolidating(Revising, Switching):
                 unseen = len(queries.missing(conn, self._serving.embedder_id, MANY))
             if unseen:
                 self._catch_up(unit)
-            report = replace(report, questions=unseen, recentred=unit(self._compared))
+            report = replace(report, questions=unseen, recentred=self._compared(unit))
             with self.store.reading() as conn:
                 return replace(report, suspects=consolidate.suspects(conn, self._serving.snapshot.graph))
         except StoppedError:
@@ -92,18 +94,42 @@ class Consolidating(Revising, Switching):
                 snapshot = embedded(conn, graph, serving.embedder_id, serving.embedder.dimension, limit)
             self._serving = replace(serving, snapshot=snapshot)
 
-    def _compared(self) -> bool:
+    def _compared(self, unit: Write) -> bool:
         """Looks anew at what all questions have in common, if there are enough of them since the last time, and from
         which strength on an edge is followed. `_settle` leaves that to the night where it takes seconds."""
         of, dimension = self._remembered[0], self._serving.embedder.dimension
         with self.store.reading() as conn:
-            n = queries.count(conn, of)
-        if n < FIRST:
-            return False
+            n, known = queries.count(conn, of), queries.geometry(conn, of)
+        for _ in range(TRIES if rebuild.is_due(n, known) else 0):
+            if self._compared_anew(unit, of, dimension):
+                return True
+        unit(partial(self._calibrate, of, dimension))
+        return False
+
+    def _compared_anew(self, unit: Write, of: int, dimension: int) -> bool:
+        """Makes edge memory anew beside what there is, piece by piece, and lets it take the place of that. False if
+        something came between."""
+        with self.store.reading() as conn:
+            anew = rebuild.Anew(conn, of, dimension)
+        while anew.left:
+            unit(lambda: None)  # whoever waits goes first
+            with self.store.reading() as conn:
+                anew.fold(conn, EDGES)
+        return bool(unit(partial(self._put_anew, of, anew)))
+
+    def _put_anew(self, of: int, anew: rebuild.Anew) -> bool:
+        with self._memory_lock:
+            if not self._serves(of):
+                return False
+            with self.store.writing() as conn:
+                done = anew.put(conn)
+            self._look_again()
+        return done
+
+    def _calibrate(self, of: int, dimension: int) -> None:
         with self._memory_lock:
             with self.store.writing() as conn:
-                anew = rebuild.recentre(conn, of, dimension) is not None
-                if not anew:
-                    rebuild.calibrate(conn, of, dimension)
+                if queries.count(conn, of, FIRST) < FIRST:
+                    return
+                rebuild.calibrate(conn, of, dimension)
             self._look_again()
-        return anew

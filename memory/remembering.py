@@ -92,7 +92,7 @@ class Remembering:
         takes seconds, and waits for the night."""
         of, known = self._remembered
         with self.store.reading() as conn:
-            n = queries.count(conn, of)
+            n = queries.count(conn, of, MANY + 1)
         first = FIRST <= n < rebuild.ENOUGH and known.geometry.threshold is None
         if n > MANY or not (first or rebuild.is_due(n, known.geometry)):
             return

@@ -31,6 +31,7 @@ LAMBDA = 0.52  # how strongly an edge must fire to be followed, before it is cal
 LEAST_LAMBDA, MOST_LAMBDA = 0.40, 0.75
 PAIRS, QUANTILE = 200, 0.99  # of questions with different evidence, from which it is calibrated
 PAPER_LAMBDA, PAPER_ALPHA = 0.55, 0.1
+BLOCK = 1024  # questions whose keys are made at once
 TINY = 1e-6  # a key shorter than this has no direction
 
 
@@ -44,13 +45,30 @@ def key(query: NDArray[np.floating], center: NDArray[np.floating]) -> Vector | N
 
     `center` is the mean of the unit vectors of questions, so that what all of them have in common does not count.
     """
-    wide = query.astype(np.float64)
-    length = float(np.linalg.norm(wide))
-    if length < TINY:
-        return None
-    found: Vector = wide / length - center
-    length = float(np.linalg.norm(found))
-    return None if length < TINY else found / length
+    [found], [known] = keys(query[None], center)
+    return found if known else None
+
+
+def keys(
+    queries: NDArray[np.floating], center: NDArray[np.floating], dtype: type[np.floating] = np.float64
+) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
+    """The same of many, `queries` (n, d) -> (n, d), and which of them have a direction (n,). To the bit what each of
+    them gives alone."""
+    found, known = np.zeros(queries.shape, dtype), np.zeros(len(queries), np.bool_)
+    for start in range(0, len(queries), BLOCK):
+        piece = slice(start, start + BLOCK)
+        wide = queries[piece].astype(np.float64)
+        lengths = _lengths(wide)
+        apart = wide / np.maximum(lengths, TINY)[:, None] - center
+        left = _lengths(apart)
+        known[piece] = (lengths >= TINY) & (left >= TINY)
+        found[piece] = apart / np.maximum(left, TINY)[:, None]
+    return found, known
+
+
+def _lengths(vectors: Vector) -> Vector:
+    """(n,) of (n, d): one after the other, because the sums of many at once are rounded otherwise."""
+    return np.sqrt([vector @ vector for vector in vectors])
 
 
 def strength(slots: Slots, key: Vector, mode: Mode = "product") -> float:

@@ -14,25 +14,30 @@ from itertools import groupby
 import numpy as np
 
 from memory.errors import NotFoundError
-from memory.learn.edges import Vector, calibrated, key
+from memory.learn.edges import Vector, calibrated, keys
 from memory.learn.learning import rejected, taught
+from memory.protocols import Vectors
 from memory.store import edge_memory, queries
 from memory.store.connect import Connection
 from memory.store.edge_memory import Inheritance, Noted, Slots
 from memory.store.queries import Geometry
 
 ENOUGH = 50  # questions from which on it is known what all of them have in common
+NEVER = 2  # said of the answer to a question that there was not
 COMPARED = 1000  # questions, the newest, by which the threshold is calibrated
 PIECE = 500  # edges that are folded at a time
 
 
-def fold(conn: Connection, embedder_id: int, dimension: int, edges: Iterable[int]) -> dict[int, Slots]:
-    """What each of these edges remembers by the traces there are; nothing is written."""
+def fold(
+    conn: Connection, embedder_id: int, dimension: int, edges: Iterable[int], center: Vector | None = None
+) -> dict[int, Slots]:
+    """What each of these edges remembers by the traces there are; nothing is written. `center` (d,) is what all
+    questions have in common, by default as it is known."""
     wanted = sorted(set(edges))
     handed_on = edge_memory.inheritances(conn, wanted)
     every = {*wanted, *(one.old for one in handed_on), *(one.new for one in handed_on)}
     noted = edge_memory.noted(conn, sorted(every))
-    keys = _keys(conn, embedder_id, dimension, sorted({row.trace_id for row in noted}))
+    key_of = _keys(conn, embedder_id, dimension, sorted({row.trace_id for row in noted}), center)
     held: dict[int, Slots] = {}
     judged: dict[int, list[tuple[Vector, int]]] = {}
     nothing = Slots.none(dimension)
@@ -40,11 +45,11 @@ def fold(conn: Connection, embedder_id: int, dimension: int, edges: Iterable[int
         if isinstance(event, Inheritance):
             if event.old in held and len(held[event.old].vectors) and not len(held.get(event.new, nothing).vectors):
                 held[event.new] = edge_memory.inherited(held[event.old], event.t)
-        elif event[0].trace_id in keys:
+        elif event[0].trace_id in key_of:
             first = event[0]
             roles = {row.role: row.delta for row in event}
             before, said = held.get(first.edge, nothing), judged.setdefault(first.edge, [])
-            of = keys[first.trace_id]
+            of = key_of[first.trace_id]
             held[first.edge] = taught(before, of, roles, first.feedback, first.t, rejected(said))
             if first.feedback is not None and "cited" in roles:
                 said.append((of, first.feedback))
@@ -69,6 +74,41 @@ def rebuild(conn: Connection, embedder_id: int, dimension: int) -> dict[int, Slo
     """Makes all of it anew, with the center there is; what every edge remembers now."""
     edge_memory.clear(conn, embedder_id)
     return complete(conn, embedder_id, dimension)
+
+
+class Anew:
+    """Edge memory with another center, made aside: `fold` by `fold` while others read and write, until `put` lets it
+    take the place of what there is. `left`: edges that are still to be folded."""
+
+    def __init__(self, conn: Connection, embedder_id: int, dimension: int) -> None:
+        """Sees what all questions that there are have in common, and what there is to fold."""
+        self._of, self._dimension = embedder_id, dimension
+        self._made_from = edge_memory.taught_by(conn, embedder_id)
+        _, vectors = queries.of_traces(conn, embedder_id, dimension)
+        self._center = _center(vectors)
+        threshold = _threshold(conn, embedder_id, dimension, self._center)
+        known = queries.geometry(conn, embedder_id).threshold if threshold is None else threshold
+        self._geometry = Geometry(self._center, len(vectors), known)
+        self._made: dict[int, Slots] = {}
+        self.left = edge_memory.learners(conn, embedder_id)
+
+    def fold(self, conn: Connection, edges: int = PIECE) -> None:
+        """Makes what so many more edges remember; nothing is written."""
+        now, self.left = self.left[:edges], self.left[edges:]
+        self._made |= fold(conn, self._of, self._dimension, now, self._center)
+
+    def put(self, conn: Connection) -> bool:
+        """Writes it, all at once, with what was learnt meanwhile. False, and nothing is written, if it has to be made
+        once more: questions were forgotten meanwhile, or facts have handed on what they remembered."""
+        before, now = self._made_from, edge_memory.taught_by(conn, self._of)
+        if now.inherited != before.inherited or before.feedback.keys() - now.feedback.keys():
+            return False
+        new = [trace for trace, said in now.feedback.items() if before.feedback.get(trace, NEVER) != said]
+        late = fold(conn, self._of, self._dimension, edge_memory.touched(conn, new), self._center)
+        queries.set_geometry(conn, self._of, self._geometry)
+        edge_memory.clear(conn, self._of)
+        edge_memory.put(conn, self._of, self._made | late)
+        return True
 
 
 def again(conn: Connection, embedder_id: int, dimension: int, edges: Iterable[int]) -> None:
@@ -102,14 +142,12 @@ def recentre(conn: Connection, embedder_id: int, dimension: int, force: bool = F
     known = queries.geometry(conn, embedder_id)
     if not force and not is_due(queries.count(conn, embedder_id), known):
         return None
-    _, vectors = queries.of_traces(conn, embedder_id, dimension)
-    if not len(vectors):
+    if not queries.count(conn, embedder_id, 1):
         return None
-    wide = vectors.astype(np.float64)
-    center = (wide / np.linalg.norm(wide, axis=1, keepdims=True)).mean(axis=0)
-    queries.set_geometry(conn, embedder_id, Geometry(center, len(vectors), known.threshold))
-    calibrate(conn, embedder_id, dimension)
-    rebuild(conn, embedder_id, dimension)
+    anew = Anew(conn, embedder_id, dimension)
+    while anew.left:
+        anew.fold(conn)
+    anew.put(conn)
     return queries.geometry(conn, embedder_id)
 
 
@@ -128,19 +166,28 @@ def calibrate(conn: Connection, embedder_id: int, dimension: int) -> Geometry | 
 
 def _threshold(conn: Connection, embedder_id: int, dimension: int, center: Vector) -> float | None:
     traces, vectors = queries.answered(conn, embedder_id, dimension)
-    traces, vectors = traces[-COMPARED:], vectors[-COMPARED:]
-    evidence = queries.evidence(conn, traces.tolist())
-    known = [(key(one, center), evidence[trace]) for trace, one in zip(traces.tolist(), vectors, strict=True)]
-    pairs = [(found, cited) for found, cited in known if found is not None]
-    return calibrated(np.array([found for found, _ in pairs]), [cited for _, cited in pairs])
+    found, known = keys(vectors[-COMPARED:], center)
+    compared = traces[-COMPARED:][known].tolist()
+    evidence = queries.evidence(conn, compared)
+    return calibrated(found[known], [evidence[trace] for trace in compared])
 
 
-def _keys(conn: Connection, embedder_id: int, dimension: int, traces: list[int]) -> dict[int, Vector]:
-    geometry = queries.geometry(conn, embedder_id)
-    center = np.zeros(dimension) if geometry.center is None else geometry.center
+def _center(vectors: Vectors) -> Vector:
+    """(d,) the mean direction of (n, d)."""
+    wide = vectors.astype(np.float64)
+    found: Vector = (wide / np.linalg.norm(wide, axis=1, keepdims=True)).mean(axis=0)
+    return found
+
+
+def _keys(
+    conn: Connection, embedder_id: int, dimension: int, traces: list[int], center: Vector | None
+) -> dict[int, Vector]:
+    if center is None:
+        known = queries.geometry(conn, embedder_id).center
+        center = np.zeros(dimension) if known is None else known
     ids, vectors = queries.of_traces(conn, embedder_id, dimension, traces)
-    found = {trace: key(one, center) for trace, one in zip(ids.tolist(), vectors, strict=True)}
-    return {trace: one for trace, one in found.items() if one is not None}
+    found, directed = keys(vectors, center)
+    return dict(zip(ids[directed].tolist(), found[directed], strict=True))
 
 
 def _in_order(noted: list[Noted], handed_on: list[Inheritance]) -> Iterable[list[Noted] | Inheritance]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from memory.graph import Bools, Floats, Ids, Ints
 from memory.growing import longer
-from memory.learn.edges import LAMBDA, SAME_INTENT, Vector, key
+from memory.learn.edges import LAMBDA, SAME_INTENT, Vector, key, keys
 from memory.protocols import Vectors
 from memory.store import edge_memory, queries
 from memory.store.connect import Connection
@@ -159,7 +159,7 @@ class Remembered:
 
     def _compact(self) -> Remembered:
         """Without the slots of earlier versions, once they are many."""
-        sizes = np.diff([*self.starts.tolist(), len(self.vectors)])
+        sizes = np.diff(self.starts, append=len(self.vectors))
         used = int(sizes[self.alive].sum())
         if len(self.vectors) - used <= max(SPARE, used):
             return self
@@ -169,7 +169,7 @@ class Remembered:
             kinds=self.kinds[self.alive],
             src=self.src[self.alive],
             dst=self.dst[self.alive],
-            starts=np.cumsum([0, *sizes[self.alive].tolist()])[:-1],
+            starts=np.cumsum(sizes[self.alive]) - sizes[self.alive],
             alive=np.ones(int(self.alive.sum()), np.bool_),
             vectors=self.vectors[np.repeat(self.alive, sizes)],
         )
@@ -179,7 +179,7 @@ def load(conn: Connection, embedder_id: int, dimension: int) -> Remembered:
     """What is stored."""
     rows = edge_memory.load(conn, embedder_id, dimension)
     nothing = Remembered.nothing(dimension, queries.geometry(conn, embedder_id))
-    traces, keys = _known(nothing, *queries.answered(conn, embedder_id, dimension))
+    traces, answered = _known(nothing, *queries.answered(conn, embedder_id, dimension))
     bad, bad_keys = _known(nothing, *queries.rejected(conn, embedder_id, dimension))
     return replace(
         nothing,
@@ -191,7 +191,7 @@ def load(conn: Connection, embedder_id: int, dimension: int) -> Remembered:
         alive=np.ones(len(rows.edges), np.bool_),
         vectors=rows.vectors.astype(np.float32),
         traces=traces,
-        keys=keys,
+        keys=answered,
         bad=bad,
         bad_keys=bad_keys,
     )
@@ -199,9 +199,5 @@ def load(conn: Connection, embedder_id: int, dimension: int) -> Remembered:
 
 def _known(compared: Remembered, traces: NDArray[np.int64], vectors: Vectors) -> tuple[Ints, Floats]:
     """The questions that have a direction: trace ids (k,) and keys (k, d)."""
-    found = [(trace, compared.key(query)) for trace, query in zip(traces.tolist(), vectors, strict=True)]
-    known = [(trace, one) for trace, one in found if one is not None]
-    return (
-        np.array([trace for trace, _ in known], np.int64),
-        np.array([one for _, one in known], np.float32).reshape(-1, compared.dimension),
-    )
+    found, known = keys(vectors, compared.center, np.float32)
+    return traces[known], found[known]

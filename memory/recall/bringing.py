@@ -14,7 +14,7 @@ from memory.learn.edges import Vector
 from memory.learn.remembered import Remembered
 from memory.protocols import Vectors
 from memory.recall.adjacency import Moment, Walkable
-from memory.recall.replay import Replayed, answered_before, most_alike, replay
+from memory.recall.replay import Replayed, answered_before, asked_before, most_alike, replay
 from memory.store.connect import Connection
 from memory.store.queries import Earlier
 from memory.times import to_ms
@@ -90,7 +90,6 @@ def bring(
 
     if not timeless:
         return Brought(query, replayed)
-    at = to_ms(as_of)
-    earlier = answered_before(conn, remembered, key, at, sees)
-    like = most_alike(conn, remembered, key, at, sees) if earlier is None else None
-    return Brought(query, replayed, earlier, like)
+    asked = asked_before(conn, remembered, key, to_ms(as_of), sees)
+    earlier = answered_before(asked)
+    return Brought(query, replayed, earlier, most_alike(asked) if earlier is None else None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -146,52 +146,44 @@ def beginnings(graph: Graph, seeds: Seeds, allowed: Bools) -> tuple[int, ...]:
     return tuple(int(graph.episode_ids[row]) for row in best(seeds.episode_scores, allowed, STARTS))
 
 
-def answered_before(
+def asked_before(
     conn: Connection, remembered: Remembered, key: Vector, as_of: int | None, sees: Callable[[int], bool]
-) -> Earlier | None:
-    """The question that was asked before in (nearly) the same words and answered well, if what answered it may be seen
-    and is as it was: its evidence can be offered at once, and its text is to be written anew. A person who called an
-    answer bad has said so of the evidence: it is not offered, to such a question, from any other answer either.
+) -> list[tuple[Earlier, float]]:
+    """The questions like this one that were answered well, and how much alike they are, the most alike first; only
+    those of which all that answered them may be seen and is as it was. There are ten to choose from.
 
     `as_of` (ms UTC): the same time must have been asked of. Not for a question that speaks of a time itself: "last
-    week" is another one now.
+    week" is another one now. They must be as much alike as hardly any two questions are that need other evidence,
+    which is calibrated. A person who called an answer bad has said so of the evidence: to such a question it is not
+    offered from any other answer either.
     """
-    return next((found for found, _ in _asked_before(conn, remembered, key, as_of, sees, SAME)), None)
+    alike = remembered.nearest(key, remembered.threshold)
+    if bad := remembered.rejected(key):
+        wrong = queries.rejected_as_well(conn, [trace for trace, _ in alike], bad)
+        alike = [one for one in alike if one[0] not in wrong]
+    alike = alike[:OFFERED]
+    known = queries.earlier(conn, [trace for trace, _ in alike]) if alike else {}
+    found = [(known[trace], cosine) for trace, cosine in alike if trace in known]
+    return [
+        (one, cosine) for one, cosine in found if one.unchanged and one.as_of == as_of and all(map(sees, one.cited))
+    ]
 
 
-def most_alike(
-    conn: Connection, remembered: Remembered, key: Vector, as_of: int | None, sees: Callable[[int], bool]
-) -> Earlier | None:
-    """The question that stands out among those that were answered before as one like this, under the conditions of
-    `answered_before`: the next one that was answered from other evidence is much less alike.
+def answered_before(found: Sequence[tuple[Earlier, float]]) -> Earlier | None:
+    """Of what was `asked_before` the question in (nearly) the same words: its evidence can be offered at once, and its
+    text is to be written anew."""
+    return next((one for one, cosine in found if cosine >= SAME), None)
 
-    It must be as much alike as hardly any two questions are that need other evidence, which is calibrated. That alone
-    says little where all are about the same few people, and each has one that is as much alike.
-    """
-    found = _asked_before(conn, remembered, key, as_of, sees, remembered.threshold)
-    best, alike = next(found, (None, 0.0))
-    if best is None:
+
+def most_alike(found: Sequence[tuple[Earlier, float]]) -> Earlier | None:
+    """Of what was `asked_before` the question that stands out as one like this: the next one that was answered from
+    other evidence is much less alike. To be alike says little where all are about the same few people, and each has one
+    that is as much alike."""
+    if not found:
         return None
+    best, alike = found[0]
     strange = (cosine for other, cosine in found if not set(best.cited) & set(other.cited))
     return best if alike - next(strange, 0.0) >= APART else None
-
-
-def _asked_before(
-    conn: Connection,
-    remembered: Remembered,
-    key: Vector,
-    as_of: int | None,
-    sees: Callable[[int], bool],
-    least: float,
-) -> Iterator[tuple[Earlier, float]]:
-    near = remembered.nearest(key, least)
-    if bad := remembered.rejected(key):
-        wrong = queries.rejected_as_well(conn, [trace for trace, _ in near], bad)
-        near = [one for one in near if one[0] not in wrong]
-    for trace, cosine in near[:OFFERED]:
-        found = queries.earlier(conn, trace)
-        if found is not None and found.unchanged and found.as_of == as_of and all(map(sees, found.cited)):
-            yield found, cosine
 
 
 def _visible(walk: Walkable, starts: Iterable[int]) -> list[int]:

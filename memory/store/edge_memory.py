@@ -21,6 +21,8 @@ FORGOTTEN = 0.15  # norm below which a slot is given up
 
 Halves = NDArray[np.float16]
 Ids = NDArray[np.int32]
+# Said as the index `trace_edge_learnt` says it, or all rows are read.
+_LEARNT = "role IN ('cited', 'enhanced', 'penalised')"
 Role = Literal["replayed", "expanded", "shown", "cited", "enhanced", "penalised"]
 
 
@@ -251,7 +253,7 @@ def noted(conn: Connection, edges: Sequence[SupportsInt]) -> list[Noted]:
     """All that was to be learnt of these edges, in the order in which it was."""
     rows = conn.execute(
         "SELECT t.id, t.t, e.edge_id, e.role, ifnull(e.delta, 0), t.feedback FROM trace_edge e"
-        " JOIN trace t ON t.id = e.trace_id WHERE e.role IN ('cited', 'enhanced', 'penalised')"
+        f" JOIN trace t ON t.id = e.trace_id WHERE e.{_LEARNT}"
         " AND e.edge_id IN (SELECT value FROM json_each(?)) ORDER BY t.id, e.edge_id, e.role",
         (id_list(edges),),
     )
@@ -264,12 +266,30 @@ def judged(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, list[tup
     found: dict[int, list[tuple[int, int]]] = {}
     for edge, trace, feedback in conn.execute(
         "SELECT e.edge_id, t.id, t.feedback FROM trace_edge e JOIN trace t ON t.id = e.trace_id"
-        " WHERE e.role = 'cited' AND e.edge_id IN (SELECT value FROM json_each(?)) AND t.feedback IS NOT NULL"
+        f" WHERE e.role = 'cited' AND e.{_LEARNT} AND e.edge_id IN (SELECT value FROM json_each(?))"
+        " AND t.feedback IS NOT NULL"
         " ORDER BY t.id",
         (id_list(edges),),
     ):
         found.setdefault(edge, []).append((trace, feedback))
     return found
+
+
+class TaughtBy(NamedTuple):
+    """All that edges have learnt from: trace -> what the person said of its answer, of those that have a vector; and
+    which relation inherited what from which, as rows of the journal."""
+
+    feedback: Mapping[int, int | None]
+    inherited: Sequence[tuple[object, ...]]
+
+
+def taught_by(conn: Connection, embedder_id: int) -> TaughtBy:
+    """What edges have learnt from so far."""
+    feedback = conn.execute(
+        "SELECT t.id, t.feedback FROM trace t JOIN query q ON q.trace_id = t.id AND q.embedder_id = ?", (embedder_id,)
+    )
+    inherited = conn.execute("SELECT id, item_id, old, new FROM journal WHERE field = 'memory' ORDER BY id")
+    return TaughtBy(dict(feedback.fetchall()), inherited.fetchall())
 
 
 def touched(conn: Connection, traces: Iterable[SupportsInt]) -> list[int]:
@@ -298,7 +318,7 @@ def learners(conn: Connection, embedder_id: int) -> list[int]:
     return [id for (id,) in rows]
 
 
-_LEARNERS = """SELECT edge_id FROM trace_edge WHERE role = 'enhanced'
+_LEARNERS = f"""SELECT edge_id FROM trace_edge WHERE role = 'enhanced' AND {_LEARNT}
  UNION SELECT e.edge_id FROM trace t JOIN trace_edge e ON e.trace_id = t.id AND e.role = 'cited' WHERE t.feedback = 1
  UNION SELECT item_id FROM journal WHERE field = 'memory'"""
 

@@ -87,10 +87,11 @@ def of_traces(
     return _stacked(rows, dimension)
 
 
-def count(conn: Connection, embedder_id: int) -> int:
-    """How many questions have a vector."""
+def count(conn: Connection, embedder_id: int, most: int = -1) -> int:
+    """How many questions have a vector; `most`: counts no further than that."""
     (n,) = conn.execute(
-        "SELECT count(*) FROM query WHERE embedder_id = ? AND data IS NOT NULL", (embedder_id,)
+        "SELECT count(*) FROM (SELECT 1 FROM query WHERE embedder_id = ? AND data IS NOT NULL LIMIT ?)",
+        (embedder_id, most),
     ).fetchone()
     return int(n)
 
@@ -148,31 +149,39 @@ def evidence(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, froze
     return {trace: frozenset(cited) for trace, cited in found.items()}
 
 
-def earlier(conn: Connection, trace_id: int) -> Earlier | None:
-    """What answered that question; None if it is gone, was refused, or somebody said that it was wrong."""
-    row = conn.execute(
-        "SELECT as_of, t, question, (SELECT json_group_array(value ->> 'episode_id') FROM json_each(citations))"
-        " FROM trace WHERE id = ? AND no_answer = 0 AND ifnull(feedback, 0) >= 0",
-        (trace_id,),
-    ).fetchone()
-    if row is None:
-        return None
-    as_of, t, question, listed = row
-    cited = [id for (id,) in conn.execute("SELECT DISTINCT value FROM json_each(?) ORDER BY value", (listed,))]
-    (left,) = conn.execute(
-        "SELECT count(*) FROM node WHERE id IN (SELECT value FROM json_each(?)) AND t_expired IS NULL", (listed,)
-    ).fetchone()
-    changed = conn.execute(_CHANGED, (listed, t, listed, t)).fetchone()
-    return Earlier(trace_id, as_of, tuple(cited), bool(cited) and left == len(cited) and changed is None, question)
+def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, Earlier]:
+    """What answered each of these questions; nothing of one that is gone, was refused, or of which somebody said that
+    it was wrong."""
+    listed = id_list(traces)
+    asked = conn.execute(
+        "SELECT id, as_of, question FROM trace"
+        " WHERE id IN (SELECT value FROM json_each(?)) AND no_answer = 0 AND ifnull(feedback, 0) >= 0",
+        (listed,),
+    ).fetchall()
+    cited: dict[int, list[int]] = {}
+    changed = set()
+    for trace, episode, is_as_it_was in conn.execute(_CITED, (listed,)):
+        cited.setdefault(trace, []).append(episode)
+        if not is_as_it_was:
+            changed.add(trace)
+    return {
+        id: Earlier(id, as_of, tuple(cited.get(id, ())), id in cited and id not in changed, question)
+        for id, as_of, question in asked
+    }
 
 
-_CHANGED = """
-SELECT 1 FROM provenance p JOIN revision r ON r.old_id = p.item_id OR r.new_id = p.item_id
- WHERE p.item_kind = 'edge' AND p.episode_id IN (SELECT value FROM json_each(?))
- AND max(r.t, ifnull(r.t_settled, 0)) >= ?
-UNION ALL
-SELECT 1 FROM thesis h JOIN revision r ON r.old_id = h.node_id OR r.new_id = h.node_id
- WHERE h.episode_id IN (SELECT value FROM json_each(?)) AND max(r.t, ifnull(r.t_settled, 0)) >= ? LIMIT 1
+# Each episode that answered a question, and whether it is there and what it tells as it was when that was asked.
+_CITED = """
+WITH cited(trace, t, episode) AS MATERIALIZED (
+ SELECT DISTINCT t.id, t.t, c.value ->> 'episode_id' FROM trace t, json_each(t.citations) c
+  WHERE t.id IN (SELECT value FROM json_each(?)))
+SELECT trace, episode,
+ EXISTS (SELECT 1 FROM node n WHERE n.id = c.episode AND n.t_expired IS NULL)
+ AND NOT EXISTS (SELECT 1 FROM provenance p JOIN revision r ON r.old_id = p.item_id OR r.new_id = p.item_id
+  WHERE p.item_kind = 'edge' AND p.episode_id = c.episode AND max(r.t, ifnull(r.t_settled, 0)) >= c.t)
+ AND NOT EXISTS (SELECT 1 FROM thesis h JOIN revision r ON r.old_id = h.node_id OR r.new_id = h.node_id
+  WHERE h.episode_id = c.episode AND max(r.t, ifnull(r.t_settled, 0)) >= c.t)
+FROM cited c ORDER BY trace, episode
 """
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.learn import edges
-from memory.learn.edges import calibrated, delta, enhance, key, packed, penalise, strength, weight
+from memory.learn.edges import calibrated, delta, enhance, key, keys, packed, penalise, strength, weight
 from memory.store.edge_memory import Slots
 
 DIMENSION = 16
@@ -169,3 +169,28 @@ def test_in_half_precision_nothing_gets_longer(seed: int, length: float) -> None
     assert np.all(np.abs(stored.vectors[0].astype(np.float64)) <= np.abs(vector))
     assert np.abs(stored.vectors[0] - vector).max() < 1e-3
     assert packed(stored).vectors.tobytes() == stored.vectors.tobytes()
+
+
+@given(st.integers(0, 10_000), st.integers(0, 40), st.sampled_from([1, 7, 256]))
+def test_many_keys_are_those_of_each_question_to_the_bit(seed: int, n: int, dimension: int) -> None:
+    rng = np.random.default_rng(seed)
+    queries = rng.normal(size=(n, dimension)).astype(np.float16).astype(np.float32)
+    center = rng.normal(size=dimension) * rng.choice([0, 0.01, 1])
+    queries[rng.random(n) < 0.2] = 0
+    if n:
+        queries[-1], center = 4 * np.eye(dimension)[0], np.eye(dimension)[0]
+    found, known = keys(queries, center)
+    for query, one, is_known in zip(queries, found, known, strict=True):
+        wide = query.astype(np.float64)
+        length = np.linalg.norm(wide)
+        apart = wide / length - center if length >= edges.TINY else np.zeros(dimension)
+        left = np.linalg.norm(apart)
+        assert is_known == (left >= edges.TINY)
+        if is_known:
+            assert one.tobytes() == (apart / left).tobytes()
+            alone = key(query, center)
+            assert alone is not None and alone.tobytes() == one.tobytes()
+        else:
+            assert key(query, center) is None
+    narrow, also = keys(queries, center, np.float32)
+    assert narrow.tobytes() == found.astype(np.float32).tobytes() and np.array_equal(also, known)

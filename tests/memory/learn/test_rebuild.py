@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from memory.errors import NotFoundError
@@ -54,6 +55,8 @@ class Life:
             others = [id for (id,) in conn.execute("SELECT id FROM edge WHERE kind <> 'rel' ORDER BY id")]
             self.edges = [*self.relations, *others]
         self.remembered = Remembered.nothing(DIMENSION)
+        self.asked: list[int] = []
+        self.made: list[int] = []
 
     def ask(self, question: int, used: list[int], shown: list[int], grounded: bool = True) -> int:
         """One question, whose answer cites the first episode that is left."""
@@ -111,6 +114,22 @@ class Life:
         with self.store.reading() as conn:
             return edge_memory.openings(conn, self.episodes[:1])[self.episodes[0]]
 
+    def move(self, what: str, how: list[Any]) -> None:
+        """Does one of `moves`, if it can be done."""
+        with suppress(NotFoundError, TypeError):  # it was forgotten
+            if what == "ask":
+                self.asked.append(self.ask(*how))
+            elif what == "fail":
+                self.asked.append(self.ask(*how, [], grounded=False))
+            elif what in ("supersede", "retract") and how[0] != how[1]:
+                self.made.append(getattr(self, what)(*how))
+            elif what == "back" and self.made:
+                self.take_back(self.made.pop(how[0] % len(self.made)))
+            elif what == "say" and self.asked:
+                self.say(self.asked[how[0] % len(self.asked)], how[1])
+            elif what == "forget":
+                self.forget(how[0])
+
     def rows(self) -> list[Any]:
         with self.store.reading() as conn:
             return dump(conn)
@@ -155,30 +174,8 @@ def test_traces_make_it_again_bit_by_bit(
 ) -> None:
     with Store.open(tmp_path_factory.mktemp("life") / "memory.db") as store:
         life = Life(store)
-        asked: list[int] = []
-        made: list[int] = []
         for what, *how in steps:
-            if what == "ask":
-                asked.append(life.ask(*how))
-            elif what == "fail":
-                asked.append(life.ask(*how, [], grounded=False))
-            elif what in ("supersede", "retract") and how[0] != how[1]:
-                try:
-                    made.append(getattr(life, what)(*how))
-                except TypeError:  # the relation was forgotten
-                    continue
-            elif what == "back" and made:
-                life.take_back(made.pop(how[0] % len(made)))
-            elif what == "say" and asked:
-                try:
-                    life.say(asked[how[0] % len(asked)], how[1])
-                except NotFoundError:
-                    continue
-            elif what == "forget":
-                try:
-                    life.forget(how[0])
-                except NotFoundError:
-                    continue
+            life.move(what, how)
         before = life.rows()
         assert life.rebuilt() == before
         for _, _, _, data, norm, positives, negatives, _ in before:
@@ -371,3 +368,38 @@ def test_the_threshold_is_calibrated_as_soon_as_there_are_pairs_enough(tmp_path:
 @pytest.mark.parametrize(("n", "known", "due"), [(49, 0, False), (50, 0, True), (99, 50, False), (100, 50, True)])
 def test_the_center_is_looked_at_when_questions_have_doubled(n: int, known: int, due: bool) -> None:
     assert rebuild.is_due(n, Geometry(None, known)) == due
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(moves, min_size=4, max_size=12), st.lists(st.one_of(moves, st.tuples(st.just("fold"))), max_size=8))
+def test_what_is_made_aside_is_what_the_traces_make_of_it_whatever_comes_between(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[Any, ...]], between: list[tuple[Any, ...]]
+) -> None:
+    with Store.open(tmp_path_factory.mktemp("life") / "memory.db") as store:
+        life = Life(store)
+        life.move("ask", [0, [1, 2], []])
+        for what, *how in steps:
+            life.move(what, how)
+        with store.reading() as conn:
+            assume(queries.count(conn, life.id))
+            anew = rebuild.Anew(conn, life.id, DIMENSION)
+        for what, *how in between:
+            if what == "fold":
+                with store.reading() as conn:
+                    anew.fold(conn, 2)
+            else:
+                life.move(what, how)
+        with store.reading() as conn:
+            while anew.left:
+                anew.fold(conn, 3)
+        before = life.rows()
+        with store.writing() as conn:
+            done = anew.put(conn)
+            known = queries.geometry(conn, life.id)
+        after = life.rows()
+        assert life.rebuilt() == after
+        if done:
+            assert known.n > 0
+        else:
+            assert {what for what, *_ in between} & {"forget", "supersede", "back"}
+            assert known.n == 0 and after == before

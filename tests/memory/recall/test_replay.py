@@ -14,7 +14,7 @@ from memory.learn.credit import Credit
 from memory.learn.remembered import Fires, Remembered
 from memory.nouns import Answer, Citation, Trace
 from memory.recall.adjacency import Moment, Walkable
-from memory.recall.replay import Replayed, answered_before, depth_first, most_alike, replay
+from memory.recall.replay import Replayed, answered_before, asked_before, depth_first, most_alike, replay
 from memory.store import episodes, revisions, traces, vectors
 from memory.store.graph import EDGE_KINDS
 from memory.store.queries import Geometry
@@ -196,7 +196,9 @@ class Asked:
         key = self.remembered.key(self.embedder.embed_query(question))
         assert key is not None
         with self.store.reading() as conn:
-            earlier = answered_before(conn, self.remembered, key, as_of, lambda episode: episode != hidden)
+            earlier = answered_before(
+                asked_before(conn, self.remembered, key, as_of, lambda episode: episode != hidden)
+            )
         return [] if earlier is None else list(earlier.cited)
 
 
@@ -254,7 +256,7 @@ def like(asked: Asked, cosines: list[float], cited: list[list[int]], threshold: 
             trace = traces.store(conn, Trace("What is it?"), Answer("It.", citations), 2000)
             known = known.answered(trace, cosine * DIRECTIONS[0] + (1 - cosine**2) ** 0.5 * DIRECTIONS[1])
     with asked.store.reading() as conn:
-        found = most_alike(conn, known, key, None, lambda episode: True)
+        found = most_alike(asked_before(conn, known, key, None, lambda episode: True))
     return [] if found is None else list(found.cited)
 
 
