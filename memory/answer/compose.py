@@ -15,6 +15,7 @@ evidence itself.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
 from collections.abc import Callable, Generator, Sequence
@@ -94,10 +95,12 @@ def request(
     hint: str = "",
     max_tokens: int = 700,
     cancelled: Callable[[], bool] | None = None,
+    fence: str = "",
 ) -> LlmRequest:
     """Asks for the answer. `before`: questions that this one may follow, the newest last; `hint`: a sentence of ours on
-    what kind of answer is wanted. It stays on this machine if anything in the context has to."""
-    fence = _fence()
+    what kind of answer is wanted; `fence`: the word around data, by default one that nobody knows. It stays on this
+    machine if anything in the context has to."""
+    fence = fence or _fence()
     parts = [f"Today is {now:%A}, {now.date().isoformat()}."]
     if as_of is not None:
         parts.append(f"Answer as of {as_of.date().isoformat()}: what came later is not known.")
@@ -127,6 +130,12 @@ def again(first: LlmRequest, said: str, problem: Problem, shown: str) -> LlmRequ
     else:
         why += f"Write the answer anew, from the evidence alone, or {NO_ANSWER}: and what is missing."
     return replace(first, messages=(*first.messages, Message("assistant", said or "-"), Message("user", why)))
+
+
+def fingerprint(request: LlmRequest) -> str:
+    """The same for two requests with one fence that say the very same to a model."""
+    said = [request.system, *(message.text for message in request.messages)]
+    return hashlib.blake2b("\0".join(said).encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def _fence() -> str:

@@ -39,6 +39,7 @@ def ended(
     if said.no_answer and not (context.left_out and not lines.answer.no_answer):
         why = NOT_FOUND_THERE if found.n_allowed < found.n_alive else NOT_FOUND
         yield Token(why)
+        note = " ".join(filter(None, [said.failed, note]))
         return Answer(why, no_answer=True, missing=said.missing or lines.answer.missing, model=model, note=note)
     failed = note if said.no_answer else said.failed
     return (yield from extractive(lines, failed))

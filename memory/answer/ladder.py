@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from time import perf_counter
 
 from memory.answer import compose
@@ -23,7 +24,7 @@ from memory.answer.lines import Line
 from memory.answer.shape import hint, shape
 from memory.answer.together import together
 from memory.errors import ModelError
-from memory.llm import NOTHING, Usage, about_tokens
+from memory.llm import NOTHING, LlmRequest, Usage, about_tokens
 from memory.nouns import Answer, Citation, Effort, Step, Token
 from memory.protocols import LLM, ChooseLLM, Embedder
 from memory.recall.agent import agent
@@ -36,6 +37,7 @@ from memory.recall.tools import Toolbox
 from memory.settings import AnswerSettings
 from memory.store import traces
 from memory.store.connect import Connection
+from memory.store.traces import Refused
 from memory.traced import PLAIN, Plan
 
 Reading = Callable[[], AbstractContextManager[Connection]]
@@ -158,6 +160,9 @@ class _Ladder:
             if picked is None:
                 return (yield from extractive(lines))
             llm, context = picked
+            if (said := self._refused(llm, context)) is not None:
+                yield self._done(Step("route", 0.0, {"tier": self.tier, "reason": said.failed}))
+                return (yield from ended(said, lines, self.found, llm.name, context))
             said = yield from self._composed(llm, context)
             if said.text or said.broken or not (yield from self._risen(said, llm, context)):
                 return (yield from ended(said, lines, self.found, llm.name, context))
@@ -207,14 +212,10 @@ class _Ladder:
     def _risen(self, said: Written, llm: LLM, context: Context) -> Generator[Event, None, bool]:
         """Looks further after a model found no answer; whether there is anything new to answer from. What the same
         model looked for in vain before is not looked for again until something more was read."""
-        asked = self._wish.question or self.found.recall.trace.question
-        if self._wish.replay and said.no_answer and self._wish.effort != "quick":
-            with self._reading() as conn:
-                in_vain = traces.refused(conn, asked, self._wish.plan)
-            if llm.name in in_vain:
-                reason = "Looking further found nothing for this question before, and nothing was read since."
-                yield self._done(Step("route", 0.0, {"tier": self.tier, "reason": reason}))
-                return False
+        if said.no_answer and any(one.model == llm.name and one.further for one in self._in_vain):
+            reason = "Looking further found nothing for this question before, and nothing was read since."
+            yield self._done(Step("route", 0.0, {"tier": self.tier, "reason": reason}))
+            return False
         why = (
             "The model does not find the answer in it." if said.no_answer else "Nothing that the model wrote is proved."
         )
@@ -279,6 +280,26 @@ class _Ladder:
             yield from map(self._done, looked.steps)
         self._chosen |= dict.fromkeys(toolbox.collected)
         self._collect(toolbox.collected)
+
+    @cached_property
+    def _in_vain(self) -> tuple[Refused, ...]:
+        """How this very question was refused before, while there was as much to look at as now."""
+        if not self._wish.replay:
+            return ()
+        asked = self._wish.question or self.found.recall.trace.question
+        with self._reading() as conn:
+            return traces.refused(conn, asked, self._wish.plan)
+
+    def _refused(self, llm: LLM, context: Context) -> Written | None:
+        """What a model said to the very same request before, if that was that it holds no answer: it is not asked
+        twice, whether or not it looked further then."""
+        request = compose.fingerprint(self._request(context, fence="-"))
+        for one in self._in_vain:
+            if one.model == llm.name and request in one.requests:
+                when = f"on {one.at.date().isoformat()} at {one.at:%H:%M} UTC"
+                why = f"{llm.name} saw the very same {when} and found no answer in it, so it was not asked again."
+                return Written(no_answer=True, missing=one.missing, failed=why)
+        return None
 
     def _driving(self) -> LLM | None:
         """The model that may drive tools, one on this machine first; None if there is none that can be reached."""
@@ -346,8 +367,19 @@ class _Ladder:
         return (llm, fitted(kept, tokens, left_out)) if tokens >= LEAST else None
 
     def _composed(self, llm: LLM, context: Context) -> Generator[Event, None, Written]:
-        wish, start, before = self._wish, perf_counter(), (self.meter.calls, self.meter.usage.total)
-        request = compose.request(
+        start, before = perf_counter(), (self.meter.calls, self.meter.usage.total)
+        request = self._request(context)
+        said = yield from compose.written(Metered(llm, self.meter), request, context, self.found.question.text)
+        spent = {"calls": self.meter.calls - before[0], "tokens": self.meter.usage.total - before[1]}
+        detail = {"model": llm.name} | spent | said.detail(context)
+        if said.no_answer:
+            detail["request"] = compose.fingerprint(self._request(context, fence="-"))
+        yield self._done(Step("compose", (perf_counter() - start) * 1000, detail))
+        return said
+
+    def _request(self, context: Context, fence: str = "") -> LlmRequest:
+        wish = self._wish
+        return compose.request(
             self._question,
             context,
             now=self._now,
@@ -356,12 +388,8 @@ class _Ladder:
             hint=hint(self._shape),
             max_tokens=self._settings.answer_tokens,
             cancelled=wish.cancelled,
+            fence=fence,
         )
-        said = yield from compose.written(Metered(llm, self.meter), request, context, self.found.question.text)
-        spent = {"calls": self.meter.calls - before[0], "tokens": self.meter.usage.total - before[1]}
-        detail = {"model": llm.name} | spent | said.detail(context)
-        yield self._done(Step("compose", (perf_counter() - start) * 1000, detail))
-        return said
 
     def _done(self, step: Step) -> Step:
         self.steps.append(step)

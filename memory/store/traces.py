@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from memory.errors import NotFoundError
@@ -15,9 +16,22 @@ from memory.store.connect import Connection
 from memory.times import from_ms, to_ms
 from memory.traced import PLAIN, Asked, Plan, Traced, opinion
 
+REFUSALS = 20  # of one question that are looked at
+
 INDEXES = """
-CREATE INDEX trace_in_vain ON trace(question) WHERE no_answer = 1 AND tier IN ('R3', 'R4')
+CREATE INDEX trace_in_vain ON trace(question) WHERE no_answer = 1
 """
+
+
+class Refused(NamedTuple):
+    """A refusal: which model, when, whether it looked `further` than what was found first; the fingerprints of the
+    `requests` for an answer, and what it called `missing`."""
+
+    model: str
+    at: datetime
+    further: bool
+    requests: frozenset[str]
+    missing: tuple[str, ...]
 
 
 class Outcome(NamedTuple):
@@ -138,16 +152,25 @@ def newest(conn: Connection) -> int | None:
     return None if row is None else int(row[0])
 
 
-def refused(conn: Connection, question: str, plan: Plan) -> frozenset[str]:
-    """The models that looked further for this very question, with nothing more to look at than there is now, and did
-    not find it; without those whose refusal somebody called wrong."""
+def refused(conn: Connection, question: str, plan: Plan) -> tuple[Refused, ...]:
+    """How this very question was refused by a model before, with nothing more to look at than there is now, the newest
+    first; none of it once somebody has called one of them wrong. Of the newest REFUSALS."""
     rows = conn.execute(
-        "SELECT plan, as_of FROM trace WHERE question = ? AND no_answer = 1 AND tier IN ('R3', 'R4')"
-        " AND ifnull(feedback, 0) >= 0",
-        (question,),
-    )
-    held = [(_held(row), as_of) for row, as_of in rows]
-    return frozenset(one.get("model", "") for one, as_of in held if replace(_plan(one, as_of), now=plan.now) == plan)
+        "SELECT id, t, tier, missing, plan, as_of, feedback FROM trace WHERE question = ? AND no_answer = 1"
+        " ORDER BY id DESC LIMIT ?",
+        (question, REFUSALS),
+    ).fetchall()
+    found = []
+    for id, t, tier, missing, held, as_of, feedback in rows:
+        if feedback is not None and feedback < 0:
+            return ()
+        of = _held(held)
+        if of.get("model") and replace(_plan(of, as_of), now=plan.now) == plan:
+            said = [step.detail.get("request") for step in _steps(conn, id) if step.stage == "compose"]
+            requests = frozenset(filter(None, said))
+            further = tier in ("R3", "R4")
+            found.append(Refused(of["model"], from_ms(t), further, requests, tuple(json.loads(missing))))
+    return tuple(found)
 
 
 def listing(conn: Connection, limit: int = 50, offset: int = 0) -> list[Asked]:

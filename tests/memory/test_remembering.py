@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -117,7 +118,10 @@ def test_what_was_looked_for_in_vain_is_looked_for_again_once_something_was_read
     assert rungs(fleet.ask(QUESTION, replay=True))[-1] == "R3"
     calls = len(fleet.ollama.chats)
     again = fleet.ask(QUESTION, replay=True)
-    assert again.answer.no_answer and rungs(again)[-1] == "R2" and len(fleet.ollama.chats) == calls + 1
+    assert again.answer.no_answer and rungs(again)[-1] == "R2" and len(fleet.ollama.chats) == calls
+    assert "was not asked again" in again.answer.note and again.answer.model
+    tomorrow = fleet.ask(QUESTION, replay=True, now=datetime(2024, 6, 1, tzinfo=UTC))
+    assert tomorrow.answer.no_answer and rungs(tomorrow)[-1] == "R2" and len(fleet.ollama.chats) == calls + 1
     assert rungs(fleet.ask(QUESTION, replay=True, effort="deep"))[-1] == "R3", "more effort is another question"
     assert rungs(fleet.ask(QUESTION))[-1] == "R3", "without replay nothing is taken from before"
     fleet.memory.feedback(again.answer.trace_id or 0, "bad")

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.errors import NotFoundError
@@ -55,6 +55,7 @@ def test_a_trace_comes_back_whole(store: Store) -> None:
     assert found.plan == Plan(when)
 
 
+@settings(deadline=None)  # a new file each time
 @given(plan=PLANS)
 def test_how_it_was_asked_comes_back(plan: Plan) -> None:
     with Store.open(":memory:") as store, store.writing() as conn:
@@ -128,15 +129,20 @@ def test_what_questions_came_to(store: Store) -> None:
         assert [one.id for one in traces.outcomes(conn, 1)] == [older]
 
 
-def test_what_a_model_looked_for_in_vain_is_known_after_many_other_questions(store: Store) -> None:
+def test_a_refusal_is_known_after_many_other_questions_until_somebody_calls_it_wrong(store: Store) -> None:
     plan = Plan(newest=7)
-    nothing = Answer("Nothing.", no_answer=True, model="a:model")
+    nothing = Answer("Nothing.", no_answer=True, missing=("harbour",), model="a:model")
+    steps = (Step("compose", 1.0, {"request": "ab"}), Step("guided", 1.0), Step("compose", 1.0, {"request": "cd"}))
     with store.writing() as conn:
-        in_vain = traces.store(conn, Trace("Where is Bo?"), nothing, 1000, plan, tier="R3")
+        id = traces.store(conn, Trace("Where is Bo?", steps), nothing, 1000, plan, tier="R3")
         for number in range(1_200):
-            traces.store(conn, Trace(f"Who is {number}?"), nothing, 1001 + number, plan, tier="R3")
-        assert traces.refused(conn, "Where is Bo?", plan) == {"a:model"}
+            traces.store(conn, Trace(f"Who is {number}?"), nothing, 1001 + number, plan)
+        known = traces.Refused("a:model", at(1000), True, frozenset({"ab", "cd"}), ("harbour",))
+        assert traces.refused(conn, "Where is Bo?", plan) == (known,)
         assert not traces.refused(conn, "Where is Bo?", Plan(newest=8))
+        assert not traces.refused(conn, "Where is Bo?", Plan(newest=7, effort="deep"))
         assert not traces.refused(conn, "Where is Ana?", plan)
-        conn.execute("UPDATE trace SET feedback = -1 WHERE id = ?", (in_vain,))
+        traces.store(conn, Trace("Where is Bo?"), nothing, 5000, plan)
+        assert [one.further for one in traces.refused(conn, "Where is Bo?", plan)] == [False, True]
+        conn.execute("UPDATE trace SET feedback = -1 WHERE id = ?", (id,))
         assert not traces.refused(conn, "Where is Bo?", plan)
