@@ -98,6 +98,7 @@ class Ingest:
         self._memory = memory
         self._plugins = plugins
         self._writer = writer
+        self._knows_readers = False
 
     def take(
         self,
@@ -112,6 +113,7 @@ class Ingest:
         `moved` says where a file was before, if that was seen. `trust(root, n)` is asked before `n` sources of a root
         are retired because their files are not there; where it says no they stay.
         """
+        self._know_readers()
         disk = _Disk()
         yield from self._walk(looks, disk, tally)
         known, skipped = self._stored(looks, disk)
@@ -124,6 +126,16 @@ class Ingest:
                 disk.unread[uri] = FORGOTTEN
         yield from self._read(disk, known, skipped, tally)
         self._progress(tally, last=True)
+
+    def _know_readers(self) -> None:
+        """What another version of a reader has read is read again, once."""
+        if not self._knows_readers:
+            self._writer.submit(self._note_readers).result()
+            self._knows_readers = True
+
+    def _note_readers(self) -> None:
+        with self._memory.store.writing() as conn:
+            sources.read_anew(conn, self._plugins.versions)
 
     def _walk(self, looks: Sequence[Look], disk: _Disk, tally: Tally) -> Iterator[None]:
         for look in looks:

@@ -154,7 +154,9 @@ class Memory(Explaining, Consolidating, Studying):
                 if writer.change.added:
                     vectors.leave_behind(conn, serving.embedder_id)
                 learner = self._learner(conn)
-                learner.carry(writer.change.retired, [row.node_id for row in writer.change.added])
+                learner.retire(writer.redated)
+                same = [id for id in writer.change.retired if id not in writer.redated]
+                learner.carry(same, [row.node_id for row in writer.change.added])
                 learner.tell(writer.told)
                 writer.retire()
                 learner.retire(writer.change.retired)

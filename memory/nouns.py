@@ -37,6 +37,9 @@ class Document:
     `uri` names the source and is its identity: the same uri again is a newer version of it. `text` is
     Markdown or plain text. `lines` gives, for each line of `text`, its line number in the original
     (1-based) where the two differ. `ref` is the caller's own id; it comes back on `Episode.ref`.
+
+    `parts`, where the text itself says which of it is from when: (line, time), from that line of `text` (1-based, the
+    first is 1) to the next one. A part without a time is from nobody knows when, before all others; `at` is no part's.
     """
 
     uri: str
@@ -54,6 +57,7 @@ class Document:
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     lines: tuple[int, ...] | None = None
+    parts: tuple[tuple[int, datetime | None], ...] = ()
     sha256: str | None = None  # of the original bytes, where there are any
     size: int | None = None  # bytes
     mtime_ns: int | None = None
@@ -368,10 +372,10 @@ class Check:
 class FailureClass:
     """Questions that failed for one reason, and what mends it.
 
-    `name`: coverage (the question named no object that is known), connectivity (it did, but something that was cited is
-    not within three hops of one), provenance (five or more passages were shown and none was cited), queryability (it
+    `name`: coverage (the question named no object that is known, or was refused and named one that is not), connectivity
+    (it did, but something that was cited is not within three hops of one), provenance (five or more passages were shown and none was cited), queryability (it
     took more than a question may). `example` is one of the questions, `trace_id` its trace; `unanswered` counts those
-    that got no answer either.
+    that got no answer either. `repair` is a sentence or two, and a command in each line after it.
     """
 
     name: Literal["coverage", "connectivity", "provenance", "queryability"]

@@ -41,8 +41,8 @@ BUILT_IN = (
 
 
 class Plugins:
-    """What is registered. `readers` and `embedders` are names, `families` are kinds of language models; `problems` says
-    which plugins were left out and why."""
+    """What is registered. `readers` and `embedders` are names, `versions` those of the readers, `families` are kinds of
+    language models; `problems` says which plugins were left out and why."""
 
     def __init__(
         self,
@@ -58,6 +58,7 @@ class Plugins:
         self._made: dict[str, Embedder] = {}
         self._lock = threading.Lock()
         self.readers = tuple(sorted(by_name))
+        self.versions = {name: reader.version for name, reader in by_name.items()}
         self.embedders = tuple(sorted(self._make))
         self.problems = tuple(problems)
         self.families = {family.prefix: family for family in families}

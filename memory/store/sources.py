@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from memory.errors import InvalidInputError, NotFoundError
@@ -10,6 +12,8 @@ from memory.store import episodes
 from memory.store.codec import SOURCE_COLUMNS, source_from_row, to_json
 from memory.store.connect import Connection
 from memory.times import to_ms
+
+_READERS = "readers"  # in meta: the version of each
 
 
 class Listed(NamedTuple):
@@ -81,6 +85,23 @@ def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
 def stamp(conn: Connection, id: int, size: int | None, mtime_ns: int | None) -> None:
     """Notes that the file was looked at and its content is the same, although its date or size on disk is not."""
     conn.execute("UPDATE source SET size = ?, mtime_ns = ? WHERE id = ?", (size, mtime_ns, id))
+
+
+def read_anew(conn: Connection, readers: Mapping[str, int]) -> None:
+    """Of sources that another version of their reader has read it is no longer known what their files hold, so that
+    these are read again. `readers`: the versions that there are now, by name."""
+    row = conn.execute("SELECT value FROM meta WHERE key = ?", (_READERS,)).fetchone()
+    before: dict[str, int] = json.loads(row[0]) if row else {}
+    newer = [name for name, version in readers.items() if before.get(name, 1) != version]
+    if newer:
+        conn.execute(
+            "UPDATE source SET sha256 = NULL, size = NULL WHERE reader IN (SELECT value FROM json_each(?))"
+            " AND sha256 IS NOT NULL",
+            (to_json(newer),),
+        )
+        conn.execute(
+            "INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (_READERS, to_json({**before, **readers}))
+        )
 
 
 def set_policy(conn: Connection, uri: str, policy: Policy) -> int:

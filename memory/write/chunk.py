@@ -13,22 +13,24 @@ held together, and an episode that is one section has a title that says exactly 
   Neighbours share an episode as long as all are that small and siblings, up to the budget: a note of eight
   sections of 20 words is one episode. A section that is not small stands alone, also beside small ones.
 * The few words between a heading and its first subheading belong to what follows.
+* Parts of a document that are from different times share no episode.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import accumulate, takewhile
+from itertools import accumulate, groupby, pairwise, takewhile
 
 from memory.nouns import Document, Turn
 from memory.settings import ChunkSettings
 from memory.write.blocks import Block, BlockKind, has_structure, has_words, split
 from memory.write.sentences import sentences
+from memory.write.turns import said, sessions
 
 _STRETCH = 1.5  # times the budget: what is kept in one piece rather than cut into a whole and a rest
 _SMALL = 0.25  # of the budget: a section that says little by itself
@@ -125,16 +127,17 @@ def _prose(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
         return
     blocks: list[Block] = []
     short = count_words(text) <= settings.words * _STRETCH
-    if not short or has_structure(text):
+    if not short or document.parts or has_structure(text):
         blocks = split(text)
     headed = any(block.title for block in blocks)
-    if short and not headed:
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    begins = [starts[line - 1] for line, _ in document.parts]
+    if short and not headed and not begins:
         start = len(text) - len(text.lstrip())
         cuts: Iterable[_Cut] = [_Cut(start, len(text.rstrip()))]
     else:
-        cuts = _cuts(text, blocks, settings)
+        cuts = _cuts(text, blocks, begins, settings)
     title = title_of(document)
-    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     for cut in cuts:
         if not has_words(text[cut.start : cut.end]):  # a part of a long run of punctuation
             continue
@@ -143,7 +146,7 @@ def _prose(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
             text=text[cut.start : cut.end],
             line=_original(bisect_right(starts, cut.start), document.lines),
             end_line=_original(bisect_right(starts, cut.end - 1), document.lines),
-            at=document.at,
+            at=document.parts[bisect_right(begins, cut.start) - 1][1] if begins else document.at,
             speaker=document.speaker,
             refs=(document.ref,) if document.ref else (),
         )
@@ -163,10 +166,26 @@ def _titled(title: str, path: tuple[str, ...]) -> str:
 # Sections and their pieces --------------------------------------------------------------------
 
 
-def _cuts(text: str, blocks: Sequence[Block], settings: ChunkSettings) -> Iterator[_Cut]:
-    pieces = [piece for block in blocks if has_words(block.text) for piece in _pieces(text, block, settings)]
-    for section in _sections(pieces, settings):
-        yield from _filled(text, section, settings)
+def _cuts(text: str, blocks: Sequence[Block], begins: Sequence[int], settings: ChunkSettings) -> Iterator[_Cut]:
+    """`begins`: where the parts of the text begin that share no episode."""
+    pieces = [
+        piece
+        for block in blocks
+        for part in _apart(text, block, begins)
+        if has_words(part.text)
+        for piece in _pieces(text, part, settings)
+    ]
+    for _, part in groupby(pieces, lambda piece: bisect_right(begins, piece.start)):
+        for section in _sections([*part], settings):
+            yield from _filled(text, section, settings)
+
+
+def _apart(text: str, block: Block, begins: Sequence[int]) -> Iterator[Block]:
+    """The block, or its slices if a part begins in the middle of it."""
+    bounds = [block.start, *begins[bisect_right(begins, block.start) : bisect_left(begins, block.end)], block.end]
+    for start, end in pairwise(bounds):
+        part = text[start:end].rstrip()
+        yield block if len(bounds) == 2 else replace(block, text=part, start=start, end=start + len(part))
 
 
 def _pieces(text: str, block: Block, settings: ChunkSettings) -> Iterator[_Piece]:
@@ -337,7 +356,7 @@ def _chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
     short: an answer is worth little without its question."""
     title = title_of(document)
     turns = [turn for turn in document.turns if turn.text.strip()]
-    for session in _sessions(turns, settings):
+    for session in sessions(turns, timedelta(minutes=settings.turn_gap_minutes)):
         for group in _groups(session, settings):
             if not any(has_words(turn.text) for turn in group):
                 continue
@@ -345,7 +364,7 @@ def _chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
             speakers = {turn.speaker for turn in group}
             yield Draft(
                 title=title,
-                text="\n".join(_said(turn) for turn in group),
+                text="\n".join(said(turn) for turn in group),
                 at=times[0] if times else document.at,
                 until=times[-1] if times else None,
                 speaker=(speakers.pop() or None) if len(speakers) == 1 else None,
@@ -353,29 +372,9 @@ def _chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
             )
 
 
-def _said(turn: Turn) -> str:
-    speaker = " ".join(turn.speaker.split())
-    return f"{speaker}: {turn.text.strip()}" if speaker else turn.text.strip()
-
-
-def _sessions(turns: Iterable[Turn], settings: ChunkSettings) -> Iterator[list[Turn]]:
-    """Turns between which there is no long pause and no midnight, as their clocks show it."""
-    pause = timedelta(minutes=settings.turn_gap_minutes)
-    session: list[Turn] = []
-    last: datetime | None = None
-    for turn in turns:
-        if session and turn.at and last and (abs(turn.at - last) > pause or turn.at.date() != last.date()):
-            yield session
-            session = []
-        session.append(turn)
-        last = turn.at or last
-    if session:
-        yield session
-
-
 def _groups(session: Sequence[Turn], settings: ChunkSettings) -> Iterator[list[Turn]]:
     """Groups of about equal length; a turn too long for one is a group for each of its parts."""
-    lengths = [count_words(_said(turn)) for turn in session]
+    lengths = [count_words(said(turn)) for turn in session]
     left = sum(lengths)
     group: list[Turn] = []
     size = new = 0  # words of the group, and those that are not repeated
@@ -384,7 +383,7 @@ def _groups(session: Sequence[Turn], settings: ChunkSettings) -> Iterator[list[T
         if new and (too_long or size + words > settings.words or _is_enough(new, words, left, settings)):
             yield group
             left -= new
-            last = count_words(_said(group[-1]))
+            last = count_words(said(group[-1]))
             keep = not too_long and len(group) > 1 and last <= settings.overlap and last + words <= settings.words
             group, size, new = (group[-1:], last, 0) if keep else ([], 0, 0)
         if too_long:

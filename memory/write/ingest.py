@@ -27,6 +27,7 @@ from memory.write import mentions as mention_rules
 from memory.write.chunk import Draft, episodes_of, title_of
 from memory.write.embed import embedded_text
 from memory.write.mentions import Mention
+from memory.write.rules.fields import keys as field_keys
 from memory.write.rules.telling import telling
 from memory.write.sentences import sentences
 from memory.write.told import Telling
@@ -65,10 +66,12 @@ class ReadDocument:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What a newer version changes: `kept` has for each of its episodes the stored one with the same words, or
-    None; `removed` are the stored ones that are no longer there."""
+    None; `removed` are the stored ones that are no longer there, `redated` (ids) those of them that were taken to be
+    from a time at which no part of the source was written, as it says now."""
 
     kept: tuple[episodes.Placed | None, ...]
     removed: tuple[episodes.Placed, ...]
+    redated: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -95,8 +98,9 @@ def read(document: Document, settings: ChunkSettings, rules: bool = True) -> Rea
     if not document.uri:
         raise InvalidInputError("A document needs a uri: it is the source's identity.")
     read_episodes: list[ReadEpisode] = []
+    keys = field_keys(document.text) if rules else frozenset()
     for draft in episodes_of(document, settings):
-        words = "\0".join([draft.title, draft.text, draft.speaker or ""])
+        words = "\0".join([draft.title, draft.text, draft.speaker or "", *_stated(document, draft)])
         spans = tuple(sentences(draft.text))
         read_episodes.append(
             ReadEpisode(
@@ -104,7 +108,7 @@ def read(document: Document, settings: ChunkSettings, rules: bool = True) -> Rea
                 hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest(),
                 spans,
                 tuple(mention_rules.mentions(draft.text, draft.title)),
-                _told(document, draft, not read_episodes, spans) if rules else Telling("rule"),
+                _told(document, draft, not read_episodes, spans, keys) if rules else Telling("rule"),
             )
         )
     if not read_episodes:
@@ -113,9 +117,18 @@ def read(document: Document, settings: ChunkSettings, rules: bool = True) -> Rea
     return ReadDocument(document, title_of(document), tuple(read_episodes), tuple(shared))
 
 
-def _told(document: Document, draft: Draft, first: bool, spans: tuple[tuple[int, int], ...]) -> Telling:
-    at, speaker, is_chat = draft.at or document.at, draft.speaker or document.speaker, bool(document.turns)
-    return telling(draft.text, draft.title, at, speaker, document.properties, first, chat=is_chat, spans=spans)
+def _told(
+    document: Document, draft: Draft, first: bool, spans: tuple[tuple[int, int], ...], keys: frozenset[str]
+) -> Telling:
+    speaker, is_chat = draft.speaker or document.speaker, bool(document.turns)
+    return telling(
+        draft.text, draft.title, draft.at, speaker, document.properties, first, chat=is_chat, spans=spans, keys=keys
+    )
+
+
+def _stated(document: Document, draft: Draft) -> tuple[str, ...]:
+    """The time of a part, where the text says it: the same words of another time are another episode."""
+    return (draft.at.isoformat() if draft.at else "",) if document.parts else ()
 
 
 def _clean(document: Document) -> Document:
@@ -151,7 +164,9 @@ def plan(conn: Connection, batch: Sequence[ReadDocument]) -> list[Plan]:
             same_words[placed.sha256].append(placed)
         kept = tuple(same_words[e.sha256].popleft() if same_words[e.sha256] else None for e in document.episodes)
         removed = tuple(placed for left in same_words.values() for placed in left)
-        plans.append(Plan(kept, removed))
+        stated = {to_ms(at) for _, at in document.document.parts}
+        times = episodes.times_of(conn, [placed.id for placed in removed]) if stated else ()
+        plans.append(Plan(kept, removed, tuple(row.id for row in times if row.event_from not in stated)))
     return plans
 
 
@@ -176,6 +191,7 @@ class Writer:
         self._embedder_id = embedder_id
         self._now = now
         self.change = Change()
+        self.redated: list[int] = []
         self.told: dict[int, Telling] = {}  # what the new episodes tell, and those whose properties may be others
         self._objects: dict[str, int] = {}
         self._nodes: Iterator[int] = iter(())
@@ -204,11 +220,14 @@ class Writer:
         ids = [row.id for row in self._episode_rows]
         vectors.put_many(self._conn, self._embedder_id, "episode", ids, matrix, hashes)
         self.change.retired.extend(placed.id for plan in plans for placed in plan.removed)
+        self.redated = [id for plan in plans for id in plan.redated]
+        episodes.retire_many(self._conn, self.redated, self._now, "source_changed")
         return receipts
 
     def retire(self) -> None:
         """Takes out of sight what newer versions no longer hold: after it is learnt what these tell, so that a fact
-        which both tell stays the same fact, and one which took its place has something to replace."""
+        which both tell stays the same fact, and one which took its place has something to replace. What was only taken
+        to be from another time has gone before, and is learnt anew."""
         episodes.retire_many(self._conn, self.change.retired, self._now, "source_changed")
 
     def _allocated(self, n: int) -> Iterator[int]:
@@ -271,11 +290,10 @@ class Writer:
         self, read_document: ReadDocument, episode: ReadEpisode, id: int, source_id: int, seq: int
     ) -> episodes.EpisodeRow:
         document, draft = read_document.document, episode.draft
-        start = draft.at or document.at
         refs = draft.refs or ((document.ref,) if document.ref else ())
         return episodes.EpisodeRow(
             id, source_id, seq, draft.title, draft.text, episode.sha256, len(draft.text.split()),
-            draft.speaker or document.speaker, to_ms(start), to_ms(draft.until or start),
+            draft.speaker or document.speaker, to_ms(draft.at), to_ms(draft.until or draft.at),
             draft.line, draft.end_line, refs, _line_map(document, draft),
         )  # fmt: skip
 

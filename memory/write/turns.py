@@ -1,4 +1,4 @@
-"""Who says what in the text of a chat: the parts that a machine wrote.
+"""Turns: how they become text, which of them belong together, and what in that text a machine wrote.
 
 What an assistant says is not what the person knows: it may have been answered from this very memory, and would come
 back as a fact of its own.
@@ -7,6 +7,10 @@ back as a fact of its own.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+
+from memory.nouns import Turn
 
 MACHINES = frozenset(
     "assistant memory palimpsest ai bot chatbot system tool function model chatgpt gpt copilot gemini llm".split()
@@ -44,3 +48,23 @@ def by_machine(text: str, speaker: str | None = None) -> list[tuple[int, int]]:
 def is_machine(speaker: str) -> bool:
     """Whether somebody called that is none."""
     return " ".join(speaker.split()).casefold() in MACHINES
+
+
+def said(turn: Turn) -> str:
+    """The turn as a line: "Speaker: words"."""
+    speaker = " ".join(turn.speaker.split())
+    return f"{speaker}: {turn.text.strip()}" if speaker else turn.text.strip()
+
+
+def sessions(turns: Iterable[Turn], pause: timedelta) -> Iterator[list[Turn]]:
+    """Turns between which there is no long pause and no midnight, as their clocks show it."""
+    session: list[Turn] = []
+    last: datetime | None = None
+    for turn in turns:
+        if session and turn.at and last and (abs(turn.at - last) > pause or turn.at.date() != last.date()):
+            yield session
+            session = []
+        session.append(turn)
+        last = turn.at or last
+    if session:
+        yield session

@@ -15,6 +15,7 @@ from memory.unicode import well_formed
 from plugins.readers import frontmatter
 from plugins.readers.contract import MIB, Reader, Unreadable
 from plugins.readers.dates import event_date, local
+from plugins.readers.parts import begins_with_date, of_undated, parts
 
 if TYPE_CHECKING:
     from plugins.manager import Plugins
@@ -62,6 +63,8 @@ def documents(plugins: Plugins, path: Path, data: bytes, stat: os.stat_result) -
         raise Unreadable("no text in it")
     uris = _uris(path.absolute().as_posix(), [document.uri for document in read])
     digest = hashlib.sha256(data).hexdigest()
+    if reader.dates_parts:
+        read = [_dated(document, path, stat) for document in read]
     return [
         replace(
             document,
@@ -90,13 +93,31 @@ def _uris(file: str, own: list[str]) -> list[str]:
     return list(uris)
 
 
+def _dated(document: Document, path: Path, stat: os.stat_result) -> Document:
+    """The document with what it says of its parts; then the first of their dates is not its own, and no title."""
+    lines = document.text.split("\n")
+    _, before = frontmatter.split(document.text)
+    found = () if document.turns else parts(lines, before, _written(stat))
+    if not found:
+        return document
+    title = None if begins_with_date(document.title or "") else document.title
+    above = next(line for line, at in found if at is not None) - 1
+    own = document.at or event_date(path, title or "", "\n".join(lines[before:above]))
+    undated = of_undated(own, found)
+    return replace(document, title=title, at=own or _written(stat), parts=tuple((n, at or undated) for n, at in found))
+
+
 def _at(document: Document, path: Path, stat: os.stat_result) -> datetime:
     """The event date: the header's, or one in the text or the name, or else the day the file was last written."""
     if document.at is not None:
         return local(document.at)
     _, before = frontmatter.split(document.text)  # a day there that is not the note's own is somebody's birthday
     found = event_date(path, document.title or "", "\n".join(document.text.split("\n")[before:]))
-    return found or datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000_000, UTC).astimezone()
+    return found or _written(stat)
+
+
+def _written(stat: os.stat_result) -> datetime:
+    return datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000_000, UTC).astimezone()
 
 
 def _title(title: str | None) -> str:

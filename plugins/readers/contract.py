@@ -27,7 +27,8 @@ class Reader:
     `read(path, data)` opens nothing: `path` only lends its name. It gives one document, or several for a file
     that holds several sources; then the `uri` of each is its own id inside the file. What the reader leaves
     unset (uri, title, date, hash, size, the conversation of a chat) `plugins.readers.documents` fills in. It raises
-    Unreadable with a reason.
+    Unreadable with a reason. With `dates_parts` sections and items of its text that begin with a date are from then.
+    Another `version` than the one that read a file before reads it again, though it did not change.
     """
 
     name: str
@@ -35,3 +36,5 @@ class Reader:
     description: str
     read: Callable[[Path, bytes], list[Document]]
     max_bytes: int = 10 * MIB
+    dates_parts: bool = False
+    version: int = 1

@@ -55,7 +55,8 @@ _LABEL = re.compile(
 )
 _WEEKDAY = (
     r"(?:mon|tue|wed|thu|fri|sat|sun|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|mo|di|mi|do|fr|sa|so"
-    r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)\w{0,6}\.?,?\s+(?:the\s+|den\s+)?"
+    r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche"
+    r"|lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)\w{0,6}\.?,?\s+(?:the\s+|den\s+|le\s+)?"
 )
 # A date behind one of these is told of ("switched off on 31 March 1994", "birthday: 17 May 1991"), not the date of the
 # text.
@@ -69,6 +70,13 @@ _TOLD = re.compile(
 )
 _WRAPPED = 60  # a line at least this long goes on in the next one
 _START = re.compile(rf"(?! )[\s#*_>\[(-]*(?:{_WEEKDAY})?[*_]*", _I)
+_BEGIN = re.compile(rf"[*_\[(<]*(?:{_WEEKDAY})?[*_]*", _I)
+_DAY_NAME = re.compile(
+    r"[\s,(]*(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun|mon|diens|donners|frei|sams|sonn)(?:day|tag)?\b"
+    r"|[\s,(]*(?:mo|di|mi|do|fr|sa|so|mittwoch)\b",
+    _I,
+)
+_LIKE_A_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +121,31 @@ def event_date(path: Path, title: str, text: str) -> datetime | None:
         or _completed(path, opening)
         or _in_folders(path)
     )
+
+
+def leading_date(text: str) -> tuple[datetime | None, str] | None:
+    """The full date that a text begins with, behind a weekday and marks at most, and what stands behind it; None if it
+    begins with none. The date is None where it looks like one, and nobody can say which."""
+    begin = _BEGIN.match(text)
+    start = begin.end() if begin else 0
+    for pattern in _PROSE:
+        if (match := pattern.match(text, start)) is not None and (at := _of(match)) is not None:
+            day = _DAY_NAME.match(text, match.end())
+            return at, text[day.end() if day else match.end() :]
+    unclear = _LIKE_A_DATE.match(text, start)
+    return (None, text[unclear.end() :]) if unclear else None
+
+
+def labelled_date(line: str) -> datetime | None:
+    """The date of a line that says nothing else, behind a label: "Date: 5 March 2024"."""
+    label = _LABEL.match(line)
+    found = leading_date(line[label.end() :]) if label else None
+    return found[0] if found and is_all(found[1]) else None
+
+
+def is_all(behind: str) -> bool:
+    """Whether nothing is said behind a date."""
+    return re.search(r"\w", behind) is None
 
 
 def local(moment: datetime) -> datetime:

@@ -12,7 +12,7 @@ from memory.nouns import Document
 from plugins.hookspecs import hookimpl
 from plugins.readers import frontmatter
 from plugins.readers.contract import Reader
-from plugins.readers.dates import event_date, parse_date
+from plugins.readers.dates import parse_date
 from plugins.readers.decode import text_of
 
 DATE_KEYS = ("date", "created", "day", "when", "published", "updated", "modified")  # the first that is a date wins
@@ -36,7 +36,7 @@ def read(path: Path, data: bytes) -> list[Document]:
             uri="",
             text=text,  # with the frontmatter: what it says is to be found and cited as well
             title=title,
-            at=date_of(properties) or event_date(path, title or "", body),
+            at=date_of(properties),
             properties=properties,
             tags=frontmatter.tags(properties),
             aliases=frontmatter.aliases(properties),
@@ -69,4 +69,13 @@ def date_of(properties: Mapping[str, Any]) -> datetime | None:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("markdown", (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd"), "Markdown notes", read))
+    register(
+        Reader(
+            "markdown",
+            (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd"),
+            "Markdown notes",
+            read,
+            dates_parts=True,
+            version=2,
+        )
+    )

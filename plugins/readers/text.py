@@ -17,5 +17,7 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("text", (".txt", ".text", ".log", ".rst", ".adoc", ".asciidoc"), "Plain text", read))
-    register(Reader("unnamed", ("",), "Plain text in a file without a suffix, as README or TODO", read, MIB))
+    suffixes = (".txt", ".text", ".log", ".rst", ".adoc", ".asciidoc")
+    register(Reader("text", suffixes, "Plain text", read, dates_parts=True, version=2))
+    unnamed = "Plain text in a file without a suffix, as README or TODO"
+    register(Reader("unnamed", ("",), unnamed, read, MIB, dates_parts=True, version=2))

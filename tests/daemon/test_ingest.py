@@ -17,7 +17,7 @@ from memory.errors import StoreFullError
 from memory.nouns import Document, Policy, Receipt
 from memory.store import skips, sources
 from memory.write.prepare import Prepared
-from plugins import manager
+from plugins import manager, readers
 
 
 class Failing(Memory):
@@ -51,11 +51,13 @@ def notes(tmp_path: Path) -> Path:
     return folder
 
 
-def take(memory: Memory, *folders: Path, policy: Policy = "local") -> tuple[wire.Added, list[wire.Event]]:
+def take(
+    memory: Memory, *folders: Path, policy: Policy = "local", plugins: manager.Plugins | None = None
+) -> tuple[wire.Added, list[wire.Event]]:
     writer = Writer()
     writer.start()
     published: list[wire.Event] = []
-    ingest = Ingest(memory, manager.load(), writer, published.append)
+    ingest = Ingest(memory, plugins or manager.load(), writer, published.append)
     tally = Tally()
     try:
         looks = [Look(folder, Ignore(folder, [], []), folder, policy) for folder in folders]
@@ -133,3 +135,34 @@ def test_a_file_that_cannot_be_read_for_a_while_is_not_lost(memory: Failing, not
     done, _ = take(memory, notes)
     assert (done.removed, done.skipped) == (0, 2)
     assert len(kept(memory, notes)[0]) == 10
+
+
+def test_what_an_older_version_of_a_reader_has_read_is_read_again_once(
+    memory: Failing, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (notes / "kitchen.md").write_text("# Kitchen\nDeadline: 30 April\n## 2026-03-02\nDeadline: 14 May\n")
+    (notes / "tax.csv").write_text("year,sum\n2024,12\n2025,13\n")
+    older = manager.load()
+    older.versions = {name: 1 for name in older.versions}
+    monkeypatch.setattr(readers, "parts", lambda *_: ())
+    assert take(memory, notes, plugins=older)[0].sources == 12
+    monkeypatch.undo()
+
+    def days() -> list[str]:
+        with memory.store.reading() as conn:
+            rows = conn.execute(
+                "SELECT strftime('%F', e.event_from / 1000, 'unixepoch', 'localtime') FROM episode e JOIN node n"
+                " ON n.id = e.node_id JOIN source s ON s.id = e.source_id"
+                " WHERE s.uri LIKE '%kitchen.md' AND n.t_expired IS NULL ORDER BY e.seq"
+            )
+            return [day for (day,) in rows]
+
+    assert len(days()) == 1
+    again, published = take(memory, notes)
+    assert days() == [None, "2026-03-02"]
+    assert (again.sources, again.unchanged) == (1, 11)
+    assert [event.uri for event in published if isinstance(event, wire.SourceChanged)] == [str(notes / "kitchen.md")]
+    with memory.store.reading() as conn:
+        assert all(source.sha256 and source.size for source in sources.under(conn, f"{notes}/"))
+    assert take(memory, notes)[0].sources == 0
+    assert memory.check().ok

@@ -89,10 +89,23 @@ def _plain(value: object) -> str:
     return ""
 
 
-def of_lines(passage: Passage, about: str, dated: str, at: datetime | None) -> Iterator[ToldRelation]:
-    """The fields, tables and tasks of a passage that is about `about`; `dated` as `phrases.topic` says it."""
+def keys(text: str) -> frozenset[str]:
+    """The keys, in lower case, of the lines of a text that begin with one."""
+    found = (label(text, line.start("field"), line.end()) for line in _LINE.finditer(text))
+    return frozenset(key.lower() for key in found if key)
+
+
+_LINE = re.compile(r"^[ \t]*+(?:[-*+•][ \t]++)?+(?P<field>[^\s:>|#][^:\n]{0,60}:[*_]{0,2}[ \t])", re.MULTILINE)
+
+
+def of_lines(
+    passage: Passage, about: str, dated: str, at: datetime | None, keys: frozenset[str] = frozenset()
+) -> Iterator[ToldRelation]:
+    """The fields, tables and tasks of a passage that is about `about`; `dated` as `phrases.topic` says it. `keys`: see
+    `telling`."""
     text = passage.text
-    found = [field for start, end, line in passage.cut if (field := _field(text, start, end, line, about)) is not None]
+    fields = (_field(text, start, end, line, about, keys) for start, end, line in passage.cut)
+    found = [field for field in fields if field is not None]
     counts = Counter((field.section, field.key.lower()) for field in found)
     for field in found:
         value = phrases.clean(_unasided(text[field.start : field.end]))
@@ -164,15 +177,23 @@ def _key(said: str) -> tuple[str, bool]:
     return key, new is not None
 
 
-def _field(text: str, start: int, end: int, line: Line, about: str) -> _Field | None:
-    """A sentence that is a field: it begins its line, or says that it is new. In a diary, a mail or a chat, which tell,
-    only with a key in bold or a value that can be no clause."""
-    marks = _marks(text, start)
-    match = _FIELD.match(text, start + marks, end)
+def _field(text: str, start: int, end: int, line: Line, about: str, keys: frozenset[str]) -> _Field | None:
+    """A sentence that is a field: it begins its line, or says that it is new, or the note has such a one. In a diary,
+    a mail or a chat, which tell, only with a key in bold or a value that can be no clause."""
+    logged = phrases.LOGGED.match(text, start, end)
+    first = logged.end() if logged else start
+    marks = _marks(text, first)
+    match = _FIELD.match(text, first + marks, end)
     if match is None or match["value"] is None:
         return None
     key, new = _key(match["key"])
-    if not key or line.box or (start != line.start and not new) or (about and about.lower() in key.lower()):
+    known = bool(about) and key.lower() in keys
+    if (
+        not key
+        or line.box
+        or (start != line.start and not new and not known)
+        or (about and about.lower() in key.lower())
+    ):
         return None
     begin, last = match.start("value"), end
     bold = _BOLD.match(text, begin, end)

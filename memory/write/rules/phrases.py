@@ -47,9 +47,7 @@ _UNIT = (
     r"%|€|\$|£|¥|eur|euros?|usd|cad|gbp|chf|dollars?|pounds?|kr|k|m|mg|ml|g|kg|km|cm|mm|l|h|hrs?|hours?|mins?|minutes?|"
     r"days?|weeks?|months?|years?|people|persons?|guests?|users?|words?|members?|percent|gb|tb|mb|am|pm|times?"
 )
-_MONTH = "|".join(
-    sorted((re.escape(name) for name in MONTHS if name.isascii() and len(name) > 2), key=len, reverse=True)
-)
+_MONTH = "|".join(sorted((re.escape(name) for name in MONTHS if len(name) > 2), key=len, reverse=True))
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "date",
@@ -173,9 +171,16 @@ _LINK = re.compile(r"\[\[([^\[\]|\n]{1,120})(?:\|([^\[\]\n]{1,120}))?\]\]")
 # What a note is about -------------------------------------------------------------------------
 
 _DAY = re.compile(
-    rf"\b(?:\d{{4}}-\d\d-\d\d|(?:(?:mon|tues?|wednes|wed|thurs?|thu|fri|satur|sat|sun)(?:day)?\.?,? )?"
+    rf"\b(?:\d{{4}}-\d\d-\d\d|(?:(?:(?:mon|tues?|wednes|wed|thurs?|thu|fri|satur|sat|sun)(?:day)?"
+    r"|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend)\.?,? )?"
     rf"(?:\d{{1,2}}(?:st|nd|rd|th)?\.? (?:{_MONTH})\.?(?:,? \d{{4}})?|"
     rf"(?:{_MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?))(?!\w)",
+    re.IGNORECASE,
+)
+LOGGED = re.compile(  # the day at the head of a line of a log
+    r"\W{0,4}(?:\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.\d{4}"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)?\.? (?:{_MONTH})\.? \d{{4}})"
+    r"\W{1,4}(?=\w)",
     re.IGNORECASE,
 )
 _PERIOD = re.compile(

@@ -147,6 +147,9 @@ def of_sentence(said: Said) -> Iterator[Statement]:
         if named and verb and not _ARTICLE.match(text, verb.end()):
             yield from _value(said, phrases.clean(named["name"]), of["what"], verb.end(), start)
         return
+    if keyed := list(_keyed(said, start)):
+        yield from keyed
+        return
     if not said.signs.isdisjoint(SIGNS["value"]):
         yield from _now(said)
     if _QUOTES.search(text, said.start, start):  # somebody else's words
@@ -215,6 +218,23 @@ _BECOMES = re.compile(
     r"\b(?:(?:is|are) now(?: at)?|now (?:is|are)(?: at)?|(?:(?:has|have|was|were|is|are|been|gets) ){0,2}"
     r"(?:moves|moved|goes|went|extended|pushed|postponed|raised|lowered|increased|reduced|cut|dropped|drops|changed|rose|"
     r"rises|slips|slipped|bumped)(?: up| down| back)? to)\s",
+)
+
+
+def _keyed(said: Said, start: int) -> Iterator[Statement]:
+    """ "Builder is now Casa Nova", in a note that has a field "Builder"."""
+    if not said.about or not said.keys:
+        return
+    logged = phrases.LOGGED.match(said.text, said.start, said.end)
+    match = _KEYED.match(said.text, max(start, logged.end() if logged else start), said.end)
+    if match is not None and match["key"].lower() in said.keys and not _ARTICLE.match(said.text, match.end()):
+        yield from _value(said, said.about, match["key"].lower(), match.end(), match.start())
+
+
+_KEYED = re.compile(
+    r"(?:the |our |my |new )?(?P<key>[^\W\d_][^:;,.\n]{0,40}?) (?:(?:is|are) now|now is|has become|became|becomes"
+    r"|(?:has |was )?changed to|from now on:?) ",
+    re.IGNORECASE,
 )
 
 

@@ -14,7 +14,6 @@ _PERSON = re.compile(
     r"(?:i|we)(?:['’](?:ve|m|re|d|ll))?(?![\w'’])",
     re.IGNORECASE,
 )
-_LOGGED = re.compile(r"\W{0,4}\d{4}-\d\d-\d\d\W{1,4}(?=\w)")  # the day at the head of a line of a log
 _LEAD = re.compile(
     r"\W{0,4}(?:from|as of|starting|effective|since|on|in|after|because of|per)\b[^.,;:!?()]{1,40}?"
     r"(?:,|(?= (?:the|our|my|i|we)\b))\s?",
@@ -35,7 +34,7 @@ _THEY = frozenset("she he it they this that".split())
 class Said:
     """A sentence in its place: `text` is the episode's, `about` what the note is about, `teller` who says "I", `head`
     the name that its list item begins with, `label` the key before it in its line, `before` where the sentences just
-    before it begin, `signs` its words that may tell a change."""
+    before it begin, `signs` its words that may tell a change, `keys` those of the fields of the whole note."""
 
     text: str
     start: int
@@ -46,6 +45,7 @@ class Said:
     label: str = ""
     before: int = 0
     signs: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
 
     @property
     def words(self) -> str:
@@ -59,7 +59,7 @@ def slot_before(said: Said, before: int, predicate: str) -> Slot:
     rent; "she" is whoever was named last. `predicate` where the words name none.
     """
     text, start = said.text, said.start
-    if (logged := _LOGGED.match(text, start, before)) is not None:
+    if (logged := phrases.LOGGED.match(text, start, before)) is not None:
         start = logged.end()
     if said.label and (colon := text.find(":", start, before)) >= 0:
         span = phrases.right(text, colon + 1, before, _STOPS)

@@ -36,12 +36,13 @@ def telling(
     *,
     chat: bool = False,
     spans: Sequence[Span] | None = None,
+    keys: frozenset[str] = frozenset(),
 ) -> Telling:
     """What one episode tells.
 
     `title` is its note's title and headings, `at` when it was written, `speaker` who wrote it if it was not the owner;
-    `properties` of the source are told by its `first` episode only. `spans` are its sentences where they are known.
-    In a `chat` the text holds turns, "Speaker: words".
+    `properties` of the source are told by its `first` episode only. `spans` are its sentences where they are known,
+    `keys` (`fields.keys`) those that the whole note has. In a `chat` the text holds turns, "Speaker: words".
     """
     if moods.is_stale(title, text):
         return Telling("rule")
@@ -50,13 +51,13 @@ def telling(
     told: list[ToldRelation] = []
     if first:
         told += fields.of_properties(about, properties)
-    said = list(_said(read, about))
+    said = list(_said(read, about, keys))
     told += _in_sentences(said, at, first)
     near = _Near(relation for relation in told if relation.replaces)
     if "columns" in properties:  # a table that was a file of its own
         told += tables.of_series(read, about, at)
     else:
-        formed = (*fields.of_lines(read, about, dated, at), *tables.of_tables(read, dated))
+        formed = (*fields.of_lines(read, about, dated, at, keys), *tables.of_tables(read, dated))
         told += [
             field for field in formed if not any(_tells_again(field, change) for change in near(field.start, field.end))
         ]
@@ -84,7 +85,7 @@ class _Near:
         return self._told[bisect_left(self._starts, start - 4 * LONGEST) : bisect_left(self._starts, end)]
 
 
-def _said(read: Passage, about: str) -> Iterator[Said]:
+def _said(read: Passage, about: str, keys: frozenset[str]) -> Iterator[Said]:
     """The sentences, each with what the words before it say of what it speaks of."""
     text, head, label, before = read.text, "", "", 0
     lower = text.lower()
@@ -100,7 +101,7 @@ def _said(read: Passage, about: str) -> Iterator[Said]:
             line = of
         if end - start <= LONGEST:
             signs = ALL_SIGNS.intersection(TOKEN.findall(lower, start, end))
-            yield Said(text, start, end, about, of.teller, head, label, before, signs)
+            yield Said(text, start, end, about, of.teller, head, label, before, signs, keys)
 
 
 def _in_sentences(said: list[Said], at: datetime | None, first: bool) -> Iterator[ToldRelation]:

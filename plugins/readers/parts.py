@@ -1,0 +1,163 @@
+"""Which part of a note is from when: sections and items that begin with a date speak as of that date.
+
+    Deadline: 30 April                      from nobody knows when, but not newer than what follows
+    ## 2026-03-02                           a section, to the next heading of its level or above
+    The deadline moved to 14 May.
+    - 2026-04-10: Builder is Casa Nova.     an item, to the next item or whatever does not belong to it
+
+Only a full date at the very begin counts, and only up to the time at which the file was written: "## Trip 2027-05-01"
+and "## 30 April" say nothing of when they were written, and what lies ahead is a plan.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from plugins.readers.dates import is_all, labelled_date, leading_date
+
+Parts = tuple[tuple[int, datetime | None], ...]
+
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+_BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)])[ \t]+(?!\[.\])")
+_TITLE = re.compile(r"(\*\*|__)[^*_]+\1:?\s*$")  # a line in bold stands above what follows it
+_APART = re.compile(r"[*_\])>]*(?:\s*$|\s*[:|–—]|\s+-{1,2}\s|\t| {2,}|[*_\])>]+\s)")  # between a date and what it is of
+_LOOKED_AT = 200  # characters of a line
+_DIGITS = re.compile(r"\d\d")  # every date has some
+_ISO = re.compile(r"[*_\[(]*\d{4}-\d\d-\d\d")
+
+
+def parts(lines: Sequence[str], before: int, latest: datetime) -> Parts:
+    """(line, time) of each part of a text that has dated ones; empty if it has none, or one date that stands above all.
+
+    The first `before` of the lines are frontmatter, and no date behind `latest` counts.
+    """
+    found = _Parts(before)
+    fence = None
+    previous = ""
+    for number, whole in enumerate(lines[before:], before + 1):
+        line = whole[:_LOOKED_AT]
+        if (mark := _FENCE.match(line)) is not None and fence in (None, mark[1]):
+            fence = None if fence else mark[1]
+            found.other()
+        elif fence is not None:
+            found.other()
+        elif (heading := _HEADING.match(line)) is not None:
+            found.heading(number, len(heading[1]), _date(heading[2], latest))
+        elif line.strip() and not found.item(number, line, previous, latest):
+            found.text(number, line, previous)
+        previous = line
+    starts = tuple(found.starts)
+    first = next((number for number, line in enumerate(lines[before:], before + 1) if line.strip()), 0)
+    return starts if any(at is not None and line > first for line, at in starts) else ()
+
+
+def of_undated(own: datetime | None, found: Parts) -> datetime | None:
+    """When the parts without a date were written, if the note's own date tells: one that lies among those of its parts
+    only says when it was begun, or changed last."""
+    days = [at.date() for _, at in found if at is not None]
+    return own if own is not None and not min(days) <= own.date() <= max(days) else None
+
+
+def begins_with_date(text: str) -> bool:
+    """Whether it begins with a full date."""
+    found = leading_date(text)
+    return found is not None and found[0] is not None
+
+
+def _date(text: str, latest: datetime) -> datetime | None:
+    found = leading_date(text)
+    return found[0] if found and found[0] and found[0] <= latest else None
+
+
+class _Parts:
+    """The parts of the lines that it was told of, one after the other."""
+
+    def __init__(self, before: int) -> None:
+        self.starts: list[tuple[int, datetime | None]] = [(1, None)]
+        self._dated: list[tuple[int, datetime]] = []  # level and time of the dated sections that a line stands in
+        self._bare: int | None = 1 if not before else None  # where the headings begin that nothing stands under yet
+        self._level = 0  # of the undated heading right above; 0: there is none, or it is the title
+        self._item = ""  # how the item begins that a line may belong to: "-", or "." without a bullet
+        self._below = 0  # the level of the section that a date below its heading dates; 0: none does
+        self._titled = False
+
+    def heading(self, number: int, level: int, at: datetime | None) -> None:
+        self._item, self._level = "", 0
+        if level <= self._below:
+            self._below = 0
+        while self._dated and self._dated[-1][0] >= level:
+            self._dated.pop()
+        if at is not None:
+            self._section(number, level, at)
+            return
+        self._begin(number, self._dated[-1][1] if self._dated else None)
+        self._bare = self._bare or number
+        self._level = level if self._titled else 0
+        self._titled = True
+
+    def _section(self, number: int, level: int, at: datetime) -> None:
+        self._dated.append((level, at))
+        self._begin(number, at, anew=True)
+        self._titled = True
+
+    def item(self, number: int, line: str, previous: str, latest: datetime) -> bool:
+        """Whether the line begins with a date, which makes it an item; under a heading, alone, it dates the section."""
+        level, self._level = self._level, 0
+        if not _DIGITS.search(line, 0, 60):
+            return False
+        found = leading_date(line)
+        alone = labelled_date(line) if found is None else found[0] if is_all(found[1]) else None
+        if self._below and self._dated and self._dated[-1][0] == self._below and alone is not None:
+            level = self._dated.pop()[0]  # the next day of a journal below one heading
+        if level and alone is not None and alone <= latest:
+            self._section(number, level, alone)
+            self._below = level
+            return True
+        if self._dated or line[:1] in " \t>":
+            return False
+        bullet = ""
+        if found is None and (mark := _BULLET.match(line)) is not None:
+            found, bullet = leading_date(line[mark.end() :]), "-"
+        if found is None or not (
+            _APART.match(found[1]) or (found[1][:1].isspace() and self._logged(line, bullet, previous))
+        ):
+            return False
+        at = found[0] if found[0] and found[0] <= latest else None
+        self._item = (bullet or ".") if at else ""
+        self._begin(number, at)
+        self.other()
+        return True
+
+    def _logged(self, line: str, bullet: str, previous: str) -> bool:
+        """Whether an ISO date is an item's without a mark behind it: not where prose only goes on with it."""
+        fresh = bullet or not previous.strip() or _HEADING.match(previous) or (self._item and leading_date(previous))
+        mark = _BULLET.match(line) if bullet else None
+        return bool(fresh) and _ISO.match(line, mark.end() if mark else 0) is not None
+
+    def other(self) -> None:
+        """A line that is no heading and no item, whatever it looks like."""
+        self._level, self._bare, self._titled = 0, None, True
+
+    def text(self, number: int, line: str, previous: str) -> None:
+        """A line that is no heading and begins no item."""
+        outside = line[:1] not in " \t" and (not previous.strip() or _BULLET.match(line))
+        if (self._item == "-" and outside) or (self._item and _TITLE.match(line)):
+            self._item = ""
+            self._begin(number, None)
+        self.other()
+
+    def _begin(self, number: int, at: datetime | None, anew: bool = False) -> None:
+        """From here on it is from `at`; so are the headings right above that nothing else stands under."""
+        if at is not None:
+            number, self._bare = self._bare or number, None
+        start, before = self.starts[-1]
+        same = before == at if at is None or before is None else before.date() == at.date()
+        if start == number:
+            self.starts[-1] = (number, at)
+            if len(self.starts) > 1 and self.starts[-2][1] is None and at is None:
+                self.starts.pop()
+        elif anew or not same:
+            self.starts.append((number, at))
