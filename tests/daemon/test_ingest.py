@@ -143,7 +143,7 @@ def test_what_an_older_version_of_a_reader_has_read_is_read_again_once(
     (notes / "kitchen.md").write_text("# Kitchen\nDeadline: 30 April\n## 2026-03-02\nDeadline: 14 May\n")
     (notes / "tax.csv").write_text("year,sum\n2024,12\n2025,13\n")
     older = manager.load()
-    older.versions = {name: 1 for name in older.versions}
+    older.versions = dict.fromkeys(older.versions, 1)
     monkeypatch.setattr(readers, "parts", lambda *_: ())
     assert take(memory, notes, plugins=older)[0].sources == 12
     monkeypatch.undo()
