@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,12 +15,16 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from memory import Memory
+from memory import Memory, consolidating
+from memory.errors import NotFoundError
 from memory.learn.consolidate import Report
-from memory.nouns import Fact
+from memory.learn.credit import Credit
+from memory.learn.learning import learn
+from memory.learn.rebuild import ENOUGH
+from memory.nouns import Answer, Citation, Fact, Trace
 from memory.protocols import Embedder
 from memory.settings import FactSettings, MemorySettings, PersonSettings
-from memory.store import edge_memory, health, queries, relations, vectors
+from memory.store import edge_memory, health, queries, relations, traces, vectors
 from memory.store.edge_memory import Slots
 from memory.write.told import OWNER, Telling, ToldRelation
 
@@ -318,3 +323,82 @@ def test_nothing_else_changes_and_undo_restores(static: Embedder, rows: list[Any
         for revision in memory.revisions("kept"):
             memory.undo(revision.id)
         assert stored(memory) == before
+
+
+class Asked:
+    """Questions about what a memory was told, each learnt from as if it had been answered."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self.episodes = [tell(memory, "2021-01-01", f"Ana {place}", place) for place in PLACES]
+        with memory.store.reading() as conn:
+            self.edges = [id for (id,) in conn.execute("SELECT id FROM edge WHERE kind = 'rel' ORDER BY id")]
+
+    def ask(self, count: int) -> None:
+        memory = self.memory
+        of, known = memory._remembered
+        with memory.store.writing() as conn:
+            for n in range(count):
+                place = n % len(PLACES)
+                cited = Citation(1, self.episodes[place], "a", "A title", "Ana")
+                now, text = 1000 + n, f"Where does Ana number {n} live?"
+                trace = traces.store(conn, Trace(text), Answer("There. [1]", (cited,), model="m"), now)
+                edge = self.edges[n % len(self.edges)]
+                credit = Credit(True, {edge: 4}, (self.episodes[place],), (), {}, {}, (edge,), ())
+                known = learn(conn, known, of, trace, memory.embedder.embed_query(text), credit, now)
+        memory._remembered = of, known
+
+    def rows(self) -> list[Any]:
+        with self.memory.store.reading() as conn:
+            return conn.execute("SELECT * FROM edge_memory ORDER BY edge_id, slot").fetchall()
+
+    def center(self) -> int:
+        """Of how many questions the center is that is stored, and that questions are compared by."""
+        of, known = self.memory._remembered
+        with self.memory.store.reading() as conn:
+            assert queries.geometry(conn, of).n == known.geometry.n
+        return known.geometry.n
+
+
+def test_questions_are_compared_anew_while_others_are_asked(fresh: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consolidating, "EDGES", 2)
+    asked = Asked(fresh)
+    asked.ask(ENOUGH)
+    before, waited = asked.rows(), 0
+
+    def write(unit: Callable[[], Any]) -> Any:
+        nonlocal waited
+        waited += 1
+        if waited in (3, 4):  # where edges are made anew
+            asked.ask(1)
+            fresh.feedback(1, ("bad", "good")[waited - 3])
+            assert asked.center() == 0
+        return unit()
+
+    assert fresh.consolidate(write=write).recentred
+    assert waited > 4 and asked.center() == ENOUGH
+    after = asked.rows()
+    assert after != before and fresh.rebuild_memory() > 3 and asked.rows() == after
+    assert not fresh.consolidate().recentred
+
+
+def test_what_is_forgotten_meanwhile_is_in_nothing_that_is_made_anew(
+    fresh: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consolidating, "EDGES", 2)
+    asked = Asked(fresh)
+    asked.ask(2 * ENOUGH)
+    gone = asked.episodes[0]
+
+    def write(unit: Callable[[], Any]) -> Any:
+        with suppress(NotFoundError):
+            fresh.forget(episode=gone)
+        return unit()
+
+    fresh._compared_anew(write, fresh._remembered[0], fresh.embedder.dimension)
+    assert asked.center() == 0, "it was made of questions that are forgotten"
+    assert fresh.consolidate().recentred
+    assert ENOUGH < asked.center() < 2 * ENOUGH
+    after = asked.rows()
+    fresh.rebuild_memory()
+    assert asked.rows() == after
