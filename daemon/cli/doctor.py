@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -134,11 +135,17 @@ def _print_failure(failure: wire.FailureClass) -> None:
     unanswered = f"{failure.unanswered:,} of them without an answer" if failure.unanswered else "answered all the same"
     click.echo(f"\n{failure.name.capitalize()}: {count(failure.questions, 'question')}, {unanswered}")
     output.print_text(f"  for example: {' '.join(failure.example.split())}  (pal why {failure.trace_id})")
-    _print_wrapped(failure.repair)
+    said, *commands = failure.repair.splitlines()
+    _print_wrapped(said)
+    for command in commands:
+        output.print_text(f"    {command}")
 
 
 def _print_wrapped(text: str) -> None:
-    output.print_text(indent("\n".join(wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)), "  "))
+    """Commands, which stand in backquotes, are not broken."""
+    whole = re.sub("`[^`]*`", lambda quoted: quoted[0].replace(" ", "\xa0"), text)
+    lines = wrap(whole, WIDTH, break_long_words=False, break_on_hyphens=False)
+    output.print_text(indent("\n".join(lines).replace("\xa0", " "), "  "))
 
 
 def _percent(value: float | None) -> str:

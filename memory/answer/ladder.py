@@ -342,7 +342,9 @@ class _Ladder:
         start = perf_counter()
         evidence = [hit.episode for hit in self.found.recall.hits]
         assessment = assess(self.found, evidence, lines.answer.confidence, self._settings.threshold)
-        detail = {"tier": self.tier, "enough": assessment.enough, "gaps": list(assessment.gaps)}
+        detail: dict[str, object] = {"tier": self.tier, "enough": assessment.enough, "gaps": list(assessment.gaps)}
+        if assessment.unknown:
+            detail["unknown"] = list(assessment.unknown)
         yield self._done(Step("route", (perf_counter() - start) * 1000, detail))
         return assessment
 

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import combinations
 from math import fsum
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from memory.graph import Graph
 from memory.learn import trend
 from memory.learn.names import alike
 from memory.learn.reach import HOPS, Reach, Reached
+from memory.learn.repairs import NAMES, FailureName, repair
 from memory.nouns import Diagnosis, FailureClass, Hub
 from memory.store import courses, health, traces
 from memory.store import graph as stored
@@ -38,30 +39,6 @@ ADVISED = 3  # of them, with their command
 ENOUGH_FIRED, PRECISE = 50, 0.3  # edges replayed; share of them that led to what was cited, below which it is told
 OFTEN, WORTHWHILE = 0.3, 0.2  # share of questions for which a model looked further; share of those it answered
 COMPARED = 10_000  # objects whose names are compared, those that most passages mention
-
-FailureName = Literal["coverage", "connectivity", "provenance", "queryability"]
-
-REPAIRS: dict[FailureName, str] = {
-    "coverage": (
-        "The memory knows no name in the question. If nothing was read about it, read it: `pal add PATH`. If something"
-        " was, write the name as you ask for it: [[NAME]] in the text, or `aliases: [NAME]` at the head of the note."
-        " If the memory knows another name of it: `pal same NAME OTHER`. What was not read: `pal status --skipped`."
-    ),
-    "connectivity": (
-        "Nothing leads from what the question named to what answered it. Name both in one passage, or link them with"
-        " [[NAME]]; `pal remember TEXT` does for a passage. `pal facts NAME` shows what leads away from a name. A model"
-        " that reads your notes finds more of such links: `pal models`, `pal resume`."
-    ),
-    "provenance": (
-        "Passages were shown, but none held an answer that was sure enough. `pal recall QUESTION` shows them. If the"
-        " answer is among them, be content with less: `pal config set memory.answer.threshold 0.25`, then"
-        " `pal daemon restart`."
-    ),
-    "queryability": (
-        "The question took longer than it may. Hubs make many ways: name something rarer beside them, or leave the"
-        " slower traversers out: `pal config set memory.recall.strategy spread`, then `pal daemon restart`."
-    ),
-}
 
 Names = Callable[[Sequence[int]], Mapping[int, str]]
 
@@ -141,10 +118,11 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
     stale_memory          rows of edge memory on edges that no longer hold; anything but 0 is a fault
     dead_jobs             jobs that were given up (extraction loss)
 
-    A question is of the first class that fits: coverage (no seeds), connectivity (seeds, and cited evidence out of
-    reach of them), provenance (MANY_SHOWN or more shown, none cited). Besides that it may be of the class queryability
-    (over MOST_CALLS, or without a model over MOST_MS). The example is the newest question of a class, one without an
-    answer if there is any.
+    A question is of the first class that fits: coverage (no seeds, or refused and with a name that nothing is known
+    by), connectivity (seeds, and cited evidence out of reach of them), provenance (MANY_SHOWN or more shown, none
+    cited). Besides that it may be of the class queryability (over MOST_CALLS, or without a model over MOST_MS). Of a
+    question that was asked more than once the last time counts. The example is the newest question of a class, one
+    without an answer if there is any.
     """
     reach = Reach(graph)
     cases = [_case(outcome, graph, reach) for outcome in outcomes]
@@ -175,7 +153,7 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
         dead_jobs=dead_jobs,
         hubs=tuple(Hub(label, passages) for label, passages in named[:HUBS] if passages > 1),
         alias_suspects=alike([label for label, _ in named], SUSPECTS),
-        failures=_failures(cases),
+        failures=_failures(cases, names),
     )
 
 
@@ -226,11 +204,11 @@ def _orphans(graph: Graph) -> int:
     return int((graph.alive & ~has_objects).sum())
 
 
-def _failures(cases: Sequence[_Case]) -> tuple[FailureClass, ...]:
-    of_class: dict[FailureName, list[Outcome]] = {name: [] for name in REPAIRS}
-    for case in cases:
+def _failures(cases: Sequence[_Case], names: Names) -> tuple[FailureClass, ...]:
+    of_class: dict[FailureName, list[Outcome]] = {name: [] for name in NAMES}
+    for case in _last_of_each(cases):
         outcome = case.outcome
-        if not outcome.seeds:
+        if not outcome.seeds or (outcome.no_answer and outcome.unknown):
             of_class["coverage"].append(outcome)
         elif len(case.reached.hops) < len(case.cited):
             of_class["connectivity"].append(outcome)
@@ -238,10 +216,21 @@ def _failures(cases: Sequence[_Case]) -> tuple[FailureClass, ...]:
             of_class["provenance"].append(outcome)
         if outcome.llm_calls > MOST_CALLS or (not outcome.llm_calls and outcome.ms > MOST_MS):
             of_class["queryability"].append(outcome)
-    return tuple(_failure(name, failed) for name, failed in of_class.items() if failed)
+    return tuple(_failure(name, failed, names) for name, failed in of_class.items() if failed)
 
 
-def _failure(name: FailureName, failed: Sequence[Outcome]) -> FailureClass:
-    example = max(failed, key=lambda outcome: (outcome.no_answer, outcome.id))
+def _last_of_each(cases: Sequence[_Case]) -> list[_Case]:
+    """Of what was asked again, only how it went the last time: what was mended is told no more."""
+    newest: dict[str, _Case] = {}
+    for case in sorted(cases, key=lambda case: case.outcome.id):
+        newest[" ".join(case.outcome.question.casefold().split())] = case
+    return list(newest.values())
+
+
+def _failure(name: FailureName, failed: Sequence[Outcome], names: Names) -> FailureClass:
+    one = max(failed, key=lambda outcome: (outcome.no_answer, outcome.id))
     unanswered = sum(outcome.no_answer for outcome in failed)
-    return FailureClass(name, len(failed), unanswered, example.question, example.id, REPAIRS[name])
+    labels = names(one.seeds)
+    known = [labels[seed] for seed in one.seeds if seed in labels]
+    mended = repair(name, one.question, one.id, one.unknown, known)
+    return FailureClass(name, len(failed), unanswered, one.question, one.id, mended)

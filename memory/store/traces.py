@@ -38,7 +38,8 @@ class Outcome(NamedTuple):
     """What a question came to, in node ids: the objects it named, the episodes shown and those cited, each once.
 
     `text_only` are the shown episodes that the graph alone would not have shown, None where the trace does not tell:
-    it is of a version that did not note it, or broke off before. `tokens` of all model calls.
+    it is of a version that did not note it, or broke off before. `tokens` of all model calls; `unknown` are the names
+    in the question that nothing is known by, as they stand there.
     """
 
     id: int
@@ -51,6 +52,7 @@ class Outcome(NamedTuple):
     shown: tuple[int, ...] = ()
     cited: tuple[int, ...] = ()
     text_only: tuple[int, ...] | None = None
+    unknown: tuple[str, ...] = ()
 
 
 def store(
@@ -209,11 +211,19 @@ def outcomes(conn: Connection, limit: int) -> list[Outcome]:
             (listed,),
         ).fetchall()
     )
+    unknown = dict(
+        conn.execute(
+            "SELECT trace_id, detail -> 'unknown' FROM trace_step WHERE stage = 'route'"
+            " AND detail -> 'unknown' IS NOT NULL AND trace_id IN (SELECT value FROM json_each(?)) ORDER BY step",
+            (listed,),
+        ).fetchall()
+    )
     return [
         Outcome(
             id, question, bool(no_answer), ms, calls, tokens,
             _each_once(seeds.get(id, [])), _each_once(shown.get(id, [])), _each_once(json.loads(cited)),
             _each_once(json.loads(text_only[id])) if text_only.get(id) else None,
+            tuple(json.loads(unknown.get(id, "[]"))),
         )
         for id, question, no_answer, ms, calls, tokens, cited in rows
     ]  # fmt: skip

@@ -45,7 +45,8 @@ def test_figures_failures_and_repairs_of_what_was_asked(shell: Shell) -> None:
     assert "Hubs, the names that most passages mention" in lines
     at = lines.index("Coverage: 2 questions, 2 of them without an answer")
     assert lines[at + 1] == "  for example: How deep is the trench off Kamchatka?  (pal why 3)"
-    assert "`pal add PATH`" in " ".join(" ".join(lines[at + 2 :]).split())
+    assert "    pal add PATH  # if nothing was read about it" in lines[at + 2 :]
+    assert "    pal same Kamchatka OTHER" in lines[at + 2 :]
     assert "\x1b" not in said.out
     reply = shell.pal("doctor", "--memory", "--json", "--last", "1").json
     assert (reply["questions"], reply["no_answer_rate"], reply["failures"][0]["name"]) == (1, 1, "coverage")

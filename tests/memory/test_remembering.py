@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memory import Memory
-from memory.nouns import Step
-from memory.store import edge_memory
+from memory.nouns import Step, Token
+from memory.store import edge_memory, traces
 from tests.fakes import Says
 from tests.fakes.answering import evidence, places, seeking
 from tests.memory.answer.conftest import Desk, Heard, desk
@@ -110,6 +110,19 @@ def test_without_replay_nothing_is_used_and_nothing_learnt(fleet: Desk) -> None:
 def test_what_was_not_answered_teaches_nothing(fleet: Desk) -> None:
     fleet.ollama.answer = lambda body: Says("DONE") if places(body) else Says("NO ANSWER: it")
     fleet.ask(QUESTION, replay=True)
+    assert edges(fleet) == 0
+
+
+def test_a_question_that_is_broken_off_leaves_nothing(fleet: Desk) -> None:
+    events = fleet.memory.ask(QUESTION, llm=lambda local_only: fleet.here)
+    for event in events:
+        if isinstance(event, Token):
+            break
+    else:
+        raise AssertionError("it was over before")
+    events.close()  # type: ignore[attr-defined]
+    with fleet.memory.store.reading() as conn:
+        assert traces.count(conn) == 0
     assert edges(fleet) == 0
 
 

@@ -19,7 +19,8 @@ from daemon.cli import main
 from daemon.settings import Settings, entries
 from memory import Memory
 from memory.graph import EpisodeRow, Graph, Link, ThesisRow
-from memory.learn.diagnose import ENOUGH_FIRED, MANY_SHOWN, MOST_CALLS, MOST_MS, REPAIRS, advice, diagnose
+from memory.learn.diagnose import ENOUGH_FIRED, MANY_SHOWN, MOST_CALLS, MOST_MS, advice, diagnose
+from memory.learn.repairs import NAMES, repair
 from memory.nouns import AliasSuspect, Diagnosis, Document, Hub
 from memory.protocols import Embedder
 from memory.recall.pipeline import _text_only
@@ -87,7 +88,12 @@ def test_every_failure_has_its_class_and_its_repair() -> None:
         "provenance": (1, 1, "no proof?"),
         "queryability": (1, 0, "slow?"),
     }
-    assert [one.repair for one in classes.values()] == list(REPAIRS.values())
+    assert [one.repair for one in classes.values()] == [
+        repair("coverage", "nameless?", 4),
+        repair("connectivity", "apart?", 3, known=["Name 1"]),
+        repair("provenance", "no proof?", 5),
+        repair("queryability", "slow?", 6),
+    ]
     assert classes["provenance"].trace_id == 5
 
 
@@ -99,10 +105,19 @@ def test_every_failure_has_its_class_and_its_repair() -> None:
         (NEAR._replace(ms=60_000.0, llm_calls=MOST_CALLS), []),  # a model takes its time
         (NEAR._replace(llm_calls=MOST_CALLS + 1), ["queryability"]),
         (NEAR, []),
+        (NEAR._replace(unknown=("Zorvath",)), []),  # answered all the same
+        (NO_PROOF._replace(unknown=("Zorvath",)), ["coverage"]),
     ],
 )
 def test_the_edges_of_the_classes(outcome: Outcome, fails: list[str]) -> None:
     assert [failure.name for failure in of(outcome).failures] == fails
+
+
+def test_what_was_mended_is_told_no_more() -> None:
+    again = NEAR._replace(id=9, question="No  PROOF?")
+    assert of(again, NO_PROOF).failures == ()
+    assert [failure.name for failure in of(NO_PROOF._replace(id=10), again).failures] == ["provenance"]
+    assert of(again, NO_PROOF).questions == 2
 
 
 def test_what_no_question_tells_is_not_told() -> None:
@@ -148,7 +163,7 @@ def test_rates_are_rates_and_the_order_of_traces_does_not_matter(seed: int, data
         id=st.integers(1, 10**6), question=st.text(max_size=5), no_answer=st.booleans(),
         ms=st.floats(0, 5000), llm_calls=st.integers(0, 20), tokens=st.integers(0, 10**5),
         seeds=st.lists(st.sampled_from([*objects, 999]), max_size=3, unique=True).map(tuple),
-        shown=few, cited=few, text_only=st.none() | few,
+        shown=few, cited=few, text_only=st.none() | few, unknown=st.lists(st.text(max_size=9), max_size=2).map(tuple),
     )  # fmt: skip
     outcomes = data.draw(st.lists(outcome, max_size=8, unique_by=lambda one: one.id))
     found = of(*outcomes, graph=graph)
@@ -172,9 +187,23 @@ def troubled() -> Diagnosis:
 ADVICE = (*advice(troubled(), FIGURES, ENOUGH_FIRED), *advice(replace(troubled(), stale_memory=0), {}, 0))
 
 
-@pytest.mark.parametrize("text", [*REPAIRS.values(), *ADVICE])
+ASKED = "Who's  Zoë\n`Zorvath` -- #1, $HOME?"
+MENDED = [repair(name, ASKED, 7, ("O'Zorvath\n--x",), ("Zoë #2",)) for name in NAMES]
+
+
+@pytest.mark.parametrize("text", MENDED)
+def test_a_repair_is_a_sentence_and_commands_with_the_words_of_the_question(text: str) -> None:
+    said, *lines = text.splitlines()
+    assert said.endswith((".", ".)")) and len(lines) > 2 and all(line.startswith("pal ") for line in lines)
+    words = {word for line in lines for word in shlex.split(line, comments=True)}
+    assert "'\"'\"'" not in repair("provenance", "Who's Zoë?", 7)
+    assert words & {"Who's Zoë `Zorvath` -- #1, $HOME?", "O'Zorvath --x", "Zoë #2"}
+
+
+@pytest.mark.parametrize("text", [*MENDED, *ADVICE])
 def test_a_repair_names_commands_and_settings_that_exist(text: str) -> None:
-    commands = [shlex.split(command) for command in re.findall(r"`(pal .+?)`", text)]
+    lines = [line for line in text.splitlines() if line.startswith("pal ")]
+    commands = [shlex.split(line, comments=True) for line in lines or re.findall(r"`(pal .+?)`", text)]
     assert commands
     for _, *words in commands:
         parses(words)
