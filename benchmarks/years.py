@@ -250,7 +250,11 @@ def _anew(memory: Memory) -> dict[str, Any]:
     finally:
         over.set()
         writer.join()
-    return {"anew": done, "anew_s": round(time.perf_counter() - began, 2), "longest_wait_ms": round(max(waits, default=0.0), 1)}
+    return {
+        "anew": done,
+        "anew_s": round(time.perf_counter() - began, 2),
+        "longest_wait_ms": round(max(waits, default=0.0), 1),
+    }
 
 
 @contextmanager
