@@ -1,4 +1,4 @@
-"""What a night of learning brings: `python -m benchmarks.learning --data DIR [--json]`.
+"""What a night of learning brings: `python -m benchmarks.learning --data DIR [--heads compact full] [--json]`.
 
 Every question of a set is traced in the order of the file, as if it had been answered with its gold as citations. Then
 one night learns from the older four fifths, and the newest fifth is measured: how many of the edges that lead to the
@@ -10,26 +10,29 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from benchmarks import command, data, metrics
 from benchmarks.asking import build
 from memory import Memory
 from memory.learn import night, remembered
+from memory.learn.heads import kind
 from memory.learn.learning import learn
 from memory.learn.lesson import lesson
+from memory.learn.scorer import HeadName
 from memory.nouns import Answer, Citation, Scope
 from memory.protocols import Embedder
 from memory.recall import pipeline, snapshot
 from memory.serving import Serving
 from memory.settings import MemorySettings, RecallSettings
-from memory.store import traces, vectors
+from memory.store import traces, training, vectors
 from memory.store.store import Store
 from memory.traced import Plan
 from plugins import manager
@@ -41,8 +44,15 @@ FIRST = 1_767_225_600_000  # ms UTC: when the first question is asked; each next
 LEAST = 50  # questions from which on is learnt here: the sets are small
 
 
-def measure(questions: data.QuestionSet, embedder: Embedder, path: Path, least: int = LEAST) -> dict[str, Any]:
-    """One set's figures, as the JSON object of the README. The memory stays at `path`."""
+def measure(
+    questions: data.QuestionSet,
+    embedder: Embedder,
+    path: Path,
+    least: int = LEAST,
+    heads: Sequence[HeadName] = ("compact",),
+) -> Iterator[dict[str, Any]]:
+    """One set's figures by each head, as the JSON objects of the README. All learn from the same traces and are
+    measured by the same questions; the memories stay beside `path`."""
     build(path, questions.documents, embedder, questions.name)
     judged = [one for one in questions.questions if one.gold and not one.apart]
     with Store.open(path) as store:
@@ -51,22 +61,29 @@ def measure(questions: data.QuestionSet, embedder: Embedder, path: Path, least: 
         _trace(store, serving, judged)
     newest = judged[-max(1, round(night.NEWEST * len(judged))) :]
     before = _episodes(path, embedder, newest, BESIDE)
-    with Store.open(path) as store:
-        command.note(f"{questions.name}: learn")
-        started = time.process_time()
-        report = night.night(store, _serving(store, embedder), RecallSettings(), least=least, now=FIRST)
-        cpu_seconds = round(time.process_time() - started, 2)
-    after = _episodes(path, embedder, newest, [name for name in BESIDE if "entities" in name])
-    return {
-        "set": questions.name,
-        "embedder": embedder.name,
-        "traced": len(judged),
-        **asdict(report),
-        "gain": None if report.scorer is None or report.sigma is None else round(report.scorer - report.sigma, 2),
-        "cpu_seconds": cpu_seconds,
-        "before": before,
-        "after": after if report.promoted else {},
-    }
+    for head in heads:
+        own = path.with_suffix(f".{head}.db")
+        shutil.copy(path, own)
+        command.note(f"{questions.name}: learn, {head}")
+        with Store.open(own) as store:
+            started = time.process_time()
+            report = night.night(store, _serving(store, embedder), RecallSettings(), least=least, head=head, now=FIRST)
+            cpu_seconds = round(time.process_time() - started, 2)
+            with store.reading() as conn:
+                models = training.models(conn, kind(embedder.name))
+        yield {
+            "set": questions.name,
+            "embedder": embedder.name,
+            "traced": len(judged),
+            **asdict(report),
+            "gain": None if report.scorer is None or report.sigma is None else round(report.scorer - report.sigma, 2),
+            "bytes": len(models[0].params) if models else None,
+            "cpu_seconds": cpu_seconds,
+            "before": before,
+            "after": _episodes(own, embedder, newest, [name for name in BESIDE if "entities" in name])
+            if report.promoted
+            else {},
+        }
 
 
 def _serving(store: Store, embedder: Embedder) -> Serving:
@@ -146,9 +163,9 @@ def show(results: Sequence[dict[str, Any]]) -> None:
         "Needed edges among the first 50, in percent, on the newest fifth",
         results,
         {
-            "set": "set", "traced": "traced", "trained": "trained", "measured": "measured", "near": "reached",
-            "sigma": "sigma", "scorer": "scorer", "gain": "gain", "±": "margin", "epoch": "epoch",
-            "promoted": "promoted", "s": "seconds", "CPU s": "cpu_seconds",
+            "set": "set", "head": "head", "traced": "traced", "trained": "trained", "measured": "measured",
+            "near": "reached", "sigma": "sigma", "scorer": "scorer", "gain": "gain", "±": "margin", "epoch": "epoch",
+            "promoted": "promoted", "s": "seconds", "CPU s": "cpu_seconds", "bytes": "bytes",
         },
     )  # fmt: skip
     command.show_table(
@@ -156,7 +173,8 @@ def show(results: Sequence[dict[str, Any]]) -> None:
         [
             {"name": f"{result['set']}, {name}{learnt}", **figures}
             for result in results
-            for when, learnt in (("before", ""), ("after", ", learnt"))
+            for when, learnt in (("before", ""), ("after", f", learnt by {result['head']}"))
+            if when == "after" or result["head"] == results[0]["head"]
             for name, figures in result[when].items()
         ],
         {"set, strategy": "name"} | {f"R@{k}": str(k) for k in RANKS} | {"ms": "ms"},
@@ -177,7 +195,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--least", type=command.positive, default=LEAST, metavar="N", help=f"learn from N questions on ({LEAST})"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object per set and line instead of tables")
+    parser.add_argument(
+        "--heads", nargs="+", choices=get_args(HeadName), default=["compact"], help="what learns, one after the other"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object per set, head and line instead of tables")
     options = parser.parse_args(arguments)
     return command.run(lambda: _run(options))
 
@@ -195,9 +216,11 @@ def _run(options: argparse.Namespace) -> None:
     for folder in data.find_sets(options.data, options.sets):
         questions = data.load(folder, options.limit)
         with tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary:
-            results.append(measure(questions, embedder, Path(temporary) / f"{questions.name}.db", options.least))
-        if options.json:
-            print(json.dumps(results[-1]), flush=True)
+            path = Path(temporary) / f"{questions.name}.db"
+            for result in measure(questions, embedder, path, options.least, options.heads):
+                results.append(result)
+                if options.json:
+                    print(json.dumps(result), flush=True)
     if not options.json:
         show(results)
 

@@ -43,7 +43,7 @@ class Learning:
         self._memory = memory
         self._models = models
         self._writer = writer
-        self._enabled, self._calls = settings.enabled, settings.calls
+        self._enabled, self._calls, self._head = settings.enabled, settings.calls, settings.scorer
         self._publish = publish
         self._busy = threading.Lock()
         self._closing = threading.Event()
@@ -66,7 +66,7 @@ class Learning:
             return ""
         if done.promoted:
             self._publish(wire.Notice("info", f"Learnt at night: {done.reason} To take it back: pal learn --undo"))
-        return done.reason
+        return f"{done.reason} {done.instead}".strip()
 
     def study(
         self,
@@ -83,6 +83,7 @@ class Learning:
             report = self._memory.study(
                 self._model(),
                 calls=self._calls,
+                head=self._head,
                 dry_run=dry_run,
                 write=write or (lambda unit: self._writer.submit(unit).result()),
                 progress=lambda progress: tell(_progress(progress)),
@@ -133,7 +134,7 @@ def learnt(report: Report, dry_run: bool) -> wire.Learnt:
     return wire.Learnt(
         report.questions, sum(report.labels.values()), report.calls, report.calls_ended, report.trained,
         report.measured, report.sigma, report.scorer, report.margin, report.reached, report.shadow, report.promoted,
-        report.reason, dry_run, report.seconds,
+        report.reason, dry_run, report.seconds, report.head, report.instead,
     )  # fmt: skip
 
 

@@ -111,6 +111,10 @@ class LearningSettings:
 
     enabled: bool = setting(True, "Whether it happens every night by itself.")
     calls: int = setting(30, "Questions a night of which a model is asked what they needed; 0: it is not asked.")
+    scorer: Literal["compact", "full"] = setting(
+        "compact",
+        "What learns: compact, by 33 figures of each link; full, by the vectors themselves, with the extra `local`.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

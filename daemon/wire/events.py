@@ -152,7 +152,8 @@ class Learnt:
     asked, and why of no more. `trained` on some, `measured` on the newest: `before` and `after` are the percent of what
     they needed that is found, `margin` half the 95 % interval of the difference; `near`: what could be found at all;
     `shadow`: what an earlier scorer that is not used finds in the questions since it was made. `promoted`: it is used
-    from now on, with `dry_run` it would be."""
+    from now on, with `dry_run` it would be. `scorer` is what learnt, compact or full; `instead`: why not the other one
+    that was wanted."""
 
     questions: int
     labels: int
@@ -169,6 +170,8 @@ class Learnt:
     reason: str
     dry_run: bool = False
     seconds: float = 0.0
+    scorer: str = "compact"
+    instead: str = ""
 
 
 @dataclass(frozen=True, slots=True)

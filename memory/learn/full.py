@@ -185,7 +185,9 @@ def train_full(
     draw = np.random.default_rng(seed)
     begin = _beginning(len(examples[0].features.query), draw)
     values: list[Any] = [torch.tensor(one, requires_grad=True) for one in (begin.into, begin.bias, begin.out)]
-    adam = torch.optim.Adam(values, scorer.RATE, (scorer.FIRST, scorer.SECOND), scorer.TINY, weight_decay=scorer.DECAY)
+    adam = torch.optim.Adam(
+        values, scorer.RATE, (scorer.FIRST, scorer.SECOND), scorer.TINY, weight_decay=scorer.DECAY, fused=True
+    )
 
     def step(example: Example[Triples]) -> None:
         logits = torch_logits(values, example.features)
@@ -197,7 +199,14 @@ def train_full(
     def now() -> FullScorer:
         return FullScorer(*(value.detach().numpy().copy() for value in values))
 
-    return fitted(begin, step, now, examples, held, draw, epochs, rank, tick)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(
+        1
+    )  # a step is so short that several wait for each other: ten times the time on a busy machine
+    try:
+        return fitted(begin, step, now, examples, held, draw, epochs, rank, tick)
+    finally:
+        torch.set_num_threads(threads)
 
 
 def torch_logits(values: Sequence[Any], features: Triples) -> Any:

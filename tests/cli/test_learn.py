@@ -42,7 +42,7 @@ def promoted(home: Path) -> None:
 def test_few_questions_are_too_few_and_it_says_so(town: Shell) -> None:
     said = town.pal("learn")
     assert said.code == 0
-    assert "0 with 0 labels" in said.out
+    assert "0 with 0 labels" in said.out and "Scorer     compact\n" in said.out
     assert f"not used. It takes {LEAST} questions to learn from; so far: 0." in said.out
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from daemon.models import Models
 from daemon.settings import LearningSettings, Settings
 from daemon.writer import Writer
 from memory import Memory
+from memory.learn.heads import NO_TORCH
 from memory.learn.night import Report
 from plugins import manager
 
@@ -76,11 +79,28 @@ def test_nothing_happens_at_night_where_nobody_wants_it(tmp_path: Path) -> None:
     place.memory.close()
 
 
+@pytest.mark.parametrize("installed", [True, False])
+def test_what_learns_is_what_the_settings_say_if_it_can(
+    installed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not installed:
+        monkeypatch.setitem(sys.modules, "torch", None)
+    elif not find_spec("torch"):
+        pytest.skip("the extra `local` is not installed")
+    place = Place(tmp_path, LearningSettings(scorer="full"))
+    done, said = place.learning.study(True, place.told.append), place.learning.at_night(lambda unit: unit(), bool)
+    assert (done.scorer, done.instead) == (("full", "") if installed else ("compact", NO_TORCH))
+    assert said == f"{done.reason} {done.instead}".strip()
+    place.writer.close(5)
+    place.memory.close()
+
+
 def test_clients_get_the_figures_of_the_report() -> None:
     report = Report(
         questions=250, labels={"citation": 700, "random": 9000}, calls=3, trained=160, measured=50, sigma=70.0,
-        scorer=75.0, margin=2.0, reached=90.0, promoted=True, reason="Because.", seconds=1.5,
+        scorer=75.0, margin=2.0, reached=90.0, promoted=True, reason="Because.", seconds=1.5, head="full",
     )  # fmt: skip
     found = learnt(report, False)
     assert (found.questions, found.labels, found.before, found.after) == (250, 9700, 70.0, 75.0)
+    assert (found.scorer, found.instead) == ("full", "")
     assert wire.parse_event(wire.event_line(found)) == found

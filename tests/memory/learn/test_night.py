@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from memory import Memory
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.learn import heads, night
+from memory.learn.full import FullScorer, width
 from memory.learn.night import LEAST, Progress, Report, decided
-from memory.learn.scorer import Gain
+from memory.learn.scorer import EdgeScorer, Gain
 from memory.llm import LlmRequest, Reply
 from memory.protocols import Embedder
 from memory.store import training
 from tests.memory.learn import school
+from tests.memory.learn.trials import scorer_of
 
 QUESTIONS = 40
+
+needs_torch = pytest.mark.skipif(not find_spec("torch"), reason="the extra `local` is not installed")
 
 
 class Picker:
@@ -161,8 +169,6 @@ def test_what_is_promoted_is_used_and_can_be_taken_back(memory: Memory) -> None:
 
 
 def _numbers(seed: int) -> bytes:
-    from tests.memory.learn.trials import scorer_of
-
     return scorer_of(seed).packed()
 
 
@@ -242,3 +248,79 @@ def test_what_is_not_used_is_measured_by_the_questions_that_come_later(memory: M
     second = learn(memory, dry_run=True)
     assert second.shadow is not None and second.shadow_sigma is not None
     assert 0 <= second.shadow_sigma <= second.shadow <= 100
+
+
+def put_into_use(memory: Memory, *scorers: EdgeScorer) -> None:
+    """Promotes them one after the other, as nights would."""
+    with memory.store.writing() as conn:
+        for t, scorer in enumerate(scorers):
+            model = training.store_model(conn, heads.kind(memory.embedder.name), t, scorer.packed(), {})
+            training.promote(conn, model)
+    memory._use_scorer()
+
+
+@needs_torch
+def test_the_full_head_learns_from_the_same_questions_and_is_kept_as_what_it_is(memory: Memory) -> None:
+    compact, full = learn(memory, dry_run=True), learn(memory, head="full")
+    assert (compact.head, full.head, full.instead) == ("compact", "full", "")
+    for figure in ("questions", "trained", "measured", "sigma", "reached", "labels"):
+        assert getattr(full, figure) == getattr(compact, figure)
+    assert full.scorer is not None and models(memory)[0].metrics["head"] == "full"
+    again = heads.unpacked(models(memory)[0], memory.embedder.dimension)
+    assert isinstance(again, FullScorer) and again.packed() == models(memory)[0].params
+
+
+@needs_torch
+def test_a_head_has_to_find_more_than_the_other_that_is_in_use_and_is_measured_when_it_is_not(memory: Memory) -> None:
+    full = learn(memory, head="full", now=school.BEGAN + 20)
+    compact = learn(memory)
+    assert compact.active is None and compact.shadow is not None
+    stored = heads.unpacked(next(one for one in models(memory) if one.id == full.model), memory.embedder.dimension)
+    assert stored is not None
+    put_into_use(memory, stored)
+    assert learn(memory, dry_run=True).active == full.scorer
+
+
+def test_a_scorer_of_either_head_is_used_and_taking_it_back_goes_on_to_the_other(memory: Memory) -> None:
+    d = memory.embedder.dimension
+    draw = np.random.default_rng(1)
+    full = FullScorer(*(draw.normal(size=size).astype(np.float32) for size in ((width(d), d), d, d)))
+    plain, _ = _order(memory), put_into_use(memory, scorer_of(1))
+    compact, _ = _order(memory), put_into_use(memory, full)
+    assert len({tuple(plain), tuple(compact), tuple(_order(memory))}) == 3
+    memory.unstudy()
+    assert _order(memory) == compact
+    memory.unstudy()
+    assert _order(memory) == plain
+
+
+def _order(memory: Memory) -> list[tuple[int, float]]:
+    settings = replace(memory.settings.recall, strategy="entities", replay=False)
+    memory.settings = replace(memory.settings, recall=settings)
+    return [(hit.episode.id, round(hit.score, 6)) for hit in memory.recall("Where does the friend of Ana live?").hits]
+
+
+WITHOUT = """
+import sys
+sys.modules["torch"] = None  # as where it is not installed
+from pathlib import Path
+from memory import Memory
+from memory.learn import night
+from plugins import manager
+with Memory.open(Path(sys.argv[1]), embedder=manager.load().embedder("static")) as memory:
+    scorer = memory._serving.scorer
+    seen = memory.recall("Where does the friend of Ana live?").hits
+    report = night.night(memory.store, memory._serving, memory.settings.recall, least=20, head="full")
+    print(scorer.head, len(seen) > 0, report.head, report.trained, report.instead, sep="|")
+"""
+
+
+def test_without_pytorch_the_compact_head_learns_and_what_the_full_one_learnt_is_used(memory: Memory) -> None:
+    d = memory.embedder.dimension
+    put_into_use(memory, FullScorer(*(np.ones(size, np.float32) for size in ((width(d), d), d, d))))
+    path = memory.store.path
+    memory.close()
+    run = subprocess.run([sys.executable, "-c", WITHOUT, str(path)], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == f"full|True|compact|26|{heads.NO_TORCH}"
+    assert "pip install 'palimpsest[local]'" in heads.NO_TORCH
