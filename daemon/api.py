@@ -39,7 +39,7 @@ from daemon.tasks import Tasks
 from daemon.watch import Watcher
 from daemon.writer import Writer
 from memory import Memory
-from memory.answer.ladder import ModelChoice
+from memory.answer.wish import ModelChoice
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
 from memory.learn.diagnose import TRACES
 from memory.nouns import Policy, Recall, Stats

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
 from memory.answer import shape
 from memory.answer.followup import BEFORE, followed
-from memory.answer.ladder import ModelChoice, Wish, answer
+from memory.answer.ladder import Again, answer
 from memory.answer.parts import parts
+from memory.answer.wish import ModelChoice, Wish
 from memory.nouns import Answer, AskEvent, Effort, Recall, Scope
 from memory.protocols import ChooseLLM, Embedder
 from memory.recall import pipeline, scope
 from memory.recall.analyse import analyse
+from memory.recall.sketching import TRAVERSER, Sketch
 from memory.remembering import Remembering
 from memory.serving import Serving
 from memory.settings import MemorySettings
@@ -99,7 +101,12 @@ class Asking(Remembering):
         follows, newest = searched if wish.question else "", int(found.graph.episode_ids.max(initial=0))
         plan = Plan(wish.as_of, within, wish.now, wish.effort, follows, newest)
         wish = replace(wish, plan=plan)
-        outcome = yield from answer(self.store.reading, found, embedder, self.settings.answer, models, wish, of_parts)
+        again = (
+            self._sketching(searched, within, wish) if TRAVERSER in self.settings.recall.strategy.split("+") else None
+        )
+        outcome = yield from answer(
+            self.store.reading, found, embedder, self.settings.answer, models, wish, of_parts, again
+        )
         trace, said = outcome.found.recall.trace.extended(*outcome.steps), outcome.answer
         trace = replace(trace, question=wish.question or trace.question)
         trace_id = self._keep(trace, said, plan, outcome, parent)
@@ -108,6 +115,14 @@ class Asking(Remembering):
             return
         yield said.traced(trace_id)
         self._settle()
+
+    def _sketching(self, question: str, within: Scope | None, wish: Wish) -> Again:
+        """Finds what was found for a question once more, led by what a model sketched."""
+
+        def again(sketches: Sequence[Sketch]) -> pipeline.Found:
+            return self._find(question, self._many(question), wish.as_of, within, wish.now, wish.replay, sketches)
+
+        return again
 
     def _many(self, question: str) -> int:
         """How many episodes an answer to it is made from."""
@@ -129,6 +144,7 @@ class Asking(Remembering):
         within: Scope | None,
         now: datetime | None,
         replay: bool = True,
+        sketches: Sequence[Sketch] = (),
     ) -> pipeline.Found:
         scope.checked(as_of, within, now)
         with self._asking() as (conn, serving):
@@ -136,7 +152,7 @@ class Asking(Remembering):
             return pipeline.recall(
                 conn, serving.snapshot, serving.embedder, settings, question, k, as_of, within,
                 self.settings.person.names or serving.owner, now,
-                self._remembered_by(serving.embedder_id) if replay else None, serving.scorer,
+                self._remembered_by(serving.embedder_id) if replay else None, serving.scorer, sketches,
             )  # fmt: skip
 
     @contextmanager

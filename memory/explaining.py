@@ -8,8 +8,8 @@ from datetime import datetime
 
 from memory.answer.allowance import ALLOWED
 from memory.answer.extract import extract
-from memory.answer.ladder import ModelChoice, Wish
 from memory.answer.whynot import whynot
+from memory.answer.wish import ModelChoice, Wish
 from memory.asking import Asking
 from memory.nouns import AskEvent, Citation, Fact, Visit
 from memory.protocols import ChooseLLM

@@ -11,16 +11,22 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
-from typing import Literal
+from time import perf_counter
+from typing import Any, Literal, NamedTuple
 
 from memory.answer.grounding import Proof
 from memory.answer.lines import Line, stems
 from memory.answer.standing import holds_at
+from memory.graph import Floats
+from memory.learn import heads
+from memory.learn.scorer import EdgeScorer
 from memory.llm import about_tokens
-from memory.nouns import Episode
+from memory.nouns import Episode, Step
+from memory.protocols import Embedder
+from memory.recall.filter import LEAST, Candidate, worths
 from memory.recall.pipeline import Found
 from memory.statement import NAMELESS, statement
-from memory.store import episodes, facts, graph, relations, revisions
+from memory.store import episodes, facts, graph, relations, revisions, training
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.times import from_ms
@@ -111,12 +117,24 @@ def fitted(pieces: Sequence[Piece], tokens: int, left_out: int = 0) -> Context:
     return Context(tuple(one if one.against in there else replace(one, against=0) for one in chosen), left_out)
 
 
-def gathered(conn: Connection, found: Found, lines: Sequence[Line], chosen: Collection[int] = ()) -> tuple[Piece, ...]:
-    """All that may be shown for a question: `lines` are those of the answer, in their order; of the passages the
-    `chosen` ones (episode ids) come first. `conn` must see what the recall saw."""
+class Gathered(NamedTuple):
+    """All that may be shown for a question, and how its facts were chosen."""
+
+    pieces: tuple[Piece, ...]
+    filter: Step
+
+
+def gathered(
+    conn: Connection, found: Found, lines: Sequence[Line], embedder: Embedder, chosen: Collection[int] = ()
+) -> Gathered:
+    """What may be shown: `lines` are those of the answer, in their order; of the passages the `chosen` ones (episode
+    ids) come first; `embedder` compares facts with the question. `conn` must see what the recall saw."""
     hits = [hit.episode for hit in found.recall.hits]
+    start = perf_counter()
+    facts, detail = _facts(conn, found, hits, embedder)
+    step = Step("filter", (perf_counter() - start) * 1000, detail)
     hits.sort(key=lambda episode: episode.id not in chosen)
-    return (*_facts(conn, found, hits), *map(_line, lines[:LINES]), *map(_passage, hits))
+    return Gathered((*facts, *map(_line, lines[:LINES]), *map(_passage, hits)), step)
 
 
 def _line(line: Line) -> Piece:
@@ -155,8 +173,12 @@ def _shown(number: int, piece: Piece, place: Mapping[int, int]) -> str:
 # Facts -----------------------------------------------------------------------------------------
 
 
-def _facts(conn: Connection, found: Found, hits: Sequence[Episode]) -> list[Piece]:
-    """Facts that hold and have to do with the question, the most first; beside each the one that contradicts it."""
+def _facts(
+    conn: Connection, found: Found, hits: Sequence[Episode], embedder: Embedder
+) -> tuple[list[Piece], dict[str, Any]]:
+    """Facts that hold and have to do with the question, the most first; beside each the one that contradicts it. And
+    for the trace how many there were to choose from, the ids of those, and of those that a scorer which is not used
+    would have shown."""
     told = {id for id, *_ in facts.of_episodes(conn, [episode.id for episode in hits])}
     near = [*found.seeds, *(graph.owner(conn) if found.question.of_owner else ())]
     known = {one.id: one for one in relations.by_id(conn, sorted(told))}
@@ -166,31 +188,63 @@ def _facts(conn: Connection, found: Found, hits: Sequence[Episode]) -> list[Piec
     current = [one for one in known.values() if one.modality in ("asserted", "plan") and holds_at(one, found.at)]
     tellers = _tellers(conn, found, [one.id for one in current])
     names = graph.object_labels(conn, sorted({node for one in current for node in (one.subject, one.object)}))
-    asked = set(stems(found.question.text, found.question.language))
-    weights: dict[int, float] = {}
     pieces: dict[int, Piece] = {}
+    candidates: list[Candidate] = []
+    asked = _Asked(found, near)
     for one in current:
         if one.id not in tellers:
             continue
         words = statement(names[one.subject], one.predicate, names[one.object])
-        shared = len(asked & set(stems(words, found.question.language)))
-        weights[one.id] = shared + (one.subject in near) + 0.5 * (one.object in near) + 0.5 * (one.id in told)
         episode, *span = tellers[one.id][0]
         start, end = _sentence(episode.text, *span)
         stays = not _may_leave(conn, one, (names[one.subject], names[one.object]), [of for of, *_ in tellers[one.id]])
         text = flat(words, HEAD) + _time(one)
         pieces[one.id] = Piece("fact", text, episode, start, episode.text[start:end], stays, id=one.id)
-    ranked = sorted(
-        (id for id in pieces if weights[id] > 1), key=lambda id: (-weights[id], -(known[id].told or 0), id)
-    )[:FACTS]
+        candidates.append(asked.candidate(one, words, episode.text[start:end], [of for of, *_ in tellers[one.id]]))
+    scores = worths(conn, found, candidates, embedder, _shadow(conn, found))
+
+    def best(worth: Floats) -> list[int]:
+        of = dict(zip(pieces, worth.tolist(), strict=True))
+        return sorted((id for id in of if of[id] > LEAST), key=lambda id: (-of[id], -(known[id].told or 0), id))[:FACTS]
+
     ordered: dict[int, Piece] = {}
-    for id in ranked:
+    for id in best(scores.used):
         ordered.setdefault(id, pieces[id])
         other = disputed.get(id)
         if other in pieces:
             ordered[id] = replace(pieces[id], against=other)
             ordered[other] = replace(pieces[other], against=id)
-    return list(ordered.values())
+    detail: dict[str, Any] = {"of": len(pieces), "facts": list(ordered)}
+    if scores.shadow is not None:
+        detail["shadow"] = best(scores.shadow)
+    return list(ordered.values()), detail
+
+
+class _Asked:
+    """What a question asks, to compare facts with."""
+
+    def __init__(self, found: Found, named: Collection[int]) -> None:
+        """`named`: the objects (node ids) that it names."""
+        self._named = named
+        self._language = found.question.language
+        self._words = set(stems(found.question.text, self._language))
+        top = max((hit.score for hit in found.recall.hits), default=0.0) or 1.0
+        self._ranks = {hit.episode.id: hit.score / top for hit in found.recall.hits}
+
+    def candidate(self, fact: Relation, words: str, sentence: str, tellers: Sequence[Episode]) -> Candidate:
+        rank = max(self._ranks.get(episode.id, 0.0) for episode in tellers)
+        shares = (self._share(words), self._share(f"{words} {sentence}"))
+        return Candidate(fact.id, words, fact.predicate, sentence, *shares, rank, fact.subject in self._named)
+
+    def _share(self, text: str) -> float:
+        """Of the question's words those that stand in a text."""
+        return len(self._words & set(stems(text, self._language))) / (len(self._words) or 1)
+
+
+def _shadow(conn: Connection, found: Found) -> EdgeScorer | None:
+    """The newest scorer, if it is not used: a night kept it to see what it would do."""
+    newest = training.newest(conn, heads.kind(found.embedder.name))
+    return None if newest is None or newest.active else heads.unpacked(newest, found.embedder.dimension)
 
 
 def _disputed(conn: Connection, ids: Sequence[int]) -> dict[int, int]:

@@ -17,30 +17,33 @@ from time import perf_counter
 from memory.answer import compose
 from memory.answer.allowance import ALLOWED, GUIDED, OF_AGENT, Allowance, Meter, Metered
 from memory.answer.compose import Written
-from memory.answer.context import Context, fitted, gathered
+from memory.answer.context import Context, Piece, fitted, gathered
 from memory.answer.ending import ended, extractive
 from memory.answer.extract import Extract, extract
 from memory.answer.lines import Line
 from memory.answer.shape import hint, shape
 from memory.answer.together import together
+from memory.answer.wish import ModelChoice, Wish
 from memory.errors import ModelError
 from memory.llm import NOTHING, LlmRequest, Usage, about_tokens
-from memory.nouns import Answer, Citation, Effort, Step, Token
-from memory.protocols import LLM, ChooseLLM, Embedder
+from memory.nouns import Answer, Citation, Step, Token
+from memory.protocols import LLM, Embedder
 from memory.recall.agent import agent
 from memory.recall.explore import Explorer
 from memory.recall.guided import guided
 from memory.recall.heuristic import heuristic
 from memory.recall.pipeline import Found
 from memory.recall.route import Assessment, Tier, assess, fits, onward
+from memory.recall.sketching import Sketch, sketched, sketcher
 from memory.recall.tools import Toolbox
 from memory.settings import AnswerSettings
 from memory.store import traces
 from memory.store.connect import Connection
 from memory.store.traces import Refused
-from memory.traced import PLAIN, Plan
 
 Reading = Callable[[], AbstractContextManager[Connection]]
+Again = Callable[[Sequence[Sketch]], Found]
+"""Recalls once more, led by sketches."""
 
 PROMPT = 400  # tokens of a request beside system, evidence and reply
 LEAST = 300  # tokens of evidence without which a model is not asked
@@ -50,31 +53,6 @@ DEEP = 5_000  # tokens of evidence that an answer with much effort may be writte
 NOT_OF_THIS = "What helped with such a question before does not speak of what this one names."
 
 Event = Step | Token | Citation
-
-
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
-    """Who may be asked: a model that writes the answer, and one that may drive the tools of memory. Without the first
-    the lines themselves are the answer."""
-
-    writer: ChooseLLM | None = None
-    driver: ChooseLLM | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What is asked beside what was searched for: the `question` as the person put it, where that is another, `now`,
-    `as_of`, the questions it may follow, whether it still matters, how much it may take, whether it is to use what is
-    remembered, and `plan`, as its trace will tell it."""
-
-    now: datetime | None = None
-    as_of: datetime | None = None
-    before: tuple[str, ...] = ()
-    cancelled: Callable[[], bool] | None = None
-    question: str = ""
-    effort: Effort = "normal"
-    replay: bool = True
-    plan: Plan = PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +77,12 @@ def answer(
     models: ModelChoice,
     wish: Wish,
     parts: Sequence[Found] = (),
+    again: Again | None = None,
 ) -> Generator[Event, None, Outcome]:
     """Answers from what was recalled, with as little as suffices; `parts` is what was recalled for each of the
-    questions that this one is made of. A connection must see what the recall saw."""
-    ladder = _Ladder(reading, found, embedder, settings, models, wish, parts)
+    questions that this one is made of, `again` recalls once more where a model's sketches may help. A connection must
+    see what the recall saw."""
+    ladder = _Ladder(reading, found, embedder, settings, models, wish, parts, again)
     said = yield from ladder.climbed()
     return Outcome(said, tuple(ladder.steps), ladder.found, ladder.tier, ladder.meter.calls, ladder.meter.usage,
                    tuple(ladder.expanded))  # fmt: skip
@@ -120,6 +100,7 @@ class _Ladder:
         models: ModelChoice,
         wish: Wish,
         parts: Sequence[Found],
+        again: Again | None,
     ) -> None:
         self.found = found
         self.steps: list[Step] = []
@@ -134,15 +115,17 @@ class _Ladder:
         self._wish = wish
         self._tried: set[Tier] = set()
         self._parts = parts
+        self._again = again
         self._chosen: dict[int, None] = {}  # episodes that a model chose
         self._shape = shape(found.question, tuple(found.seeds.values()))
-        self._collect(hit.episode.id for part in parts for hit in part.recall.hits[:OF_PART])
+        self._collect_parts()
 
     def climbed(self) -> Generator[Event, None, Answer]:
         if self._models.writer is not None and self.found.brought.evidence and not self._parts:
             answer = yield from self._replayed()
             if answer is not None:
                 return answer
+        yield from self._sketched()
         lines = yield from self._extracted()
         assessment = yield from self._assessed(lines)
         if not assessment.enough and self._wish.effort != "quick":
@@ -151,8 +134,9 @@ class _Ladder:
         if self._models.writer is None:
             return (yield from extractive(lines))
         while True:
+            pieces = yield from self._gathered(self.found, lines.lines)
             try:
-                picked = self._picked(self.found, lines.lines, self._most)
+                picked = self._picked(pieces, self._most)
             except ModelError as error:
                 return (yield from extractive(lines, str(error)))
             except Exception as error:  # a model of somebody else's
@@ -181,8 +165,9 @@ class _Ladder:
         enough = bool(evidence) and may_try and (same or fits(known, evidence, asked))
         detail = {"tier": "R0", "enough": enough, "gaps": [] if enough else [NOT_OF_THIS]}
         yield self._done(Step("route", (perf_counter() - start) * 1000, detail))
+        pieces = (yield from self._gathered(known, ())) if enough else ()
         try:
-            picked = self._picked(known, (), REPLAYED_TOKENS) if enough else None
+            picked = self._picked(pieces, REPLAYED_TOKENS)
         except Exception:  # whatever is wrong with the models, it is told where all of the evidence is looked at
             picked = None
         if picked is None:
@@ -200,6 +185,20 @@ class _Ladder:
         reason = f"{why} what helped before."
         yield self._done(Step("route", 0.0, {"tier": "R2", "reason": reason}))
         return None
+
+    def _sketched(self) -> Generator[Event, None, None]:
+        """Recalls once more by what a model sketches, if the strategy has a use for it."""
+        if self._again is None or self._models.writer is None or self._wish.effort == "quick":
+            return
+        keep = Allowance(1, self._most + self._tokens_beside, 0)
+        llm = sketcher(self._models.writer, [hit.episode for hit in self.found.recall.hits])
+        if llm is not None:
+            question, cancelled = self.found.question.text, self._wish.cancelled
+            sketches, step = sketched(Metered(llm, self.meter, keep), question, now=self._now, cancelled=cancelled)
+            if sketches:
+                self.found = self._again(sketches)
+                self._collect_parts()
+            yield self._done(step)
 
     def _around(self) -> Generator[Event, None, None]:
         """Looks around what is named, without a model."""
@@ -219,9 +218,9 @@ class _Ladder:
         why = (
             "The model does not find the answer in it." if said.no_answer else "Nothing that the model wrote is proved."
         )
-        keep = Allowance(1, self._tokens_of_answer(context), 0)
+        keep = Allowance(1, about_tokens(context.text()) + self._tokens_beside, 0)
         while True:
-            driver = self._driving()
+            driver = self._models.to_drive() if self._wish.effort == "deep" else None
             rise = onward(
                 self.found,
                 effort=self._wish.effort,
@@ -301,22 +300,17 @@ class _Ladder:
                 return Written(no_answer=True, missing=one.missing, failed=why)
         return None
 
-    def _driving(self) -> LLM | None:
-        """The model that may drive tools, one on this machine first; None if there is none that can be reached."""
-        if self._models.driver is None or self._wish.effort != "deep":
-            return None
-        try:
-            return self._models.driver(True) or self._models.driver(False)
-        except Exception:  # whatever is wrong with it, the question goes on without
-            return None
+    def _collect_parts(self) -> None:
+        self._collect(hit.episode.id for part in self._parts for hit in part.recall.hits[:OF_PART])
 
     def _collect(self, episodes: Iterable[int]) -> None:
         with self._reading() as conn:
             self.found = self.found.collecting(conn, episodes)
 
-    def _tokens_of_answer(self, context: Context) -> int:
-        """What an answer from more evidence than this may take."""
-        return about_tokens(context.text()) + about_tokens(compose.SYSTEM) + PROMPT + self._settings.answer_tokens
+    @property
+    def _tokens_beside(self) -> int:
+        """What an answer takes beside its evidence."""
+        return about_tokens(compose.SYSTEM) + PROMPT + self._settings.answer_tokens
 
     @property
     def _question(self) -> str:
@@ -354,12 +348,17 @@ class _Ladder:
         wanted = self._settings.context_tokens
         return max(DEEP, wanted) if self._wish.effort == "deep" else wanted
 
-    def _picked(self, found: Found, lines: Sequence[Line], most: int) -> tuple[LLM, Context] | None:
+    def _gathered(self, found: Found, lines: Sequence[Line]) -> Generator[Event, None, tuple[Piece, ...]]:
+        """All that a model may get to read."""
+        with self._reading() as conn:
+            all_there_is = gathered(conn, found, lines, self._embedder, self._chosen)
+        yield self._done(all_there_is.filter)
+        return all_there_is.pieces
+
+    def _picked(self, pieces: Sequence[Piece], most: int) -> tuple[LLM, Context] | None:
         """The model that answers, and the evidence that it gets, of `most` tokens; None if there is no model, or no
         room for evidence. Raises what the choice of a model raises."""
         assert self._models.writer is not None
-        with self._reading() as conn:
-            pieces = gathered(conn, found, lines, self._chosen)
         chosen = compose.chosen(self._models.writer, pieces)
         if chosen is None:
             return None

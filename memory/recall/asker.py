@@ -26,7 +26,7 @@ REPLY = 64  # tokens
 DONE = "DONE"
 
 _NUMBER = re.compile(r"(?<![\w.,:/-])\d{1,4}(?![\w/:-]|[.,]\d)", re.ASCII)
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
 class StoppedError(Exception):
@@ -146,7 +146,7 @@ def _first(line: str, tokens: int) -> str:
 def chosen(said: str, n: int, most: int) -> tuple[tuple[int, ...], bool]:
     """Places of what a reply chooses of `n` options, at most so many; and whether it says that it is done. Of a longer
     reply the first line that holds a number of an option counts."""
-    text = _THOUGHT.sub("", said).strip()
+    text = THOUGHT.sub("", said).strip()
     if re.match(rf"\W*{DONE}\b", text, re.IGNORECASE):
         return (), True
     for line in text.splitlines():

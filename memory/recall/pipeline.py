@@ -155,12 +155,14 @@ def recall(
     now: datetime | None = None,
     remembered: Remembered | None = None,
     scorer: EdgeScorer | None = None,
+    sketches: Sequence[Sequence[str]] = (),
 ) -> Found:
     """The `k` best episodes for a question, best first. `conn` reads; `snapshot` is kept for the whole question.
 
     `names` are those of the person whose memory it is; `now` is when the question is asked, by default the clock's time
     or `as_of`. `remembered` is what edges remember of earlier questions; without it none is replayed.
-    `scorer`: what was learnt at night about edges, for the strategies that use it.
+    `scorer`: what was learnt at night about edges, for the strategies that use it; `sketches`: over which relations an
+    answer may be reached, for those that use them.
     """
     recorder = Recorder(well_formed(text))
     graph = snapshot.graph
@@ -211,7 +213,7 @@ def recall(
                             as_of, timeless)  # fmt: skip
             detail.update(brought.told())
     walk: Walk | None = None
-    start = _start(conn, snapshot, embedder, settings, question, scores, seeds, mask, holds)
+    start = _start(conn, snapshot, embedder, settings, question, scores, seeds, mask, holds, sketches)
     start = replace(
         start, memory=brought.replayed.fires, scorer=scorer, at=to_ms(as_of or now or datetime.now(UTC)) or 0
     )
@@ -289,6 +291,7 @@ def _start(
     objects: dict[int, float],
     mask: Bools,
     holds: Moment,
+    sketches: Sequence[Sequence[str]],
 ) -> Seeds:
     """Where a walk starts, and what leads it; without vectors the text scores alone."""
     if not scores.best_cosine:
@@ -302,7 +305,7 @@ def _start(
     relevance = Relevance(
         snapshot.graph, scores.fused, scores.vector, mask, lambda: embedder.embed_query(question.text), meaning
     )
-    words = wording(conn, snapshot, embedder, question.text)
+    words = wording(conn, snapshot, embedder, question.text, sketches=sketches)
     return Seeds(scores.fused, objects, relevance, meaning, when=holds, wording=words)
 
 

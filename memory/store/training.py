@@ -169,15 +169,22 @@ def store_model(conn: Connection, kind: str, t: int, params: bytes, metrics: Map
     return int(id)
 
 
+_MODEL = "SELECT id, kind, t, params, metrics, active FROM ml_model"
+
+
+def _model(id: int, kind: str, t: int, params: bytes, metrics: str | None, active: int) -> Model:
+    return Model(id, kind, t, params, json.loads(metrics or "{}"), bool(active))
+
+
 def models(conn: Connection, kind: str) -> list[Model]:
     """All models of a kind, the newest first."""
-    rows = conn.execute(
-        "SELECT id, kind, t, params, metrics, active FROM ml_model WHERE kind = ? ORDER BY id DESC", (kind,)
-    )
-    return [
-        Model(id, kind, t, params, json.loads(metrics or "{}"), bool(active))
-        for id, kind, t, params, metrics, active in rows
-    ]
+    return [_model(*row) for row in conn.execute(f"{_MODEL} WHERE kind = ? ORDER BY id DESC", (kind,))]
+
+
+def newest(conn: Connection, kind: str) -> Model | None:
+    """The model that was made last, used or not; None if there is none."""
+    row = conn.execute(f"{_MODEL} WHERE kind = ? ORDER BY id DESC LIMIT 1", (kind,)).fetchone()
+    return None if row is None else _model(*row)
 
 
 def active(conn: Connection, kind: str) -> Model | None:

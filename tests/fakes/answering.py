@@ -45,6 +45,12 @@ def places(body: dict[str, Any]) -> dict[int, str]:
     return {int(number): text for number, text in re.findall(r"^\[(\d+)\] (.*)$", found[2], re.M)} if found else {}
 
 
+def sketches(body: dict[str, Any]) -> bool:
+    """Whether it is asked for sketches: it sees the question and nothing beside."""
+    said = prompt(body)
+    return "The question:\n" in said and len(FENCED.findall(said)) == 1
+
+
 def best(body: dict[str, Any]) -> tuple[int, str]:
     """The piece that shares most words with the question, the first of several."""
     wanted = set(re.findall(r"\w{4,}", question(body).lower()))
@@ -54,7 +60,9 @@ def best(body: dict[str, Any]) -> tuple[int, str]:
 
 def answers(body: dict[str, Any]) -> Reply:
     """Says the first sentence of the piece that shares most words with the question, and cites it; looks nowhere
-    else."""
+    else, and knows of no sketch."""
+    if sketches(body):
+        return Says("NONE", read=120, written=1)
     if places(body):
         return Says("DONE", read=400, written=2)
     number, text = best(body)

@@ -221,7 +221,7 @@ SAID = st.one_of(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(SAID, min_size=1, max_size=5), st.sampled_from(sorted(ALLOWED)))
 def test_no_model_takes_more_than_is_allowed(fleet_of_all: Desk, says: list[str | None], effort: Effort) -> None:
     llm: LLM = _Any(says)
