@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -20,58 +17,13 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.learn.edges import packed
 from memory.nouns import Decision, Fact
 from memory.protocols import Embedder
-from memory.settings import FactSettings, MemorySettings, PersonSettings
 from memory.store import edge_memory, facts, relations
 from memory.store.connect import Connection
 from memory.store.edge_memory import Slots
-from memory.write.told import OWNER, Telling, ToldObject, ToldRelation, ToldThesis
+from memory.write.told import OWNER, Telling, ToldThesis
+from tests.memory.telling import UNTOLD, day, fresh, held, relation, state, tell, written
 
-UNTOLD = MemorySettings(facts=FactSettings(rules=False))
-
-
-@pytest.fixture
-def fresh(tmp_path: Path, static: Embedder) -> Iterator[Memory]:
-    """A memory that learns only what it is told."""
-    with Memory.open(tmp_path / "memory.db", embedder=static, settings=UNTOLD) as memory:
-        yield memory
-
-
-def day(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
-
-
-def written(memory: Memory, text: str, at: str, source: str | None = None) -> int:
-    """The id of a new note's one episode."""
-    receipt = memory.remember(text, source=source or f"note {at} {text}", at=day(at))
-    return receipt.episode_ids[0]
-
-
-def relation(text: str, quote: str, subject: str, predicate: str, object: str, **more: Any) -> ToldRelation:
-    start = text.index(quote)
-    return ToldRelation(
-        subject=subject, predicate=predicate, object=object, start=start, end=start + len(quote), **more
-    )
-
-
-def tell(memory: Memory, at: str, text: str, *told: tuple[str, str, str], model: str | None = None, **more: Any) -> Any:
-    """A note of that day that tells these relations with its whole text."""
-    episode = written(memory, text, at)
-    relations = tuple(relation(text, text, *one, **more) for one in told)
-    return memory.learn({episode: Telling("model" if model else "rule", relations)}, model)
-
-
-def held(memory: Memory, name: str, **how: Any) -> list[str]:
-    """What is known of the relations of `name`, as "predicate object", by name."""
-    return sorted(f"{f.predicate} {f.objects[1]}" for f in memory.facts(name, **how) if f.kind == "relation")
-
-
-def state(memory: Memory) -> list[tuple[Any, ...]]:
-    """All relations with all that a revision may change."""
-    with memory.store.reading() as conn:
-        return conn.execute(
-            "SELECT id, src, dst, pred_id, valid_from, valid_to, superseded_by, t_expired FROM edge"
-            " WHERE kind = 'rel' ORDER BY id"
-        ).fetchall()
+__all__ = ["fresh"]
 
 
 def test_a_newer_fact_ends_the_older_one(fresh: Memory) -> None:
@@ -274,36 +226,6 @@ def test_a_note_that_is_gone_replaces_nothing_any_more(fresh: Memory) -> None:
     assert held(fresh, "Ana") == ["lives in Leipzig"], "nobody has said that it is not so"
 
 
-def test_names_are_resolved_in_their_passage(fresh: Memory) -> None:
-    sole, iwu = ToldObject("Marta Sole", "person", ("Marta",)), ToldObject("Marta Iwu", "person")
-    for at, told, place in (("2023-01-01", sole, "Lisbon"), ("2023-02-01", iwu, "Malmö")):
-        text = f"{told.name} is here. Marta lives in {place}."
-        episode = written(fresh, text, at)
-        fresh.learn({episode: Telling("model", (relation(text, text, "Marta", "lives in", place),), (), (told,))}, "m")
-    assert held(fresh, "Marta Sole") == ["lives in Lisbon"]
-    assert held(fresh, "Marta Iwu") == ["lives in Malmö"]
-    assert fresh.revisions(state="all") == [], "they are two persons"
-
-
-def test_an_alias_finds_both(fresh: Memory) -> None:
-    circle = ToldObject("Vertalerskring Oost", "organisation", ("VKO",))
-    tell(fresh, "2023-01-01", "VKO dues are 50.", ("VKO", "annual dues", "50"), cardinality="one")
-    text = "Vertalerskring Oost (VKO) now asks 60 a year."
-    episode = written(fresh, text, "2024-01-01")
-    told = relation(text, text, "VKO", "annual dues", "60", cardinality="one")
-    fresh.learn({episode: Telling("rule", (told,), (), (circle,))})
-    assert held(fresh, "VKO") == ["annual dues 60"]
-
-
-def test_the_owner_gets_a_name_later(static: Any, tmp_path: Any) -> None:
-    with Memory.open(tmp_path / "m.db", embedder=static, settings=UNTOLD) as memory:
-        tell(memory, "2023-01-01", "I live in Utrecht.", (OWNER, "lives in", "Utrecht"))
-    settings = replace(UNTOLD, person=PersonSettings(names=("Ana Ruiz",)))
-    with Memory.open(tmp_path / "m.db", embedder=static, settings=settings) as memory:
-        tell(memory, "2024-01-01", "Ana Ruiz has moved.", ("Ana", "lives in", "Leipzig"))
-        assert held(memory, "me") == held(memory, "Ana Ruiz") == ["lives in Leipzig"]
-
-
 def test_theses_of_a_model_are_found_and_listed(fresh: Memory) -> None:
     text = "She got the job at Lumen on Monday."
     episode = written(fresh, text, "2024-01-01")
@@ -323,14 +245,6 @@ def test_unread_episodes_come_asked_about_first(fresh: Memory) -> None:
     assert fresh.unread(1)[0].id == old
     fresh.learn({old: Telling("model")}, "m")
     assert [episode.id for episode in fresh.unread(5)] == [new]
-
-
-def test_a_name_that_nothing_has_gets_those_that_begin_so(fresh: Memory) -> None:
-    tell(fresh, "2023-01-15", "Felix Oberholz lives in Utrecht.", ("Felix Oberholz", "lives in", "Utrecht"))
-    with pytest.raises(NotFoundError, match=r"Nothing is known of 'felix o'\. There is: Felix Oberholz, "):
-        fresh.facts("felix o")
-    with pytest.raises(NotFoundError, match=r"Nothing is known of 'Xaver'\.$"):
-        fresh.facts("Xaver")
 
 
 def test_wrong_ids_and_words(fresh: Memory) -> None:
@@ -382,31 +296,6 @@ def test_a_successor_begins_with_half_of_what_was_remembered_until_that_is_undon
     assert norms() == {old: 0.8, revision.new.id: 0.4}
     fresh.undo(revision.id)
     assert norms() == {old: 0.8}
-
-
-def test_a_person_says_that_two_are_one_and_that_they_are_not(fresh: Memory) -> None:
-    tell(fresh, "2023-01-15", "Liz lives in Utrecht.", ("Liz", "lives in", "Utrecht"))
-    tell(fresh, "2023-09-03", "Elizabeth moved to Leipzig.", ("Elizabeth", "lives in", "Leipzig"))
-    assert (held(fresh, "Liz"), fresh.revisions()) == (["lives in Utrecht"], [])
-    fresh.same("Liz", "Elizabeth")
-    assert held(fresh, "Liz") == held(fresh, "Elizabeth") == ["lives in Leipzig"]
-    with pytest.raises(InvalidInputError):
-        fresh.same("Elizabeth", "Liz")
-    fresh.apart("Elizabeth", "Liz")
-    assert (held(fresh, "Liz"), held(fresh, "Elizabeth")) == (["lives in Utrecht"], ["lives in Leipzig"])
-    with pytest.raises(InvalidInputError):
-        fresh.apart("Liz", "Elizabeth")
-
-
-def test_an_alias_that_a_model_took_wrongly_is_taken_away(fresh: Memory) -> None:
-    tell(fresh, "2023-01-15", "Berg costs 5.", ("Berg", "price", "5"))
-    text = "Bergson, called Berg, costs 7."
-    told = relation(text, text, "Bergson", "price", "7")
-    telling = Telling("model", (told,), (), (ToldObject("Bergson", "product", ("Berg",)),))
-    fresh.learn({written(fresh, text, "2024-01-15"): telling}, "m")
-    assert held(fresh, "Berg") == ["price 5", "price 7"]
-    fresh.apart("Berg", "Bergson")
-    assert (held(fresh, "Berg"), held(fresh, "Bergson")) == (["price 5"], ["price 7"])
 
 
 PLACES = ("Bonn", "Kyiv", "Lima", "Oslo", "Riga")

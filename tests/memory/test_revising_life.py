@@ -82,8 +82,10 @@ def seen(graph: Graph) -> dict[str, Any]:
 
 
 class Life(RuleBasedStateMachine):
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, sizes: list[int]) -> None:
+        """`sizes` gets the number of facts that were compared, each time."""
         super().__init__()
+        self.sizes = sizes
         self.memory = Memory.open(":memory:", embedder=embedder)
         self.pairs: list[tuple[int, int]] = []
 
@@ -180,13 +182,17 @@ class Life(RuleBasedStateMachine):
         served = seen(self.memory._serving.snapshot.graph)
         for part in stored:
             assert served[part] == stored[part], part
+        self.sizes.append(len(stored["relations"]))
         assert self.memory.check().problems == ()
 
 
 def test_any_life_is_served_as_it_is_stored(static: Embedder) -> None:
+    sizes: list[int] = []
+
     class Born(Life):
         def __init__(self) -> None:
-            super().__init__(static)
+            super().__init__(static, sizes)
 
     how = settings(max_examples=25, stateful_step_count=15, deadline=None, derandomize=True)
     run_state_machine_as_test(Born, settings=how)
+    assert max(sizes) > 1, "some life had several facts that were compared"

@@ -11,7 +11,7 @@ from memory import Memory
 from memory.nouns import Decision, Document, Fact
 from memory.protocols import Embedder
 from memory.write.told import Telling
-from tests.memory.test_revising import day, held, relation, state
+from tests.memory.telling import day, held, relation, state
 
 
 @pytest.fixture

@@ -111,6 +111,7 @@ async def test_what_was_typed_meanwhile_survives_a_question_that_comes_back() ->
         chat.screen.prompt.insert("half a th")
         await chat.pilot.press("escape")
         await chat.until(lambda: chat.screen.prompt.text == "One?\nhalf a th")
+        assert "half a th" in chat.text() and "Stopped." in chat.text()
 
 
 async def test_late_events_of_a_stopped_question_change_nothing() -> None:

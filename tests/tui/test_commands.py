@@ -57,6 +57,7 @@ async def test_an_addition_outlives_its_session(tmp_path: Path) -> None:
         await chat.pilot.press("ctrl+n")
         script.give(wire.Added(1, 1, 0, 0))
         await chat.until(lambda: "1 source read, 1 episode." in chat.words())
+        assert notes(chat) == [] and "Ask your memory." in chat.text(), "it is told beside the new session, not in it"
 
 
 async def test_watch_says_that_it_watches(tmp_path: Path) -> None:
@@ -96,19 +97,24 @@ async def test_commands_do_what_their_keys_do() -> None:
     async with chatting(world.client(kept=world.sessions())) as chat:
         await chat.send("/help")
         await chat.until(lambda: isinstance(chat.app.screen, HelpScreen))
+        assert "Choose an earlier session" in chat.words()
         await chat.pilot.press("escape")
         await chat.send("/sessions")
         await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+        assert "Opening times at Easter" in chat.text()
         await chat.pilot.press("escape")
         await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
         await chat.send("/last")
         await chat.until(lambda: len(chat.answers) == 3)
+        assert chat.said("#session-title") == "Who has the belt for the compressor?"
         await chat.send("/new")
         await chat.until(lambda: not chat.answers)
+        assert chat.said("#session-title") == "" and "Ask your memory." in chat.text()
         await chat.send("/theme parchment")
         await chat.until(lambda: chat.app.theme == "parchment")
         await chat.send("/quit")
         await chat.until(lambda: chat.app.return_code == 0)
+        assert chat.client.asked == [], "none of them was a question"
 
 
 async def test_the_hints_follow_what_is_typed_and_tab_completes() -> None:

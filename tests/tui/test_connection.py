@@ -90,6 +90,7 @@ async def test_progress_is_shown_while_it_lasts() -> None:
         chat.client.state = replace(world.STATUS, sources=1904, episodes=9000)
         chat.client.live.give(wire.Progress(1904, 1904))
         await chat.until(lambda: "● 1,904 sources · 9,000 episodes" in chat.text())
+        assert "reading" not in chat.text()
 
 
 async def test_changes_bring_a_fresh_look_and_notices_are_shown() -> None:
@@ -162,3 +163,4 @@ async def test_errors_of_calls_are_told() -> None:
 
     async with chatting(Refusing(world.STATUS)) as chat:
         await chat.until(lambda: "Too many requests. Try again." in chat.words())
+        assert "Last session" not in chat.text() and chat.app.is_running

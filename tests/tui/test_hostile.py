@@ -117,6 +117,8 @@ async def test_pasted_commands_of_a_terminal_are_taken_out() -> None:
     async with chatting(world.client()) as chat:
         chat.app.post_message(Paste("one\r\ntwo\x1b]52;c;eA==\x07\u202e"))
         await chat.until(lambda: chat.screen.prompt.text == "one\ntwo]52;c;eA==")
+        assert "two]52;c;eA==" in chat.text() and not FORBIDDEN.search(chat.text().replace("\n", ""))
+        assert chat.client.asked == [] and chat.app.clipboard == ""
 
 
 def test_the_last_guard_lets_no_control_character_pass() -> None:

@@ -53,6 +53,7 @@ async def test_the_mouse_wheel_lets_go_of_the_end_and_finds_it_again() -> None:
             transcript.scroll_down(animate=False)
             await chat.pilot.pause()
         await chat.until(lambda: transcript.follows)
+        assert "Paragraph 39." in chat.text() and "new line" not in chat.text()
 
 
 async def test_asking_goes_to_the_end() -> None:
@@ -76,3 +77,4 @@ async def test_a_smaller_terminal_keeps_the_end_in_view() -> None:
         await chat.pilot.resize_terminal(20, 5)
         await chat.pilot.resize_terminal(200, 60)
         await chat.until(lambda: "Paragraph 39." in chat.text() and "Evidence" in chat.text())
+        assert chat.screen.conversation.transcript.follows

@@ -132,6 +132,7 @@ async def test_a_session_that_is_gone_is_reported() -> None:
         await chat.pilot.press("enter")
         await back(chat)
         await chat.until(lambda: "There is no session 7. Choose another one." in chat.words())
+        assert not chat.answers and chat.said("#session-title") == ""
 
 
 async def test_an_answer_that_broke_off_is_marked() -> None:

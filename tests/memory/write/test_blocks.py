@@ -114,9 +114,15 @@ def check(text: str, blocks: list[Block]) -> None:
     assert all(covered[match.start()] for match in re.finditer(r"[^\W_]", text))
 
 
+def letters(text: str) -> list[str]:
+    return re.findall(r"[^\W_]", text)
+
+
 @given(markdown | anything)
 def test_blocks_hold_every_word_in_order(text):
-    check(text, split(text))
+    blocks = split(text)
+    check(text, blocks)
+    assert letters(" ".join(block.text for block in blocks)) == letters(text)
 
 
 @given(st.text("ab \n\t\f\r\x0b\u00a0", max_size=60))

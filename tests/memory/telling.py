@@ -1,0 +1,62 @@
+"""A memory that learns only what it is told, and words for telling it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory import Memory
+from memory.protocols import Embedder
+from memory.settings import FactSettings, MemorySettings
+from memory.write.told import Telling, ToldRelation
+
+UNTOLD = MemorySettings(facts=FactSettings(rules=False))
+
+
+@pytest.fixture
+def fresh(tmp_path: Path, static: Embedder) -> Iterator[Memory]:
+    """A memory that learns only what it is told."""
+    with Memory.open(tmp_path / "memory.db", embedder=static, settings=UNTOLD) as memory:
+        yield memory
+
+
+def day(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def written(memory: Memory, text: str, at: str, source: str | None = None) -> int:
+    """The id of a new note's one episode."""
+    receipt = memory.remember(text, source=source or f"note {at} {text}", at=day(at))
+    return receipt.episode_ids[0]
+
+
+def relation(text: str, quote: str, subject: str, predicate: str, object: str, **more: Any) -> ToldRelation:
+    start = text.index(quote)
+    return ToldRelation(
+        subject=subject, predicate=predicate, object=object, start=start, end=start + len(quote), **more
+    )
+
+
+def tell(memory: Memory, at: str, text: str, *told: tuple[str, str, str], model: str | None = None, **more: Any) -> Any:
+    """A note of that day that tells these relations with its whole text."""
+    episode = written(memory, text, at)
+    relations = tuple(relation(text, text, *one, **more) for one in told)
+    return memory.learn({episode: Telling("model" if model else "rule", relations)}, model)
+
+
+def held(memory: Memory, name: str, **how: Any) -> list[str]:
+    """What is known of the relations of `name`, as "predicate object", by name."""
+    return sorted(f"{f.predicate} {f.objects[1]}" for f in memory.facts(name, **how) if f.kind == "relation")
+
+
+def state(memory: Memory) -> list[tuple[Any, ...]]:
+    """All relations with all that a revision may change."""
+    with memory.store.reading() as conn:
+        return conn.execute(
+            "SELECT id, src, dst, pred_id, valid_from, valid_to, superseded_by, t_expired FROM edge"
+            " WHERE kind = 'rel' ORDER BY id"
+        ).fetchall()

@@ -1,0 +1,79 @@
+"""Names in facts: what they stand for, other names for the same, and a person who says which are one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memory import Memory
+from memory.errors import InvalidInputError, NotFoundError
+from memory.settings import PersonSettings
+from memory.write.told import OWNER, Telling, ToldObject
+from tests.memory.telling import UNTOLD, fresh, held, relation, tell, written
+
+__all__ = ["fresh"]
+
+
+def test_names_are_resolved_in_their_passage(fresh: Memory) -> None:
+    sole, iwu = ToldObject("Marta Sole", "person", ("Marta",)), ToldObject("Marta Iwu", "person")
+    for at, told, place in (("2023-01-01", sole, "Lisbon"), ("2023-02-01", iwu, "Malmö")):
+        text = f"{told.name} is here. Marta lives in {place}."
+        episode = written(fresh, text, at)
+        fresh.learn({episode: Telling("model", (relation(text, text, "Marta", "lives in", place),), (), (told,))}, "m")
+    assert held(fresh, "Marta Sole") == ["lives in Lisbon"]
+    assert held(fresh, "Marta Iwu") == ["lives in Malmö"]
+    assert fresh.revisions(state="all") == [], "they are two persons"
+
+
+def test_an_alias_finds_both(fresh: Memory) -> None:
+    circle = ToldObject("Vertalerskring Oost", "organisation", ("VKO",))
+    tell(fresh, "2023-01-01", "VKO dues are 50.", ("VKO", "annual dues", "50"), cardinality="one")
+    text = "Vertalerskring Oost (VKO) now asks 60 a year."
+    episode = written(fresh, text, "2024-01-01")
+    told = relation(text, text, "VKO", "annual dues", "60", cardinality="one")
+    fresh.learn({episode: Telling("rule", (told,), (), (circle,))})
+    assert held(fresh, "VKO") == ["annual dues 60"]
+
+
+def test_the_owner_gets_a_name_later(static: Any, tmp_path: Any) -> None:
+    with Memory.open(tmp_path / "m.db", embedder=static, settings=UNTOLD) as memory:
+        tell(memory, "2023-01-01", "I live in Utrecht.", (OWNER, "lives in", "Utrecht"))
+    settings = replace(UNTOLD, person=PersonSettings(names=("Ana Ruiz",)))
+    with Memory.open(tmp_path / "m.db", embedder=static, settings=settings) as memory:
+        tell(memory, "2024-01-01", "Ana Ruiz has moved.", ("Ana", "lives in", "Leipzig"))
+        assert held(memory, "me") == held(memory, "Ana Ruiz") == ["lives in Leipzig"]
+
+
+def test_a_name_that_nothing_has_gets_those_that_begin_so(fresh: Memory) -> None:
+    tell(fresh, "2023-01-15", "Felix Oberholz lives in Utrecht.", ("Felix Oberholz", "lives in", "Utrecht"))
+    with pytest.raises(NotFoundError, match=r"Nothing is known of 'felix o'\. There is: Felix Oberholz, "):
+        fresh.facts("felix o")
+    with pytest.raises(NotFoundError, match=r"Nothing is known of 'Xaver'\.$"):
+        fresh.facts("Xaver")
+
+
+def test_a_person_says_that_two_are_one_and_that_they_are_not(fresh: Memory) -> None:
+    tell(fresh, "2023-01-15", "Liz lives in Utrecht.", ("Liz", "lives in", "Utrecht"))
+    tell(fresh, "2023-09-03", "Elizabeth moved to Leipzig.", ("Elizabeth", "lives in", "Leipzig"))
+    assert (held(fresh, "Liz"), fresh.revisions()) == (["lives in Utrecht"], [])
+    fresh.same("Liz", "Elizabeth")
+    assert held(fresh, "Liz") == held(fresh, "Elizabeth") == ["lives in Leipzig"]
+    with pytest.raises(InvalidInputError):
+        fresh.same("Elizabeth", "Liz")
+    fresh.apart("Elizabeth", "Liz")
+    assert (held(fresh, "Liz"), held(fresh, "Elizabeth")) == (["lives in Utrecht"], ["lives in Leipzig"])
+    with pytest.raises(InvalidInputError):
+        fresh.apart("Liz", "Elizabeth")
+
+
+def test_an_alias_that_a_model_took_wrongly_is_taken_away(fresh: Memory) -> None:
+    tell(fresh, "2023-01-15", "Berg costs 5.", ("Berg", "price", "5"))
+    text = "Bergson, called Berg, costs 7."
+    told = relation(text, text, "Bergson", "price", "7")
+    telling = Telling("model", (told,), (), (ToldObject("Bergson", "product", ("Berg",)),))
+    fresh.learn({written(fresh, text, "2024-01-15"): telling}, "m")
+    assert held(fresh, "Berg") == ["price 5", "price 7"]
+    fresh.apart("Berg", "Bergson")
+    assert (held(fresh, "Berg"), held(fresh, "Bergson")) == (["price 5"], ["price 7"])
