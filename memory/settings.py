@@ -31,7 +31,7 @@ class RecallSettings:
     strategy: str = setting(
         "spread",
         "What walks the graph: spread, beam, circles, paths, entities, sketches, or several joined by +; "
-        "none: text alone.",
+        "none: text alone. For sketches a model may be asked once more.",
     )
     candidates: int = setting(1000, "Episodes that full text may propose.")
     lexical_weight: float | Literal["auto"] = setting(
