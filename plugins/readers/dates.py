@@ -136,6 +136,15 @@ def leading_date(text: str) -> tuple[datetime | None, str] | None:
     return (None, text[unclear.end() :]) if unclear else None
 
 
+def trailing_date(text: str) -> tuple[datetime, str] | None:
+    """The full date that a text ends with, and what stands before it; None if it ends with none, or is one."""
+    for match in (match for pattern in _PROSE for match in pattern.finditer(text)):
+        before = text[: match.start()].strip(" \t,:–—-([")
+        if before and is_all(text[match.end() :]) and (at := _of(match)) is not None:
+            return at, before
+    return None
+
+
 def labelled_date(line: str) -> datetime | None:
     """The date of a line that says nothing else, behind a label: "Date: 5 March 2024"."""
     label = _LABEL.match(line)

@@ -5,17 +5,19 @@
     The deadline moved to 14 May.
     - 2026-04-10: Builder is Casa Nova.     an item, to the next item or whatever does not belong to it
 
-Only a full date at the very begin counts, and only up to the time at which the file was written: "## Trip 2027-05-01"
-and "## 30 April" say nothing of when they were written, and what lies ahead is a plan.
+Only a full date at the very begin counts, or behind a name that several headings have ("## Meeting 2026-03-02"), and
+only up to the time at which the file was written: "## Trip 2027-05-01" and "## 30 April" say nothing of when they were
+written, and what lies ahead is a plan.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
-from plugins.readers.dates import is_all, labelled_date, leading_date
+from plugins.readers.dates import is_all, labelled_date, leading_date, trailing_date
 
 Parts = tuple[tuple[int, datetime | None], ...]
 
@@ -35,6 +37,7 @@ def parts(lines: Sequence[str], before: int, latest: datetime) -> Parts:
     The first `before` of the lines are frontmatter, and no date behind `latest` counts.
     """
     found = _Parts(before)
+    series = _series(lines[before:])
     fence = None
     previous = ""
     for number, whole in enumerate(lines[before:], before + 1):
@@ -45,7 +48,7 @@ def parts(lines: Sequence[str], before: int, latest: datetime) -> Parts:
         elif fence is not None:
             found.other()
         elif (heading := _HEADING.match(line)) is not None:
-            found.heading(number, len(heading[1]), _date(heading[2], latest))
+            found.heading(number, len(heading[1]), _date(heading, series, latest))
         elif line.strip() and not found.item(number, line, previous, latest):
             found.text(number, line, previous)
         previous = line
@@ -67,9 +70,25 @@ def begins_with_date(text: str) -> bool:
     return found is not None and found[0] is not None
 
 
-def _date(text: str, latest: datetime) -> datetime | None:
-    found = leading_date(text)
-    return found[0] if found and found[0] and found[0] <= latest else None
+def _series(lines: Sequence[str]) -> frozenset[tuple[str, str]]:
+    """(marks, words) of headings that several have, each with its date behind: "## Meeting 2026-03-02"."""
+    headings = (_HEADING.match(line[:_LOOKED_AT]) for line in lines if line.lstrip()[:1] == "#")
+    named = Counter(name for heading in headings if heading and (name := _name(heading)) is not None)
+    return frozenset(name for name, times in named.items() if times > 1)
+
+
+def _name(heading: re.Match[str]) -> tuple[str, str] | None:
+    found = trailing_date(heading[2])
+    return (heading[1], found[1].casefold()) if found else None
+
+
+def _date(heading: re.Match[str], series: frozenset[tuple[str, str]], latest: datetime) -> datetime | None:
+    found = leading_date(heading[2])
+    at = found[0] if found else None
+    if found is None and series and _name(heading) in series:
+        last = trailing_date(heading[2])
+        at = last[0] if last else None
+    return at if at is not None and at <= latest else None
 
 
 class _Parts:

@@ -107,6 +107,14 @@ def test_a_date_alone_below_a_heading_dates_its_section() -> None:
     assert found(text) == [(1, ""), (2, MARCH), (8, APRIL), (10, "")]
 
 
+def test_headings_of_one_name_with_a_date_each_are_a_log() -> None:
+    text = "Head\n## Meeting 2026-03-02\na\n### Costs\nb\n## Meeting (10 April 2026)\nc\n## Trip 2026-04-11\nd"
+    assert found(text) == [(1, ""), (2, MARCH), (6, APRIL), (8, "")]
+    assert found("Head\n## Trip 2026-03-02\na\n## Fair 2026-04-10\nb") == []
+    assert found("Head\n## Trip 2026-03-02\na\n### Trip 2026-04-10\nb") == []
+    assert found("Head\n## Meeting 2026-07-01\na\n## Meeting 2026-07-08\nb") == []
+
+
 def test_an_item_ends_with_what_does_not_belong_to_it() -> None:
     assert found("- 2026-03-02: a\n  more\n  - below\n- 2026-04-10: b\ngoes on\n- plain") == [
         (1, MARCH),
