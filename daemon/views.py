@@ -13,11 +13,11 @@ from typing import Any, cast, get_args
 from daemon import wire
 from memory.errors import InvalidInputError
 from memory.learn.consolidate import Report
+from memory.learn.diagnosis import Diagnosis
 from memory.nouns import (
     Answer,
     AskEvent,
     Citation,
-    Diagnosis,
     Effort,
     Episode,
     Fact,

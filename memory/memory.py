@@ -19,7 +19,8 @@ from memory.consolidating import Consolidating
 from memory.errors import InvalidInputError, NotFoundError, StoreBusyError
 from memory.explaining import Explaining
 from memory.learn import diagnose, heads
-from memory.nouns import Check, Diagnosis, Document, Receipt, Stats
+from memory.learn.diagnosis import Diagnosis
+from memory.nouns import Check, Document, Receipt, Stats
 from memory.protocols import LLM, ChooseLLM, Embedder
 from memory.recall.person import mailbox_owner
 from memory.recall.snapshot import load

@@ -15,8 +15,8 @@ from typing import Any
 
 from memory.graph import Graph
 from memory.learn.diagnose import COMPARED, SUSPECTS
+from memory.learn.diagnosis import AliasSuspect
 from memory.learn.names import alike
-from memory.nouns import AliasSuspect
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.write.mentions import norm

@@ -20,10 +20,10 @@ import numpy as np
 
 from memory.graph import Graph
 from memory.learn import trend
+from memory.learn.diagnosis import Diagnosis, FailureClass, Hub
 from memory.learn.names import alike
 from memory.learn.reach import HOPS, Reach, Reached
 from memory.learn.repairs import NAMES, FailureName, repair
-from memory.nouns import Diagnosis, FailureClass, Hub
 from memory.store import courses, health, traces
 from memory.store import graph as stored
 from memory.store.connect import Connection

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from rapidfuzz import fuzz
 
-from memory.nouns import AliasSuspect
+from memory.learn.diagnosis import AliasSuspect
 from memory.write.mentions import norm
 
 ALIKE = 90.0  # percent, from which two names are told (SPEC 7.7)

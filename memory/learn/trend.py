@@ -13,7 +13,7 @@ from itertools import groupby
 from math import fsum
 from statistics import fmean
 
-from memory.nouns import Period
+from memory.learn.diagnosis import Period
 from memory.store import courses, health
 from memory.store.connect import Connection
 from memory.store.courses import REPLAY, Course, Kept

@@ -20,8 +20,9 @@ from daemon.settings import Settings, entries
 from memory import Memory
 from memory.graph import EpisodeRow, Graph, Link, ThesisRow
 from memory.learn.diagnose import ENOUGH_FIRED, MANY_SHOWN, MOST_CALLS, MOST_MS, advice, diagnose
+from memory.learn.diagnosis import AliasSuspect, Diagnosis, Hub
 from memory.learn.repairs import NAMES, repair
-from memory.nouns import AliasSuspect, Diagnosis, Document, Hub
+from memory.nouns import Document
 from memory.protocols import Embedder
 from memory.recall.pipeline import _text_only
 from memory.recall.traversers import Walk
