@@ -21,8 +21,8 @@ from memory.errors import (
 from memory.llm import LlmRequest, Message, Reply, Tool, ToolCall, Usage
 from memory.protocols import LLM
 from plugins.llms import guard
-from plugins.llms.call import Call
-from plugins.llms.contract import Facts, Family, Limits, Look
+from plugins.llms.call import Call, Limits
+from plugins.llms.contract import Facts, Family, Look
 from plugins.llms.guard import Guarded
 from plugins.llms.registry import Models
 

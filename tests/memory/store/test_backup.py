@@ -8,7 +8,6 @@ import pytest
 
 from memory.errors import InvalidInputError, StoreError
 from memory.store import check, text, vectors
-from memory.store.backup import backup
 from memory.store.store import Store
 from tests.memory.store.building import HashEmbedder, remember
 
@@ -27,7 +26,7 @@ def test_a_backup_is_the_same_memory(store: Store, tmp_path: Path) -> None:
         for n in range(20):
             remember(conn, f"note {n}", f"Ana wrote letter {n}. Bo read it.")
     to = tmp_path / "backups" / "one.db"
-    assert backup(store, to) == to.stat().st_size > 0
+    assert store.backup(to) == to.stat().st_size > 0
     assert [file.name for file in to.parent.iterdir()] == ["one.db"]
     assert to.stat().st_mode & 0o777 == 0o600 or os.name == "nt"
     with Store.open(to) as copy:
@@ -39,7 +38,7 @@ def test_a_backup_never_overwrites(store: Store, tmp_path: Path) -> None:
     to = tmp_path / "letter.txt"
     to.write_text("Dear Ana")
     with pytest.raises(InvalidInputError, match="exists already"):
-        backup(store, to)
+        store.backup(to)
     assert to.read_text() == "Dear Ana"
 
 
@@ -49,7 +48,7 @@ def test_a_backup_that_fails_leaves_nothing(store: Store, tmp_path: Path) -> Non
         conn.execute("UPDATE sqlite_master SET rootpage = 2 WHERE name = 'folder'")
         conn.execute("PRAGMA writable_schema = RESET")
     with pytest.raises(StoreError):
-        backup(store, tmp_path / "out" / "copy.db")
+        store.backup(tmp_path / "out" / "copy.db")
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -64,7 +63,7 @@ def test_backups_under_load_are_whole(store: Store, tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as pool:
         writes = [pool.submit(write, n) for n in range(100)]
         for n in range(4):
-            backup(store, tmp_path / f"{n}.db")
+            store.backup(tmp_path / f"{n}.db")
         for one in writes:
             one.result()
     for n in range(4):
