@@ -115,14 +115,5 @@ def _seen_from(plan: Plan, asked: Asked) -> datetime | None:
 
 def _told(conn: Connection, cited: Sequence[Citation]) -> dict[int, tuple[Fact, ...]]:
     """For each citation, by its number, the facts that are read out of the words it quotes."""
-    spans = facts.of_episodes(conn, sorted({one.episode_id for one in cited}))
-    found: dict[int, tuple[Fact, ...]] = {}
-    for one in cited:
-        start = one.passage.find(one.quote)
-        ids = [
-            id
-            for id, episode, first, last in spans
-            if episode == one.episode_id and start >= 0 and first < start + len(one.quote) and start < last
-        ]
-        found[one.n] = tuple(facts.by_id(conn, list(dict.fromkeys(ids))))
-    return found
+    ids = facts.quoted(conn, cited)
+    return {one.n: tuple(facts.by_id(conn, ids[one.n])) for one in cited}

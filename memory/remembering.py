@@ -16,7 +16,7 @@ from memory.learn.lesson import lesson
 from memory.learn.remembered import Remembered
 from memory.nouns import Answer, Trace
 from memory.serving import Serving
-from memory.store import edge_memory, queries, traces
+from memory.store import edge_memory, facts, queries, traces
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.traced import OPINIONS, Plan
@@ -74,7 +74,9 @@ class Remembering:
         """Keeps the trace of a question and learns from it; its id. None if something that it shows has been forgotten
         meanwhile, while a model wrote or a person read: then nothing is kept."""
         found = outcome.found
-        given = lesson(found, said, found.brought.replayed, expanded=outcome.expanded)
+        with self.store.reading() as conn:
+            quoted = facts.quoted(conn, said.citations)
+        given = lesson(found, said, found.brought.replayed, outcome.expanded, quoted)
         now = time.time_ns() // 1_000_000
         with self._memory_lock:
             with self.store.writing() as conn:

@@ -137,7 +137,7 @@ class _Ways:
             told = around.edges[around.kinds == ASSERTS].tolist()
             return self.to(fact) | dict.fromkeys(told, edges.SLOTS)
         ends = self._walk.graph.links.ends(fact)
-        if ends is None or not self._walk.follows(fact, *ends):
+        if ends is None or not self._walk.sees_link(fact):
             return {}
         starts = {seed for seeds in self._from for seed in seeds}
         way: dict[int, int] = {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from memory.learn.credit import NOT_REPLAYED, Credit, Used, credit
 from memory.nouns import Answer
@@ -10,14 +11,18 @@ from memory.recall.adjacency import Walkable
 from memory.recall.pipeline import Found
 from memory.recall.replay import Replayed, beginnings
 
+NOTHING_QUOTED: Mapping[int, Sequence[int]] = MappingProxyType({})
+
 
 def lesson(
     found: Found,
     said: Answer,
     replayed: Replayed = NOT_REPLAYED,
     expanded: Iterable[int] = (),
+    quoted: Mapping[int, Sequence[int]] = NOTHING_QUOTED,
 ) -> Credit:
-    """What is to be learnt. `expanded`: the edges that a model chose to follow.
+    """What is to be learnt. `expanded`: the edges that a model chose to follow; `quoted`: number of a citation -> the
+    relations that are read out of its words.
 
     Of an answer that a model wrote, and that was checked, all citations count. The lines of memory are cited because
     they look alike, so of these only the first one is noted, and it counts when a person calls the answer good: or
@@ -25,14 +30,14 @@ def lesson(
     the transaction.
     """
     walk = Walkable(found.graph, found.allowed, when=found.start.when)
-    cited = dict.fromkeys(citation.episode_id for citation in said.citations)
-    useful = tuple(cited) if said.model else tuple(cited)[:1]
+    counting = said.citations if said.model else said.citations[:1]
     used = Used(
         named=tuple(sorted(found.seeds)),
         starts=beginnings(found.graph, found.start, found.allowed),
         shown=tuple(hit.episode.id for hit in found.recall.hits),
-        useful=useful,
+        useful=tuple(dict.fromkeys(citation.episode_id for citation in counting)),
+        facts=tuple(dict.fromkeys(fact for citation in counting for fact in quoted.get(citation.n, ()))),
         replayed=replayed,
         expanded=tuple(dict.fromkeys(expanded)),
     )
-    return credit(walk, used, grounded=bool(cited) and bool(said.model), no_answer=said.no_answer)
+    return credit(walk, used, grounded=bool(counting) and bool(said.model), no_answer=said.no_answer)

@@ -201,12 +201,13 @@ class Walkable:
             return False
         kinds = self.kinds([one, other])
         if (kinds == OBJECT).all():
-            return self._may_enter[OBJECT] and self._link_is_seen(edge)
+            return self._may_enter[OBJECT] and self.sees_link(edge)
         few = one if kinds[0] != OBJECT else other  # a passage or a thesis has few edges
         return bool((self.neighbours(few).edges == edge).any())
 
-    def _link_is_seen(self, edge: int) -> bool:
-        """Whether a link of two objects holds then and somebody who may be seen tells of it."""
+    def sees_link(self, edge: int) -> bool:
+        """Whether a link of two objects holds then and somebody who may be seen tells of it. An end that nobody speaks
+        of otherwise, a date or a sum, is no vertex that is walked to."""
         links = self.graph.links
         place = int(np.searchsorted(links.ids, edge))
         if place == len(links.ids) or links.ids[place] != edge:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from memory.errors import NotFoundError
-from memory.nouns import Fact, line_at
+from memory.nouns import Citation, Fact, line_at
 from memory.statement import statement
 from memory.store.codec import id_list
 from memory.store.connect import Connection
@@ -66,6 +66,21 @@ def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, in
         (id_list(episodes),),
     )
     return rows.fetchall()
+
+
+def quoted(conn: Connection, citations: Sequence[Citation]) -> dict[int, tuple[int, ...]]:
+    """For each citation, by its number, the ids of the live relations that are read out of the words it quotes."""
+    spans = of_episodes(conn, sorted({one.episode_id for one in citations}))
+    found = {}
+    for one in citations:
+        start = one.passage.find(one.quote)
+        ids = [
+            id
+            for id, episode, first, last in spans
+            if episode == one.episode_id and start >= 0 and first < start + len(one.quote) and start < last
+        ]
+        found[one.n] = tuple(dict.fromkeys(ids))
+    return found
 
 
 def _as_known(item_kind: str, id: str, column: str) -> str:

@@ -14,7 +14,7 @@ from memory.nouns import Answer, Citation, Document, Trace
 from memory.recall.adjacency import Walkable
 from memory.recall.pipeline import Found
 from memory.recall.replay import Replayed, beginnings, replay
-from memory.store import traces
+from memory.store import facts, traces
 
 QUESTION, PARAPHRASE = "Where does the brother of Ana Lund live?", "In which place does Ana Lund's brother live?"
 OTHER = "What did Ana Lund cook for the harvest feast in September?"
@@ -105,3 +105,20 @@ def test_a_question_without_any_known_word_teaches_nothing(memory: Memory) -> No
         assert conn.execute("SELECT count(*) FROM edge_memory").fetchone() == (0,)
         roles = dict(conn.execute("SELECT role, count(*) FROM trace_edge GROUP BY role").fetchall())
     assert roles["cited"] == roles["enhanced"] > 0, "an embedder that knows the words may learn from it"
+
+
+def test_the_facts_that_an_answer_quotes_are_learnt_and_nothing_else_that_its_notes_tell(fresh: Memory) -> None:
+    text = "- Deadline: 14 May 2026\n- Budget: 900 euros\n"
+    fresh.remember_many([Document("survey", text, title="Harbour survey")])
+    [hit] = fresh.recall("harbour survey deadline", k=1).hits
+    quote = hit.episode.text.splitlines()[0]
+    cited = Citation(1, hit.episode.id, "survey", "Harbour survey", quote, passage=hit.episode.text)
+    said = Answer("It is 14 May. [1]", (cited,), model="a model")
+    with fresh.store.reading() as conn:
+        quoted = facts.quoted(conn, said.citations)
+        told = {id for id, *_ in facts.of_episodes(conn, [hit.episode.id])}
+    (of_quote,) = quoted.values()
+    assert 0 < len(of_quote) < len(told)
+    given = lesson(found(fresh, "When is the deadline of the harbour survey?"), said, quoted=quoted)
+    assert told & given.cited.keys() == set(of_quote)
+    assert not told & lesson(found(fresh, "When is the deadline of the harbour survey?"), said).cited.keys()
