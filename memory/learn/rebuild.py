@@ -8,7 +8,7 @@ question by question.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 import numpy as np
@@ -29,17 +29,25 @@ PIECE = 500  # edges that are folded at a time
 
 
 def fold(
-    conn: Connection, embedder_id: int, dimension: int, edges: Iterable[int], center: Vector | None = None
+    conn: Connection,
+    embedder_id: int,
+    dimension: int,
+    edges: Iterable[int],
+    center: Vector | None = None,
+    said: Mapping[int, int | None] | None = None,
 ) -> dict[int, Slots]:
     """What each of these edges remembers by the traces there are; nothing is written. `center` (d,) is what all
-    questions have in common, by default as it is known."""
+    questions have in common, by default as it is known; `said`: the traces that count, and what a person said of each,
+    by default all as they are."""
     wanted = sorted(set(edges))
     handed_on = edge_memory.inheritances(conn, wanted)
     every = {*wanted, *(one.old for one in handed_on), *(one.new for one in handed_on)}
     noted = edge_memory.noted(conn, sorted(every))
+    if said is not None:
+        noted = [row._replace(feedback=said[row.trace_id]) for row in noted if row.trace_id in said]
     key_of = _keys(conn, embedder_id, dimension, sorted({row.trace_id for row in noted}), center)
     held: dict[int, Slots] = {}
-    judged: dict[int, list[tuple[Vector, int]]] = {}
+    verdicts: dict[int, list[tuple[Vector, int]]] = {}
     nothing = Slots.none(dimension)
     for event in _in_order(noted, handed_on):
         if isinstance(event, Inheritance):
@@ -48,11 +56,11 @@ def fold(
         elif event[0].trace_id in key_of:
             first = event[0]
             roles = {row.role: row.delta for row in event}
-            before, said = held.get(first.edge, nothing), judged.setdefault(first.edge, [])
+            before, judged = held.get(first.edge, nothing), verdicts.setdefault(first.edge, [])
             of = key_of[first.trace_id]
-            held[first.edge] = taught(before, of, roles, first.feedback, first.t, rejected(said))
+            held[first.edge] = taught(before, of, roles, first.feedback, first.t, rejected(judged))
             if first.feedback is not None and "cited" in roles:
-                said.append((of, first.feedback))
+                judged.append((of, first.feedback))
     return {edge: held.get(edge, nothing) for edge in wanted}
 
 
@@ -93,9 +101,10 @@ class Anew:
         self.left = edge_memory.learners(conn, embedder_id)
 
     def fold(self, conn: Connection, edges: int = PIECE) -> None:
-        """Makes what so many more edges remember; nothing is written."""
+        """Makes what so many more edges remember; nothing is written. What has come since the beginning does not count
+        yet: it may be forgotten, or taken back, before `put` would see it."""
         now, self.left = self.left[:edges], self.left[edges:]
-        self._made |= fold(conn, self._of, self._dimension, now, self._center)
+        self._made |= fold(conn, self._of, self._dimension, now, self._center, self._made_from.feedback)
 
     def put(self, conn: Connection) -> bool:
         """Writes it, all at once, with what was learnt meanwhile. False, and nothing is written, if it has to be made
