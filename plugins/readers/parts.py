@@ -109,6 +109,7 @@ class _Parts:
             self._below = 0
         while self._dated and self._dated[-1][0] >= level:
             self._dated.pop()
+            self._bare = None
         if at is not None:
             self._section(number, level, at)
             return

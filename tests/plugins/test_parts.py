@@ -236,6 +236,11 @@ _LINES = st.lists(
 )
 
 
+def test_a_heading_of_the_section_before_does_not_belong_to_what_comes_behind_it() -> None:
+    assert found("## 2026-03-02\n### Plan\n## Later\n2026-04-10: told") == [(1, MARCH), (3, APRIL)]
+    assert found("## 2026-03-02\n### Plan\n## 2026-04-10\ntold") == [(1, MARCH), (3, APRIL)]
+
+
 @given(_LINES, st.integers(0, 3))
 def test_parts_are_in_order_begin_at_the_first_line_and_never_lie_ahead(lines: list[str], before: int) -> None:
     found = parts(lines, before, NOW)
