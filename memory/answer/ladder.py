@@ -274,7 +274,7 @@ class _Ladder:
                 cancelled=self._wish.cancelled,
             )
         except Exception as error:  # a model of somebody else's
-            yield self._done(Step("agent", 0.0, {"stopped": type(error).__name__}))
+            yield self._done(Step("agent", 0.0, {"stopped": type(error).__name__, "broke": True}))
         else:
             yield from map(self._done, looked.steps)
         self._chosen |= dict.fromkeys(toolbox.collected)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import perf_counter
 
-from memory.errors import MalformedOutputError, ModelCancelledError, ModelError
+from memory.errors import MalformedOutputError, ModelCancelledError, ModelError, OverBudgetError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, length
 from memory.nouns import Step
 from memory.protocols import LLM
@@ -160,6 +160,9 @@ class _Agent:
                 self._invalid += 1
                 detail["invalid"] = True
                 self._past.append(self._instead(reply))
+        except Exception as error:
+            detail["broke"] = not isinstance(error, OverBudgetError)
+            raise
         finally:
             new = list(self._toolbox.collected)[had:]
             detail |= {"turn": calls + 1, "calls": self._calls - calls, "collected": new}

@@ -9,7 +9,7 @@ from datetime import datetime
 from time import perf_counter
 from typing import Any
 
-from memory.errors import ModelCancelledError
+from memory.errors import ModelCancelledError, OverBudgetError
 from memory.llm import LlmRequest, Message, about_tokens
 from memory.nouns import Step
 from memory.protocols import LLM
@@ -87,6 +87,7 @@ class Asker:
             return reply.text
         except Exception as error:  # a model of somebody else's may raise anything
             detail["said"] = type(error).__name__
+            detail["broke"] = not isinstance(error, OverBudgetError)
             if isinstance(error, ModelCancelledError) and self._cancelled is not None and self._cancelled():
                 raise
             raise StoppedError(type(error).__name__) from error

@@ -156,7 +156,8 @@ def newest(conn: Connection) -> int | None:
 
 def refused(conn: Connection, question: str, plan: Plan) -> tuple[Refused, ...]:
     """How this very question was refused by a model before, with nothing more to look at than there is now, the newest
-    first; none of it once somebody has called one of them wrong. Of the newest REFUSALS."""
+    first, unless a model that failed broke the search off; none of it once somebody has called one of them wrong. Of
+    the newest REFUSALS."""
     rows = conn.execute(
         "SELECT id, t, tier, missing, plan, as_of, feedback FROM trace WHERE question = ? AND no_answer = 1"
         " ORDER BY id DESC LIMIT ?",
@@ -168,8 +169,10 @@ def refused(conn: Connection, question: str, plan: Plan) -> tuple[Refused, ...]:
             return ()
         of = _held(held)
         if of.get("model") and replace(_plan(of, as_of), now=plan.now) == plan:
-            said = [step.detail.get("request") for step in _steps(conn, id) if step.stage == "compose"]
-            requests = frozenset(filter(None, said))
+            steps = _steps(conn, id)
+            if any(step.detail.get("broke") for step in steps):
+                continue
+            requests = frozenset(filter(None, (step.detail.get("request") for step in steps)))
             further = tier in ("R3", "R4")
             found.append(Refused(of["model"], from_ms(t), further, requests, tuple(json.loads(missing))))
     return tuple(found)

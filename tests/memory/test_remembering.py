@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from memory import Memory
-from memory.nouns import Step, Token
+from memory.nouns import Effort, Step, Token
 from memory.store import edge_memory, traces
-from tests.fakes import Says
+from tests.fakes import Fails, Says
 from tests.fakes.answering import evidence, places, seeking
 from tests.memory.answer.conftest import Desk, Heard, desk
 
@@ -140,6 +140,16 @@ def test_what_was_looked_for_in_vain_is_looked_for_again_once_something_was_read
     fleet.memory.feedback(again.answer.trace_id or 0, "bad")
     fleet.note("winter", "Marlin was towed to Hirtshals for the winter.", day=28)
     assert "Hirtshals" in fleet.ask(QUESTION, replay=True).answer.text
+
+
+@pytest.mark.parametrize("effort", ["normal", "deep"])
+def test_a_search_that_the_model_broke_off_was_not_in_vain(fleet: Desk, effort: Effort) -> None:
+    answers = fleet.ollama.answer
+    fleet.ollama.answer = lambda body: Fails(400) if body.get("tools") or places(body) else Says("NO ANSWER: it")
+    broken = fleet.ask(QUESTION, replay=True, effort=effort)
+    assert broken.answer.no_answer and broken.answer.model
+    fleet.ollama.answer = answers
+    assert "Skagen" in fleet.ask(QUESTION, replay=True, effort=effort).answer.text
 
 
 def test_the_lines_alone_teach_only_if_a_person_says_so(fleet: Desk) -> None:
