@@ -26,10 +26,10 @@ from memory.learn import night, remembered
 from memory.learn.heads import kind
 from memory.learn.learning import learn
 from memory.learn.lesson import lesson
-from memory.learn.scorer import HeadName
 from memory.nouns import Answer, Citation, Scope
 from memory.protocols import Embedder
 from memory.recall import pipeline, snapshot
+from memory.recall.features import HeadName
 from memory.serving import Serving
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import traces, training, vectors

@@ -7,15 +7,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
-from memory.answer import shape
 from memory.answer.followup import BEFORE, followed
 from memory.answer.ladder import Again, answer
-from memory.answer.parts import parts
 from memory.answer.wish import ModelChoice, Wish
 from memory.nouns import Answer, AskEvent, Effort, Recall, Scope
 from memory.protocols import ChooseLLM, Embedder
-from memory.recall import pipeline, scope
+from memory.recall import pipeline, scope, shape
 from memory.recall.analyse import analyse
+from memory.recall.parts import parts
 from memory.recall.sketching import TRAVERSER, Sketch
 from memory.remembering import Remembering
 from memory.serving import Serving

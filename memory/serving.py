@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memory.learn.scorer import EdgeScorer
 from memory.protocols import Embedder
+from memory.recall.features import EdgeScorer
 from memory.recall.snapshot import Snapshot
 
 

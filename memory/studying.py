@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from memory.learn import heads, night
 from memory.learn.night import Progress, Report, Write
-from memory.learn.scorer import HeadName
 from memory.protocols import LLM
+from memory.recall.features import HeadName
 from memory.serving import Serving
 from memory.settings import MemorySettings
 from memory.store.store import Store

@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 
 from memory.answer.briefing import briefing
 from memory.answer.lines import Line, stems
-from memory.answer.shape import Shape, course_words, is_name, shape
 from memory.languages import stem
 from memory.recall.analyse import Question
 from memory.recall.pipeline import Found
+from memory.recall.shape import Shape, course_words, is_name, shape
 from memory.recall.when import moment
 from memory.settings import AnswerSettings
 from memory.store.connect import Connection

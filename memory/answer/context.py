@@ -19,10 +19,10 @@ from memory.answer.lines import Line, stems
 from memory.answer.standing import holds_at
 from memory.graph import Floats
 from memory.learn import heads
-from memory.learn.scorer import EdgeScorer
 from memory.llm import about_tokens
 from memory.nouns import Episode, Step
 from memory.protocols import Embedder
+from memory.recall.features import EdgeScorer
 from memory.recall.filter import LEAST, Candidate, worths
 from memory.recall.pipeline import Found
 from memory.statement import NAMELESS, statement

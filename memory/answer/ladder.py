@@ -21,7 +21,6 @@ from memory.answer.context import Context, Piece, fitted, gathered
 from memory.answer.ending import ended, extractive
 from memory.answer.extract import Extract, extract
 from memory.answer.lines import Line
-from memory.answer.shape import hint, shape
 from memory.answer.together import together
 from memory.answer.wish import ModelChoice, Wish
 from memory.errors import ModelError
@@ -34,6 +33,7 @@ from memory.recall.guided import guided
 from memory.recall.heuristic import heuristic
 from memory.recall.pipeline import Found
 from memory.recall.route import Assessment, Tier, assess, fits, onward
+from memory.recall.shape import hint, shape
 from memory.recall.sketching import Sketch, sketched, sketcher
 from memory.recall.tools import Toolbox
 from memory.settings import AnswerSettings

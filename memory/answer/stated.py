@@ -20,6 +20,7 @@ from memory.answer.judge import Judge
 from memory.answer.lines import Line, stems
 from memory.answer.standing import AHEAD, OTHERS, holds_at
 from memory.recall.pipeline import Found
+from memory.recall.shape import asks_course
 from memory.statement import NAMELESS, asked_of, statement
 from memory.store import graph, relations
 from memory.store.connect import Connection
@@ -48,12 +49,6 @@ NAMED_ONLY = -0.5  # of what is asked it and its sentences hold the names alone;
 NONE = 6.3  # that none of them answers
 MANY_WORDS = 8
 PLAIN = 16  # words of a sentence that is shown as it stands
-_COURSE = re.compile(
-    r"\b(in order|over time|over the years|history of|successive(ly)?|one after (the other|another)|through before"
-    r"|how (has|have|did) .{1,80} (change|changed|shift|shifted|develop|developed|evolve|evolved|move|moved)\b"
-    r"|(list|which|what) .{1,80} (has|have) had\b|ha[sd]? gone through|did .{1,60} go through)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +61,6 @@ class Statement:
     was: tuple[str, ...] = ()
     since: int = 0
     topic: frozenset[str] = frozenset()
-
-
-def asks_course(question: str) -> bool:
-    """Whether a question asks how something changed, not how it is."""
-    return _COURSE.search(question) is not None
 
 
 def stated(

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from memory.graph import Floats, Ints
 from memory.learn import scorer
-from memory.learn.features import Asked, are_starts, sigma, walked
-from memory.learn.scorer import EPOCHS, RANK, Case, Example, Fit, HeadName, fitted, sigmoid
+from memory.learn.scorer import EPOCHS, RANK, Case, Example, Fit, fitted, sigmoid
 from memory.recall.adjacency import EDGE_KINDS, Walkable
+from memory.recall.features import Asked, HeadName, are_starts, sigma, walked
 from memory.recall.nearby import Nearby
 
 ENCODED = 10  # numbers that tell how far an end is from the starts

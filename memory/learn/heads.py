@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from memory.learn.features import features
 from memory.learn.full import FullScorer, Shelf, can_train, train_full, triples
 from memory.learn.revisiting import Revisit
-from memory.learn.scorer import EdgeScorer, Fit, HeadName, Scorer, train
+from memory.learn.scorer import Fit, Scorer, train
 from memory.protocols import Embedder
+from memory.recall.features import EdgeScorer, HeadName, features
 from memory.store import training
 from memory.store.connect import Connection
 from memory.store.training import Model

@@ -17,12 +17,11 @@ import numpy as np
 from memory.llm import LlmRequest, Message
 from memory.nouns import Episode
 from memory.protocols import LLM
-from memory.recall.adjacency import EDGE_KINDS, EPISODE, OBJECT, THESIS, Walkable
+from memory.recall.adjacency import EDGE_KINDS, EPISODE, OBJECT, THESIS, Relevance, Walkable
 from memory.recall.asker import chosen, cut
 from memory.recall.nearby import Nearby
 from memory.recall.paths import Steps, both_ends
 from memory.recall.signposts import Signposts
-from memory.recall.traversers import Relevance
 from memory.store.training import Label, Lesson
 from memory.write.quotes import flat
 

@@ -19,12 +19,12 @@ import numpy as np
 
 from memory.errors import ModelCancelledError
 from memory.learn import labels as labelling
-from memory.learn.features import sigma
 from memory.learn.heads import Head, chosen, heads, kind, unpacked
 from memory.learn.refining import Refining
 from memory.learn.revisiting import Before, Revisit, Revisiting
-from memory.learn.scorer import Case, EdgeScorer, Example, Gain, HeadName, compare
+from memory.learn.scorer import Case, Example, Gain, compare
 from memory.protocols import LLM
+from memory.recall.features import EdgeScorer, HeadName, sigma
 from memory.serving import Serving
 from memory.settings import RecallSettings
 from memory.store import traces, training

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from memory.graph import Floats
-from memory.learn.features import Asked
 from memory.learn.learning import taught
 from memory.learn.remembered import Remembered
 from memory.protocols import Vectors
 from memory.recall.adjacency import Walkable
+from memory.recall.features import Asked
 from memory.recall.nearby import Nearby, nearby
 from memory.recall.pipeline import Found, recall
 from memory.recall.walking import relevance_of, starts, walkable

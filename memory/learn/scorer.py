@@ -16,14 +16,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory.graph import Bools, Floats
-from memory.learn.features import MEMORY, SIGMA, WIDTH, Asked, features
 from memory.recall.adjacency import Walkable
+from memory.recall.features import MEMORY, SIGMA, WIDTH, Asked, EdgeScorer, HeadName, features
 from memory.recall.nearby import Nearby
 
 HIDDEN = 32
@@ -35,7 +35,6 @@ PASSED_ON = 8.0  # what sigma counts at the beginning
 RANK = 50
 
 Doubles = NDArray[np.float64]
-HeadName = Literal["compact", "full"]
 F = TypeVar("F")  # what a head reads of some edges
 S = TypeVar("S", bound="EdgeScorer")
 
@@ -59,25 +58,6 @@ class Case(Generic[F]):
     sigma: Floats
     needed: Bools
     total: int
-
-
-class EdgeScorer(Protocol):
-    """What was learnt about edges, whichever head it is of."""
-
-    @property
-    def head(self) -> HeadName: ...
-
-    def near(self, near: Nearby, walk: Walkable, asked: Asked) -> Floats:
-        """(e,) in (0, 1): how likely the question needs each of these edges."""
-        ...
-
-    def logits(self, features: Any) -> Doubles | Floats:
-        """(e,) of what this head reads of e edges, the higher the more likely the edge is needed."""
-        ...
-
-    def packed(self) -> bytes:
-        """Its numbers, which no other head reads."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

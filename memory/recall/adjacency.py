@@ -7,7 +7,7 @@ of a kind that may not be entered. Whoever walks with `neighbours` cannot break 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -47,6 +47,9 @@ class Moment(NamedTuple):
 
 
 ANY_TIME = Moment(NO_END, NO_TIME)
+
+Relevance = Callable[[Ids], Floats]
+"""Node ids (v,) of any kind -> how well each fits the question (v,), in [0, 1]: sigma of SPEC 7.4."""
 
 
 @dataclass(frozen=True, slots=True)

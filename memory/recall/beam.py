@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from memory.graph import Bools, Floats, Graph, Ids
-from memory.recall.adjacency import Walkable
-from memory.recall.traversers import Path, Relevance, Seeds, Seen, Walk, traverser
+from memory.recall.adjacency import Relevance, Walkable
+from memory.recall.traversers import Path, Seeds, Seen, Walk, traverser
 from memory.recall.walking import costs, distinct, relevance_of, scored, starts, walkable
 from memory.settings import RecallSettings
 

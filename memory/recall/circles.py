@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from memory.graph import Bools, Graph
-from memory.recall.adjacency import EPISODE, THESIS, Walkable
-from memory.recall.traversers import Path, Relevance, Seeds, Seen, Walk, traverser
+from memory.recall.adjacency import EPISODE, THESIS, Relevance, Walkable
+from memory.recall.traversers import Path, Seeds, Seen, Walk, traverser
 from memory.recall.walking import costs, relevance_of, scored, starts, walkable
 from memory.settings import RecallSettings
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from memory.graph import Bools, Floats, Graph
-from memory.recall.adjacency import Walkable
+from memory.recall.adjacency import Relevance, Walkable
+from memory.recall.features import Asked, sigma
 from memory.recall.nearby import Nearby, nearby
-from memory.recall.traversers import Path, Relevance, Seeds, Seen, Walk, traverser
+from memory.recall.traversers import Path, Seeds, Seen, Walk, traverser
 from memory.recall.walking import relevance_of, scored, starts, walkable
 from memory.settings import RecallSettings
 
@@ -43,8 +44,6 @@ def entities(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSetting
 
 def edge_scores(near: Nearby, walk: Walkable, seeds: Seeds, begin: tuple[int, ...], relevance: Relevance) -> Floats:
     """(e,) in [0, 1]: how likely the question needs each edge, as far as anything was learnt; else its relevance."""
-    from memory.learn.features import Asked, sigma  # it needs this package
-
     if seeds.scorer is None:
         return sigma(near, relevance)
     asked = Asked(begin, relevance, seeds.wording, seeds.memory, seeds.at)

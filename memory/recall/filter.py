@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from memory.graph import Floats
-from memory.learn.scorer import EdgeScorer
 from memory.protocols import Embedder
 from memory.recall.circles import draw
+from memory.recall.features import Asked, EdgeScorer
 from memory.recall.nearby import DEPTH, MOST, directed
 from memory.recall.pipeline import Found
 from memory.recall.walking import relevance_of, starts, walkable
@@ -84,8 +84,6 @@ def _learnt(
 ) -> list[Floats | None]:
     """Of each scorer (n,) in [0, 1]: the share of the edges near the question, and of these facts, that it finds less
     needed than each; 0 for a fact that the graph does not know yet."""
-    from memory.learn.features import Asked  # it needs this package
-
     walk = walkable(found.graph, found.start, found.allowed, found.settings)
     begin = starts(walk, found.start, found.settings)
     relevance = relevance_of(walk, found.start)

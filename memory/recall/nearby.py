@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from memory.graph import Codes, Floats, Ids, Ints
-from memory.recall.adjacency import EDGE_KINDS, EdgeKind, Walkable
+from memory.recall.adjacency import EDGE_KINDS, EdgeKind, Relevance, Walkable
 from memory.recall.circles import draw
-from memory.recall.traversers import Relevance
 
 DEPTH, MOST = 2, 2000
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from memory.graph import NO_END, Bools, Floats, Graph, Ints
 from memory.learn.remembered import Remembered
-from memory.learn.scorer import EdgeScorer
 from memory.nouns import Episode, Hit, Recall, Scope, Step, Trace, Visit
 from memory.protocols import Embedder
 from memory.recall import anchors, traversers
@@ -24,6 +23,7 @@ from memory.recall.adjacency import Moment
 from memory.recall.analyse import Question, analyse
 from memory.recall.bringing import NOTHING_BROUGHT, Brought, bring
 from memory.recall.context import smoothed
+from memory.recall.features import EdgeScorer
 from memory.recall.links import links
 from memory.recall.rank import best, final_scores
 from memory.recall.relevance import Meaning, Relevance

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from memory.graph import Bools, Floats, Graph
-from memory.recall.adjacency import EDGE_KINDS, EdgeKind, Walkable
+from memory.recall.adjacency import EDGE_KINDS, EdgeKind, Relevance, Walkable
 from memory.recall.nearby import Nearby, nearby
-from memory.recall.traversers import Path, Relevance, Seeds, Seen, Walk, traverser
+from memory.recall.traversers import Path, Seeds, Seen, Walk, traverser
 from memory.recall.walking import LEAST, distinct, relevance_of, scored, starts, walkable
 from memory.recall.wording import Wording
 from memory.settings import RecallSettings

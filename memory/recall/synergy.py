@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from memory.graph import Bools, Floats, Graph
-from memory.recall.adjacency import OBJECT, Walkable, index
+from memory.recall.adjacency import OBJECT, Relevance, Walkable, index
 from memory.recall.paths import Steps, priced
 from memory.recall.rank import best
-from memory.recall.traversers import Path, Relevance, Seeds, Seen, Walk
+from memory.recall.traversers import Path, Seeds, Seen, Walk
 from memory.recall.walking import relevance_of, walkable
 from memory.settings import RecallSettings
 

@@ -13,17 +13,14 @@ from typing import TYPE_CHECKING, Literal
 
 from memory.errors import InvalidInputError
 from memory.graph import Bools, Floats, Graph, Ids
-from memory.recall.adjacency import ANY_TIME, Moment
+from memory.recall.adjacency import ANY_TIME, Moment, Relevance
 from memory.settings import RecallSettings
 
-if TYPE_CHECKING:
-    from memory.learn.scorer import EdgeScorer
+if TYPE_CHECKING:  # both read what is defined here
+    from memory.recall.features import EdgeScorer
     from memory.recall.wording import Wording
 
 PATH_EXPONENT = 0.75  # of a path's length in its cost: below 1, so that of two equally good paths the shorter wins
-
-Relevance = Callable[[Ids], Floats]
-"""Node ids (v,) of any kind -> how well each fits the question (v,), in [0, 1]: sigma of SPEC 7.4."""
 
 Status = Literal["seed", "selected", "pruned", "scanned"]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from memory.graph import Bools, Floats, Graph
-from memory.recall.adjacency import OBJECT, VERTEX_KINDS, Walkable
+from memory.recall.adjacency import OBJECT, VERTEX_KINDS, Relevance, Walkable
 from memory.recall.rank import best
 from memory.recall.relevance import Guess
-from memory.recall.traversers import Relevance, Seeds, Seen
+from memory.recall.traversers import Seeds, Seen
 from memory.settings import RecallSettings
 
 LEAST = 0.02  # relevance below which it makes no difference any more: a cost of 3.9

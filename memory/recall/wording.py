@@ -12,6 +12,7 @@ from memory.graph import Floats, Graph, Ids
 from memory.protocols import Embedder, Vectors
 from memory.recall.adjacency import EDGE_KINDS
 from memory.recall.nearby import Nearby
+from memory.recall.parts import parts
 from memory.recall.relevance import Meaning, Texts
 from memory.recall.snapshot import Snapshot
 from memory.store import graph as stored
@@ -144,12 +145,7 @@ def wording(
     def tellings(edges: Sequence[int]) -> dict[int, Told]:
         return {edge: Told(*row) for edge, row in training.tellings(conn, edges).items()}
 
-    def parts() -> tuple[str, ...]:
-        from memory.answer.parts import parts  # it needs this package
-
-        return parts(question)
-
     return Wording(
         snapshot.graph, snapshot.vectors, embedder.dimension, embed or embedder.embed_documents, texts, tellings,
-        lambda: embedder.embed_query(question), parts, sketches,
+        lambda: embedder.embed_query(question), lambda: parts(question), sketches,
     )  # fmt: skip

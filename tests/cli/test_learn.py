@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memory.learn.features import WIDTH
 from memory.learn.heads import kind
 from memory.learn.night import LEAST
 from memory.learn.scorer import HIDDEN
+from memory.recall.features import WIDTH
 from memory.store import training
 from memory.store.store import Store
 from plugins import manager

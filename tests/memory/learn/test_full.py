@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from memory.graph import Floats
-from memory.learn.features import Asked, sigma
 from memory.learn.full import (
     ENCODED,
     FullScorer,
@@ -24,6 +23,7 @@ from memory.learn.full import (
 )
 from memory.learn.heads import heads, unpacked
 from memory.learn.scorer import Case, Example, Scorer, compare
+from memory.recall.features import Asked, sigma
 from memory.recall.nearby import nearby
 from memory.recall.wording import Told, Wording
 from memory.store.schema_first import FIRST_EDGE

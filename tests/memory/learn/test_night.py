@@ -19,9 +19,10 @@ from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.learn import heads, night
 from memory.learn.full import FullScorer, width
 from memory.learn.night import LEAST, Progress, Report, decided
-from memory.learn.scorer import EdgeScorer, Gain
+from memory.learn.scorer import Gain
 from memory.llm import LlmRequest, Reply
 from memory.protocols import Embedder
+from memory.recall.features import EdgeScorer
 from memory.store import training
 from tests.memory.learn import school
 from tests.memory.learn.trials import scorer_of

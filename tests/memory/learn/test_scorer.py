@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memory.learn.features import MEMORY, SIGMA, WIDTH
 from memory.learn.scorer import HIDDEN, Case, Example, Scorer, compare, recall, train
+from memory.recall.features import MEMORY, SIGMA, WIDTH
 from tests.memory.learn.trials import RANK, scorer_of, trial
 
 TRIALS = 24  # a hundred are counted by benchmarks.learning

@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from memory.graph import Floats
-from memory.learn.features import MEMORY, SIGMA, WIDTH
 from memory.learn.night import decided
 from memory.learn.scorer import Case, Example, Gain, Scorer, compare, train
+from memory.recall.features import MEMORY, SIGMA, WIDTH
 
 EDGES, RANK = 60, 6
 OLDER, HELD, NEWEST, LATER = 48, 12, 15, 60  # questions

@@ -14,11 +14,10 @@ from memory import Memory
 from memory.answer.context import FACTS, Gathered, gathered
 from memory.graph import Floats
 from memory.learn import heads
-from memory.learn.features import Asked
-from memory.learn.scorer import HeadName
 from memory.nouns import Document
 from memory.protocols import Embedder
 from memory.recall.adjacency import Walkable
+from memory.recall.features import Asked, HeadName
 from memory.recall.filter import LEARNT, LEAST, MEMORY, Candidate, sigma, worths
 from memory.recall.nearby import Nearby
 from memory.recall.pipeline import Found

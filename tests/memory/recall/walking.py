@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from memory.graph import EpisodeRow, Floats, Graph, Ids, Link, ThesisRow
-from memory.recall.adjacency import EPISODE, OBJECT, THESIS, Walkable, index
-from memory.recall.traversers import Relevance, Seeds
+from memory.recall.adjacency import EPISODE, OBJECT, THESIS, Relevance, Walkable, index
+from memory.recall.traversers import Seeds
 from memory.store.schema_first import FIRST_EDGE
 
 WHOLE = 1000  # node id of an episode that mentions every object, so that all of them can be seen

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answer.parts import MOST, parts
+from memory.recall.parts import MOST, parts
 
 TWO = {
     "Where does Ana live and who is her dentist?": ("Where does Ana live?", "Who is Ana's dentist?"),

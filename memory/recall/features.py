@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import scipy.sparse as sparse
+from numpy.typing import NDArray
 
 from memory.graph import NO_TIME, Floats, Ints
-from memory.recall.adjacency import EDGE_KINDS, EPISODE, OBJECT, EdgeKind, Walkable
+from memory.recall.adjacency import EDGE_KINDS, EPISODE, OBJECT, EdgeKind, Relevance, Walkable
 from memory.recall.nearby import Nearby
-from memory.recall.traversers import Relevance
 from memory.recall.wording import Wording
 
 ROUNDS = ("1", "2", "1 against", "2 against")
@@ -30,6 +31,7 @@ NAMES: tuple[str, ...] = (
     "degree head", "degree tail", "is relation", "is thesis", "is mention", "age", "support", "confidence",
 )  # fmt: skip
 WIDTH = len(NAMES)
+HeadName = Literal["compact", "full"]
 MEMORY, SIGMA = NAMES.index("memory"), NAMES.index("sigma")
 DAY = 86_400_000  # ms
 
@@ -46,6 +48,25 @@ class Asked:
     wording: Wording | None
     memory: Mapping[int, float]
     at: int
+
+
+class EdgeScorer(Protocol):
+    """What was learnt about edges, whichever head it is of."""
+
+    @property
+    def head(self) -> HeadName: ...
+
+    def near(self, near: Nearby, walk: Walkable, asked: Asked) -> Floats:
+        """(e,) in (0, 1): how likely the question needs each of these edges."""
+        ...
+
+    def logits(self, features: Any) -> NDArray[np.floating[Any]]:
+        """(e,) of what this head reads of e edges, the higher the more likely the edge is needed."""
+        ...
+
+    def packed(self) -> bytes:
+        """Its numbers, which no other head reads."""
+        ...
 
 
 def sigma(near: Nearby, relevance: Relevance) -> Floats:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from memory.graph import EpisodeRow, Graph, Link
-from memory.learn.features import DAY, MEMORY, NAMES, SIGMA, WIDTH, Asked, distances, features, sigma
 from memory.recall.adjacency import EDGE_KINDS, Walkable
+from memory.recall.features import DAY, MEMORY, NAMES, SIGMA, WIDTH, Asked, distances, features, sigma
 from memory.recall.nearby import Nearby, directed, nearby
 from memory.recall.wording import Told, Wording
 from memory.store.schema_first import FIRST_EDGE

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from memory.answer.stated import asks_course
 from memory.languages import ENGLISH, little_words, stem
 from memory.recall.analyse import Question
 from memory.words import UNSPACED
@@ -45,6 +44,19 @@ _COURSE = {
     "de": "ändern ändert geändert änderung verändert entwickelt verschoben verlauf reihenfolge zeit jahre jahren nach"
     " nacheinander geschichte liste vorher zuerst dann",
 }  # the words by which a course is asked for, which are not what it is the course of
+
+
+_ASKS_COURSE = re.compile(
+    r"\b(in order|over time|over the years|history of|successive(ly)?|one after (the other|another)|through before"
+    r"|how (has|have|did) .{1,80} (change|changed|shift|shifted|develop|developed|evolve|evolved|move|moved)\b"
+    r"|(list|which|what) .{1,80} (has|have) had\b|ha[sd]? gone through|did .{1,60} go through)",
+    re.IGNORECASE,
+)
+
+
+def asks_course(question: str) -> bool:
+    """Whether a question asks how something changed, not how it is."""
+    return _ASKS_COURSE.search(question) is not None
 
 
 @cache

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from memory.answer.shape import sides
 from memory.languages import ENGLISH, guess, little_words
 from memory.recall.analyse import MAX_QUESTION
+from memory.recall.shape import sides
 from memory.write.mentions import is_date, mentions
 
 MOST = 3  # parts

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answer.shape import MANY, Shape, episodes, hint, shape
 from memory.errors import InvalidInputError
 from memory.recall.analyse import analyse
+from memory.recall.shape import MANY, Shape, episodes, hint, shape
 
 SHAPES = {
     "fact": (
