@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from plugins.llms.call import Call, Limits
+
+__all__ = ["Backend", "Call", "Facts", "Family", "Found", "Limits", "Look"]
+
 if TYPE_CHECKING:
     from memory.llm import LlmRequest, Reply
-    from plugins.llms.call import Call, Limits
 
 
 @dataclass(frozen=True, slots=True)

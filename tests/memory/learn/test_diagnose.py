@@ -215,12 +215,12 @@ def test_a_repair_names_commands_and_settings_that_exist(text: str) -> None:
 def parses(words: list[str]) -> None:
     """Fails if `pal` would not take these words."""
     command: click.Command = main
-    ctx = click.Context(main)
+    ctx = click.Context(main, **main.context_settings)  # a command keeps the help option that it is first asked for
     while isinstance(command, click.Group) and (words or not command.invoke_without_command):
         below = command.get_command(ctx, words[0])
         assert below is not None, words
         command, words = below, words[1:]
-    command.make_context(command.name, words)
+    command.make_context(command.name, words, parent=ctx)
 
 
 def test_each_trouble_has_its_advice() -> None:
