@@ -319,7 +319,8 @@ def learners(conn: Connection, embedder_id: int) -> list[int]:
 
 
 _LEARNERS = f"""SELECT edge_id FROM trace_edge WHERE role = 'enhanced' AND {_LEARNT}
- UNION SELECT e.edge_id FROM trace t JOIN trace_edge e ON e.trace_id = t.id AND e.role = 'cited' WHERE t.feedback = 1
+ UNION SELECT e.edge_id FROM trace t JOIN trace_edge e ON e.trace_id = t.id AND e.role = 'cited'
+  AND e.{_LEARNT} WHERE t.feedback = 1
  UNION SELECT item_id FROM journal WHERE field = 'memory'"""
 
 
