@@ -145,13 +145,10 @@ def is_due(n: int, geometry: Geometry) -> bool:
     return n >= (2 * geometry.n if geometry.n >= ENOUGH else ENOUGH)
 
 
-def recentre(conn: Connection, embedder_id: int, dimension: int, force: bool = False) -> Geometry | None:
+def recentre(conn: Connection, embedder_id: int, dimension: int) -> Geometry | None:
     """Sees anew what all questions have in common and from which strength on an edge is to be followed, and makes edge
     memory anew by that; None if it is not time for it yet."""
-    known = queries.geometry(conn, embedder_id)
-    if not force and not is_due(queries.count(conn, embedder_id), known):
-        return None
-    if not queries.count(conn, embedder_id, 1):
+    if not is_due(queries.count(conn, embedder_id), queries.geometry(conn, embedder_id)):
         return None
     anew = Anew(conn, embedder_id, dimension)
     while anew.left:
