@@ -84,12 +84,6 @@ def append(
     return int(message)
 
 
-def mark_partial(conn: Connection, message_id: int) -> None:
-    """The message's stream broke off. NotFoundError."""
-    if conn.execute("UPDATE message SET state = 'partial' WHERE id = ?", (message_id,)).rowcount == 0:
-        raise NotFoundError(f"There is no message {message_id}.")
-
-
 def listing(conn: Connection, query: str = "", limit: int = 50, offset: int = 0) -> list[Conversation]:
     """Last used first; `query` is looked for in titles and messages, in upper or lower case."""
     rows = conn.execute(

@@ -18,8 +18,7 @@ def test_messages_come_back_in_order_with_their_proof(store: Store) -> None:
         trace = traces.store(conn, Trace("Whom?"), None, 1500)
         first = conversations.append(conn, id, "user", "Whom did she meet?", 1500)
         second = conversations.append(conn, id, "memory", "Bo. [1]", 1600, citations=[citation], trace_id=trace)
-        third = conversations.append(conn, id, "memory", "", 1700, no_answer=True)
-        conversations.mark_partial(conn, third)
+        third = conversations.append(conn, id, "memory", "", 1700, no_answer=True, state="partial")
         assert conversations.get(conn, id) == (
             Conversation(id, "About Ana", 1000, 1700, 3),
             (
@@ -60,7 +59,6 @@ def test_what_is_not_there_is_told(store: Store) -> None:
             lambda: conversations.append(conn, 9, "user", "Hello", 1),
             lambda: conversations.rename(conn, 9, "x"),
             lambda: conversations.delete(conn, 9),
-            lambda: conversations.mark_partial(conn, 9),
         ):
             with pytest.raises(NotFoundError, match="9"):
                 use()
