@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--effort", choices=EFFORTS, default="normal", help="how much a question may take")
     parser.add_argument(
         "--baselines", nargs="*", choices=baselines.NAMES, metavar="NAME",
-        help="beside it: grep, whole, or none (default: both; with --llm grep alone)",
+        help="beside it; without a name none (default: both; with --llm grep alone)",
     )  # fmt: skip
     parser.add_argument("--embedder", default="static", help="name of the embedder (default: static)")
     parser.add_argument("--limit", type=command.positive, metavar="N", help="ask N questions of each, evenly spread")
