@@ -61,7 +61,7 @@ def test_a_model_that_was_graded_reads_by_itself(shell: Shell, ollama: FakeOllam
     state = until(shell, lambda state: state["read"] == 1 and state["tokens"] > 0)
     assert row(shell, "Spent").startswith(f"{state['tokens']:,} tokens and 0 min of models today")
     shell.pal("remember", "Mira moved to Leipzig.", "--at", "2024-02-01")
-    until(shell, lambda state: state["read"] == 2)
+    until(shell, lambda state: state["read"] == 2 and state["state"] != "reading")
     assert "lives in Leipzig" in shell.pal("facts", "Mira").out
     assert row(shell, "Read") == "2 of 2 episodes by a model"
     assert shell.pal("check").code == 0
