@@ -70,7 +70,7 @@ def why_report(reply: wire.WhyReply, folders: Sequence[str] = ()) -> str:
         lines.append("No line of your notes was used.")
     lines += [f"Chain: {way}" for way in reply.chain]
     lines += [f"Against it: {gap}" for gap in reply.gaps]
-    lines += [f"It went further: {reason}" for reason in reply.reasons]
+    lines += [f"How far it went: {reason}" for reason in reply.reasons]
     asked = reply.asked
     if asked.calls:
         tokens = f"{asked.read + asked.written:,} of {reply.allowed_tokens:,} tokens"

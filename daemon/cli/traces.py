@@ -214,7 +214,7 @@ def cost(of: wire.Asked) -> str:
         parts += [calls, f"{of.read:,} tokens read", f"{of.written:,} written"]
     else:
         parts.append("no model")
-    if of.model:
+    if of.model and of.calls:
         parts.append(f"written by {of.model}")
     return ", ".join(parts)
 

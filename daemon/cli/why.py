@@ -40,7 +40,7 @@ def why(session: Session, id: int | None, as_json: bool) -> None:
         click.echo(f"   {'Only passages were asked for.' if asked.no_answer is None else 'It was not answered.'}")
     rows = [("chain", way) for way in found.chain]
     rows += [("against", gap) for gap in found.gaps]
-    rows += [("further", reason) for reason in found.reasons]
+    rows += [("how far", reason) for reason in found.reasons if reason != found.note]
     rows.append(("went", f"{tier(asked)}, {found.shown} passages to answer from, {outcome(asked)}"))
     rows.append(("took", f"{cost(asked)}; effort {found.effort} allows {_allowed(found)}"))
     if found.note:

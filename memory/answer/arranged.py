@@ -167,12 +167,13 @@ def _holds(line: Line, topic: Collection[str], question: Question) -> bool:
 
 def _items(lines: Sequence[Line], usual: Sequence[Line], question: Question) -> list[Line]:
     """The items of the list that the best line is one of, in their order: those that hold what it holds of what is
-    asked, and name no day outside the time that is asked of. None if it is no such list."""
+    asked, and name no day outside the time that is asked of. All of them if it only stands above ("Known bugs:"). None
+    if there is no such list."""
     best = usual[0]
     block = _block(best)
-    topic = _topic(question)
+    topic = frozenset() if best.start not in block else _topic(question) & best.words
     items = [line for line in lines if line.episode.id == best.episode.id and line.start in block]
-    items = [line for line in items if topic & best.words <= line.words and _in_time(line, question)]
+    items = [line for line in items if topic <= line.words and _in_time(line, question)]
     if len(items) < LISTED:
         return []
     items.sort(key=lambda line: line.start)
@@ -180,11 +181,15 @@ def _items(lines: Sequence[Line], usual: Sequence[Line], question: Question) -> 
 
 
 def _block(line: Line) -> range:
-    """The characters of the list in its passage that it is an item of; none if it is none."""
+    """The characters of the list in its passage that it is an item of, or stands right above as a heading or with
+    a colon at its end; none if there is none."""
     text = line.episode.text
     starts = [match.span() for match in re.finditer(r"^.*(?:\n|$)", text, re.MULTILINE) if match[0]]
     rows = [(begin, end, _ITEM.match(text, begin) is not None) for begin, end in starts]
     here = next((n for n, (begin, end, _) in enumerate(rows) if begin <= line.start < end), None)
+    if here is not None and not rows[here][2] and text[line.start : rows[here][1]].strip() == line.quote.strip():
+        below = (n for n in range(here + 1, len(rows)) if text[slice(*rows[n][:2])].strip())
+        here = next(below, None) if text[rows[here][0]] == "#" or line.quote.rstrip()[-1:] in ":：" else None
     if here is None or not rows[here][2]:
         return range(0)
     first = last = here

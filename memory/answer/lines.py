@@ -241,15 +241,16 @@ def same_statement(a: Line, b: Line) -> bool:
     """Both say the same of the same subject at different times, with other values of the same kind.
 
     Apart from their values they share their words, two at least: "Hourly rate 48" and "Hourly rate 52". A name that one
-    begins with is its subject: "Flights cost 210" is no past of "The press costs 400".
+    begins with is its subject: "Flights cost 210" is no past of "The press costs 400". Who says it does not count.
     """
     if a.newness == b.newness or not same_kind(a.values - b.values, b.values - a.values):
         return False
     if _of_another(a, b) or _of_another(b, a):
         return False
     left, right = a.words - _stems_of(a.values), b.words - _stems_of(b.values)
-    shared = len(left & right)
-    return shared >= 2 and shared / len(left | right) >= SAME_STATEMENT
+    shared = left & right
+    beside = shared.difference(stems(a.episode.speaker or ""), stems(b.episode.speaker or ""))
+    return bool(beside) and len(shared) >= 2 and len(shared) / len(left | right) >= SAME_STATEMENT
 
 
 def _of_another(line: Line, other: Line) -> bool:

@@ -23,6 +23,11 @@ LONGEST_NAME = 6  # words
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _SELF = frozenset(("i", "my"))  # in any language: what `in_first_person` writes
 
+_TAKES_PLACE = re.compile(  # it only says that something happens, and no note says so
+    r"\b(?:tak(?:e|es|en|ing)|took) place\b|\b(?:finde[nt]|fand(?:en)?)\b(?=.*\bstatt\W*$)|\bstatt(?=\W*$)"
+    r"|\bstatt(?:find|fand|gefunden)\w*",
+    re.IGNORECASE,
+)
 _OF_SELF = re.compile(r"\b(?:i|my|me|mine|myself|we|our|us)\b", re.IGNORECASE).search
 
 LONGEST_UNSPACED = 8  # characters of a name in a script without spaces
@@ -89,7 +94,7 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None, w
 
 def _content(text: str, language: str) -> tuple[str, ...]:
     """The words that say what is asked. Full text stems English; in other languages a word stands for its stem's."""
-    found = [word for word in content_words(text, language) if word not in _SELF]
+    found = [word for word in content_words(_TAKES_PLACE.sub(" ", text), language) if word not in _SELF]
     return tuple(found) if language == ENGLISH else tuple(_inflected(word, language) for word in found)
 
 

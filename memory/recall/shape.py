@@ -89,6 +89,8 @@ def shape(question: Question, known: Collection[str] = ()) -> Shape:
     if words is None or not text:
         return FACT
     in_order = asks_course(text)
+    if _ON_LIST.match(text):
+        return Shape("list")
     subject = _only_name(text, known) or _asked_about(text, words, known)
     if subject:
         return Shape("about", (subject,))
@@ -186,6 +188,11 @@ def _words(language: str) -> _Words | None:
     return None if patterns is None else _Words(*(re.compile(one, re.IGNORECASE) for one in patterns))
 
 
+_ON_LIST = re.compile(  # "What is on the packing list?" asks for what stands there, not for what is known of it
+    r"what(?:['’]s| is| was| stands)(?: (?:still|left|else))? on .{1,60}\blist"
+    r"|was (?:ist|war|steht|stand)(?: (?:alles|noch))* auf .{1,60}liste",
+    re.IGNORECASE,
+)
 _EITHER = re.compile(r"[,:]\s+(?P<a>[^,;:]{1,60}?),?\s+(?:or|oder)\s+(?P<b>[^,;:]{1,60})$", re.IGNORECASE)
 _SIDE = r"(?:(?:the|der|die|das|dem|den)\s+)?(?-i:[^\W\d_a-zäöüß]|\d)[^,;?]{0,60}?"
 _PATTERNS: dict[str, tuple[str, ...]] = {

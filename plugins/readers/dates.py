@@ -70,7 +70,9 @@ _TOLD = re.compile(
 )
 _WRAPPED = 60  # a line at least this long goes on in the next one
 _START = re.compile(rf"(?! )[\s#*_>\[(-]*(?:{_WEEKDAY})?[*_]*", _I)
-_BEGIN = re.compile(rf"[*_\[(<]*(?:{_WEEKDAY})?[*_]*", _I)
+# What a later line calls itself.
+_ADDED = r"(?:edit|update|addendum|nachtrag|aktualisierung)\b(?:\s+(?:from|of|on|vom))?[\s:(\[]*"
+_BEGIN = re.compile(rf"[*_\[(<]*(?:{_ADDED})?(?:{_WEEKDAY})?[*_]*", _I)
 _DAY_NAME = re.compile(
     r"[\s,(]*(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun|mon|diens|donners|frei|sams|sonn)(?:day|tag)?\b"
     r"|[\s,(]*(?:mo|di|mi|do|fr|sa|so|mittwoch)\b",
@@ -124,8 +126,8 @@ def event_date(path: Path, title: str, text: str) -> datetime | None:
 
 
 def leading_date(text: str) -> tuple[datetime | None, str] | None:
-    """The full date that a text begins with, behind a weekday and marks at most, and what stands behind it; None if it
-    begins with none. The date is None where it looks like one, and nobody can say which."""
+    """The full date that a text begins with, behind "Update", a weekday and marks at most, and what stands behind it;
+    None if it begins with none. The date is None where it looks like one, and nobody can say which."""
     begin = _BEGIN.match(text)
     start = begin.end() if begin else 0
     for pattern in _PROSE:

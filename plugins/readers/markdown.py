@@ -76,6 +76,6 @@ def register_readers(register: Callable[[Reader], None]) -> None:
             "Markdown notes",
             read,
             dates_parts=True,
-            version=2,
+            version=3,
         )
     )

@@ -31,6 +31,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     properties: dict[str, str] = {}
     tags: list[str] = []
     drawer = code = False
+    indent: int | None = None  # of the text under a headline, which says nothing in Org, and code in Markdown
     for number, line in enumerate(text_of(data).split("\n"), 1):
         if (block := _BLOCK.match(line)) is not None:
             if block[2].lower() not in _CODE:
@@ -54,8 +55,12 @@ def read(path: Path, data: bytes) -> list[Document]:
             elif key not in _NO_PROPERTY:
                 properties[key] = " ".join(filter(None, (properties.get(key), keyword[2])))
             continue
+        elif _HEADLINE.match(line.rstrip()) is not None:
+            line, indent = _markdown(line), None
         else:
-            line = _markdown(line)
+            own = len(line) - len(line.lstrip(" "))
+            indent = own if indent is None and line.strip() else indent
+            line = _markdown(line[min(own, indent or 0) :])
         kept.append(line)
         numbers.append(number)
     return [
@@ -82,4 +87,4 @@ def _markdown(line: str) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("org", (".org",), "Org-mode outlines", read, dates_parts=True, version=2))
+    register(Reader("org", (".org",), "Org-mode outlines", read, dates_parts=True, version=3))

@@ -5,9 +5,9 @@
     The deadline moved to 14 May.
     - 2026-04-10: Builder is Casa Nova.     an item, to the next item or whatever does not belong to it
 
-Only a full date at the very begin counts, or behind a name that several headings have ("## Meeting 2026-03-02"), and
-only up to the time at which the file was written: "## Trip 2027-05-01" and "## 30 April" say nothing of when they were
-written, and what lies ahead is a plan.
+Only a full date at the very begin counts ("Update 2026-03-02:" too), or behind a name that several headings have
+("## Meeting 2026-03-02"), and only up to the time at which the file was written: "## Trip 2027-05-01" and "## 30 April"
+say nothing of when they were written, and what lies ahead is a plan.
 """
 
 from __future__ import annotations

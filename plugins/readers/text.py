@@ -24,7 +24,7 @@ def read(path: Path, data: bytes) -> list[Document]:
 def register_readers(register: Callable[[Reader], None]) -> None:
     suffixes = (".txt", ".text", ".log", ".rst", ".adoc", ".asciidoc")
     register(
-        Reader("text", suffixes, "Plain text, and chats as WhatsApp exports them", read, dates_parts=True, version=3)
+        Reader("text", suffixes, "Plain text, and chats as WhatsApp exports them", read, dates_parts=True, version=4)
     )
     unnamed = "Plain text in a file without a suffix, as README or TODO"
-    register(Reader("unnamed", ("",), unnamed, read, MIB, dates_parts=True, version=3))
+    register(Reader("unnamed", ("",), unnamed, read, MIB, dates_parts=True, version=4))

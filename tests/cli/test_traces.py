@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 import stat
+from dataclasses import replace
 
 import pytest
 
 from daemon import wire
+from daemon.cli.traces import cost
 from tests.cli.vault import NOTES, Shell
 
 HARBOUR = "where is the harbour office?"
@@ -155,3 +157,9 @@ def test_what_is_forgotten_takes_its_traces_with_it(shell: Shell) -> None:
 def test_an_effort_that_there_is_not(vault: Shell) -> None:
     said = vault.pal("ask", HARBOUR, "--effort", "heroic")
     assert said.code == 2 and "'quick', 'normal', 'deep'" in said.err
+
+
+def test_who_was_not_asked_wrote_nothing() -> None:
+    asked = wire.Asked(1, "2026-03-09T10:00:00Z", "Who?", True, ms=22.0, model="ollama:small")
+    assert cost(asked) == "22 ms, no model"
+    assert cost(replace(asked, calls=1)).endswith("written by ollama:small")

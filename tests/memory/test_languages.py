@@ -205,3 +205,11 @@ def test_what_happened_is_no_topic() -> None:
     for question in ("What happened on 5 March 2024?", "Que s'est-il passé le 5 mars 2024 ?", "2024年3月5日发生了什么"):
         assert analyse(question).topic == ()
     assert analyse("What happened?").topic == ("happened",)
+
+
+def test_that_something_takes_place_says_nothing_of_it() -> None:
+    for question in ("When does the concert take place?", "Where did the concert take place?"):
+        assert analyse(question).topic == ("concert",)
+    for question in ("Wann findet das Konzert statt?", "Wo hat das Konzert stattgefunden?"):
+        assert [str(term) for term in analyse(question).topic] == ["konzert"]
+    assert "place" in analyse("Which place did Ana take?").topic

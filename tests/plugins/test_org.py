@@ -44,8 +44,8 @@ def test_an_outline(read: Read) -> None:
         8: "",
         9: "# Polish #course",
         10: "## TODO ask [the school](https://school.example) about [[Ewa]]",
-        11: "   SCHEDULED: <2023-06-01 Thu>",
-        13: "   - moved from May",
+        11: "SCHEDULED: <2023-06-01 Thu>",
+        13: "- moved from May",
         15: "###### very deep",
         16: "```python",
         17: "* not a headline",
@@ -61,3 +61,14 @@ def test_an_outline(read: Read) -> None:
 def test_an_outline_without_a_head(read: Read) -> None:
     (outline,) = read("plain.org", "* One\ntext\n")
     assert (outline.title, outline.text, outline.lines) == ("plain", "# One\ntext\n", (1, 2, 3))
+
+
+def test_text_that_is_indented_under_its_headline_is_text_and_its_items_have_their_days(read: Read) -> None:
+    salary = "* Salary\n  [2019-01-21 Mon] Gross 4,300 euros.\n  [2019-06-03 Mon] Gross 4,650 euros.\n"
+    text = f"{salary}* List\n    - a\n      - b\n"
+    (outline,) = read("work.org", text)
+    assert outline.text.split("\n")[1] == "[2019-01-21 Mon] Gross 4,300 euros."
+    assert outline.text.split("\n")[4:6] == ["- a", "  - b"]
+    assert [(line, at and at.date().isoformat()) for line, at in outline.parts] == [
+        (1, "2019-01-21"), (3, "2019-06-03"), (4, None)
+    ]  # fmt: skip

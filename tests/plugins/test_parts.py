@@ -47,6 +47,10 @@ def found(text: str, before: int = 0) -> list[tuple[int, str]]:
         "* **2026-03-02** the deadline moved",
         "- 2026-03-02 the deadline moved",
         "1. 2026-03-02 | the deadline moved",
+        "Update 2026-03-02: the deadline moved",
+        "**Edit (2026-03-02):** the deadline moved",
+        "- Nachtrag vom 2.3.2026: the deadline moved",
+        "## Update 2026-03-02",
     ],
 )
 def test_what_begins_with_a_date_is_from_then(begin: str) -> None:

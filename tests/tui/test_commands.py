@@ -192,7 +192,7 @@ async def test_why_says_what_the_selected_answer_rests_on() -> None:
         assert scores == "    passage 1 of 10, score 0.83 (full text 6.50, meaning 0.50, graph 0.25)"
         assert rest == [
             "Chain: Free Guy -> [1] -> Canada",
-            "It went further: The model found no answer in what was found first.",
+            "How far it went: The model found no answer in what was found first.",
             "It took 3 of 4 calls, 2,100 of 12,000 tokens.",
         ]
 

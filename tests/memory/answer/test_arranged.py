@@ -176,6 +176,8 @@ LISTS = (
     ("Zoe Larsen", "Boss since July. Allergic to peanuts. Plays chess on Thursdays."),
     ("2 May", "Swam at the Marsh Pool with Zoe."),
     ("9 May", "Swam at the Marsh Pool alone, 40 lengths."),
+    ("Magpie", "The old engine.\n\nKnown bugs:\n- rounding of credit notes\n- reminders twice\n- leap days"),
+    ("Packing list", "- passport\n- charger\n- rain jacket\n- aspirin"),
 )
 
 
@@ -203,6 +205,13 @@ def test_of_a_list_only_the_items_of_the_time_that_is_asked_of(lists: Memory) ->
 def test_of_a_list_only_the_items_that_hold_what_is_asked(lists: Memory) -> None:
     told = lines(lists, "Which books by Mirela Costin did I read?")
     assert "Glass Map" in told[0] and "Nine Doors" not in told[0]
+
+
+def test_a_line_or_a_heading_above_a_list_is_answered_with_all_that_stands_below(lists: Memory) -> None:
+    bugs = ["- rounding of credit notes [1]", "- reminders twice [2]", "- leap days [3]"]
+    assert lines(lists, "What are the known bugs of Magpie?") == bugs
+    things = ["- passport [1]", "- charger [2]", "- rain jacket [3]", "- aspirin [4]"]
+    assert lines(lists, "What is on the packing list?") == things
 
 
 def test_how_often_shows_the_day_of_each_time(lists: Memory) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -83,3 +84,12 @@ def test_same_statement(a: str, b: str, same: bool) -> None:
 def test_two_rows_of_one_day_are_no_change() -> None:
     rows = [line("rate", f"The hourly rate of {name} is {n} euros.", year=2024) for name, n in (("A", 1), ("B", 2))]
     assert not same_statement(*rows)
+
+
+def test_two_things_that_one_person_said_are_no_change_by_the_name_alone() -> None:
+    def said(sentence: str, year: int) -> Line:
+        row = line("Where is Ana Fuchs?", f"Ana Fuchs: {sentence}", year=year)
+        return replace(row, episode=replace(row.episode, speaker="Ana Fuchs"))
+
+    assert not same_statement(said("We drive to Linz.", 2023), said("His name is Bruno.", 2025))
+    assert same_statement(said("My rate is 48.", 2023), said("My rate is 52.", 2025))

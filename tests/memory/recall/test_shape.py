@@ -35,6 +35,7 @@ SHAPES = {
         "Which books did I read in 2024?", "What countries have I visited?", "List my dentists.",
         "Who are my neighbours?",
         "Everyone who came to the wedding", "Which of my friends are vegan?", "How has the standup changed?",
+        "What is on the packing list?", "What's still on my list?", "Was steht alles auf der Einkaufsliste?",
         "Welche Bücher habe ich gelesen?", "Wer sind meine Nachbarn?", "Alle meine Ärzte",
     ),
     "count": (
