@@ -27,6 +27,7 @@ from memory.write import mentions as mention_rules
 from memory.write.chunk import Draft, episodes_of, title_of
 from memory.write.embed import embedded_text
 from memory.write.mentions import Mention
+from memory.write.rules.fields import Keys
 from memory.write.rules.fields import keys as field_keys
 from memory.write.rules.telling import telling
 from memory.write.sentences import sentences
@@ -98,17 +99,18 @@ def read(document: Document, settings: ChunkSettings, rules: bool = True) -> Rea
     if not document.uri:
         raise InvalidInputError("A document needs a uri: it is the source's identity.")
     read_episodes: list[ReadEpisode] = []
-    keys = field_keys(document.text) if rules else frozenset()
+    keys = Keys(field_keys(document.text) if rules else ())
     for draft in episodes_of(document, settings):
-        words = "\0".join([draft.title, draft.text, draft.speaker or "", *_stated(document, draft)])
         spans = tuple(sentences(draft.text))
+        told, by = _told(document, draft, not read_episodes, spans, keys) if rules else (Telling("rule"), ())
+        words = "\0".join([draft.title, draft.text, draft.speaker or "", *_stated(document, draft), *by])
         read_episodes.append(
             ReadEpisode(
                 draft,
                 hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest(),
                 spans,
                 tuple(mention_rules.mentions(draft.text, draft.title)),
-                _told(document, draft, not read_episodes, spans, keys) if rules else Telling("rule"),
+                told,
             )
         )
     if not read_episodes:
@@ -118,12 +120,16 @@ def read(document: Document, settings: ChunkSettings, rules: bool = True) -> Rea
 
 
 def _told(
-    document: Document, draft: Draft, first: bool, spans: tuple[tuple[int, int], ...], keys: frozenset[str]
-) -> Telling:
+    document: Document, draft: Draft, first: bool, spans: tuple[tuple[int, int], ...], keys: Keys
+) -> tuple[Telling, tuple[str, ...]]:
+    """What the draft tells, and the keys of fields elsewhere in its document by which it does: with others, the same
+    words are another episode."""
     speaker, is_chat = draft.speaker or document.speaker, bool(document.turns)
-    return telling(
+    keys.used.clear()
+    told = telling(
         draft.text, draft.title, draft.at, speaker, document.properties, first, chat=is_chat, spans=spans, keys=keys
     )
+    return told, tuple(sorted(keys.used - field_keys(draft.text))) if keys.used else ()
 
 
 def _stated(document: Document, draft: Draft) -> tuple[str, ...]:

@@ -172,3 +172,11 @@ def test_reading_it_again_changes_nothing(memory: Memory, keep: Keep) -> None:
     keep("kitchen.md", text)
     after = memory.stats()
     assert (before.episodes, before.theses, before.edges) == (after.episodes, after.theses, after.edges)
+
+
+def test_a_field_that_is_added_or_taken_away_counts_in_the_sections_that_were_there(memory: Memory, keep: Keep) -> None:
+    log = "## 2026-04-10\nBuilder is now Casa Nova.\n"
+    for head, told in (("Notes.\n", False), ("Builder: Ferro & Sons\n", True), ("Notes.\n", False)):
+        keep("kitchen.md", f"# Kitchen project\n{head}{log}")
+        texts = [fact.text for fact in memory.facts("Kitchen project") if fact.kind == "relation"]
+        assert ("Kitchen project, builder: Casa Nova" in texts) == told

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -96,6 +96,19 @@ def keys(text: str) -> frozenset[str]:
 
 
 _LINE = re.compile(r"^[ \t]*+(?:[-*+•][ \t]++)?+(?P<field>[^\s:>|#][^:\n]{0,60}:[*_]{0,2}[ \t])", re.MULTILINE)
+
+
+class Keys(frozenset[str]):
+    """Such keys; `used` are those that somebody has looked for."""
+
+    def __init__(self, keys: Iterable[str] = ()) -> None:
+        self.used: set[str] = set()
+
+    def __contains__(self, key: object) -> bool:
+        found = super().__contains__(key)
+        if found:
+            self.used.add(str(key))
+        return found
 
 
 def of_lines(
