@@ -295,7 +295,7 @@ class _Ladder:
         request = compose.fingerprint(self._request(context, fence="-"))
         for one in self._in_vain:
             if one.model == llm.name and request in one.requests:
-                when = f"on {one.at.date().isoformat()} at {one.at:%H:%M} UTC"
+                when = f"on {one.at.astimezone():%Y-%m-%d at %H:%M}"
                 why = f"{llm.name} saw the very same {when} and found no answer in it, so it was not asked again."
                 return Written(no_answer=True, missing=one.missing, failed=why)
         return None
