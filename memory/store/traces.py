@@ -159,14 +159,13 @@ def refused(conn: Connection, question: str, plan: Plan) -> tuple[Refused, ...]:
     first, unless a model that failed broke the search off; none of it once somebody has called one of them wrong. Of
     the newest REFUSALS."""
     rows = conn.execute(
-        "SELECT id, t, tier, missing, plan, as_of, feedback FROM trace WHERE question = ? AND no_answer = 1"
-        " ORDER BY id DESC LIMIT ?",
-        (question, REFUSALS),
+        "SELECT id, t, tier, missing, plan, as_of FROM trace WHERE question = :question AND no_answer = 1"
+        " AND NOT EXISTS (SELECT 1 FROM trace WHERE question = :question AND no_answer = 1 AND feedback < 0)"
+        " ORDER BY id DESC LIMIT :most",
+        {"question": question, "most": REFUSALS},
     ).fetchall()
     found = []
-    for id, t, tier, missing, held, as_of, feedback in rows:
-        if feedback is not None and feedback < 0:
-            return ()
+    for id, t, tier, missing, held, as_of in rows:
         of = _held(held)
         if of.get("model") and replace(_plan(of, as_of), now=plan.now) == plan:
             steps = _steps(conn, id)

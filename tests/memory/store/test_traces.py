@@ -144,5 +144,7 @@ def test_a_refusal_is_known_after_many_other_questions_until_somebody_calls_it_w
         assert not traces.refused(conn, "Where is Ana?", plan)
         traces.store(conn, Trace("Where is Bo?"), nothing, 5000, plan)
         assert [one.further for one in traces.refused(conn, "Where is Bo?", plan)] == [False, True]
+        for number in range(2 * traces.REFUSALS):
+            traces.store(conn, Trace("Where is Bo?"), nothing, 6000 + number, plan)
         conn.execute("UPDATE trace SET feedback = -1 WHERE id = ?", (id,))
         assert not traces.refused(conn, "Where is Bo?", plan)
