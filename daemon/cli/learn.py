@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from daemon import wire
 from daemon.cli import output
+from daemon.cli.following import followed
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
-from daemon.client import DaemonDownError
 from daemon.terminal import count
 
 
@@ -23,7 +21,8 @@ def learn(session: Session, dry_run: bool, undo: bool, as_json: bool) -> None:
     """Learn from earlier questions which ways lead to answers.
 
     This happens every night by itself. What is learnt is used only if it finds clearly more of what the newest
-    questions needed than what is used now; the strategies with "entities" use it (memory.recall.strategy).
+    questions needed than what is used now. It has a say in which facts a model is shown, and the strategies with
+    "entities" go by it (memory.recall.strategy).
     """
     if dry_run and undo:
         raise click.UsageError("Say --dry-run or --undo, not both.")
@@ -34,7 +33,7 @@ def learn(session: Session, dry_run: bool, undo: bool, as_json: bool) -> None:
         else:
             click.echo(_undone(undone))
         return
-    done = _followed(session, dry_run, as_json)
+    done = followed(session.client.learn(dry_run), wire.Learnt, "Learning", as_json)
     if not as_json:
         _print(done)
 
@@ -57,19 +56,3 @@ def _print(done: wire.Learnt) -> None:
     verdict = "would be used" if done.dry_run else "in use now"
     rows.append(("Outcome", f"{verdict if done.promoted else 'not used'}. {done.reason}"))
     output.print_table(rows)
-
-
-def _followed(session: Session, dry_run: bool, as_json: bool) -> wire.Learnt:
-    """Tells how far it is: a bar on a terminal, events with JSON."""
-    show_bar = not as_json and sys.stderr.isatty()
-    with click.progressbar(length=0, label="Learning", file=sys.stderr, hidden=not show_bar) as bar:
-        for event in session.client.learn(dry_run):
-            if as_json:
-                output.print_json(event)
-            match event:
-                case wire.Progress():
-                    bar.length = max(event.total, event.done)
-                    bar.update(event.done - bar.pos)
-                case wire.Learnt():
-                    return event
-    raise DaemonDownError("The daemon went away while it learnt. Nothing is lost; do it again.")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from daemon import wire
-from daemon.cli import output
+from daemon.cli.following import followed
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
-from daemon.client import DaemonDownError
 from daemon.terminal import count
 
 
@@ -28,7 +25,7 @@ def rebuild(session: Session, memory: bool, text: bool, as_json: bool) -> None:
     what = tuple(name for name, chosen in (("memory", memory), ("text", text)) if chosen)
     if not what:
         raise click.UsageError("Say what to make anew: --memory, --text or both.")
-    done = _followed(session, what, as_json)
+    done = followed(session.client.rebuild(what), wire.Rebuilt, "Making it anew", as_json)
     if as_json:
         return
     if memory:
@@ -39,19 +36,3 @@ def rebuild(session: Session, memory: bool, text: bool, as_json: bool) -> None:
 
 def _remember(edges: int) -> str:
     return "remembers something" if edges == 1 else "remember something"
-
-
-def _followed(session: Session, what: tuple[str, ...], as_json: bool) -> wire.Rebuilt:
-    """Tells how far it is: a bar on a terminal, events with JSON."""
-    show_bar = not as_json and sys.stderr.isatty()
-    with click.progressbar(length=0, label="Making it anew", file=sys.stderr, hidden=not show_bar) as bar:
-        for event in session.client.rebuild(what):
-            if as_json:
-                output.print_json(event)
-            match event:
-                case wire.Progress():
-                    bar.length = event.total
-                    bar.update(event.done - bar.pos)
-                case wire.Rebuilt():
-                    return event
-    raise DaemonDownError("The daemon went away while it worked. Nothing is lost; do it again.")

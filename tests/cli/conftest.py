@@ -49,3 +49,13 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     assert added.code == 0, added
     yield shell
     shell.pal("daemon", "stop")
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """The example notes, read, for all tests of a module, which ask one after the other."""
+    folder = tmp_path_factory.mktemp("town")
+    shell = Shell(folder, folder / "home")
+    assert shell.pal("add", str(NOTES)).code == 0
+    yield shell
+    shell.pal("daemon", "stop")

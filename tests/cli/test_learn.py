@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from memory.learn.heads import kind
 from memory.learn.night import LEAST
 from memory.learn.scorer import HIDDEN
@@ -14,21 +12,7 @@ from memory.store import training
 from memory.store.store import Store
 from plugins import manager
 from tests.cli.test_traces import HARBOUR, ask
-from tests.cli.vault import NOTES, Shell
-
-
-@pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    folder = tmp_path_factory.mktemp("town")
-    shell = Shell(folder, folder / "home")
-    assert shell.pal("add", str(NOTES)).code == 0
-    return shell
-
-
-@pytest.fixture(scope="module", autouse=True)
-def stopped(town: Shell) -> object:
-    yield
-    town.pal("daemon", "stop")
+from tests.cli.vault import Shell
 
 
 def promoted(home: Path) -> None:

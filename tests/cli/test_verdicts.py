@@ -14,20 +14,6 @@ from tests.fakes.answering import evidence, seeking
 MONGOLIA = "What is the capital of Mongolia?"
 
 
-@pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    folder = tmp_path_factory.mktemp("town")
-    shell = Shell(folder, folder / "home")
-    assert shell.pal("add", str(NOTES)).code == 0
-    return shell
-
-
-@pytest.fixture(scope="module", autouse=True)
-def stopped(town: Shell) -> object:
-    yield
-    town.pal("daemon", "stop")
-
-
 def step(shell: Shell, name: str) -> dict[str, object]:
     """What a stage of the newest question noted."""
     return next(one["detail"] for one in shell.pal("trace", "--json").json["steps"] if one["name"] == name)
