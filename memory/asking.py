@@ -100,9 +100,7 @@ class Asking(Remembering):
         follows, newest = searched if wish.question else "", int(found.graph.episode_ids.max(initial=0))
         plan = Plan(wish.as_of, within, wish.now, wish.effort, follows, newest)
         wish = replace(wish, plan=plan)
-        again = (
-            self._sketching(searched, within, wish) if TRAVERSER in self.settings.recall.strategy.split("+") else None
-        )
+        again = self._sketching(searched, within, wish)
         outcome = yield from answer(
             self.store.reading, found, embedder, self.settings.answer, models, wish, of_parts, again
         )
@@ -115,8 +113,10 @@ class Asking(Remembering):
         yield said.traced(trace_id)
         self._settle()
 
-    def _sketching(self, question: str, within: Scope | None, wish: Wish) -> Again:
-        """Finds what was found for a question once more, led by what a model sketched."""
+    def _sketching(self, question: str, within: Scope | None, wish: Wish) -> Again | None:
+        """Finds what was found for a question once more, led by what a model sketched; None where nothing is led so."""
+        if TRAVERSER not in self.settings.recall.strategy.split("+"):
+            return None
 
         def again(sketches: Sequence[Sketch]) -> pipeline.Found:
             return self._find(question, self._many(question), wish.as_of, within, wish.now, wish.replay, sketches)
