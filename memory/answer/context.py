@@ -131,10 +131,10 @@ def gathered(
     ids) come first; `embedder` compares facts with the question. `conn` must see what the recall saw."""
     hits = [hit.episode for hit in found.recall.hits]
     start = perf_counter()
-    facts, detail = _facts(conn, found, hits, embedder)
+    told, detail = _facts(conn, found, hits, embedder)
     step = Step("filter", (perf_counter() - start) * 1000, detail)
     hits.sort(key=lambda episode: episode.id not in chosen)
-    return Gathered((*facts, *map(_line, lines[:LINES]), *map(_passage, hits)), step)
+    return Gathered((*told, *map(_line, lines[:LINES]), *map(_passage, hits)), step)
 
 
 def _line(line: Line) -> Piece:
