@@ -7,7 +7,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from benchmarks.command import DataError
-from memory.recall.papers import PAPERS
+from memory.retrieval.papers import PAPERS
 from memory.settings import RecallSettings
 
 DEFAULT = RecallSettings()

@@ -10,14 +10,14 @@ from datetime import datetime
 from typing import Literal
 
 from benchmarks.problems import Problem
-from memory.answer import compose
-from memory.answer.compose import Written
-from memory.answer.context import PASSAGE_CHARS, Piece, fitted
-from memory.languages import ENGLISH, content_words
+from memory.answering import compose
+from memory.answering.compose import Written
+from memory.answering.context import PASSAGE_CHARS, Piece, fitted
 from memory.llm import about_tokens
 from memory.nouns import Episode
 from memory.protocols import LLM
 from memory.settings import AnswerSettings
+from memory.text.languages import ENGLISH, content_words
 
 Name = Literal["grep", "whole"]
 NAMES: tuple[Name, ...] = ("grep", "whole")

@@ -15,12 +15,12 @@ from typing import Any
 from benchmarks import command, metrics, replaying
 from benchmarks.problems import Library, Problem
 from memory import Memory
-from memory.answer.ladder import Outcome
+from memory.answering.escalation import Outcome
 from memory.llm import NOTHING
 from memory.nouns import Answer, Citation, Episode, Scope
-from memory.recall.pipeline import Found
-from memory.traced import Plan
-from memory.write.sentences import sentences
+from memory.retrieval.pipeline import Found
+from memory.text.sentences import sentences
+from memory.trace import Plan
 
 CHECKS = 4  # looks at the learnt questions on the way
 WORDS = (4, 9)  # of a sentence that a question is made of

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from memory import Memory
 from memory.errors import ModelError
+from memory.facts import llm_decide, llm_extract, llm_replies
+from memory.facts.extraction import Telling
 from memory.llm import LlmRequest, Reply, Usage
 from memory.nouns import Episode, Fact
 from memory.protocols import LLM
-from memory.write import decide, extract, replies
-from memory.write.told import Telling
 
 
 @dataclass(slots=True)
@@ -85,24 +85,24 @@ def enrich(memory: Memory, model: Counted, episodes: Sequence[Episode], into: En
 
 def _read(memory: Memory, model: Counted, episode: Episode, into: Enriched) -> None:
     names = memory.settings.person.names
-    said = replies.complete(model, extract.request([episode], names))
-    tellings, dropped = extract.tellings(said, [episode])
+    said = llm_replies.complete(model, llm_extract.request([episode], names))
+    tellings, dropped = llm_extract.tellings(said, [episode])
     into.dropped += len(dropped)
     for id, telling in tellings.items():
-        if reason := extract.useless(telling, [one for one in dropped if one.episode_id == id]):
+        if reason := llm_extract.useless(telling, [one for one in dropped if one.episode_id == id]):
             into.failed.append(f"{episode.source.uri}: {reason}")
     learnt = memory.learn(tellings, model.name)
     into.tellings |= tellings
     pairs = [pair for ids in learnt.undecided if (pair := memory.pair(*ids)) is not None]
-    for start in range(0, len(pairs), decide.MOST_PAIRS):
-        _decide(memory, model, pairs[start : start + decide.MOST_PAIRS], into)
+    for start in range(0, len(pairs), llm_decide.MOST_PAIRS):
+        _decide(memory, model, pairs[start : start + llm_decide.MOST_PAIRS], into)
 
 
 def _decide(memory: Memory, model: Counted, pairs: Sequence[tuple[Fact, Fact]], into: Enriched) -> None:
     into.proposed |= {(old.id, new.id): "nothing" for old, new in pairs}
     into.known |= {shown(fact): fact for pair in pairs for fact in pair}
-    said = replies.complete(model, decide.request(pairs, local_only=False))  # the data is invented
-    decisions = decide.decisions(said, pairs)
+    said = llm_replies.complete(model, llm_decide.request(pairs, local_only=False))  # the data is invented
+    decisions = llm_decide.decisions(said, pairs)
     into.proposed |= {(one.old, one.new): one.relation for one in decisions}
     memory.decided(decisions, model.name)
 

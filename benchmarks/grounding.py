@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks import command, data, metrics
 from benchmarks.judge import contains
-from memory.answer.grounding import Proof, check
+from memory.answering.grounding import Proof, check
 
 PERSONA = "questions.jsonl"
 WORDS = 240  # of a passage

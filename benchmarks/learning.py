@@ -22,21 +22,23 @@ from typing import Any, get_args
 from benchmarks import command, data, metrics
 from benchmarks.asking import build
 from memory import Memory
-from memory.learn import night, remembered
-from memory.learn.heads import kind
-from memory.learn.learning import learn
-from memory.learn.lesson import lesson
+from memory.edge_memory import activation
+from memory.edge_memory.feedback import lesson
+from memory.edge_memory.reinforce import learn
+from memory.graph import snapshot
 from memory.nouns import Answer, Citation, Scope
 from memory.protocols import Embedder
-from memory.recall import pipeline, snapshot
-from memory.recall.features import HeadName
+from memory.ranker import training as night
+from memory.ranker.heads import kind
+from memory.retrieval import pipeline
+from memory.retrieval.edge_features import HeadName
 from memory.serving import Serving
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import traces, training, vectors
 from memory.store.store import Store
-from memory.traced import Plan
+from memory.trace import Plan
 from plugins import manager
-from tests.memory.learn.trials import KINDS, trial
+from tests.memory.ranker.trials import KINDS, trial
 
 RANKS = (5, 10, 50)
 BESIDE = ("spread", "entities", "spread+entities", "sketches", "spread+sketches")
@@ -97,7 +99,7 @@ def _serving(store: Store, embedder: Embedder) -> Serving:
 def _trace(store: Store, serving: Serving, questions: Sequence[data.Question]) -> None:
     """Each question with its gold as citations, and what edges learn of it, as `Memory.ask` would keep it."""
     with store.reading() as conn:
-        known = remembered.load(conn, serving.embedder_id, serving.embedder.dimension)
+        known = activation.load(conn, serving.embedder_id, serving.embedder.dimension)
         rows = conn.execute("SELECT node_id, value FROM episode, json_each(episode.refs) ORDER BY node_id").fetchall()
     holding: dict[str, list[int]] = {}
     for episode, ref in rows:

@@ -27,11 +27,11 @@ import numpy as np
 from benchmarks import command, data, metrics
 from benchmarks.asking import BATCH, WARM_UP
 from memory import Memory
+from memory.ingest.chunk import episodes_of
+from memory.ingest.embed import embedded_text
 from memory.nouns import Document, Scope
 from memory.protocols import Embedder
 from memory.settings import ChunkSettings
-from memory.write.chunk import episodes_of
-from memory.write.embed import embedded_text
 from plugins import manager
 
 RANKS = (5, 10)

@@ -24,13 +24,13 @@ from typing import Any
 from benchmarks import command, data, metrics
 from benchmarks.synthetic import Invention
 from memory import Memory
+from memory.ingest import ingest
+from memory.ingest.prepare import prepare
 from memory.nouns import Document, Recall
 from memory.protocols import Embedder
 from memory.settings import ChunkSettings
 from memory.store import vectors
 from memory.store.store import Store
-from memory.write import ingest
-from memory.write.prepare import prepare
 from plugins import manager
 
 BATCH = 1024  # documents per transaction

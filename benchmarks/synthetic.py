@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 
 from memory.nouns import Document
-from memory.write.sentences import sentences
+from memory.text.sentences import sentences
 
 NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'-]+(?: (?:(?:of|the|de|van) )?[A-Z][\w'-]+)*")
 SENTENCES = (2, 6)  # of an episode

@@ -22,19 +22,19 @@ from typing import Any
 
 from benchmarks import command, drift, metrics, replaying, scale
 from memory import Memory
-from memory.answer.ladder import Outcome
-from memory.learn import rebuild
-from memory.learn.credit import Used, credit
-from memory.learn.learning import learn
+from memory.answering.escalation import Outcome
+from memory.edge_memory import rebuild
+from memory.edge_memory.credit import Used, credit
+from memory.edge_memory.reinforce import learn
+from memory.edge_memory.replay import answered_before, asked_before, beginnings, most_alike, replay
+from memory.edge_memory.replay_stage import bring
+from memory.graph.adjacency import EPISODE, OBJECT, Walkable
 from memory.llm import NOTHING
 from memory.nouns import Answer, Citation, Episode, Step, Trace, Visit
 from memory.protocols import Embedder
-from memory.recall.adjacency import EPISODE, OBJECT, Walkable
-from memory.recall.bringing import bring
-from memory.recall.replay import answered_before, asked_before, beginnings, most_alike, replay
 from memory.store import episodes, traces
 from memory.store import graph as stored
-from memory.traced import PLAIN
+from memory.trace import PLAIN
 from plugins import manager
 
 TOPICS = 5  # questions for each episode that is asked about: intents that share edges

@@ -39,9 +39,9 @@ from daemon.tasks import Tasks
 from daemon.watch import Watcher
 from daemon.writer import Writer
 from memory import Memory
-from memory.answer.wish import ModelChoice
+from memory.answering.options import ModelChoice
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
-from memory.learn.diagnose import TRACES
+from memory.insight.diagnose import TRACES
 from memory.nouns import Policy, Recall, Stats
 from memory.store import episodes, revisions, skips, sources
 

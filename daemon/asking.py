@@ -19,7 +19,7 @@ from daemon import views, wire
 from daemon.activity import Channel
 from daemon.failures import failed
 from daemon.writer import Writer
-from memory.answer.wish import ModelChoice
+from memory.answering.options import ModelChoice
 from memory.errors import ModelCancelledError, NotFoundError
 from memory.nouns import Answer, AskEvent, Citation, Scope, Token
 from memory.store import chats, conversations, episodes, traces

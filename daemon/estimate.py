@@ -10,9 +10,9 @@ from daemon import files, keeping, wire
 from daemon.files import Found, Ignore
 from daemon.models import Models
 from daemon.settings import Settings
+from memory.facts.llm_extract import SCHEMA, SYSTEM
+from memory.ingest.chunk import count_words, episodes_of
 from memory.llm import about_tokens
-from memory.write.chunk import count_words, episodes_of
-from memory.write.extract import SCHEMA, SYSTEM
 from plugins.manager import Plugins
 from plugins.readers import Unreadable, documents, reader_of
 

@@ -14,7 +14,7 @@ from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import Scope
 from memory.store import traces
-from memory.traced import Asked, Lost, Traced, Used
+from memory.trace import Asked, Lost, Traced, Used
 
 T = TypeVar("T")
 Read = Callable[[Callable[[], T]], Coroutine[Any, Any, T]]

@@ -23,9 +23,9 @@ from daemon.views import moment, now
 from daemon.writer import Writer
 from memory import Memory
 from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
+from memory.ingest.prepare import Prepared
 from memory.nouns import Document, Policy, Receipt, Source
 from memory.store import skips, sources
-from memory.write.prepare import Prepared
 from plugins.manager import Plugins
 from plugins.readers import Unreadable, documents, reader_of
 

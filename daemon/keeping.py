@@ -17,7 +17,7 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Receipt
 from memory.store import copies, skips, sources
 from memory.store.forget import Forgotten
-from memory.write.mentions import norm
+from memory.text.mentions import norm
 
 if TYPE_CHECKING:
     from memory import Memory

@@ -24,8 +24,8 @@ from daemon.models import Models
 from daemon.settings import LearningSettings
 from daemon.writer import Writer
 from memory import Memory
-from memory.learn.night import Progress, Report, Write
 from memory.protocols import LLM
+from memory.ranker.training import Progress, Report, Write
 
 log = logging.getLogger(__name__)
 

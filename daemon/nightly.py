@@ -25,8 +25,8 @@ from daemon.budget import on_battery
 from daemon.settings import NightSettings
 from daemon.writer import Writer
 from memory import Memory
-from memory.learn import trend
-from memory.learn.consolidate import Report
+from memory.insight import trend
+from memory.insight.consolidate import Report
 from memory.store import consolidation
 
 log = logging.getLogger(__name__)

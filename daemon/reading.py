@@ -17,15 +17,15 @@ from daemon.views import now
 from daemon.writer import Writer
 from memory import Memory
 from memory.errors import MalformedOutputError
+from memory.facts import llm_decide, llm_extract
+from memory.facts.extraction import OWNER, Telling
+from memory.facts.llm_replies import complete
 from memory.llm import LlmRequest
 from memory.nouns import Decision, Fact
-from memory.recall.person import mailbox_owner
+from memory.retrieval.owner import mailbox_owner
 from memory.store import episodes, facts, jobs, mails
 from memory.store.connect import Connection
-from memory.write import decide, extract
-from memory.write.quotes import Quotable
-from memory.write.replies import complete
-from memory.write.told import OWNER, Telling
+from memory.text.quotes import Quotable
 from plugins.llms.guard import Guarded
 
 log = logging.getLogger(__name__)
@@ -84,14 +84,14 @@ class Reading:
         elif 0 < len(here) < len(found):  # since the job was made somebody has changed where text may go
             self.split(job, [here, [one.id for one in found if one.id not in here]])
         else:
-            request = extract.request(found, owner)
+            request = llm_extract.request(found, owner)
             model = self._model(request)
-            told, dropped = extract.tellings(self._asked(model, request), found)
+            told, dropped = llm_extract.tellings(self._asked(model, request), found)
             bad: dict[int, str] = {}
             for one in found:
                 if one.id not in told:
                     bad[one.id] = "the answer leaves it out"
-                elif why := extract.useless(told[one.id], (item for item in dropped if item.episode_id == one.id)):
+                elif why := llm_extract.useless(told[one.id], (item for item in dropped if item.episode_id == one.id)):
                     bad[one.id] = why
             log.info("job %d: %d of %d episodes read, %d items dropped", job.id, len(found) - len(bad), len(found),
                      len(dropped))  # fmt: skip
@@ -104,8 +104,8 @@ class Reading:
         learnt = self._memory.learn({id: told[id] for id in told if id in there}, model) if there else None
         pairs = learnt.undecided if learnt else ()
         with self._memory.store.writing() as conn:
-            for start in range(0, len(pairs), decide.MOST_PAIRS):
-                part = [list(pair) for pair in pairs[start : start + decide.MOST_PAIRS]]
+            for start in range(0, len(pairs), llm_decide.MOST_PAIRS):
+                part = [list(pair) for pair in pairs[start : start + llm_decide.MOST_PAIRS]]
                 key = " ".join(f"{old}:{new}" for old, new in part)
                 jobs.enqueue(conn, DECIDE, key, {"pairs": part}, now(), priority=1)
             if len(bad) == len(job.payload["episodes"]) == 1:
@@ -125,9 +125,9 @@ class Reading:
         elif free and bound:
             self.split(job, [[[old.id, new.id] for old, new in part] for part in (free, bound)])
         else:
-            request = decide.request(pairs, local_only=bool(bound))
+            request = llm_decide.request(pairs, local_only=bool(bound))
             model = self._model(request)
-            found = decide.decisions(self._asked(model, request), pairs)
+            found = llm_decide.decisions(self._asked(model, request), pairs)
             if not found:
                 raise MalformedOutputError("The model decided none of the pairs it was asked about.")
             self.write(partial(self._decided, job, found, model.name))

@@ -12,8 +12,8 @@ from typing import Any, cast, get_args
 
 from daemon import wire
 from memory.errors import InvalidInputError
-from memory.learn.consolidate import Report
-from memory.learn.diagnosis import Diagnosis
+from memory.insight.consolidate import Report
+from memory.insight.diagnosis import Diagnosis
 from memory.nouns import (
     Answer,
     AskEvent,
@@ -33,7 +33,7 @@ from memory.nouns import (
 )
 from memory.store import conversations, sources
 from memory.store.forget import Forgotten
-from memory.times import from_ms
+from memory.time.timestamps import from_ms
 
 
 def now() -> int:

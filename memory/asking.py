@@ -7,23 +7,23 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
-from memory.answer.followup import BEFORE, followed
-from memory.answer.ladder import Again, answer
-from memory.answer.wish import ModelChoice, Wish
+from memory.answering.escalation import Again, answer
+from memory.answering.followup import BEFORE, followed
+from memory.answering.options import ModelChoice, Wish
 from memory.nouns import Answer, AskEvent, Effort, Recall, Scope
 from memory.protocols import ChooseLLM, Embedder
-from memory.recall import pipeline, scope, shape
-from memory.recall.analyse import analyse
-from memory.recall.parts import parts
-from memory.recall.sketching import TRAVERSER, Sketch
 from memory.remembering import Remembering
+from memory.retrieval import pipeline, question_type, scope
+from memory.retrieval.analyse import analyse
+from memory.retrieval.decompose import parts
+from memory.retrieval.sketching import TRAVERSER, Sketch
 from memory.serving import Serving
 from memory.settings import MemorySettings
 from memory.store import conversations, vectors
 from memory.store.connect import Connection
 from memory.store.store import Store
-from memory.traced import Plan
-from memory.unicode import well_formed
+from memory.text.unicode import well_formed
+from memory.trace import Plan
 
 
 class Asking(Remembering):
@@ -125,7 +125,7 @@ class Asking(Remembering):
 
     def _many(self, question: str) -> int:
         """How many episodes an answer to it is made from."""
-        return shape.episodes(shape.shape(analyse(question)), self.settings.answer.episodes)
+        return question_type.episodes(question_type.shape(analyse(question)), self.settings.answer.episodes)
 
     def _before(self, conversation: int | None) -> tuple[str, ...]:
         """What was asked in a chat before, the newest last."""

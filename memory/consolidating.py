@@ -1,4 +1,4 @@
-"""The part of `Memory` that puts itself in order while nobody asks (memory.learn.consolidate)."""
+"""The part of `Memory` that puts itself in order while nobody asks (memory.insight.consolidate)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from memory.learn import consolidate, rebuild
-from memory.learn.consolidate import GROUPS, Report, StoppedError, Write
-from memory.recall.snapshot import embedded
+from memory.edge_memory import rebuild
+from memory.graph.snapshot import embedded
+from memory.ingest import embed
+from memory.insight import consolidate
+from memory.insight.consolidate import GROUPS, Report, StoppedError, Write
 from memory.remembering import FIRST
 from memory.revising import Revising
 from memory.store import consolidation, queries, relations, vectors
 from memory.switching import BATCHES, Switching
-from memory.write import embed
 
 MANY = 1 << 30
 EDGES = 100  # whose memory is made anew before looking who waits

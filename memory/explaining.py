@@ -6,16 +6,16 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
-from memory.answer.allowance import ALLOWED
-from memory.answer.extract import extract
-from memory.answer.whynot import whynot
-from memory.answer.wish import ModelChoice, Wish
+from memory.answering.budget import ALLOWED
+from memory.answering.extractive import extract
+from memory.answering.options import ModelChoice, Wish
 from memory.asking import Asking
+from memory.insight.whynot import whynot
 from memory.nouns import AskEvent, Citation, Fact, Visit
 from memory.protocols import ChooseLLM
 from memory.store import facts, traces
 from memory.store.connect import Connection
-from memory.traced import Asked, Plan, Traced, Used, Why, WhyNot
+from memory.trace import Asked, Plan, Traced, Used, Why, WhyNot
 
 NEAREST = 3  # passages that `whynot` tells of
 

@@ -18,12 +18,15 @@ from pathlib import Path
 from memory.consolidating import Consolidating
 from memory.errors import InvalidInputError, NotFoundError, StoreBusyError
 from memory.explaining import Explaining
-from memory.learn import diagnose, heads
-from memory.learn.diagnosis import Diagnosis
+from memory.graph.snapshot import load
+from memory.ingest import ingest
+from memory.ingest.prepare import Prepared, prepare
+from memory.insight import diagnose
+from memory.insight.diagnosis import Diagnosis
 from memory.nouns import Check, Document, Receipt, Stats
 from memory.protocols import LLM, ChooseLLM, Embedder
-from memory.recall.person import mailbox_owner
-from memory.recall.snapshot import load
+from memory.ranker import heads
+from memory.retrieval.owner import mailbox_owner
 from memory.serving import Serving
 from memory.settings import MemorySettings
 from memory.store import check, mails, sources, stats, vectors
@@ -31,9 +34,7 @@ from memory.store import forget as forgetting
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.studying import Studying
-from memory.write import ingest
-from memory.write.mentions import norm
-from memory.write.prepare import Prepared, prepare
+from memory.text.mentions import norm
 
 CHECKPOINT_WAIT = 10.0  # seconds that forgetting waits for questions that are being answered
 ENOUGH = 0.9  # the share of episodes that must have a vector before questions use vectors at all

@@ -8,18 +8,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from memory.answer.ladder import Outcome
+from memory.answering.escalation import Outcome
+from memory.edge_memory import activation, rebuild
+from memory.edge_memory.activation import Remembered
+from memory.edge_memory.feedback import lesson
+from memory.edge_memory.reinforce import learn
 from memory.errors import InvalidInputError
-from memory.learn import rebuild, remembered
-from memory.learn.learning import learn
-from memory.learn.lesson import lesson
-from memory.learn.remembered import Remembered
 from memory.nouns import Answer, Trace
 from memory.serving import Serving
 from memory.store import edge_memory, facts, queries, traces
 from memory.store.connect import Connection
 from memory.store.store import Store
-from memory.traced import OPINIONS, Plan
+from memory.trace import OPINIONS, Plan
 
 FEEDBACK: dict[str, int | None] = {**OPINIONS, "none": None}  # what may be said of an answer
 FIRST, MANY = 25, 2_000  # questions after which edges are first compared, and more than are looked at while one waits
@@ -155,7 +155,7 @@ class Remembering:
         with self._memory_lock:
             serving = self._serving
             with self.store.reading() as conn:
-                known = remembered.load(conn, serving.embedder_id, serving.embedder.dimension)
+                known = activation.load(conn, serving.embedder_id, serving.embedder.dimension)
             self._remembered = serving.embedder_id, known
 
     def _remembered_by(self, embedder_id: int) -> Remembered | None:

@@ -15,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.errors import InvalidInputError, NotFoundError
+from memory.facts.assertion import Learner
+from memory.facts.extraction import OWNER, Telling
+from memory.ingest.ingest import Change
 from memory.nouns import Decision, Episode, Fact, Learnt, Revision, RevisionState, Verdict
 from memory.protocols import Embedder, Vectors
 from memory.remembering import Remembering
@@ -23,11 +26,8 @@ from memory.settings import MemorySettings
 from memory.store import episodes, extractions, facts, graph, relations, revisions
 from memory.store.connect import Connection
 from memory.store.store import Store
-from memory.times import from_ms, to_ms
-from memory.write.ingest import Change
-from memory.write.learn import Learner
-from memory.write.mentions import norm
-from memory.write.told import OWNER, Telling
+from memory.text.mentions import norm
+from memory.time.timestamps import from_ms, to_ms
 
 NAMES = 3  # that are offered for one that nothing has
 VECTORS = 20_000  # of facts that are kept at hand while a model reads

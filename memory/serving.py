@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memory.graph.snapshot import Snapshot
 from memory.protocols import Embedder
-from memory.recall.features import EdgeScorer
-from memory.recall.snapshot import Snapshot
+from memory.retrieval.edge_features import EdgeScorer
 
 
 @dataclass(frozen=True, slots=True)

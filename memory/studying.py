@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from memory.learn import heads, night
-from memory.learn.night import Progress, Report, Write
 from memory.protocols import LLM
-from memory.recall.features import HeadName
+from memory.ranker import heads, training
+from memory.ranker.training import Progress, Report, Write
+from memory.retrieval.edge_features import HeadName
 from memory.serving import Serving
 from memory.settings import MemorySettings
 from memory.store.store import Store
@@ -28,10 +28,10 @@ class Studying:
         self,
         llm: LLM | None = None,
         *,
-        calls: int = night.CALLS,
+        calls: int = training.CALLS,
         head: HeadName = "compact",
         dry_run: bool = False,
-        write: Write = night.directly,
+        write: Write = training.directly,
         progress: Callable[[Progress], None] = lambda progress: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Report:
@@ -43,7 +43,7 @@ class Studying:
         `dry_run`: writes nothing. `write` runs each unit of writing. Nothing changes if it is `cancelled`.
         """
         serving = self._serving
-        report = night.night(
+        report = training.night(
             self.store, serving, self.settings.recall, llm, names=self.settings.person.names, calls=calls,
             head=head, dry_run=dry_run, write=write, progress=progress, cancelled=cancelled,
         )  # fmt: skip

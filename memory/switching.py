@@ -8,14 +8,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from memory.learn import heads
+from memory.graph.snapshot import embedded
+from memory.ingest import embed
 from memory.protocols import Embedder, Vectors
-from memory.recall.snapshot import embedded
+from memory.ranker import heads
 from memory.remembering import Remembering
 from memory.serving import Serving
 from memory.store import vectors
 from memory.store.store import Store
-from memory.write import embed
 
 BATCHES = 64  # that are looked for at once: looking takes as long as embedding one
 

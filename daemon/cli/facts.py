@@ -12,7 +12,7 @@ from daemon.cli.errors import NothingFound
 from daemon.cli.options import When, as_of_option, json_option
 from daemon.cli.questions import nothing
 from daemon.cli.session import Session, pass_session
-from memory.statement import asked_of
+from memory.text.relation_sentences import asked_of
 
 MODALITY = {
     "past": "no longer",

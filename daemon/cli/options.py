@@ -16,7 +16,7 @@ import click
 from daemon import wire
 from daemon.cli.session import Session
 from daemon.terminal import display_safe
-from memory.unicode import well_formed
+from memory.text.unicode import well_formed
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -278,9 +278,9 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """How well the graph served the newest `questions`. `memory.learn.diagnose` defines the figures. None, and an empty
-    `reachability` (within 1, 2, 3 hops), stand where no question says anything about it. `memory.learn.trend` defines
-    `figures`, and those of each period of the `trend`, the oldest first. `advice`: what there is to do."""
+    """How well the graph served the newest `questions`. `memory.insight.diagnose` defines the figures. None, and an
+    empty `reachability` (within 1, 2, 3 hops), stand where no question says anything about it. `memory.insight.trend`
+    defines `figures`, and those of each period of the `trend`, the oldest first. `advice`: what there is to do."""
 
     questions: int
     no_answer_rate: float | None

@@ -104,7 +104,7 @@ class WhyReply:
 class LostPassage:
     """A passage that holds the words asked about, and what became of it, with the reason in a sentence. `cut`: used |
     gone | later | scope | time | not_proposed | ranked | replaced | threshold | lines | room | model
-    (`memory.traced` says what each means). It came in `place` of `of`; `by` took its place, `since` then."""
+    (`memory.trace` says what each means). It came in `place` of `of`; `by` took its place, `since` then."""
 
     passage: Passage
     quote: str

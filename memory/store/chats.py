@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory.store.codec import to_json
 from memory.store.connect import Connection
-from memory.unicode import composed
+from memory.text.unicode import composed
 
 _NAME = (
     "coalesce(conversation, iif(kind = 'chat', title, NULL))"  # memories of before have chats without a conversation

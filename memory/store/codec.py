@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.nouns import Citation, Source
-from memory.times import from_ms, to_ms
+from memory.time.timestamps import from_ms, to_ms
 
 PIECE = 50_000  # rows that are Python objects at a time
 

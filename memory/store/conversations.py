@@ -9,7 +9,7 @@ from memory.errors import NotFoundError
 from memory.nouns import Citation
 from memory.store.codec import citations_from_json, citations_to_json
 from memory.store.connect import Connection
-from memory.traced import Opinion, opinion
+from memory.trace import Opinion, opinion
 
 Role = Literal["user", "memory"]
 State = Literal["complete", "partial"]

@@ -1,7 +1,8 @@
 """What edges remember of the questions they helped to answer, as rows: a view of the traces, for one embedder.
 
 An edge has up to eight slots, each a vector in float16 whose norm is at most 1. Rows go with their edge, when it is
-retired, merged or forgotten; `memory.learn.edges` says what the vectors mean, `memory.learn.rebuild` makes them anew.
+retired, merged or forgotten; `memory.edge_memory.edges` says what the vectors mean, `memory.edge_memory.rebuild` makes
+them anew.
 """
 
 from __future__ import annotations
@@ -381,7 +382,7 @@ def inheritances(conn: Connection, edges: Sequence[SupportsInt]) -> list[Inherit
 def unlearn(conn: Connection, traces: str, edges: str) -> None:
     """Traces and edges are about to be forgotten (two id lists): what was learnt from those traces is not remembered
     any more, nor what was inherited of it. What other traces taught the same edges goes too, until
-    `memory.learn.rebuild.complete` learns it again. Call before they are removed."""
+    `memory.edge_memory.rebuild.complete` learns it again. Call before they are removed."""
     conn.execute(f"DELETE FROM edge_memory WHERE edge_id IN ({_TOUCHED})", (traces, edges))
 
 

@@ -13,7 +13,7 @@ from memory.nouns import Episode, Scope
 from memory.store import chats, text, vectors
 from memory.store.codec import SOURCE_COLUMNS, columns, id_list, source_from_row, to_json
 from memory.store.connect import Connection
-from memory.times import from_ms, to_ms
+from memory.time.timestamps import from_ms, to_ms
 
 
 class EpisodeRow(NamedTuple):

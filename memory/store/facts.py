@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from memory.errors import NotFoundError
 from memory.nouns import Citation, Fact, line_at
-from memory.statement import statement
 from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.schema_first import FIRST_EDGE
 from memory.store.visibility import recorded, visible
-from memory.times import from_ms
+from memory.text.relation_sentences import statement
+from memory.time.timestamps import from_ms
 
 
 def about(

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, SupportsInt
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.growing import longer
+from memory.graph.append_only import longer
 from memory.store import vectors
 from memory.store.codec import columns, id_list, numbers
 from memory.store.connect import Connection

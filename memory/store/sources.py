@@ -11,7 +11,7 @@ from memory.nouns import Document, Policy, Source
 from memory.store import episodes
 from memory.store.codec import SOURCE_COLUMNS, source_from_row, to_json
 from memory.store.connect import Connection
-from memory.times import to_ms
+from memory.time.timestamps import to_ms
 
 _READERS = "readers"  # in meta: the version of each
 

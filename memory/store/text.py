@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from memory.store.codec import id_list
 from memory.store.connect import Connection
-from memory.unicode import LETTERS
-from memory.words import Term, reading
+from memory.text.unicode import LETTERS
+from memory.text.words import Term, reading
 
 FEW = 20_000  # episodes, of which all that hold a word of the question may be scored: some microseconds each
 BUDGET, SHARE, MOST = 5000, 20, 50_000  # of more so many, or one in so many if that is more, up to so many

@@ -13,8 +13,8 @@ from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Scope, Step, Trace, Visit
 from memory.store.codec import citations_from_json, citations_to_json, id_list, to_json
 from memory.store.connect import Connection
-from memory.times import from_ms, to_ms
-from memory.traced import PLAIN, Asked, Plan, Traced, opinion
+from memory.time.timestamps import from_ms, to_ms
+from memory.trace import PLAIN, Asked, Plan, Traced, opinion
 
 REFUSALS = 20  # of one question that are looked at
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory.nouns import Document, Turn
-from memory.unicode import well_formed
+from memory.text.unicode import well_formed
 from plugins.readers import frontmatter
 from plugins.readers.contract import MIB, Reader, Unreadable
 from plugins.readers.dates import event_date, local

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
-from memory.months import MONTHS, month_of
+from memory.time.months import MONTHS, month_of
 
 OPENING_LINES = 3  # lines with text that may carry the date of the whole
 _LINE_CHARS = 300  # of each of them

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from memory.unicode import well_formed
+from memory.text.unicode import well_formed
 from plugins.readers.contract import Unreadable
 
 SNIFFED = 8192  # bytes looked at to tell a binary file, as git does

@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks import data
 from benchmarks.command import DataError
+from memory.ingest.chunk import episodes_of
 from memory.settings import ChunkSettings
-from memory.write.chunk import episodes_of
 from tests.benchmarks.sets import write_set
 
 PASSAGES = [

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import learning
 from tests.benchmarks import sets
-from tests.memory.learn.trials import scorer_of
+from tests.memory.ranker.trials import scorer_of
 
 
 def test_a_set_is_traced_learnt_from_and_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks import ablations, data, recall
 from memory import Memory
-from memory.recall.traversers import TRAVERSERS
+from memory.retrieval.traversers import TRAVERSERS
 from memory.settings import MemorySettings
 from plugins import manager
 from tests.benchmarks import sets

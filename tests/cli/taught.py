@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory import Memory
+from memory.facts.extraction import Telling, ToldRelation
 from memory.nouns import Document
 from memory.settings import FactSettings, MemorySettings
-from memory.write.told import Telling, ToldRelation
 from plugins import manager
 from tests.cli.vault import Shell
 

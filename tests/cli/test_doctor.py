@@ -10,7 +10,7 @@ import pytest
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.doctor import ALWAYS, LEARNT, STANDING, _over_time
-from memory.learn.trend import STATES, figures
+from memory.insight.trend import STATES, figures
 from memory.store.courses import Course
 from tests.cli.vault import NOTES, Shell
 

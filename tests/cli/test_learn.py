@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memory.learn.heads import kind
-from memory.learn.night import LEAST
-from memory.learn.scorer import HIDDEN
-from memory.recall.features import WIDTH
+from memory.ranker.heads import kind
+from memory.ranker.scorer import HIDDEN
+from memory.ranker.training import LEAST
+from memory.retrieval.edge_features import WIDTH
 from memory.store import training
 from memory.store.store import Store
 from plugins import manager

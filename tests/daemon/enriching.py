@@ -17,12 +17,13 @@ from daemon.models import Models
 from daemon.settings import EnrichmentSettings, ModelsSettings, Settings
 from daemon.writer import Writer
 from memory import Memory
+from memory.facts import llm_decide
+from memory.facts import llm_extract as extract
 from memory.llm import Grades
 from memory.nouns import Document, Policy
 from memory.protocols import Embedder
 from memory.store import jobs
 from memory.store import models as store
-from memory.write import decide, extract
 from plugins.llms.settings import AnthropicSettings, OllamaSettings
 from plugins.manager import load
 from tests.fakes import ClaudeModel, FakeAnthropic, FakeOllama, OllamaModel, Reply, Says
@@ -70,7 +71,7 @@ def able(body: dict[str, Any]) -> Reply:
     if system_of(body) == extract.SYSTEM:
         found = [entry(number, told(text)) for number, (_, text) in enumerate(passages(body), 1)]
         return Says(json.dumps({"episodes": found}))
-    assert system_of(body) == decide.SYSTEM
+    assert system_of(body) == llm_decide.SYSTEM
     pairs = text_of(body["messages"][-1]).count("\nnewer: ")
     rows = [{"pair": n, "relation": "supersedes", "confidence": 0.9} for n in range(1, pairs + 1)]
     return Says(json.dumps({"decisions": rows}))

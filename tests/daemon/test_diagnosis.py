@@ -8,7 +8,7 @@ import pytest
 
 from daemon import wire
 from daemon.client import Client, DaemonError
-from memory.learn.diagnosis import Diagnosis
+from memory.insight.diagnosis import Diagnosis
 from tests.daemon.conftest import answer
 
 

@@ -14,9 +14,9 @@ from daemon.tasks import Tally
 from daemon.writer import Writer
 from memory import Memory
 from memory.errors import StoreFullError
+from memory.ingest.prepare import Prepared
 from memory.nouns import Document, Policy, Receipt
 from memory.store import skips, sources
-from memory.write.prepare import Prepared
 from plugins import manager, readers
 
 

@@ -17,8 +17,8 @@ from daemon.models import Models
 from daemon.settings import LearningSettings, Settings
 from daemon.writer import Writer
 from memory import Memory
-from memory.learn.heads import NO_TORCH
-from memory.learn.night import Report
+from memory.ranker.heads import NO_TORCH
+from memory.ranker.training import Report
 from plugins import manager
 
 

@@ -22,9 +22,9 @@ from daemon.settings import NightSettings
 from daemon.testing import RunningDaemon, run_daemon
 from daemon.writer import Writer
 from memory import Memory
+from memory.facts.extraction import Telling, ToldRelation
 from memory.protocols import Embedder
 from memory.store import relations
-from memory.write.told import Telling, ToldRelation
 from tests.daemon.conftest import QUICK
 from tests.memory.test_consolidating import UNTOLD, again, held, tell
 

@@ -11,10 +11,10 @@ from daemon import revising, wire
 from daemon.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
+from memory.facts.extraction import Telling, ToldRelation
 from memory.nouns import Decision, Document
 from memory.settings import FactSettings, MemorySettings
 from memory.store import episodes
-from memory.write.told import Telling, ToldRelation
 from plugins import manager
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from memory.answer import compose
-from memory.answer.context import Context, Piece
-from memory.answer.grounding import check
+from memory.answering import compose
+from memory.answering.context import Context, Piece
+from memory.answering.grounding import check
 from memory.nouns import Episode, Source
 from tests.fakes.oracle import Oracle, evidence, standing
 from tests.fakes.server import Calls, Says

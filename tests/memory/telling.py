@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from memory import Memory
+from memory.facts.extraction import Telling, ToldRelation
 from memory.protocols import Embedder
 from memory.settings import FactSettings, MemorySettings
-from memory.write.told import Telling, ToldRelation
 
 UNTOLD = MemorySettings(facts=FactSettings(rules=False))
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from memory import Memory
+from memory.edge_memory import activation
 from memory.errors import NotFoundError
-from memory.learn import remembered
 from memory.llm import LlmRequest, Reply, Usage, length
 from memory.nouns import Answer, Document
 from memory.protocols import Embedder
@@ -107,7 +107,7 @@ def test_whatever_happens_at_once_nothing_is_mixed_lost_or_kept(tmp_path: Path, 
         list(memory.ask(QUESTIONS[0], llm=lambda _: model))
         before, served = learnt(memory), memory._remembered[1]
         with memory.store.reading() as conn:
-            stored = remembered.load(conn, memory._serving.embedder_id, static.dimension)
+            stored = activation.load(conn, memory._serving.embedder_id, static.dimension)
         assert sorted(served.edges[served.alive].tolist()) == stored.edges.tolist() != []
         assert served.traces.tolist() == stored.traces.tolist() != []
         assert memory.rebuild_memory() == len(stored.edges)

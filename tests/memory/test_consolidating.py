@@ -16,17 +16,17 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from memory import Memory, consolidating
+from memory.edge_memory.credit import Credit
+from memory.edge_memory.rebuild import ENOUGH
+from memory.edge_memory.reinforce import learn
 from memory.errors import NotFoundError
-from memory.learn.consolidate import Report
-from memory.learn.credit import Credit
-from memory.learn.learning import learn
-from memory.learn.rebuild import ENOUGH
+from memory.facts.extraction import OWNER, Telling, ToldRelation
+from memory.insight.consolidate import Report
 from memory.nouns import Answer, Citation, Fact, Trace
 from memory.protocols import Embedder
 from memory.settings import FactSettings, MemorySettings, PersonSettings
 from memory.store import edge_memory, health, queries, relations, traces, vectors
 from memory.store.edge_memory import Slots
-from memory.write.told import OWNER, Telling, ToldRelation
 
 UNTOLD = MemorySettings(facts=FactSettings(rules=False))
 PLACES = ("Utrecht", "Leipzig", "Riga")

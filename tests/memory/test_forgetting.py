@@ -11,10 +11,10 @@ import pytest
 
 from memory import Memory
 from memory.errors import NotFoundError
+from memory.facts.extraction import Telling, ToldObject, ToldRelation, ToldThesis
 from memory.nouns import Answer, Citation, Decision, Document, Receipt
 from memory.settings import FactSettings, MemorySettings
 from memory.store import copies, jobs
-from memory.write.told import Telling, ToldObject, ToldRelation, ToldThesis
 from tests.memory.store.building import HashEmbedder
 
 SECRET = "Marta lives in Qqqzwickl and is called Vvvnick by Jjjdrake."

@@ -9,8 +9,8 @@ import pytest
 
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
+from memory.facts.extraction import OWNER, Telling, ToldObject
 from memory.settings import PersonSettings
-from memory.write.told import OWNER, Telling, ToldObject
 from tests.memory.telling import UNTOLD, fresh, held, relation, tell, written
 
 __all__ = ["fresh"]

@@ -13,7 +13,7 @@ from memory.nouns import Effort, Step, Token
 from memory.store import edge_memory, traces
 from tests.fakes import Fails, Says
 from tests.fakes.answering import evidence, places, seeking
-from tests.memory.answer.conftest import Desk, Heard, desk
+from tests.memory.answering.conftest import Desk, Heard, desk
 
 __all__ = ["desk"]
 

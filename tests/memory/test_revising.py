@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory import Memory
+from memory.edge_memory.edges import packed
 from memory.errors import InvalidInputError, NotFoundError
-from memory.learn.edges import packed
+from memory.facts.extraction import OWNER, Telling, ToldThesis
 from memory.nouns import Decision, Fact
 from memory.protocols import Embedder
 from memory.store import edge_memory, facts, relations
 from memory.store.connect import Connection
 from memory.store.edge_memory import Slots
-from memory.write.told import OWNER, Telling, ToldThesis
 from tests.memory.telling import UNTOLD, day, fresh, held, relation, state, tell, written
 
 __all__ = ["fresh"]

@@ -13,11 +13,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.graph import Graph
+from memory.facts.extraction import OWNER, Telling, ToldObject, ToldRelation, ToldThesis
+from memory.graph.arrays import Graph
+from memory.graph.snapshot import load_graph
 from memory.nouns import Decision
 from memory.protocols import Embedder
-from memory.recall.snapshot import load_graph
-from memory.write.told import OWNER, Telling, ToldObject, ToldRelation, ToldThesis
 
 START = datetime(2022, 1, 1, tzinfo=UTC)
 PLACES = ("Bonn", "Kyiv", "Riga")

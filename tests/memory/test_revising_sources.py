@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
+from memory.facts.extraction import Telling
 from memory.nouns import Decision, Document, Fact
 from memory.protocols import Embedder
-from memory.write.told import Telling
 from tests.memory.telling import day, held, relation, state
 
 

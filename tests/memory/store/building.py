@@ -13,7 +13,7 @@ import numpy as np
 from memory.nouns import Document, Fact
 from memory.store import episodes, facts, graph, sources, text, vectors
 from memory.store.connect import Connection
-from memory.times import to_ms
+from memory.time.timestamps import to_ms
 
 DIMENSION = 8
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memory.learn.edges import packed
+from memory.edge_memory.edges import packed
 from memory.store import edge_memory, episodes, graph, vectors
 from memory.store.connect import Connection, driver
 from memory.store.edge_memory import Slots

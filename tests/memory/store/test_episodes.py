@@ -8,7 +8,7 @@ from memory.nouns import Document, Episode, Scope
 from memory.store import check, episodes, graph, sources, text, vectors
 from memory.store.episodes import EpisodeRow, Placed, Restated
 from memory.store.store import Store
-from memory.times import to_ms
+from memory.time.timestamps import to_ms
 from tests.memory.store.building import HashEmbedder, remember, sha
 
 MAY = datetime(2024, 5, 3, 9, tzinfo=UTC)

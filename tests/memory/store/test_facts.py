@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from memory.nouns import Fact
 from memory.store import episodes, graph
 from memory.store.store import Store
-from memory.times import from_ms
+from memory.time.timestamps import from_ms
 from tests.memory.store.building import about, remember
 
 

@@ -7,7 +7,7 @@ from memory.nouns import Answer, Citation, Scope, Step, Trace, Visit
 from memory.store import check, conversations, episodes, forget, graph, jobs, skips, sources, text, traces
 from memory.store.forget import Forgotten
 from memory.store.store import Store
-from memory.traced import Plan
+from memory.trace import Plan
 from tests.memory.store.building import HashEmbedder, about, remember
 
 SECRET = "Qqqzwickl whispered xylofrantz to Jjjvandrake."

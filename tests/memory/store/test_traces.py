@@ -11,7 +11,7 @@ from memory.llm import Usage
 from memory.nouns import Answer, Citation, Scope, Step, Trace, Visit
 from memory.store import episodes, graph, traces
 from memory.store.store import Store
-from memory.traced import Asked, Plan
+from memory.trace import Asked, Plan
 from tests.memory.store.building import remember
 
 TIMES = st.none() | st.datetimes(

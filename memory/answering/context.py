@@ -1,0 +1,299 @@
+"""What a model gets to read for one question: numbered evidence, each piece with the passage it stands in.
+
+Facts that hold come first, with since when, and those that contradict each other; then the best lines in the order of
+their chains; then whole passages, as many as there is room for. The invariant: every piece has an episode, and a piece
+`is_local` if anything in it comes from a source whose text stays on this machine, be it a name or a day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC
+from time import perf_counter
+from typing import Any, Literal, NamedTuple
+
+from memory.answering.candidates import Line, stems
+from memory.answering.grounding import Proof
+from memory.answering.supersession import holds_at
+from memory.facts.extraction import OWNER
+from memory.graph.arrays import Floats
+from memory.llm import about_tokens
+from memory.nouns import Episode, Step
+from memory.protocols import Embedder
+from memory.ranker import heads
+from memory.retrieval.edge_features import EdgeScorer
+from memory.retrieval.edge_filter import LEAST, Candidate, worths
+from memory.retrieval.pipeline import Found
+from memory.store import episodes, facts, graph, relations, revisions, training
+from memory.store.connect import Connection
+from memory.store.relations import Relation
+from memory.text.quotes import Quotable, flat, visible
+from memory.text.relation_sentences import NAMELESS, statement
+from memory.time.timestamps import from_ms
+
+NEAR = 60  # relations of the question's objects that are looked at, the newest
+FACTS = 10  # shown at most, beside those that contradict each other
+LINES = 8  # shown at most
+SHARE = 0.25  # of the room that facts may take, and lines as well
+PASSAGE_CHARS = 3_000  # of one passage
+HEAD = 160  # characters of a title, a name, a fact
+
+_BREAK = re.compile(r"[.!?]\s+|\n\s*")
+
+Kind = Literal["fact", "line", "passage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of evidence: its words as they are shown, and `quote`, the words of `episode` from `start` on that it
+    rests on. `against`: the fact (relation id) that contradicts it; `id`: its own."""
+
+    kind: Kind
+    text: str
+    episode: Episode
+    start: int
+    quote: str
+    is_local: bool
+    earlier: bool = False
+    id: int = 0
+    against: int = 0
+
+    @property
+    def proof(self) -> Proof:
+        """What can be proved by it: the passage that a person is shown beside it."""
+        episode = self.episode
+        day = episode.at.date().isoformat() if episode.at else ""
+        return Proof("\n".join([self.text, episode.title, episode.speaker or "", day, episode.text]), episode.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Numbered evidence; piece number n is `pieces[n - 1]`. `left_out` local passages are not in it."""
+
+    pieces: tuple[Piece, ...]
+    left_out: int = 0
+
+    @property
+    def is_local(self) -> bool:
+        """Whether any of it must stay on this machine."""
+        return any(piece.is_local for piece in self.pieces)
+
+    @property
+    def proofs(self) -> dict[int, Proof]:
+        return {number: piece.proof for number, piece in enumerate(self.pieces, 1)}
+
+    def text(self) -> str:
+        """The pieces as they are shown; only a number begins at the beginning of a line."""
+        place = {piece.id: number for number, piece in enumerate(self.pieces, 1) if piece.id}
+        return "\n".join(_shown(number, piece, place) for number, piece in enumerate(self.pieces, 1))
+
+
+def without_local(pieces: Iterable[Piece]) -> tuple[tuple[Piece, ...], int]:
+    """The pieces that may leave this machine, and how many passages (episodes) may not."""
+    pieces = tuple(pieces)
+    kept = tuple(piece for piece in pieces if not piece.is_local)
+    shown = {piece.episode.id for piece in kept}
+    return kept, len({piece.episode.id for piece in pieces} - shown)
+
+
+def fitted(pieces: Sequence[Piece], tokens: int, left_out: int = 0) -> Context:
+    """As much of it as has room in so many tokens: what comes first in its kind goes in first, facts and lines take no
+    more than their share, and one piece at least is in it."""
+    room = {"fact": SHARE * tokens, "line": SHARE * tokens, "passage": float(tokens)}
+    left = float(tokens)
+    chosen = []
+    for piece in pieces:
+        cost = about_tokens(_shown(len(pieces), piece, {}))
+        if cost <= min(left, room[piece.kind]):
+            chosen.append(piece)
+            left -= cost
+            room[piece.kind] -= cost
+    if pieces and not chosen:
+        chars = max(200, tokens)
+        chosen = [replace(pieces[0], text=pieces[0].text[:chars])]
+    there = {piece.id for piece in chosen}
+    return Context(tuple(one if one.against in there else replace(one, against=0) for one in chosen), left_out)
+
+
+class Gathered(NamedTuple):
+    """All that may be shown for a question, and how its facts were chosen."""
+
+    pieces: tuple[Piece, ...]
+    filter: Step
+
+
+def gathered(
+    conn: Connection, found: Found, lines: Sequence[Line], embedder: Embedder, chosen: Collection[int] = ()
+) -> Gathered:
+    """What may be shown: `lines` are those of the answer, in their order; of the passages the `chosen` ones (episode
+    ids) come first; `embedder` compares facts with the question. `conn` must see what the recall saw."""
+    hits = [hit.episode for hit in found.recall.hits]
+    start = perf_counter()
+    told, detail = _facts(conn, found, hits, embedder)
+    step = Step("filter", (perf_counter() - start) * 1000, detail)
+    hits.sort(key=lambda episode: episode.id not in chosen)
+    return Gathered((*told, *map(_line, lines[:LINES]), *map(_passage, hits)), step)
+
+
+def _line(line: Line) -> Piece:
+    text = " ".join(visible(line.quote).split())
+    return Piece("line", text, line.episode, line.start, line.quote, _stays(line.episode), line.earlier)
+
+
+def _passage(episode: Episode) -> Piece:
+    return Piece("passage", visible(episode.text)[:PASSAGE_CHARS], episode, 0, episode.text, _stays(episode))
+
+
+def _stays(episode: Episode) -> bool:
+    return episode.source.policy != "any"
+
+
+def _shown(number: int, piece: Piece, place: Mapping[int, int]) -> str:
+    episode = piece.episode
+    head: list[str] = [piece.kind]
+    if episode.at is not None:
+        head.append(f"written {episode.at.date().isoformat()}")
+    if episode.title:
+        head.append(f'in "{flat(episode.title, HEAD)}"')
+    if episode.speaker:
+        head.append(f"by {flat(episode.speaker, HEAD)}")
+    if piece.earlier:
+        head.append("no longer so")
+    if piece.against:
+        other = place.get(piece.against)
+        head.append(f"contradicts [{other}], and nobody knows which holds" if other else "contradicted")
+    body = "\n".join(f"    {row}" for row in piece.text.splitlines() if row.strip())
+    if piece.kind != "passage":
+        return f"[{number}] {', '.join(head)}: {' '.join(body.split())}"
+    return f"[{number}] {', '.join(head)}:\n{body}"
+
+
+# Facts -----------------------------------------------------------------------------------------
+
+
+def _facts(
+    conn: Connection, found: Found, hits: Sequence[Episode], embedder: Embedder
+) -> tuple[list[Piece], dict[str, Any]]:
+    """Facts that hold and have to do with the question, the most first; beside each the one that contradicts it. And
+    for the trace how many there were to choose from, the ids of those, and of those that a scorer which is not used
+    would have shown."""
+    told = {id for id, *_ in facts.of_episodes(conn, [episode.id for episode in hits])}
+    near = [*found.seeds, *(graph.owner(conn) if found.question.of_owner else ())]
+    known = {one.id: one for one in relations.by_id(conn, sorted(told))}
+    known |= {one.id: one for one in relations.touching(conn, near, NEAR)}
+    disputed = _disputed(conn, list(known))
+    known |= {one.id: one for one in relations.by_id(conn, sorted({*disputed} - known.keys()))}
+    current = [one for one in known.values() if one.modality in ("asserted", "plan") and holds_at(one, found.at)]
+    tellers = _tellers(conn, found, [one.id for one in current])
+    names = graph.object_labels(conn, sorted({node for one in current for node in (one.subject, one.object)}))
+    pieces: dict[int, Piece] = {}
+    candidates: list[Candidate] = []
+    asked = _Asked(found, near)
+    for one in current:
+        if one.id not in tellers:
+            continue
+        words = statement(names[one.subject], one.predicate, names[one.object])
+        episode, *span = tellers[one.id][0]
+        start, end = _sentence(episode.text, *span)
+        stays = not _may_leave(conn, one, (names[one.subject], names[one.object]), [of for of, *_ in tellers[one.id]])
+        text = flat(words, HEAD) + _time(one)
+        pieces[one.id] = Piece("fact", text, episode, start, episode.text[start:end], stays, id=one.id)
+        candidates.append(asked.candidate(one, words, episode.text[start:end], [of for of, *_ in tellers[one.id]]))
+    scores = worths(conn, found, candidates, embedder, _shadow(conn, found))
+
+    def best(worth: Floats) -> list[int]:
+        of = dict(zip(pieces, worth.tolist(), strict=True))
+        return sorted((id for id in of if of[id] > LEAST), key=lambda id: (-of[id], -(known[id].told or 0), id))[:FACTS]
+
+    ordered: dict[int, Piece] = {}
+    for id in best(scores.used):
+        ordered.setdefault(id, pieces[id])
+        other = disputed.get(id)
+        if other in pieces:
+            ordered[id] = replace(pieces[id], against=other)
+            ordered[other] = replace(pieces[other], against=id)
+    detail: dict[str, Any] = {"of": len(pieces), "facts": list(ordered)}
+    if scores.shadow is not None:
+        detail["shadow"] = best(scores.shadow)
+    return list(ordered.values()), detail
+
+
+class _Asked:
+    """What a question asks, to compare facts with."""
+
+    def __init__(self, found: Found, named: Collection[int]) -> None:
+        """`named`: the objects (node ids) that it names."""
+        self._named = named
+        self._language = found.question.language
+        self._words = set(stems(found.question.text, self._language))
+        top = max((hit.score for hit in found.recall.hits), default=0.0) or 1.0
+        self._ranks = {hit.episode.id: hit.score / top for hit in found.recall.hits}
+
+    def candidate(self, fact: Relation, words: str, sentence: str, tellers: Sequence[Episode]) -> Candidate:
+        rank = max(self._ranks.get(episode.id, 0.0) for episode in tellers)
+        shares = (self._share(words), self._share(f"{words} {sentence}"))
+        return Candidate(fact.id, words, fact.predicate, sentence, *shares, rank, fact.subject in self._named)
+
+    def _share(self, text: str) -> float:
+        """Of the question's words those that stand in a text."""
+        return len(self._words & set(stems(text, self._language))) / (len(self._words) or 1)
+
+
+def _shadow(conn: Connection, found: Found) -> EdgeScorer | None:
+    """The newest scorer, if it is not used: a night kept it to see what it would do."""
+    newest = training.newest(conn, heads.kind(found.embedder.name))
+    return None if newest is None or newest.active else heads.unpacked(newest, found.embedder.dimension)
+
+
+def _disputed(conn: Connection, ids: Sequence[int]) -> dict[int, int]:
+    """Relation -> the one that contradicts it, both ways, where nobody has said which holds."""
+    pairs = revisions.contradictions(conn, ids)
+    return {new: old for old, new in pairs} | dict(pairs)
+
+
+def _tellers(conn: Connection, found: Found, ids: Sequence[int]) -> dict[int, list[tuple[Episode, int, int]]]:
+    """(episode, start, end) of the words that tell each of these, as far as the question may see them, the newest
+    first; where their text may go decides between two of one day."""
+    rows = relations.told_by(conn, ids)
+    seen = {id for id in {episode for _, episode, _, _ in rows} if found.sees(id)}
+    there = {episode.id: episode for episode in episodes.by_ids(conn, sorted(seen))}
+    told: dict[int, list[tuple[Episode, int, int]]] = {}
+    for id, episode, start, end in rows:
+        if episode in there:
+            told.setdefault(id, []).append((there[episode], start, end))
+    for places in told.values():
+        places.sort(key=lambda place: (-(place[0].at.timestamp() if place[0].at else 0.0), place[0].id))
+    return told
+
+
+def _may_leave(conn: Connection, fact: Relation, names: Sequence[str], tellers: Sequence[Episode]) -> bool:
+    """Whether nothing of a fact comes from a source whose text stays here: all that tells it is open, it has the names
+    that stand there, and no other fact has changed when it holds."""
+    if any(_stays(episode) for episode in tellers) or not fact.sources <= {one.source.id for one in tellers}:
+        return False
+    if fact.superseded_by is not None or revisions.changed(conn, fact.id, "valid_from"):
+        return False
+    if fact.valid_to is not None and revisions.changed(conn, fact.id, "valid_to"):
+        return False
+    text = Quotable.of(f"{tellers[0].title}\n{tellers[0].text}\n{tellers[0].speaker or ''}")
+    return all(name in (OWNER, NAMELESS) or text.names(name) for name in names)
+
+
+def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the sentence, or the line, begins and ends in which these words stand."""
+    before = max((match.end() for match in _BREAK.finditer(text, 0, start)), default=0)
+    after = _BREAK.search(text, max(start, end - 1))
+    stop = text.find("\n", end) if after is None else after.start()
+    until = len(text) if stop < 0 else max(end, stop)
+    return before, min(until + 1, len(text)) if text[until : until + 1] in (".", "!", "?") else until
+
+
+def _time(fact: Relation) -> str:
+    """From when and until when it holds, as far as that is known."""
+    start, end = (from_ms(ms) if ms is not None else None for ms in (fact.valid_from, fact.valid_to))
+    parts = ["planned"] if fact.modality == "plan" else []
+    parts += [f"since {start.astimezone(UTC).date().isoformat()}"] if start else []
+    parts += [f"until {end.astimezone(UTC).date().isoformat()}"] if end else []
+    return f" ({', '.join(parts)})" if parts else ""

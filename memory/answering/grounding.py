@@ -1,0 +1,402 @@
+"""Whether what a model wrote is proved by what it cites. Pure and quick: no model, no database.
+
+An answer is read in *claims*: text up to and including the sentence that has a citation. A claim is proved when what it
+cites exists, every name, number and date in it stands in what it cites (or in the question), and so do most of the
+other words by which it says something new. Nothing else of a model's text is shown to anybody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+from typing import Literal
+
+from memory.answering.candidates import stems
+from memory.text.languages import ENGLISH, guess, stem
+from memory.text.mentions import is_date, mentions
+from memory.text.unicode import bare, plain_digits
+from memory.text.words import words
+
+NEW_SHARE = 0.1  # of the words by which a claim says something new, fewer than so many may stand nowhere
+HARD = 2  # words that a name, number or date counts which does stand there
+ENDING = 2  # letters by which two forms of a name may differ at their end
+SHORT = 8  # words of a claim in which "one" is more than an article
+LEAST_NAME = 4  # letters that both have then in common
+
+Kind = Literal["no_citation", "no_words", "unknown_citation", "not_there"]
+
+_CITED = r"\[\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*\]"
+CITATION = re.compile(_CITED)
+_STOPS, _CLOSERS, _BLANK = ".!?。！？…", "\"'”’)*_", " \t"
+_ADDRESS = re.compile(r"\w+://[^\s<>()\[\]]+|\bwww\.[^\s<>()\[\]]+|(?<=\]\()[^\s()]+")
+_NUMBER = re.compile(r"(?<![^\W_])\d+(?:st|nd|rd|th)\b|(?<![^\W_])\d+(?:[.,:/ ’']\d+)*")
+_WITH_DAY = re.compile(r"-\d\d-\d\d$")
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
+_CODE = re.compile(r"(?<!\w)[^\W\d_]+\d\w*")
+_DOTTED = re.compile(r"(?<!\w)(?:[^\W\d_]\.){2,}")
+_GROUPED = re.compile(r"\d{1,3}(?:[,.’' ]\d{3})+")
+_WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+_COUNTS = {
+    word: str(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+        " seventeen eighteen nineteen twenty".split()
+    )
+} | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90"}
+_COUNTS |= {"once": "1", "twice": "2", "dozen": "12", "hundred": "100"}
+_SMALL = frozenset(("one", "once"))  # they rarely count anything
+# Words by which an answer says how it knows, or joins what it says; they claim nothing.
+_GLUE = frozenset(
+    """according based note notes noted memory record records recorded mention mentions mentioned say says said state
+    states stated tell tells told show shows shown write writes written wrote answer answers both also since until as
+    currently current now today present before after then later earlier first last previously former formerly still
+    however therefore so because while although there here only just yes no not neither nor either total together same
+    different respectively namely including include includes called named known date day month year time""".split()
+)
+_GLUE_STEMS = _GLUE | frozenset(stems(" ".join(_GLUE), ENGLISH))
+# Words for what notes say in others: these may stand in a claim though they stand nowhere. No noun that could answer.
+_PARAPHRASE = frozenset(
+    stems(
+        """add agree arrange arrive ask attend base become begin belong bring build buy call cancel carry change choose
+        close come complete consist contain continue cost create decide describe do drive eat end enjoy expect feel
+        find finish follow get give go happen have hold hope intend involve join keep know last learn leave let like
+        live located look love make mean meet move need occur offer open order own paid part pay place plan play
+        prefer present provide put reach read receive refer relate release relocate rely remain replace report
+        reside result return run see seem sell send serve set share sign situated sit sleep speak spend stand start
+        stay stop study suggest switch take talk teach think travel try turn use visit wait walk want watch win work
+        write mentioned specifically various several originally usually often always never again already instead
+        main mainly each every another person people someone thing things way case fact reason due born appear
+        publish perform consider represent support help require allow""",
+        ENGLISH,
+    )
+)
+# What a passage says of time by the day on which it was written: (words, days by which it may be another).
+_RELATIVE: tuple[tuple[re.Pattern[str], int], ...] = tuple(
+    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), days)
+    for words, days in (
+        (r"today|tonight|yesterday|tomorrow|this (?:morning|afternoon|evening)|last night", 2),
+        (r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|weekend|(?:this|last|next) week|\w+ days? (?:ago|later)", 14),
+        (r"weeks? ago|in \w+ weeks?|fortnight|(?:this|last|next) month|month'?s? end|end of the month", 62),
+        (r"months? ago|in \w+ months?|(?:last|next|this) (?:spring|summer|autumn|fall|winter|year)|years? ago", 800),
+        (
+            "|".join("january february march april may june july august september october november december".split()),
+            366,
+        ),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a citation can prove: all the words that were shown under its number, and the day they were written."""
+
+    text: str
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a claim is not proved. `what`: the words or numbers that are missing."""
+
+    kind: Kind
+    what: tuple[str, ...] = ()
+
+    def told(self) -> str:
+        """As the model is told."""
+        named = ", ".join(f'"{one}"' for one in self.what)
+        match self.kind:
+            case "no_citation":
+                return "it has no citation"
+            case "no_words":
+                return "it says nothing"
+            case "unknown_citation":
+                return f"there is no evidence with the number {named}"
+            case "not_there":
+                return f"{named} does not stand in what it cites"
+
+
+def claims(text: str, *, ended: bool) -> tuple[list[str], str]:
+    """The claims that are complete, and what is left over. Until the text has `ended` nothing is known of the last
+    characters: another citation may follow."""
+    found: list[str] = []
+    start = 0
+    waiting = False
+    groups = _groups(text)
+    for place, (first, last) in enumerate(groups):
+        end, is_end = _skipped(text, _skipped(text, last, _BLANK), _STOPS), False
+        if end > last and text[end - 1] in _STOPS:
+            end, is_end = _skipped(text, end, _CLOSERS), True
+        else:
+            end = last
+            said = text[start:first].rstrip().rstrip(_CLOSERS)
+            is_end = bool(said) and (said[-1] in _STOPS or text[_skipped(text, last, _BLANK) :][:1] == "\n")
+        behind = _skipped(text, end, _BLANK)
+        if place + 1 < len(groups) and groups[place + 1][0] == behind:  # more citations of the same sentence
+            continue
+        if is_end:
+            rest = text[behind:].lstrip()
+            if not ended and (not rest or (rest[0] == "[" and "]" not in rest)):
+                waiting = True
+                break
+            found.append(text[start:end])
+            start = end
+    left = text[start:]
+    if ended and not waiting and CITATION.search(left):
+        found.append(left)
+        left = ""
+    return found, left
+
+
+def _groups(text: str) -> list[tuple[int, int]]:
+    """Where citations stand, those that follow each other as one."""
+    groups: list[tuple[int, int]] = []
+    for match in CITATION.finditer(text):
+        if groups and not text[groups[-1][1] : match.start()].strip(_BLANK):
+            groups[-1] = (groups[-1][0], match.end())
+        else:
+            groups.append(match.span())
+    return groups
+
+
+def _skipped(text: str, place: int, characters: str) -> int:
+    """The next place where none of these characters stands."""
+    while place < len(text) and text[place] in characters:
+        place += 1
+    return place
+
+
+def cited(claim: str) -> tuple[int, ...]:
+    """The numbers that a claim cites, each once, in order; [2-4] are three."""
+    numbers: dict[int, None] = {}
+    for group in CITATION.findall(claim):
+        for part in re.split(r"[,;]", group.strip("[] ")):
+            ends = [int(number) for number in re.findall(r"\d+", part)]
+            numbers.update(dict.fromkeys(range(ends[0], min(ends[-1], ends[0] + 20) + 1) if len(ends) > 1 else ends))
+    return tuple(numbers)
+
+
+def check(claim: str, proofs: Mapping[int, Proof], question: str) -> Problem | None:
+    """Why the claim is not proved by those of `proofs` that it cites, or None: it is."""
+    numbers = cited(claim)
+    if not numbers:
+        return Problem("no_citation")
+    if unknown := [str(number) for number in numbers if number not in proofs]:
+        return Problem("unknown_citation", tuple(unknown))
+    said = _undotted(" ".join(CITATION.sub(" ", claim).split()))
+    if not any(character.isalnum() for character in said):
+        return Problem("no_words")
+    shown = [proofs[number] for number in numbers]
+    addresses = [found[0] for found in _ADDRESS.finditer(said) if not any(found[0] in one.text for one in shown)]
+    if addresses:  # nobody is led anywhere that the notes do not lead to
+        return Problem("not_there", tuple(addresses[:6]))
+    missing = _missing(said, shown, question)
+    return Problem("not_there", tuple(dict.fromkeys(missing))[:6]) if missing else None
+
+
+def _missing(said: str, shown: Sequence[Proof], question: str) -> list[str]:
+    held = _held(question)
+    there = [held, *(_held(proof.text) for proof in shown)]
+    dates = [_Day(one.at.date(), _reach(one.text)) for one in shown if one.at is not None]
+    numbers = {number for one in there for number in one.numbers} | {str(len(shown))}
+    missing: list[str] = []
+    hard: set[str] = set()  # what the question does not say
+    bare_text = said
+    for mention in mentions(said):
+        if is_date(mention.norm) and mention.start >= 0:
+            if not _dated(mention.norm, there, dates) and mention.norm not in numbers:  # 1250 is a year, or a price
+                missing.append(mention.surface)
+            if mention.norm not in held.dates:
+                hard.add(mention.norm)
+            bare_text = bare_text[: mention.start] + " " * (mention.end - mention.start) + bare_text[mention.end :]
+    for surface, number in _numbers(bare_text):
+        if _ORDINAL.match(surface):
+            stands = any(number in one.days or surface in one.joined for one in there)
+        else:
+            stands = number in numbers
+        if not stands:
+            missing.append(surface)
+        if number not in held.numbers:
+            hard.add(number)
+    said_words = _WORD.findall(bare_text)
+    if not hard and len(said_words) <= SHORT and "1" not in numbers - {str(len(shown))}:  # "The answer is one."
+        missing += [word for word in said_words if word in _SMALL and not any(one.names(word) for one in there)]
+    missing += [code for code in _CODE.findall(bare_text) if not any(_folded(code) in one.codes for one in there)]
+    names: set[str] = set()
+    for mention in mentions(bare_text):
+        if is_date(mention.norm) or mention.kind == "tag":
+            continue
+        for word in _WORD.findall(mention.surface):
+            folded = _folded(word)
+            if len(folded) < 2 or not (word[:1].isupper() or mention.kind == "email") or folded in _GLUE:
+                continue
+            names.add(folded)
+            if not any(one.names(folded) for one in there):
+                missing.append(word)
+    if missing:
+        return missing
+    hard |= {name for name in names if not held.names(name)}
+    return _unheard(bare_text, there, held, names, len(hard))
+
+
+def _unheard(said: str, there: Sequence[_Held], question: _Held, names: set[str], hard: int) -> list[str]:
+    """The other words by which the claim says something new, if too many of them stand nowhere. `hard`: how many names,
+    numbers and dates, that do, are new."""
+    language = guess(said)
+    new = [
+        word
+        for word in stems(said, language)
+        if word not in _GLUE_STEMS
+        and _folded(word) not in names
+        and not (word.isdigit() or _ORDINAL.match(word))
+        and word not in _COUNTS
+        and word not in question.stems
+    ]
+    unheard = [word for word in new if not any(word in one.stems or one.names(_folded(word)) for one in there)]
+    rephrased = [word for word in unheard if word in _PARAPHRASE]
+    if len(rephrased) < len(new) or hard:  # something is left that can be proved
+        unheard = [word for word in unheard if word not in _PARAPHRASE]
+    if hard and language == guess(question.joined) != guess(" ".join(one.joined for one in there[1:])):
+        return []  # the person asks in another language than the notes are in
+    return unheard if unheard and len(unheard) >= NEW_SHARE * (len(new) + HARD * hard) else []
+
+
+# What a text holds ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What is in a text: its folded words, their stems, its numbers, its dates as exactly as they are said."""
+
+    words: frozenset[str]
+    stems: frozenset[str]
+    numbers: frozenset[str]
+    days: frozenset[str]
+    codes: frozenset[str]
+    dates: frozenset[str]
+    joined: str
+
+    def names(self, word: str) -> bool:
+        """Whether a word stands there, in some form of it."""
+        if word in self.words or stem(word, ENGLISH) in self.stems:
+            return True
+        if "-" in word:
+            return all(self.names(part) for part in word.split("-") if part)
+        if not word.isascii() and word in self.joined:  # scripts that do not tell words apart
+            return True
+        short = word[: max(LEAST_NAME, len(word) - ENDING)]
+        return len(word) >= LEAST_NAME and any(
+            other.startswith(short) and abs(len(other) - len(word)) <= ENDING and _same_start(other, word)
+            for other in self.words
+        )
+
+
+def _same_start(one: str, other: str) -> bool:
+    least = min(len(one), len(other))
+    return one[:least] == other[:least] if abs(len(one) - len(other)) else one[:-1] == other[:-1] and least > LEAST_NAME
+
+
+@lru_cache(maxsize=256)
+def _held(text: str) -> _Held:
+    text = _undotted(text)
+    found = [word for run in _WORD.findall(text) for word in {run, *re.split(r"['’\-]", run)} if word]
+    language = guess(text)
+    told = [mention for mention in mentions(text) if is_date(mention.norm)]
+    dates = frozenset(mention.norm for mention in told)
+    rest = text
+    for mention in told:
+        if mention.start >= 0 and not mention.norm.isdigit():
+            rest = rest[: mention.start] + " " * (mention.end - mention.start) + rest[mention.end :]
+    numbers = {number for _, number in _numbers(rest, every=True)}
+    return _Held(
+        frozenset(map(_folded, found)),
+        frozenset(stems(text, language)) | frozenset(stem(word, ENGLISH) for word in words(text)),
+        frozenset(numbers),
+        frozenset(str(int(one[-2:])) for one in dates if _WITH_DAY.search(one)),
+        frozenset(map(_folded, _CODE.findall(text))),
+        dates,
+        _folded(text),
+    )
+
+
+def _undotted(text: str) -> str:
+    """ "U.S." as "US"."""
+    return _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
+
+
+def _folded(word: str) -> str:
+    return bare(word.casefold()).replace("ß", "ss").removesuffix("'s").removesuffix("’s").strip("'’-")
+
+
+def _numbers(text: str, *, every: bool = False) -> Iterable[tuple[str, str]]:
+    """(as it stands, normal form) of the numbers of a text, also in English words. `every`: their parts as well."""
+    for match in _NUMBER.finditer(plain_digits(text)):
+        surface = match[0]
+        if _ORDINAL.match(surface):
+            yield surface, _plain(surface[:-2])
+            continue
+        if _GROUPED.fullmatch(surface):
+            yield surface, re.sub(r"\D", "", surface)
+            if not every:
+                continue
+        if " " in surface or "/" in surface:
+            yield from ((part, _plain(part)) for part in re.split(r"[ /]", surface))
+        if " " not in surface and "/" not in surface:
+            yield surface, _plain(surface)
+    for word in _WORD.findall(text):
+        for part in word.lower().split("-"):
+            if part in _COUNTS and (every or part not in _SMALL):
+                yield word, _COUNTS[part]
+
+
+def _plain(number: str) -> str:
+    """ "0,130" and "0.13" are one number, and so are "07:40" and "7:40"."""
+    number = number.replace(",", ".")
+    if re.fullmatch(r"\d+\.\d+", number):
+        number = number.rstrip("0").rstrip(".")
+    return number.lstrip("0") or "0"
+
+
+@dataclass(frozen=True, slots=True)
+class _Day:
+    """The day on which something was written, and by how many days what it says of time may be another."""
+
+    day: date
+    reach: int
+
+
+def _reach(text: str) -> int:
+    return max((days for pattern, days in _RELATIVE if pattern.search(text)), default=0)
+
+
+def _dated(norm: str, there: Sequence[_Held], written: Sequence[_Day]) -> bool:
+    """Whether a date is said there: as it is or more exactly, or the other way round without its year; or whether it
+    lies where words like "last week" may lead from the day on which they were written."""
+    known = {date for one in there for date in one.dates} | {one.day.isoformat() for one in written}
+    if any(one == norm or one.startswith(f"{norm}-") for one in known):
+        return True
+    year_less = norm if norm.startswith("-") else norm[4:] if len(norm) > 4 else ""
+    if norm.startswith("-"):
+        return any(one.endswith(norm) or (len(norm) == 3 and one[4:].startswith(norm)) for one in known)
+    years = {one[:4] for one in known if not one.startswith("-")}
+    if year_less and norm[:4] in years and any(one == year_less or one.startswith(f"{year_less}-") for one in known):
+        return True
+    first, last = _span(norm)
+    return any(
+        first <= one.day + timedelta(days=one.reach) and last >= one.day - timedelta(days=one.reach)
+        for one in written
+        if one.reach
+    )
+
+
+def _span(norm: str) -> tuple[date, date]:
+    """First and last day of a date with a year."""
+    parts = [int(part) for part in norm.split("-")]
+    try:
+        first = date(parts[0], parts[1] if len(parts) > 1 else 1, parts[2] if len(parts) > 2 else 1)
+    except ValueError:  # the 31st of a month that has none
+        return date.max, date.min
+    length = (366, 31, 1)[len(parts) - 1]
+    return first, min(first + timedelta(days=length - 1), date.max) if first.year < 9998 else first

@@ -1,0 +1,239 @@
+"""The lines of an answer in the shape of its question: one for a fact, one of each side for a comparison, one from each
+day for a list. Nothing is counted or worked out here but the day that "yesterday" was: what is shown stands in memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from memory.answering.briefing import briefing
+from memory.answering.candidates import Line, stems
+from memory.retrieval.analyse import Question
+from memory.retrieval.pipeline import Found
+from memory.retrieval.question_type import Shape, course_words, is_name, shape
+from memory.settings import AnswerSettings
+from memory.store.connect import Connection
+from memory.text.languages import stem
+from memory.text.mentions import is_date, mentions
+from memory.time.expressions import moment
+
+MANY = 12  # lines of a list at most
+LISTED, ITEMS = 2, 30  # items of a note's own list: from how many on they answer, and at most
+ALIKE = 0.7  # share of their words from which two lines of a list are one
+WIDER = 1.0  # how much further below the best line one of a list may be
+ABOUT = 0.6  # share of a question's words that a line and its title hold, to belong to the course of what it asks
+_ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S")  # of a list, at the begin of its row
+_FULL = re.compile(r"\d{4}-\d\d-\d\d")
+_RELATIVE = re.compile(
+    r"\b(?:yesterday|tomorrow|last (?:night|\w+day)|(?:vor)?gestern|(?:über)?morgen|letzten \w+tag)\b", re.IGNORECASE
+)
+
+
+def arranged(
+    conn: Connection,
+    found: Found,
+    lines: Sequence[Line],
+    usual: Sequence[Line],
+    settings: AnswerSettings,
+) -> list[Line]:
+    """The lines to show, in order. `lines` is all there is, the best first; `usual` are those that answer a question
+    for one fact. Empty if a briefing is asked of something that nothing tells of."""
+    asked = shape(found.question, found.seeds.values())
+    chosen = _shaped(conn, found, asked, lines, usual, settings)
+    return chosen if asked.kind == "about" else [_told_of(line, found.question) for line in chosen]
+
+
+def _shaped(
+    conn: Connection,
+    found: Found,
+    asked: Shape,
+    lines: Sequence[Line],
+    usual: Sequence[Line],
+    settings: AnswerSettings,
+) -> list[Line]:
+    match asked.kind:
+        case "about":
+            return briefing(conn, found, asked.subjects[0], lines) or (list(usual) if found.seeds else [])
+        case "compare":
+            return _compared(lines, usual, asked.subjects, settings.lines)
+        case "when_changed":
+            return [dated(line) for line in _with_past(lines, usual, settings.lines)]
+        case "list" if asked.in_order:
+            return _course(lines, usual, found.question)
+        case "list" | "count":
+            several = _several(lines, usual, found.question, settings)
+            return [dated(line) for line in several] if asked.in_order else several
+        case _:
+            return list(usual)
+
+
+def _told_of(line: Line, question: Question) -> Line:
+    """The line with its passage's title before it, if that is the name of what it tells of: "Boss since July" says
+    nothing without it. Not where the line or the question names that, or nothing was said in these words."""
+    title = line.episode.title
+    name = frozenset(stems(title, question.language))
+    named = name & {*line.words, *stems(line.shown, question.language), *stems(question.text, question.language)}
+    if named or len(name) < 2 or not is_name(title) or not line.shown.startswith(" ".join(line.quote.split())):
+        return line
+    return replace(line, shown=f"{title}: {line.shown}")
+
+
+def dated(line: Line) -> Line:
+    """The line with the day on which it was written, and the one that it means by "yesterday". A fact tells its time
+    already; where its sentence names another day, that is shown too."""
+    at = line.episode.at
+    said = " ".join(line.quote.split())
+    if line.shown != said:
+        known = _days(line.shown)
+        new = any(not any(day.endswith(one) for day in known) for one in _days(said))
+        return replace(line, shown=f'{line.shown}: "{said}"') if new and not line.also else line
+    if at is None:
+        return line
+    if line.shown == said and any(day.count("-") == 2 and day[0].isdigit() for day in _days(said)):
+        return line  # it says itself when
+    written = f"written {at.astimezone(UTC).date().isoformat()}"
+    relative = _RELATIVE.search(said)
+    when = moment(relative[0], at, UTC) if relative else None
+    if relative and when and when.since and when.until and when.until - when.since == timedelta(days=1):
+        written = f"{relative[0]}: {when.since.date().isoformat()}, {written}"
+    return replace(line, shown=f"{said} ({written})")
+
+
+def _days(text: str) -> set[str]:
+    """The days and months that a text names; "-09-05" without a year."""
+    return {one.norm for one in mentions(text) if is_date(one.norm) and one.norm.count("-") > 1}
+
+
+def _with_past(lines: Sequence[Line], usual: Sequence[Line], most: int) -> list[Line]:
+    """The usual lines, with what was before the first one behind it."""
+    if not usual:
+        return []
+    shown = {line.thesis_id for line in usual}
+    past = [line for line in lines if line.newer == usual[0].thesis_id and line.thesis_id not in shown]
+    return [usual[0], *(replace(line, earlier=True) for line in past[:1]), *usual[1:]][:most]
+
+
+def _compared(lines: Sequence[Line], usual: Sequence[Line], names: Sequence[str], most: int) -> list[Line]:
+    """The best line of each side, then the usual ones."""
+    wanted = [frozenset(stems(name)) for name in names]
+    sides: dict[int, Line] = {}
+    for said in wanted:
+        others = [other for other in wanted if other != said]
+        of_it = [line for line in lines if _speaks(line, said) and line.thesis_id not in sides]
+        alone = (line for line in of_it if not any(other <= line.words for other in others))
+        best = next(alone, None) or next(iter(of_it), None)
+        if best is not None:
+            sides[best.thesis_id] = best
+    rest = [line for line in usual if line.thesis_id not in sides]
+    return [*sides.values(), *rest][: max(most, len(sides))]
+
+
+def _speaks(line: Line, name: frozenset[str]) -> bool:
+    """Whether it speaks of what is called so, in its words or under its title."""
+    return bool(name) and name <= {*line.words, *stems(line.shown), *stems(line.episode.title)}
+
+
+def _several(lines: Sequence[Line], usual: Sequence[Line], question: Question, settings: AnswerSettings) -> list[Line]:
+    """The usual lines, and behind them the best line of each other passage that is as much about the question, and
+    itself speaks of what is asked."""
+    topic = _topic(question)
+    outdated = {line.thesis_id for line in lines if line.earlier}
+    chosen = [
+        replace(line, earlier=line.thesis_id in outdated) for line in usual
+    ]  # one of a list is no past of another
+    if items := _items(lines, usual, question):
+        return items
+    chosen = [line for line in chosen if line is chosen[0] or _holds(line, topic, question)]
+    passages = {line.episode.id for line in chosen}
+    floor = lines[0].score - settings.line_margin - WIDER if lines else 0.0
+    least = max((line.coverage for line in usual), default=0.0) / 2
+    for line in lines:
+        if len(chosen) >= MANY or line.score < floor:
+            break
+        new = line.episode.id not in passages and not line.earlier and line.coverage >= least and topic & line.words
+        if new and not any(_alike(line, other) for other in chosen):
+            passages.add(line.episode.id)
+            chosen.append(line)
+    return chosen
+
+
+def _holds(line: Line, topic: Collection[str], question: Question) -> bool:
+    """Whether it, or its passage's title, speaks of what is asked."""
+    return not line.words.union(stems(line.episode.title, question.language)).isdisjoint(topic)
+
+
+def _items(lines: Sequence[Line], usual: Sequence[Line], question: Question) -> list[Line]:
+    """The items of the list that the best line is one of, in their order: those that hold what it holds of what is
+    asked, and name no day outside the time that is asked of. All of them if it only stands above ("Known bugs:"). None
+    if there is no such list."""
+    best = usual[0]
+    block = _block(best)
+    topic = frozenset() if best.start not in block else _topic(question) & best.words
+    items = [line for line in lines if line.episode.id == best.episode.id and line.start in block]
+    items = [line for line in items if topic <= line.words and _in_time(line, question)]
+    if len(items) < LISTED:
+        return []
+    items.sort(key=lambda line: line.start)
+    return [replace(line, shown=" ".join(line.quote.split()), earlier=False, also=()) for line in items[:ITEMS]]
+
+
+def _block(line: Line) -> range:
+    """The characters of the list in its passage that it is an item of, or stands right above as a heading or with
+    a colon at its end; none if there is none."""
+    text = line.episode.text
+    starts = [match.span() for match in re.finditer(r"^.*(?:\n|$)", text, re.MULTILINE) if match[0]]
+    rows = [(begin, end, _ITEM.match(text, begin) is not None) for begin, end in starts]
+    here = next((n for n, (begin, end, _) in enumerate(rows) if begin <= line.start < end), None)
+    if here is not None and not rows[here][2] and text[line.start : rows[here][1]].strip() == line.quote.strip():
+        below = (n for n in range(here + 1, len(rows)) if text[slice(*rows[n][:2])].strip())
+        here = next(below, None) if text[rows[here][0]] == "#" or line.quote.rstrip()[-1:] in ":：" else None
+    if here is None or not rows[here][2]:
+        return range(0)
+    first = last = here
+    while first and rows[first - 1][2]:
+        first -= 1
+    while last + 1 < len(rows) and rows[last + 1][2]:
+        last += 1
+    return range(rows[first][0], rows[last][1])
+
+
+def _in_time(line: Line, question: Question) -> bool:
+    """Whether the days that it names, if any, lie in the time that is asked of."""
+    when = question.when
+    if when is None or when.kind != "range":
+        return True
+    days = [datetime.fromisoformat(day).replace(tzinfo=UTC) for day in _days(line.quote) if _FULL.fullmatch(day)]
+    return not days or any(
+        (when.since is None or when.since <= day) and (when.until is None or day < when.until) for day in days
+    )
+
+
+def _alike(line: Line, other: Line) -> bool:
+    """Whether it says what the other says."""
+    return line.values <= other.values and len(line.words & other.words) >= ALIKE * len(line.words | other.words)
+
+
+def _course(lines: Sequence[Line], usual: Sequence[Line], question: Question) -> list[Line]:
+    """What tells the whole course in one line, then what was told of it in each passage, by time."""
+    topic = _topic(question)
+    whole = [line for line in usual if line.also]
+    shown = {line.thesis_id for one in whole for line in (one, *one.also)}
+    passages: dict[int, Line] = {}
+    for line in lines:
+        held = topic & {*line.words, *stems(line.episode.title, question.language)}
+        belongs = topic & line.words and len(held) >= ABOUT * len(topic) and line.values
+        if belongs and line.thesis_id not in shown and not line.also:
+            passages.setdefault(line.episode.id, line)
+    told = sorted(list(passages.values())[:MANY], key=lambda line: (line.newness, line.thesis_id))
+    if len(told) + len(whole) < 2:
+        return list(usual)
+    return [*whole, *(dated(replace(line, earlier=False)) for line in told)][:MANY]
+
+
+def _topic(question: Question) -> frozenset[str]:
+    """The stems of what is asked, without those of how it is asked."""
+    said = frozenset(stem(term, question.language) for term in question.topic or question.terms)
+    return said - course_words(question.language)

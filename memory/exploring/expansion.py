@@ -1,0 +1,213 @@
+"""Ways: which passages those that are known lead to, and by what.
+
+From a passage over an object that it mentions to those that the object titles or that mention it, over a relation of
+such an object to what tells of it and to the page of its other end, and to the passages before and behind. Works with
+mentions alone, where no model ever read the notes, and goes by vectors of numbers, not by walking: what it costs
+depends on what is known, not on what is remembered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.graph.adjacency import EDGE_KINDS, Walkable
+from memory.graph.arrays import Bools, Graph, Ids, Ints
+from memory.graph.postings import slices
+from memory.retrieval.pagerank import Doubles, around
+from memory.retrieval.pipeline import Found
+from memory.retrieval.walking import relevance_of
+
+MENTION = 0.5  # what it counts that a passage mentions an object, beside that it is about it
+BESIDE = 0.5  # and that it stands next to a known one
+SPOKEN_OF = 200  # passages that mention an object, from which on mentioning it leads nowhere
+RELATED_OF, RELATED = 60, 30  # objects whose relations are looked at, the best; of each so many relations
+Integers = NDArray[np.integer[Any]]
+_REL, _NEXT = EDGE_KINDS.index("rel"), EDGE_KINDS.index("next")
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """w ways, at most one to each passage: its row, how near it comes in [0, 1], and how strongly memory fires on it.
+
+    `places` (w,): which of the known passages it comes from, -1 for an object of the question; `columns` (w,): the
+    object it leads over, -1 if there is none; `links` (w,): edge id of the relation or of the step to the next passage,
+    0 if there is none.
+    """
+
+    rows: Ints
+    near: Doubles
+    fires: Doubles
+    places: Ints
+    columns: Ints
+    links: Ints
+
+    @classmethod
+    def none(cls) -> Ways:
+        """No ways."""
+        ints, doubles = np.empty(0, np.int64), np.empty(0, np.float64)
+        return cls(ints, doubles, doubles, ints, ints, ints)
+
+    def best(self) -> Ways:
+        """Of all ways to a passage that on which memory fires most, then the nearest, then the one that began to be
+        there last."""
+        order = np.lexsort((self.links, self.columns, -self.places, -self.near, -self.fires, self.rows))
+        first = order[np.diff(self.rows[order], prepend=-1) > 0]
+        return self.only(first)
+
+    def only(self, chosen: Integers | Bools) -> Ways:
+        """Some of them."""
+        return Ways(
+            self.rows[chosen],
+            self.near[chosen],
+            self.fires[chosen],
+            self.places[chosen],
+            self.columns[chosen],
+            self.links[chosen],
+        )
+
+
+class _Collector:
+    """Ways as they are found. `memory`: edge id -> how strongly it fires."""
+
+    def __init__(self, memory: Mapping[int, float]) -> None:
+        self.parts: list[Ways] = []
+        self._edges = np.array(sorted(memory), np.int64)
+        self._strengths = np.array([memory[edge] for edge in self._edges.tolist()], np.float64)
+
+    def fires(self, edges: Integers) -> Doubles:
+        """(e,) edge ids -> (e,) how strongly memory fires on them."""
+        if not len(self._edges):
+            return np.zeros(len(edges))
+        place = np.minimum(np.searchsorted(self._edges, edges), len(self._edges) - 1)
+        return np.where(self._edges[place] == edges, self._strengths[place], 0.0)
+
+    def add(
+        self,
+        rows: Integers,
+        near: Doubles,
+        fires: Doubles,
+        places: Ints,
+        columns: Ints,
+        links: Ints | None = None,
+    ) -> None:
+        links = np.zeros(len(rows), np.int64) if links is None else links
+        self.parts.append(Ways(rows.astype(np.int64), near, fires, places, columns, links))
+
+
+def ways(found: Found, allowed: Bools, rows: Ints, worth: Doubles) -> Ways:
+    """The best way from the known episodes `rows` (k,), which count `worth` (k,) in [0, 1], and from the objects that
+    the question names, to each other episode that is `allowed` (n,) and that one leads to."""
+    graph = found.graph
+    made = _Collector(found.start.memory)
+    objects = _objects(found, allowed, rows, worth, made)
+    _over_objects(graph, objects, made)
+    if len(graph.links.ids):
+        _over_relations(found, allowed, objects, made)
+        _beside(found, allowed, rows, worth, made)
+    every = Ways(*(np.concatenate([getattr(part, name) for part in made.parts]) for name in Ways.__slots__))
+    other = allowed[every.rows]
+    other[np.isin(every.rows, rows)] = False
+    return every.only(other).best()
+
+
+@dataclass(frozen=True, slots=True)
+class _Objects:
+    """Objects that known passages mention, each with the passage that counts most: columns (o,), how much each counts
+    in [0, 1], the place of the passage, and how strongly memory fires on its mention."""
+
+    columns: Ints
+    weights: Doubles
+    places: Ints
+    fires: Doubles
+
+
+def _objects(found: Found, allowed: Bools, rows: Ints, worth: Doubles, made: _Collector) -> _Objects:
+    """The rarer an object is, the more it counts; what is common or a date leads nowhere."""
+    graph = found.graph
+    begin = graph.counts.indptr[rows]
+    places, entries = slices(begin, graph.counts.indptr[rows + 1] - begin)
+    named = np.array(sorted(found.start.objects), np.int64)
+    columns = np.concatenate([graph.counts.indices[entries].astype(np.int64), named])
+    weights = np.concatenate([worth[places], [found.start.objects[column] for column in named.tolist()]])
+    places = np.concatenate([places, np.full(len(named), -1)])
+    fires = np.concatenate([made.fires(graph.mention_ids[entries]), np.zeros(len(named))])
+    order = np.lexsort((-places, -weights, -fires, columns))
+    first = order[np.diff(columns[order], prepend=-1) > 0]
+    columns = columns[first]
+    rarity = around(graph, allowed, found.settings).rarity(columns) / math.log(max(2, graph.n_alive))
+    objects = _Objects(columns, weights[first] * rarity, places[first], fires[first])
+    leads = objects.weights > 0
+    return _Objects(columns[leads], objects.weights[leads], objects.places[leads], objects.fires[leads])
+
+
+def _over_objects(graph: Graph, objects: _Objects, made: _Collector) -> None:
+    of, rows, _ = graph.titles.find(objects.columns)
+    near = objects.weights / _several(graph.degrees.titles[objects.columns])
+    made.add(rows, near[of], objects.fires[of], objects.places[of], objects.columns[of])
+    spoken_of = graph.degrees.mentions[objects.columns]
+    few = np.flatnonzero(spoken_of <= SPOKEN_OF)
+    of, rows, entries = graph.mentioned.find(objects.columns[few])
+    of = few[of]
+    near = MENTION * objects.weights / _several(spoken_of)
+    fires = np.maximum(objects.fires[of], made.fires(graph.mention_ids[entries]))
+    made.add(rows, near[of], fires, objects.places[of], objects.columns[of])
+
+
+def _over_relations(found: Found, allowed: Bools, objects: _Objects, made: _Collector) -> None:
+    graph = found.graph
+    walk = Walkable(graph, allowed, "O", found.start.when)
+    best = np.lexsort((objects.columns, -objects.weights, -objects.fires))[:RELATED_OF]
+    rows: list[int] = []
+    near: list[float] = []
+    from_object: list[int] = []
+    links: list[int] = []
+    for number in best.tolist():
+        object = int(graph.object_ids[objects.columns[number]])
+        edges, others = _related(found, walk, object, made) if walk.visible(object) else (np.empty(0), np.empty(0))
+        for edge, other in zip(edges.tolist(), others.tolist(), strict=True):
+            first, last = np.searchsorted(graph.links.told[:, 0], [edge, edge + 1])
+            told = graph.row_of.find(graph.links.told[first:last, 1])
+            page = graph.titles.find(graph.column_of.find(np.array([other]))).rows
+            reached = np.unique(np.concatenate([told[told >= 0], page])).tolist()
+            rows += reached
+            near += [float(objects.weights[number]) / (1 + math.log(len(edges)))] * len(reached)
+            from_object += [number] * len(reached)
+            links += [edge] * len(reached)
+    of, edges_of = np.array(from_object, np.int64), np.array(links, np.int64)
+    fires = np.maximum(objects.fires[of], made.fires(edges_of))
+    made.add(
+        np.array(rows, np.int64), np.array(near, np.float64), fires, objects.places[of], objects.columns[of], edges_of
+    )
+
+
+def _related(found: Found, walk: Walkable, object: int, made: _Collector) -> tuple[Ids, Ids]:
+    """The relations of an object, by edge id, and their other ends; of very many the best."""
+    edges, kinds, others = walk.neighbours(object)
+    edges, others = edges[kinds == _REL], others[kinds == _REL]
+    if len(edges) > RELATED:
+        order = np.lexsort((edges, -relevance_of(walk, found.start)(others), -made.fires(edges)))[:RELATED]
+        edges, others = edges[np.sort(order)], others[np.sort(order)]
+    return edges, others
+
+
+def _beside(found: Found, allowed: Bools, rows: Ints, worth: Doubles, made: _Collector) -> None:
+    graph = found.graph
+    walk = Walkable(graph, allowed, "E", found.start.when)
+    for place, row in enumerate(rows.tolist()):
+        edges, kinds, others = walk.neighbours(int(graph.episode_ids[row]))
+        edges, others = edges[kinds == _NEXT], others[kinds == _NEXT]
+        near = np.full(len(edges), BESIDE * worth[place])
+        whence = np.full(len(edges), place), np.full(len(edges), -1)
+        made.add(walk.rows(others), near, made.fires(edges), *whence, edges.astype(np.int64))
+
+
+def _several(count: Integers) -> Doubles:
+    """(c,) how much less each of so many counts."""
+    found: Doubles = 1 + np.log(np.maximum(count, 1))
+    return found

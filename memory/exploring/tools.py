@@ -1,0 +1,383 @@
+"""Nine tools with which a model looks around in what a question may see (SPEC 4.1 L2, 7.4 S6b).
+
+A `Toolbox` belongs to one question. The invariants: no tool ever gives anything of an episode that the question may not
+see, or, with `only_open`, of a text that must stay on this machine; only `collected` is evidence; whatever a call asks
+for, it gives a few thousand characters at most. What stands in notes is data: in every result it stands between two
+lines with a word that nobody could know who wrote it.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rapidfuzz import fuzz
+
+from memory.errors import InvalidInputError
+from memory.exploring.object_names import Labels
+from memory.exploring.relations import Relations
+from memory.exploring.tool_schemas import NoSuchCallError, checked
+from memory.graph.adjacency import EPISODE, OBJECT, Walkable
+from memory.graph.arrays import Floats, Ids, Ints
+from memory.nouns import Episode, Step
+from memory.retrieval.pipeline import Found
+from memory.retrieval.rank import best
+from memory.retrieval.relevance import Guess
+from memory.retrieval.search import search
+from memory.store import episodes, sources
+from memory.store import graph as stored
+from memory.store.connect import Connection
+from memory.text.mentions import norm
+from memory.text.quotes import flat, visible
+from memory.text.sentences import sentences
+from memory.text.words import words
+
+PREVIEW = 200  # characters of a passage in a list
+WHOLE = 3_000  # of one that is read
+QUOTED = 1_500  # of one that is given to a sub-query
+ANSWER = 600  # of what a sub-query says
+SENTENCES = 2  # of a passage in a summary
+FOUND = 10  # objects or passages that a search gives
+AROUND = 15  # neighbours of an object
+RELATED = 3  # relations of one neighbour, the newest
+WITHIN = 12  # objects of a passage that is read
+FRONTIER = 10  # objects that the state names
+COLLECTED = 20  # passages that can be collected
+FEW = 3  # objects of exactly that name, below which similar names are looked for
+ALIKE = 90.0  # of 100, how alike a similar name is
+BEGINNINGS = 200  # names that are looked at for a similar one
+NEAREST = 500  # passages of an object in which its neighbours are looked for
+
+Reading = Callable[[], AbstractContextManager[Connection]]
+
+Child = Callable[[str, str], str]
+"""A question and the passages for it, as text in a fence -> a short answer. How a sub-query is asked; NoSuchCallError
+if it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What was gathered for a question: episode id -> relevance in [0, 1], in the order in which it was. `calls` of
+    a model were made; `stopped` is the reason why there were no more, a word or two."""
+
+    episodes: Mapping[int, float]
+    steps: tuple[Step, ...] = ()
+    calls: int = 0
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a call gave. `failed`: it was not made, and the text says why."""
+
+    text: str
+    failed: bool = False
+
+
+class Toolbox:
+    """The tools over what one question found.
+
+    `reading` opens a connection, which is kept for one call of a tool only. With `only_open` nothing is shown of
+    sources whose text must stay on this machine.
+    """
+
+    def __init__(self, reading: Reading, found: Found, *, only_open: bool = False) -> None:
+        self.fence = secrets.token_hex(8)
+        self.only_open = only_open
+        self.collected: dict[int, float] = {}
+        self.explored: list[int] = []
+        self.child: Child | None = None
+        self._reading, self._found = reading, found
+        graph = found.graph
+        allowed = found.allowed
+        if only_open:
+            with reading() as conn:
+                allowed = allowed & np.isin(graph.source_ids, sources.open_ids(conn))
+        self._walk = Walkable(graph, allowed, when=found.start.when, hub_penalty=found.settings.hub_penalty)
+        self._labels = Labels(self._walk, only_open)
+        self._relations = Relations(self._walk, only_open)
+        top = float(found.ranking[allowed].max(initial=0.0)) if len(allowed) else 0.0
+        self._ranking: Floats = found.ranking / np.float32(top) if top > 0 else np.zeros_like(found.ranking)
+        self._relevance = Guess(graph, self._ranking, self._walk.allowed)
+        self._numbers: dict[int, int] = {}
+        self._nodes: list[int] = []
+        self._cache: dict[str, Result] = {}
+        self._tools: dict[str, Callable[..., str]] = {
+            "entity_search": self._entity_search,
+            "get_chunks_for_entity": self._get_chunks_for_entity,
+            "vector_search": self._vector_search,
+            "expand_neighbors": self._expand_neighbors,
+            "read_chunk": self._read_chunk,
+            "summarize_chunks": self._summarize_chunks,
+            "collect_chunk": self._collect_chunk,
+            "rerank_evidence": self._rerank_evidence,
+        }
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
+        """What a tool gives; a call that was made before gives the same again. Only a ModelError of a sub-query is
+        raised, whatever is asked."""
+        try:
+            given = checked(name, arguments)
+            key = json.dumps([name, given, sorted(self.collected) if name == "rerank_evidence" else 0])
+            if key in self._cache:
+                return Result(f"You asked that before; it gives the same.\n{self._cache[key].text}")
+            text = self._sub_query(**given) if name == "sub_query" else self._made(name, given)
+        except NoSuchCallError as error:
+            return Result(str(error), failed=True)
+        except InvalidInputError as error:
+            return Result(flat(str(error)), failed=True)
+        if name != "collect_chunk":
+            self._cache[key] = Result(text)
+        return Result(text)
+
+    def _made(self, name: str, given: Mapping[str, Any]) -> str:
+        with self._reading() as conn:
+            return self._tools[name](conn, **given)
+
+    def state(self) -> str:
+        """Where the search stands: what is collected and explored, and where to look next."""
+        frontier = self._frontier()
+        labels = self._labels.known(frontier)
+        ahead = [f'[{self._number(node)}] "{labels[node]}"' for node in frontier if node in labels]
+        parts = [f"Collected: {self._listed(self.collected)}.", f"Explored: {self._listed(self.explored[-FRONTIER:])}."]
+        return " ".join(parts) + (f"\nNot explored yet:\n{self._fenced(ahead)}" if ahead else "")
+
+    # The tools -------------------------------------------------------------------------------------
+
+    def _entity_search(self, conn: Connection, query: str) -> str:
+        graph = self._found.graph
+        scores, columns = self._search(conn, query)
+        exact = np.array(sorted(columns), np.int64)
+        nodes = graph.object_ids[exact[np.argsort(-graph.rarity(exact), kind="stable")]].tolist()
+        if len(nodes) < FEW:
+            nodes += self._like(conn, query, scores)
+        labels = self._labels.of(conn, [node for node in nodes if self._walk.visible(node)][: 2 * FOUND])
+        rows = [f"{self._name(node, labels)}, {_many(len(self._passages_of(node)))}" for node in [*labels][:FOUND]]
+        if not rows:
+            return "No object has such a name. vector_search finds passages by what they say."
+        return f"{len(rows)} found:\n{self._fenced(rows)}"
+
+    def _get_chunks_for_entity(self, conn: Connection, object: int) -> str:
+        node = self._object(object)
+        self._explore(node)
+        rows = self._passages_of(node)
+        if not len(rows):
+            return "No passage speaks of it."
+        scores = self._relevance(self._found.graph.episode_ids[rows].astype(np.int32))
+        order = np.lexsort((rows, -self._ranking[rows], -scores))[:FOUND]
+        name = self._labels.of(conn, [node]).get(node, "")
+        shown = self._previews(conn, rows[order], [*self._asked, *words(name)])
+        more = f" of {len(rows)}; vector_search finds the others" if len(rows) > len(order) else ""
+        return f"{len(order)} passages{more}:\n{self._fenced(shown)}"
+
+    def _vector_search(self, conn: Connection, query: str, k: int) -> str:
+        if not 1 <= k <= FOUND:
+            raise NoSuchCallError(f"k must be from 1 to {FOUND}.")
+        scores, _ = self._search(conn, query)
+        rows = best(scores, self._walk.allowed, k)
+        if not len(rows):
+            return "Nothing is found by these words. Try others."
+        return f"{len(rows)} found:\n{self._fenced(self._previews(conn, rows, [*words(query)], scores))}"
+
+    def _expand_neighbors(self, conn: Connection, object: int) -> str:
+        node = self._object(object)
+        self._explore(node)
+        shared = self._shared(node)
+        related = self._relations.of(conn, node)
+        around = np.array(sorted({*shared, *related} - {node}), np.int32)
+        worth = self._worth(around)
+        counts = np.array([shared.get(one, 0) for one in around.tolist()])
+        order = np.lexsort((around, -counts, -worth))
+        labels = self._labels.of(conn, around[order][: 2 * AROUND].tolist())
+        shown = [one for one in around[order].tolist() if one in labels][:AROUND]
+        rows = []
+        for one in shown:
+            common = [f"{_many(shared[one])} in common"] if one in shared else []
+            rows.append("; ".join([self._name(one, labels), *related.get(one, [])[-RELATED:], *common]))
+        if not rows:
+            return "Nothing is around it."
+        more = f" of {len(around)}" if len(around) > len(rows) else ""
+        return f"{len(rows)} objects{more}:\n{self._fenced(rows)}"
+
+    def _read_chunk(self, conn: Connection, passage: int) -> str:
+        node = self._passage(passage)
+        episode = self._texts(conn, [node])[0]
+        near = self._walk.neighbours(node)
+        within = near.vertices[self._walk.kinds(near.vertices) == OBJECT]
+        within = within[np.lexsort((within, -self._worth(within)))][:WITHIN]
+        labels = self._labels.of(conn, within.tolist())
+        rows = [self._head(episode), *(row for row in visible(episode.text)[:WHOLE].splitlines() if row.strip())]
+        if labels:
+            rows.append("Objects: " + ", ".join(self._name(one, labels) for one in labels))
+        before, after = episodes.neighbours(conn, [node]).get(node, (None, None))
+        beside = [
+            (word, one) for word, one in (("before", before), ("after", after)) if one and self._walk.visible(one)
+        ]
+        told = "".join(f" The passage {word} it is [{self._number(one)}]." for word, one in beside)
+        return f"Passage [{passage}].{told}\n{self._fenced(rows)}"
+
+    def _sub_query(self, question: str, passages: Sequence[int]) -> str:
+        if self.child is None:
+            raise NoSuchCallError("No turn is left for a sub-query.")
+        with self._reading() as conn:
+            texts = self._texts(conn, [self._passage(one) for one in passages])
+        told = self._fenced([f"{self._head(one)}: {flat(one.text)[:QUOTED]}" for one in texts])
+        answer = flat(self.child(flat(question), told))[:ANSWER]
+        return f"From these passages alone:\n{self._fenced([answer])}"
+
+    def _summarize_chunks(self, conn: Connection, passages: Sequence[int], focus: str) -> str:
+        wanted = [*words(focus)]
+        rows = [
+            f"{self._head(one)}: "
+            + " ".join(flat(one.text[start:end]) for start, end in _best(one.text, wanted, SENTENCES))[: 2 * PREVIEW]
+            for one in self._texts(conn, [self._passage(one) for one in passages])
+        ]
+        return f"What they say about it:\n{self._fenced(rows)}"
+
+    def _collect_chunk(self, conn: Connection, passage: int, relevance: float) -> str:
+        node = self._passage(passage)
+        if node in self.collected:
+            return f"[{passage}] is collected already."
+        if len(self.collected) >= COLLECTED:
+            raise NoSuchCallError(f"{COLLECTED} passages are collected, which is all there is room for. End now.")
+        self.collected[node] = relevance
+        return f"[{passage}] is collected; {len(self.collected)} in all."
+
+    def _rerank_evidence(self, conn: Connection, query: str) -> str:
+        if not self.collected:
+            raise NoSuchCallError("Nothing is collected yet.")
+        scores, _ = self._search(conn, query)
+        rows = self._walk.rows(list(self.collected))
+        order = np.lexsort((rows, -scores[rows]))
+        return f"The best first:\n{self._fenced(self._previews(conn, rows[order], [*words(query)], scores))}"
+
+    # What they are made of -------------------------------------------------------------------------
+
+    def _search(self, conn: Connection, query: str) -> tuple[Floats, list[int]]:
+        return search(conn, self._found, query, self._walk.allowed)
+
+    @property
+    def _asked(self) -> list[str]:
+        return [*words(self._found.question.text)]
+
+    def _number(self, node: int) -> int:
+        """The number under which a vertex is shown in this conversation; nothing is known of it outside."""
+        if node not in self._numbers:
+            self._nodes.append(node)
+            self._numbers[node] = len(self._nodes)
+        return self._numbers[node]
+
+    def _listed(self, nodes: Iterable[int]) -> str:
+        return " ".join(f"[{self._number(node)}]" for node in nodes) or "nothing"
+
+    def _name(self, node: int, labels: Mapping[int, str]) -> str:
+        return f'[{self._number(node)}] "{labels[node]}"'
+
+    def _shown(self, number: int, kind: int, what: str) -> int:
+        node = self._nodes[number - 1] if 1 <= number <= len(self._nodes) else None
+        if node is None:
+            raise NoSuchCallError(f"There is no [{number}]. Use the numbers that the tools have shown.")
+        if int(self._walk.kinds([node])[0]) != kind:
+            raise NoSuchCallError(f"[{number}] is no {what}.")
+        return node
+
+    def _object(self, number: int) -> int:
+        return self._shown(number, OBJECT, "object")
+
+    def _passage(self, number: int) -> int:
+        return self._shown(number, EPISODE, "passage")
+
+    def _explore(self, node: int) -> None:
+        if node not in self.explored:
+            self.explored.append(node)
+
+    def _frontier(self) -> list[int]:
+        ahead = [node for node in self._nodes if node not in self.explored]
+        nodes = np.array(ahead, np.int32)[self._walk.kinds(ahead) == OBJECT] if ahead else np.empty(0, np.int32)
+        found: list[int] = nodes[np.lexsort((nodes, -self._worth(nodes)))][:FRONTIER].tolist()
+        return found
+
+    def _worth(self, nodes: Ids) -> Floats:
+        """(v,) sigma * pen of SPEC 7.4."""
+        found: Floats = self._relevance(nodes) * self._walk.penalties(nodes)
+        return found
+
+    def _passages_of(self, node: int) -> Ints:
+        """Rows of the episodes that mention an object, as far as they may be seen."""
+        found = self._found.graph.mentioned.find(self._walk.rows([node])).rows
+        seen: Ints = found[self._walk.allowed[found]].astype(np.int64)
+        return seen
+
+    def _shared(self, node: int) -> dict[int, int]:
+        """Object -> in how many passages it stands beside this one; dates lead nowhere and are left out."""
+        graph = self._found.graph
+        rows = self._passages_of(node)
+        rows = rows[np.lexsort((rows, -self._ranking[rows]))][:NEAREST]
+        columns, counts = np.unique(graph.counts[rows].indices, return_counts=True)
+        known = ~graph.is_date[columns]
+        return dict(zip(graph.object_ids[columns[known]].tolist(), counts[known].tolist(), strict=True))
+
+    def _like(self, conn: Connection, query: str, scores: Floats) -> list[int]:
+        """Objects with a similar name: of those that begin alike, and of those in the passages that fit best."""
+        wanted = norm(query)
+        names = stored.beginning_with(conn, wanted[:3], BEGINNINGS) if len(wanted) > 2 else []
+        near = [
+            norm(name) for name in names if fuzz.ratio(norm(name), wanted) >= ALIKE or norm(name).startswith(wanted)
+        ]
+        found = sorted({node for nodes in stored.objects_by_norm(conn, near).values() for node in nodes})
+        graph = self._found.graph
+        columns = np.unique(graph.counts[best(scores, self._walk.allowed, 2 * FOUND)].indices)
+        labels = stored.object_labels(conn, graph.object_ids[columns].tolist())
+        inside = [id for id, label in sorted(labels.items()) if fuzz.partial_ratio(norm(label), wanted) >= ALIKE
+                  and min(len(norm(label)), len(wanted)) > 2]  # fmt: skip
+        return [*found, *inside]
+
+    def _texts(self, conn: Connection, nodes: Sequence[int]) -> list[Episode]:
+        """These episodes, but for what was forgotten, or may not leave any more, since the question was asked."""
+        found = episodes.by_ids(conn, list(dict.fromkeys(nodes)))
+        found = [one for one in found if not self.only_open or one.source.policy == "any"]
+        if not found:
+            raise NoSuchCallError("That is not there any more.")
+        return found
+
+    def _previews(
+        self, conn: Connection, rows: Ints | Ids, wanted: Sequence[str], scores: Floats | None = None
+    ) -> list[str]:
+        found = self._texts(conn, self._found.graph.episode_ids[rows].tolist())
+        row_of = self._found.graph.row_of
+        fits = {one.id: f" (fits {float(scores[row_of[one.id]]):.2f})" for one in found} if scores is not None else {}
+        return [f"{self._head(one)}{fits.get(one.id, '')}: {_beginning(one.text, wanted)}" for one in found]
+
+    def _head(self, episode: Episode) -> str:
+        parts = [f'[{self._number(episode.id)}] "{flat(episode.title)[:PREVIEW]}"']
+        parts += [episode.at.date().isoformat()] if episode.at else []
+        parts += [f"by {flat(episode.speaker)[:PREVIEW]}"] if episode.speaker else []
+        return ", ".join(parts)
+
+    def _fenced(self, rows: Sequence[str]) -> str:
+        return "\n".join([self.fence, *rows, self.fence])
+
+
+def _many(count: int) -> str:
+    return f"{count} passage{'s' if count != 1 else ''}"
+
+
+def _best(text: str, wanted: Sequence[str], most: int) -> list[tuple[int, int]]:
+    """Where the sentences stand that hold most of these words, in the order of the text; if none does, the first."""
+    spans = sentences(text)
+    held = [len({*words(text[start:end])} & {*wanted}) for start, end in spans]
+    places = sorted(range(len(spans)), key=lambda place: (-held[place], place))[:most]
+    return [spans[place] for place in sorted(places)]
+
+
+def _beginning(text: str, wanted: Sequence[str]) -> str:
+    """PREVIEW characters of a text, from the sentence on that holds most of these words; with those before it where it
+    is one of the last."""
+    start = next((start for start, _ in _best(text, wanted, 1)), 0)
+    before = [begin for begin, _ in sentences(text) if begin < start and len(text) - begin <= PREVIEW]
+    return flat(text[min([start, *before]) :])[:PREVIEW]

@@ -1,0 +1,68 @@
+"""Predicates under one name each: "has_rent", "rent is" and "the rent" say the same of a subject.
+
+What a subject has only one of at a time is replaced when it changes. That is known of a few predicates; of others the
+form of a statement tells it, or what people and models have decided before (`memory.store.relations.cardinality`).
+"""
+
+from __future__ import annotations
+
+import re
+
+from memory.nouns import Modality
+from memory.text.words import words
+
+_LEADING = frozenset(
+    "has have had is are was were be been being gets get got the a an his her its their my our your now currently"
+    " currently still also does do".split()
+)
+_SYNONYMS = {
+    "resides in": "lives in", "living in": "lives in", "live in": "lives in", "based in": "lives in",
+    "located in": "lives in", "residence": "lives in", "city": "lives in", "home": "lives in",
+    "lives on": "lives at", "live at": "lives at", "street": "lives at", "address": "lives at",
+    "works for": "works at", "work at": "works at", "work for": "works at", "employed by": "works at",
+    "employed at": "works at", "employer": "works at", "working at": "works at", "working for": "works at",
+    "works as": "job title", "job": "job title", "role": "job title", "title": "job title", "position": "job title",
+    "occupation": "job title", "profession": "job title",
+    "spouse": "married to", "husband": "married to", "wife": "married to", "marries": "married to",
+    "phone number": "phone", "telephone": "phone", "mobile": "phone", "tel": "phone", "telephone number": "phone",
+    "e mail": "email", "mail": "email", "email address": "email", "years old": "age", "aged": "age",
+    "cost": "price", "costs": "price", "monthly rent": "rent", "due": "due date", "due on": "due date",
+    "deadline": "due date", "launches on": "launch date", "manager": "reports to", "boss": "reports to",
+}  # fmt: skip
+# What a person or thing has one of. Address and price are told of parts, too, so only the same source's kind counts.
+SINGLE = frozenset(
+    ("lives in", "lives at", "works at", "job title", "married to", "phone", "email", "age", "status", "rent", "salary",
+     "due date", "launch date", "reports to", "version", "birthday", "date of birth", "capital", "nickname")
+)  # fmt: skip
+# Of these the one person's answer is never another's.
+PERSONAL = frozenset(
+    ("lives in", "lives at", "works at", "job title", "married to", "phone", "email", "age", "salary", "reports to",
+     "birthday", "date of birth", "nickname")
+)  # fmt: skip
+_STREET = re.compile(
+    r"\d|stra(?:ß|ss)e\b|str\.|\b(?:street|st|road|rd|avenue|ave|lane|drive|square|boulevard|rue|via|calle|platz|weg)\b"
+    r"|(?:straat|laan|gade|vej|weg|plein|gasse|allee|platz|gata)\b",
+    re.IGNORECASE,
+)
+
+
+def canonical(label: str, object: str = "") -> str:
+    """The name under which a predicate is compared. What somebody lives in is a town or an address, by the `object`."""
+    spoken = list(words(label.replace("_", " ").replace("-", " ")))
+    while len(spoken) > 1 and spoken[0] in _LEADING:
+        spoken = spoken[1:]
+    name = " ".join(spoken) or label.strip().lower()
+    name = _SYNONYMS.get(name, name)
+    if name in ("lives in", "lives at"):
+        return "lives at" if _STREET.search(object) else "lives in"
+    return name
+
+
+def may_replace(new: Modality, old: Modality) -> bool:
+    """Whether a fact of the one modality can take the place of one of the other: what is only planned replaces plans,
+    what is supposed or asked replaces nothing."""
+    if new == "plan":
+        return old == "plan"
+    if new == "asserted":
+        return old in ("asserted", "plan", "past")
+    return new in ("past", "negated") and old in ("asserted", "plan")

@@ -1,0 +1,132 @@
+"""What a sentence speaks of, as far as it can be told without understanding it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memory.facts.rules import phrases
+
+Slot = tuple[str, str]  # a subject and what of it is spoken of; ("", "") if it is not clear
+
+_PERSON = re.compile(
+    r"(?:\W{0,4}\b(?:so|and|but|then|ok|okay|well|yes|today|yesterday|finally|now)\b){0,3}\W{0,4}"
+    r"(?:i|we)(?:['’](?:ve|m|re|d|ll))?(?![\w'’])",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"\W{0,4}(?:from|as of|starting|effective|since|on|in|after|because of|per)\b[^.,;:!?()]{1,40}?"
+    r"(?:,|(?= (?:the|our|my|i|we)\b))\s?",
+    re.IGNORECASE,
+)
+_OWN = re.compile(r"\W{0,4}(?:my|our)\s(?:new\s|current\s)?", re.IGNORECASE)
+_STOPS = phrases.STOPS | frozenset(
+    "go goes went gone going get gets got up down raised increased rose fell dropped switched changed moved moves"
+    " costs cost replaced stays now extended pushed postponed lowered increased reduced cut bumped slips slipped rises"
+    " drops closes opens starts begins lasts".split()
+)
+_NAME = re.compile(r"\b[A-ZÀ-Þ][\w’'-]{2,}(?: [A-ZÀ-Þ][\w’'-]+){0,3}")
+_ARTICLE = re.compile(r"\b(?:the|a|an|this|that)\s+$", re.IGNORECASE)
+_THEY = frozenset("she he it they this that".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence in its place: `text` is the episode's, `about` what the note is about, `teller` who says "I", `head`
+    the name that its list item begins with, `label` the key before it in its line, `before` where the sentences just
+    before it begin, `signs` its words that may tell a change, `keys` those of the fields of the whole note."""
+
+    text: str
+    start: int
+    end: int
+    about: str
+    teller: str
+    head: str = ""
+    label: str = ""
+    before: int = 0
+    signs: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
+
+    @property
+    def words(self) -> str:
+        return self.text[self.start : self.end]
+
+
+def slot_before(said: Said, before: int, predicate: str) -> Slot:
+    """What the sentence speaks of before the place `before`.
+
+    "Dues go up" is about dues, "my rent" about its teller's rent, "Rent: up" in a note about a flat about the flat's
+    rent; "she" is whoever was named last. `predicate` where the words name none.
+    """
+    text, start = said.text, said.start
+    if (logged := phrases.LOGGED.match(text, start, before)) is not None:
+        start = logged.end()
+    if said.label and (colon := text.find(":", start, before)) >= 0:
+        span = phrases.right(text, colon + 1, before, _STOPS)
+        thing = phrases.clean(text[span[0] : span[1]]) if span else ""
+        if not thing or thing.lower().split()[0] in phrases.PRONOUNS | phrases.STOPS:
+            return said.about or said.teller, said.label
+        return (said.label, thing) if len(said.label.split()) <= 2 else (thing, predicate)
+    lead = _LEAD.match(text, start, before)
+    if lead is not None:
+        start = lead.end()
+    if _PERSON.match(text, start, before):
+        return said.teller, predicate
+    if not text[start:before].strip(" *_\"'-–—:([#"):  # it begins with its verb, as in a diary
+        return (said.teller, predicate) if not said.about else ("", "")
+    own = _OWN.match(text, start, before)
+    span = phrases.right(text, own.end() if own else start, before, _STOPS)
+    name = phrases.clean(text[span[0] : span[1]]) if span else ""
+    name = name.removesuffix("'s").removesuffix("’s")
+    words = name.lower().split()
+    if not words:
+        first = text[start:before].split(maxsplit=1)[0].lower()
+        words = [re.split(r"\W", first.strip("*_\"'"), maxsplit=1)[0]]
+    if words[0] in _THEY:
+        who = said.head or named_before(said, said.start)
+        return (who, predicate) if who else ("", "")
+    if words[0] in phrases.PRONOUNS or words[0] in phrases.STOPS or len(words) > 6 or not name:
+        return "", ""
+    if span and text.startswith(" of ", span[1]):  # "the price of the boat": not mine, nor the price of everything
+        return "", ""
+    if own:
+        return said.teller, name
+    if span and _is_name(text, start, span, predicate != "is"):
+        return name, predicate
+    return thing_slot(said, name, predicate)
+
+
+def thing_slot(said: Said, name: str, predicate: str = "is") -> Slot:
+    """The place of a thing that has no name of its own: whose rent or deadline it is tells the note or its teller.
+    Left by itself it would be one with the rent of everybody else."""
+    if phrases.kind(name) != "word":  # a date before it, not a thing
+        name = ""
+    words = f"{name} {predicate}".strip() if predicate != "is" or not name else name
+    return said.about or said.teller, words
+
+
+def _is_name(text: str, start: int, span: tuple[int, int], acts: bool) -> bool:
+    """Whether a phrase is a name. A single word that begins its sentence is, if it `acts` as only people do or if the
+    text has it with a capital within a sentence."""
+    phrase = text[span[0] : span[1]]
+    if not phrase[:1].isupper() or _ARTICLE.search(text, start, span[0]):
+        return text.startswith("[[", max(0, span[0] - 2))
+    if acts or any(word[:1].isupper() for word in phrase.split()[1:]):
+        return True
+    near = text[max(0, span[0] - 1000) : span[1] + 1000]
+    first = re.escape(phrase.split()[0])
+    return re.search(rf"[\w,(] {first}\b", near) is not None or any(c.isupper() or c.isdigit() for c in phrase[1:])
+
+
+def named_before(said: Said, place: int) -> str:
+    """Who or what was named last before a place, in its paragraph; "" if nothing was."""
+    names = _NAME.findall(said.text, max(said.before, place - 300), place)
+    names = [name for name in names if re.split(r"[\s'’]", name.lower())[0] not in phrases.PRONOUNS | phrases.CALENDAR]
+    return names[-1] if names else ""
+
+
+def name_before(said: Said, end: int) -> str:
+    """The noun phrase that ends at `end`."""
+    span = phrases.left(said.text, said.start, end)
+    name = phrases.clean(said.text[span[0] : span[1]]) if span else ""
+    return "" if not name or name.lower().split()[0] in phrases.PRONOUNS else name

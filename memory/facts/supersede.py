@@ -1,0 +1,376 @@
+"""Revise: what a new relation does to those that are known (SPEC 7.3 I8).
+
+Relations of one subject with one predicate of which there is one at a time stand in the order of the world's time: each
+ends where the next begins. A late-arriving older one is put between, and never ends a newer one. What no rule can judge
+is proposed in pairs, for a model. Everything that changes a fact is a revision, and can be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from memory.facts.predicates import SINGLE, may_replace
+from memory.facts.values import same_value
+from memory.nouns import Decision, RevisionState
+from memory.protocols import Vectors
+from memory.store import edge_memory, graph, relations, revisions
+from memory.store.connect import Connection
+from memory.store.relations import Relation
+
+SURE = 0.7  # confidence from which on a model's decision counts
+ALIKE = 0.45  # of two relations, to be proposed as a pair
+PAIRS = 8  # proposed for one new relation
+NEAR = 400  # relations of the objects spoken of that are looked at, the newest
+PREDICATE = 0.6  # share of the predicates' cosine in how alike two relations are
+DAY = 86_400_000  # milliseconds
+MONTH = 31 * DAY
+EARLIEST = -(1 << 62)
+
+Embed = Callable[[Sequence[str]], Vectors]
+
+
+class Reviser:
+    """Revises within one transaction. `touched` are the relations whose times are others now, `heirs` those that begin
+    with a part of what edges remember of the ones before them."""
+
+    def __init__(self, conn: Connection, now: int) -> None:
+        self._conn = conn
+        self._now = now
+        self.touched: set[int] = set()
+        self.heirs: set[int] = set()
+        self.made: list[int] = []
+        self._learned: dict[int, bool] = {}
+
+    # What rules can judge -------------------------------------------------------------------------
+
+    def by_rule(self, new: Relation, subjects: Sequence[int], single: bool | None, replaces: str | None) -> None:
+        """Puts a new relation in its place. `subjects` are the objects that its subject may be; `single`: the form of
+        the statement says that there is one such relation at a time (None: a model read it, and is to judge that, too);
+        `replaces`: the value it says it replaces."""
+        if new.modality not in ("asserted", "past", "negated", "plan"):
+            return
+        slot = self._slot(new, subjects)
+        if self._comes_between(new, [one for one in slot if one.object != new.object]):
+            slot = self._slot(new, subjects)
+        names = graph.object_labels(self._conn, [new.object, *(one.object for one in slot)])
+        value = names[new.object]
+        if new.modality in ("past", "negated"):
+            for one in slot:
+                if one.modality == "asserted" and same_value(names[one.object], value):
+                    self._end(one, new)
+            return
+        others = [
+            one
+            for one in slot
+            if (may_replace(new.modality, one.modality) or may_replace(one.modality, new.modality))
+            and not same_value(names[one.object], value)
+            and not self._settled(one, new)
+        ]
+        named = [
+            one
+            for one in others
+            if replaces is not None
+            and same_value(names[one.object], replaces)
+            and _day(one) <= _day(new)
+            and may_replace(new.modality, one.modality)
+        ]
+        for one in named:
+            self.supersede(one, new, f"It is told there that {value} takes the place of {replaces}.", "rule")
+        if single or (single is not None and self._single(new)):
+            self._order(new, [one for one in others if one not in named and not _side_by_side(one, new)])
+
+    def _slot(self, new: Relation, subjects: Sequence[int]) -> list[Relation]:
+        begin = new.valid_from if new.valid_from is not None else new.told
+        return [
+            one
+            for node in subjects
+            for one in relations.of_slot(self._conn, node, new.canon, new.object, begin)
+            if one.id != new.id
+        ]
+
+    def _single(self, relation: Relation) -> bool:
+        (name,) = self._conn.execute("SELECT label FROM predicate WHERE id = ?", (relation.canon,)).fetchone()
+        return (
+            name in SINGLE
+            or relation.cardinality == "one"
+            or (relation.cardinality == "unknown" and self._learned_single(relation.canon))
+        )
+
+    def _learned_single(self, canon: int) -> bool:
+        if canon not in self._learned:  # looked up once: it counts all relations of the predicate
+            self._learned[canon] = relations.learned_single(self._conn, canon)
+        return self._learned[canon]
+
+    def _order(self, new: Relation, others: Sequence[Relation]) -> None:
+        """Each of a row of relations ends where the next begins."""
+        reason = "There is one such fact at a time, and this one began later."
+        before = [
+            one
+            for one in others
+            if may_replace(new.modality, one.modality)
+            and _key(one) < _key(new)
+            and (_day(one), one.told) != (_day(new), new.told)
+        ]
+        after = [one for one in others if _day(one) > _day(new) and may_replace(one.modality, new.modality)]
+        same = (_day(new), new.told, new.modality)
+        level = [one for one in others if (_day(one), one.told, one.modality) == same]
+        for one in before:
+            if one.valid_to is None or one.valid_to > _begin(new):
+                self.supersede(one, new, reason, "rule")
+        if after:
+            self.supersede(new, min(after, key=_key), reason, "rule")
+        for one in level:
+            self._revision("contradicts", one, new, "Both are told of the same time.", "rule", 1.0)
+
+    def _end(self, old: Relation, new: Relation) -> None:
+        """The new relation says that the old one no longer holds."""
+        end = new.valid_to if new.valid_to is not None else new.valid_from if new.valid_from is not None else new.told
+        if end is None or (old.valid_to is not None and old.valid_to <= end) or _begin(old) > end:
+            return
+        if not self._settled(old, new):
+            id = self._revision("negates", old, new, "It is told that this no longer holds.", "rule", 1.0)
+            self._change(id, old, "valid_to", end)
+
+    def supersede(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
+        """Ends the old relation where the new one begins; one that began no earlier never held. Where it is told until
+        when the old one held, the new one begins about then, or it is about something else."""
+        told_end = old.valid_to is not None and not revisions.changed(self._conn, old.id, "valid_to")
+        if told_end and old.valid_to is not None and _begin(new) < old.valid_to - MONTH:
+            return
+        self._comes_between(new, [old])
+        id = self._revision("supersedes", old, new, reason, author, conf)
+        begin = max(_begin(new), _begin(old))
+        if begin != EARLIEST and (old.valid_to is None or old.valid_to > begin):
+            self._change(id, old, "valid_to", begin)
+        self._change(id, old, "superseded_by", new.id)
+        self._hand_on(id, old, new)
+
+    # What a model has to judge --------------------------------------------------------------------
+
+    def proposals(
+        self, new: Iterable[Relation], near: Mapping[int, Collection[int]], embed: Embed
+    ) -> list[tuple[int, int]]:
+        """Pairs (older, newer) of relations of which the one may take the place of the other, for each new one the most
+        alike. `near`: which objects may be what the new ones speak of."""
+        nodes = sorted({node for group in near.values() for node in group})
+        fresh = [one for one in new if one.modality in ("asserted", "past", "negated", "plan")]
+        known = [
+            one for one in relations.touching(self._conn, nodes, NEAR) if one.modality in ("asserted", "plan", "past")
+        ]
+        if not fresh or not known:
+            return []
+        ids = {node for one in (*fresh, *known) for node in (one.subject, one.object)}
+        names = graph.object_labels(self._conn, sorted(ids))
+        whole = {one.id: f"{names[one.subject]} {one.predicate} {names[one.object]}" for one in (*fresh, *known)}
+        texts = sorted({*whole.values(), *(one.predicate for one in (*fresh, *known))})
+        place_of = {text: place for place, text in enumerate(texts)}
+        vectors = embed(texts)
+        predicates = vectors[[place_of[other.predicate] for other in known]]
+        wholes = vectors[[place_of[whole[other.id]] for other in known]]
+        pairs: dict[tuple[int, int], None] = {}
+        for one in fresh:
+            likeness = PREDICATE * (predicates @ vectors[place_of[one.predicate]])
+            likeness += (1 - PREDICATE) * (wholes @ vectors[place_of[whole[one.id]]])
+            likeness += [one.canon == other.canon for other in known]
+            chosen = 0
+            for place in np.argsort(-likeness, kind="stable").tolist():
+                other = known[place]
+                if likeness[place] < ALIKE or chosen == PAIRS:
+                    break
+                if self._may_meet(one, other, {*near[one.subject], *near[one.object]}, names):
+                    old, later = sorted((one, other), key=_key)
+                    pairs[old.id, later.id] = None
+                    chosen += 1
+        return list(pairs)
+
+    def _may_meet(self, new: Relation, other: Relation, near: set[int], names: dict[int, str]) -> bool:
+        """Whether the two could exclude each other, and nobody has judged that yet."""
+        if new.id == other.id or not near & {other.subject, other.object}:
+            return False
+        if new.modality in ("asserted", "plan") and same_value(names[new.object], names[other.object]):
+            return False
+        if other.superseded_by is not None and other.valid_to is not None and other.valid_to <= _begin(new):
+            return False  # something else came in between
+        if not may_replace(new.modality, other.modality):
+            return False
+        return revisions.between(self._conn, new.id, other.id) is None
+
+    def decide(self, decision: Decision, model: str) -> None:
+        """Applies what a model decided of two relations, as far as it is sure and the times allow it."""
+        rows = relations.by_id(self._conn, [decision.old, decision.new])
+        if len(rows) < 2 or decision.confidence < SURE or revisions.between(self._conn, decision.old, decision.new):
+            return
+        old, new = sorted(rows, key=_key)
+        why, conf = f"{model} decided so.", decision.confidence
+        if decision.relation == "contradicts":
+            self._revision("contradicts", old, new, why, "model", conf)
+        elif decision.relation == "duplicates" and old.subject == new.subject and old.modality == new.modality:
+            self._fold(old, new, why, "model", conf)
+        elif (
+            decision.relation == "supersedes" and may_replace(new.modality, old.modality) and self._comparable(old, new)
+        ):
+            if new.modality in ("past", "negated"):
+                end = new.valid_to or new.valid_from or new.told
+                if end is not None and (old.valid_to is None or old.valid_to > end) and _begin(old) <= end:
+                    id = self._revision("negates", old, new, why, "model", conf)
+                    self._change(id, old, "valid_to", end)
+            else:
+                self.supersede(old, new, why, "model", conf)
+
+    def _comparable(self, old: Relation, new: Relation) -> bool:
+        """Whether the one value can stand where the other stood, as far as their form tells: a number takes no name's
+        place, but for one predicate. Small models say of too much that it replaces something."""
+        names = graph.object_labels(self._conn, [old.object, new.object])
+        numbers = [any(char.isdigit() for char in names[node]) for node in (old.object, new.object)]
+        return old.canon == new.canon or numbers[0] == numbers[1]
+
+    def _fold(self, old: Relation, new: Relation, why: str, author: revisions.Author, conf: float) -> None:
+        """The old relation stands for both."""
+        id = self._revision("duplicates", old, new, why, author, conf)
+        revisions.settle(self._conn, id, "kept", None)
+        self._stand_for(id, old, new)
+
+    def _stand_for(self, revision: int, old: Relation, new: Relation) -> None:
+        """What tells the new one tells the old one from now on, and what was learnt on it is handed on."""
+        revisions.told_too(self._conn, revision, old.id, new.id, self._now)
+        self._hand_on(revision, new, old)
+        self._change(revision, new, "superseded_by", old.id)
+        self._change(revision, new, "t_expired", self._now)
+        self.touched.add(old.id)
+
+    # What was told twice --------------------------------------------------------------------------
+
+    def join(self, ids: Sequence[int]) -> int:
+        """Of live relations that say the same until the same time (`relations.said_twice`) the one that begins first
+        stands for the others; how many. What took anything's place, or is disputed, stays as it is."""
+        standing: list[Relation] = []
+        joined = 0
+        for new in sorted(relations.by_id(self._conn, ids), key=_first):
+            old = next((one for one in standing if not self._settled(one, new)), None)
+            if old is None or revisions.made_by(self._conn, [new.id]) or revisions.made_of(self._conn, new.id):
+                standing.append(new)
+            else:
+                self._fold(old, new, "Both say the same of the same time.", "rule", 1.0)
+                joined += 1
+        return joined
+
+    def _comes_between(self, new: Relation, slot: Sequence[Relation]) -> bool:
+        """Takes relations apart again that were the same, if the new one begins between them; whether there are any."""
+        rows = revisions.joined(self._conn, [one.id for one in slot], _begin(new))
+        for row in rows:
+            self.undo(row, None)
+        return bool(rows)
+
+    # What a person says ---------------------------------------------------------------------------
+
+    def settle(self, revision: revisions.Row, verdict: str) -> None:
+        """`keep`: the new one stands; `both`: both hold; `old`: the new one was never true."""
+        self.undo(revision, None)
+        found = {one.id: one for one in relations.by_id(self._conn, [revision.old, revision.new])}
+        old, new = found.get(revision.old), found.get(revision.new)
+        state: RevisionState = "kept" if verdict != "both" else "settled"
+        if verdict == "keep" and old and new:
+            if revision.relation == "duplicates":
+                self._stand_for(revision.id, old, new)
+            else:
+                begin = new.valid_to if revision.relation == "negates" else max(_begin(new), _begin(old))
+                if begin is None:
+                    begin = new.valid_from if new.valid_from is not None else new.told
+                if begin is not None and begin != EARLIEST and (old.valid_to is None or old.valid_to > begin):
+                    self._change(revision.id, old, "valid_to", begin)
+                if revision.relation != "negates":
+                    self._change(revision.id, old, "superseded_by", new.id)
+                    self._hand_on(revision.id, old, new)
+        elif verdict == "old" and new:
+            self._change(revision.id, new, "t_expired", self._now)
+        revisions.settle(self._conn, revision.id, state, self._now)
+
+    def undo(self, revision: revisions.Row, by_person_at: int | None) -> None:
+        """Everything is as it was before the revision. One that nobody undid may be found again."""
+        self.touched.update(revisions.take_back(self._conn, revision.id))
+        if revision.relation == "duplicates":
+            self.touched.add(revision.old)
+        revisions.settle(self._conn, revision.id, "undone", by_person_at)
+
+    def withdraw(self, facts: Collection[int]) -> None:
+        """Nothing tells these relations any more: they change nothing. What came after takes the place of what was
+        before, or both would hold; what is itself told no more stays history as it is."""
+        made = revisions.made_by(self._conn, facts)
+        told = {one.id for one in relations.by_id(self._conn, sorted({revision.old for revision in made}))}
+        gone = [revision for revision in made if revision.old in told]
+        later = {revision.id: revisions.later(self._conn, revision.new, facts) for revision in gone}
+        for revision in gone:
+            self.undo(revision, None)
+        for revision in gone:
+            after = later[revision.id]
+            if revision.relation != "supersedes" or revision.state == "settled" or after is None:
+                continue
+            rows = {one.id: one for one in relations.by_id(self._conn, [revision.old, after.new])}
+            old, new = rows.get(revision.old), rows.get(after.new)
+            if old and new and not self._settled(old, new):
+                self.supersede(old, new, "What stood between them is not there any more.", after.author, after.conf)
+
+    def returned(self, fact: int) -> None:
+        """A relation is told again: what took its place meanwhile does so no more, if it is told no more itself."""
+        rows = revisions.made_of(self._conn, fact)
+        told = {one.id for one in relations.by_id(self._conn, sorted({row.new for row in rows}))}
+        for row in rows:
+            if row.new not in told:
+                self.undo(row, None)
+
+    def _settled(self, one: Relation, other: Relation) -> bool:
+        """Whether there is a revision of the two that stands, or that a person has undone."""
+        row = revisions.between(self._conn, one.id, other.id)
+        return row is not None and (row.state != "undone" or row.settled is not None)
+
+    def _revision(
+        self,
+        relation: revisions.RelationKind,
+        old: Relation,
+        new: Relation,
+        reason: str,
+        author: revisions.Author,
+        conf: float,
+    ) -> int:
+        id = revisions.add(self._conn, relation, old.id, new.id, reason, author, conf, self._now)
+        self.made.append(id)
+        return id
+
+    def _hand_on(self, revision: int, old: Relation, new: Relation) -> None:
+        """Questions that the old relation helped with may need the new one."""
+        if edge_memory.inherit(self._conn, revision, old.id, new.id, self._now):
+            self.heirs.add(new.id)
+
+    def _change(self, revision: int, relation: Relation, field: revisions.Field, value: int | None) -> None:
+        revisions.change(self._conn, revision, relation.id, field, value, self._now)
+        self.touched.add(relation.id)
+
+
+def _begin(relation: Relation) -> int:
+    """When it begins to hold: as it is told, else when it was told."""
+    if relation.valid_from is not None:
+        return relation.valid_from
+    ended = relation.modality == "past" or relation.valid_to is not None
+    return EARLIEST if ended or relation.told is None else relation.told
+
+
+def _first(relation: Relation) -> tuple[int, int]:
+    """The order in which relations begin; of what begins at no time it is not known that it ever did not hold."""
+    return (EARLIEST if relation.valid_from is None else relation.valid_from, relation.id)
+
+
+def _day(relation: Relation) -> int:
+    """The day on which it begins to hold: a note has a minute, a date in it has none."""
+    return _begin(relation) // DAY
+
+
+def _key(relation: Relation) -> tuple[int, int, int]:
+    """The order of the world's time, by days, then of telling."""
+    return (_day(relation), relation.told if relation.told is not None else EARLIEST, relation.id)
+
+
+def _side_by_side(one: Relation, other: Relation) -> bool:
+    """Whether one source lists both, for the same time."""
+    return bool(one.sources & other.sources) and _day(one) == _day(other)

@@ -1,0 +1,432 @@
+"""The hypergraph in memory: what a question walks instead of SQL.
+
+A `Graph` never changes once it is built: a write makes a new one out of the old one's arrays and what was
+added, and a question keeps the one it started with. Rows are episodes and theses, columns are objects; all only grow,
+so that a row or column number stays what it is from one Graph to the next. A retired episode keeps its row
+with `alive` false, and so do its theses, which live as long as it does.
+
+Node ids are below 2^30 and edge ids below 2^31, so 32 bits hold them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
+
+from memory.graph.append_only import Places, longer, stacked
+from memory.graph.postings import Postings, slices
+
+Ints = NDArray[np.int64]
+Ids = NDArray[np.int32]
+Codes = NDArray[np.int8]
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+
+TITLE_BONUS = 2  # a mention in a title counts as so many more (SPEC 7.4 S3f)
+NO_TIME = np.iinfo(np.int64).min
+NO_END = np.iinfo(np.int64).max
+
+_OF_MENTIONS = ("row_of", "column_of", "mentioned", "titles", "degrees", "n_alive", "idf")  # made when first asked for
+
+LinkKind = Literal["next", "rel", "syn"]
+LINK_KINDS: tuple[LinkKind, ...] = ("next", "rel", "syn")
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRow:
+    """One episode to be put into the graph. `event_from` in ms UTC or None. `mentions`: object node id -> count;
+    `titles`: the objects that give it its title; `edges`: object node id -> the mention's edge id."""
+
+    node_id: int
+    source_id: int
+    seq: int
+    event_from: int | None
+    is_chat: bool
+    words: int
+    mentions: dict[int, int]
+    titles: frozenset[int]
+    edges: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ThesisRow:
+    """One thesis of an episode: `asserts` is the edge from there, `members` object node id -> the member's edge id.
+    Validity in ms UTC or None."""
+
+    node_id: int
+    episode_id: int
+    asserts: int
+    members: Mapping[int, int]
+    valid_from: int | None = None
+    valid_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An edge between two episodes (`next`) or two objects (`rel`, `syn`), by node ids. `told`: the episodes that tell
+    of it; without any it is seen wherever both its ends are. Validity in ms UTC or None."""
+
+    id: int
+    kind: LinkKind
+    src: int
+    dst: int
+    valid_from: int | None = None
+    valid_to: int | None = None
+    told: tuple[int, ...] = ()
+
+
+class Degrees(NamedTuple):
+    """How much the living episodes mention each object (m,): in how many; the sum of 1 + ln(count); how many of them it
+    gives the title."""
+
+    mentions: Ids
+    weights: NDArray[np.float64]
+    titles: Ids
+
+    def plus(self, more: Degrees) -> Degrees:
+        """The sum of both; `more` may be of more objects."""
+        more.mentions[: len(self.mentions)] += self.mentions
+        more.weights[: len(self.weights)] += self.weights
+        more.titles[: len(self.titles)] += self.titles
+        return more
+
+    def minus(self, less: Degrees) -> Degrees:
+        """What is left."""
+        return Degrees(self.mentions - less.mentions, self.weights - less.weights, self.titles - less.titles)
+
+
+@dataclass(frozen=True)
+class Theses:
+    """t theses. `ids` (t,) node ids, `rows` (t,) their episodes' rows, `asserts` (t,) edge ids; `valid_from` and
+    `valid_to` (t,) ms UTC, NO_TIME and NO_END where open; `members` (t, m) sparse: the edge id of thesis -> object."""
+
+    ids: Ids
+    rows: Ids
+    asserts: Ids
+    valid_from: Ints
+    valid_to: Ints
+    members: sparse.csr_matrix
+
+    @classmethod
+    def empty(cls) -> Theses:
+        """No theses."""
+        ids, times = np.empty(0, np.int32), np.empty(0, np.int64)
+        return cls(ids, ids, ids, times, times, sparse.csr_matrix((0, 0), dtype=np.int32))
+
+    def added(self, theses: Sequence[ThesisRow], rows: Ids, columns: Mapping[int, int], width: int) -> Theses:
+        """These and some more; `rows` their episodes' rows, `columns` object node id -> column, `width` columns."""
+        order = [sorted(thesis.members) for thesis in theses]
+        edges = [thesis.members[node] for thesis, nodes in zip(theses, order, strict=True) for node in nodes]
+        indices = [columns[node] for nodes in order for node in nodes]
+        ends = np.cumsum([0, *map(len, order)])
+        members = sparse.csr_matrix((np.array(edges, np.int32), indices, ends), shape=(len(theses), width))
+        starts = [NO_TIME if thesis.valid_from is None else thesis.valid_from for thesis in theses]
+        stops = [NO_END if thesis.valid_to is None else thesis.valid_to for thesis in theses]
+        return Theses(
+            longer(self.ids, [thesis.node_id for thesis in theses]),
+            longer(self.rows, rows),
+            longer(self.asserts, [thesis.asserts for thesis in theses]),
+            longer(self.valid_from, starts),
+            longer(self.valid_to, stops),
+            stacked(self.members, members, width),
+        )
+
+
+@dataclass(frozen=True)
+class Links:
+    """l links. `ids` (l,) edge ids, `kinds` (l,) index LINK_KINDS, `src`, `dst` (l,) node ids; `valid_from`, `valid_to`
+    (l,) ms UTC, NO_TIME and NO_END where open; `told` (p, 2) edge id, node id of an episode that tells of it."""
+
+    ids: Ids
+    kinds: Codes
+    src: Ids
+    dst: Ids
+    valid_from: Ints
+    valid_to: Ints
+    told: Ids
+
+    @classmethod
+    def empty(cls) -> Links:
+        """No links."""
+        ids, times = np.empty(0, np.int32), np.empty(0, np.int64)
+        return cls(ids, np.empty(0, np.int8), ids, ids, times, times, np.empty((0, 2), np.int32))
+
+    def added(self, links: Sequence[Link]) -> Links:
+        """These and some more."""
+        starts = [NO_TIME if link.valid_from is None else link.valid_from for link in links]
+        stops = [NO_END if link.valid_to is None else link.valid_to for link in links]
+        told = [(link.id, episode) for link in links for episode in link.told]
+        longest = Links(
+            longer(self.ids, [link.id for link in links]),
+            longer(self.kinds, [LINK_KINDS.index(link.kind) for link in links]),
+            longer(self.src, [link.src for link in links]),
+            longer(self.dst, [link.dst for link in links]),
+            longer(self.valid_from, starts),
+            longer(self.valid_to, stops),
+            longer(self.told, np.array(told, np.int32).reshape(-1, 2)),
+        )
+        returned = len(self.ids) and links and min(link.id for link in links) < self.ids[-1]
+        return longest._sorted() if returned else longest
+
+    def _sorted(self) -> Links:
+        """These by id: one that changed comes back with the id it had."""
+        order = np.argsort(self.ids, kind="stable")
+        return Links(
+            self.ids[order],
+            self.kinds[order],
+            self.src[order],
+            self.dst[order],
+            self.valid_from[order],
+            self.valid_to[order],
+            self.told[np.argsort(self.told[:, 0], kind="stable")],
+        )
+
+    def ends(self, id: int) -> tuple[int, int] | None:
+        """The node ids that a link joins; None if there is no such link."""
+        place = int(np.searchsorted(self.ids, id))
+        if place == len(self.ids) or self.ids[place] != id:
+            return None
+        return int(self.src[place]), int(self.dst[place])
+
+    def without(self, ids: Sequence[int]) -> Links:
+        """These but for some; other ids among them are passed over."""
+        keep = ~np.isin(self.ids, ids)
+        if keep.all():
+            return self
+        return Links(
+            self.ids[keep],
+            self.kinds[keep],
+            self.src[keep],
+            self.dst[keep],
+            self.valid_from[keep],
+            self.valid_to[keep],
+            self.told[~np.isin(self.told[:, 0], ids)],
+        )
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Episodes x objects. n episodes, m objects, z mentions, t theses.
+
+    `episode_ids` (n,), `source_ids` (n,), `seqs` (n,), `event_from` (n,) ms UTC or NO_TIME, `is_chat` (n,),
+    `words` (n,), `alive` (n,); `object_ids` (m,), `is_date` (m,); `counts` (n, m) sparse: how often an episode
+    mentions an object, a title counting more; `titled` (n, m) sparse 0/1: the object gives the episode its title;
+    `mention_ids` (z,) edge ids, in the order of `counts`' entries, 0 where none was given.
+    """
+
+    episode_ids: Ints
+    source_ids: Ints
+    seqs: Ints
+    event_from: Ints
+    is_chat: Bools
+    words: Ints
+    alive: Bools
+    object_ids: Ints
+    is_date: Bools
+    counts: sparse.csr_matrix
+    titled: sparse.csr_matrix
+    mention_ids: Ids
+    theses: Theses
+    links: Links
+
+    @classmethod
+    def empty(cls) -> Graph:
+        """The graph of a memory that holds nothing."""
+        ints, bools = np.empty(0, np.int64), np.empty(0, np.bool_)
+        nothing = sparse.csr_matrix((0, 0), dtype=np.float32)
+        ids = np.empty(0, np.int32)
+        return cls(
+            ints, ints, ints, ints, bools, ints, bools, ints, bools, nothing, nothing, ids,
+            Theses.empty(), Links.empty(),
+        )  # fmt: skip
+
+    @cached_property
+    def n_alive(self) -> int:
+        """How many episodes can be found."""
+        return int(np.count_nonzero(self.alive))
+
+    @cached_property
+    def row_of(self) -> Places:
+        """Episode node id -> row, of the living."""
+        return Places.of(self.episode_ids, self.alive)
+
+    @cached_property
+    def column_of(self) -> Places:
+        """Object node id -> column."""
+        return Places.of(self.object_ids)
+
+    @cached_property
+    def mentioned(self) -> Postings:
+        """`counts` by column."""
+        return Postings(self.counts)
+
+    @cached_property
+    def titles(self) -> Postings:
+        """`titled` by column."""
+        return Postings(self.titled)
+
+    @cached_property
+    def degrees(self) -> Degrees:
+        """What the living episodes mention."""
+        return _degrees(self, np.flatnonzero(self.alive), len(self.object_ids))
+
+    @property
+    def document_frequency(self) -> Ids:
+        """(m,) in how many living episodes an object is mentioned."""
+        return self.degrees.mentions
+
+    @cached_property
+    def idf(self) -> Floats:
+        """(m,) ln(N/df), 0 for an object that nothing mentions."""
+        return self.rarity(slice(None))
+
+    def rarity(self, columns: NDArray[np.integer[Any]] | slice) -> Floats:
+        """`idf` of these columns (c,), which costs as much as there are columns."""
+        frequency = self.degrees.mentions[columns]
+        value: Floats = np.log(max(1, self.n_alive) / np.maximum(frequency, 1)).astype(np.float32)
+        value[frequency == 0] = 0
+        return value
+
+    @cached_property
+    def chat_order(self) -> Ints:
+        """Rows of the living chat episodes by source and position."""
+        rows = np.flatnonzero(self.alive & self.is_chat)
+        return rows[np.lexsort((self.seqs[rows], self.source_ids[rows]))]
+
+    def added(
+        self,
+        episodes: Sequence[EpisodeRow],
+        new_objects: Sequence[tuple[int, bool]],
+        theses: Sequence[ThesisRow] = (),
+        links: Sequence[Link] = (),
+    ) -> Graph:
+        """This graph and some more episodes, the objects `(node id, is a date)` that they bring, theses of these or of
+        older episodes, and links."""
+        object_ids = longer(self.object_ids, [node for node, _ in new_objects])
+        column_of = self.column_of.grown(object_ids)
+        counts, titled, mention_ids = _rows(episodes, column_of, len(object_ids))
+        episode_ids = longer(self.episode_ids, [e.node_id for e in episodes])
+        alive = longer(self.alive, np.ones(len(episodes), np.bool_))
+        row_of = self.row_of.grown(episode_ids, alive)
+        grown = replace(
+            self,
+            episode_ids=episode_ids,
+            source_ids=longer(self.source_ids, [e.source_id for e in episodes]),
+            seqs=longer(self.seqs, [e.seq for e in episodes]),
+            event_from=longer(self.event_from, [NO_TIME if e.event_from is None else e.event_from for e in episodes]),
+            is_chat=longer(self.is_chat, [e.is_chat for e in episodes]),
+            words=longer(self.words, [e.words for e in episodes]),
+            alive=alive,
+            object_ids=object_ids,
+            is_date=longer(self.is_date, [is_date for _, is_date in new_objects]),
+            counts=stacked(self.counts, counts, len(object_ids)),
+            titled=stacked(self.titled, titled, len(object_ids)),
+            mention_ids=longer(self.mention_ids, mention_ids),
+            theses=self.theses.added(
+                theses, row_of.find(np.array([t.episode_id for t in theses], np.int64)), column_of, len(object_ids)
+            ),
+            links=self.links.added(links) if links else self.links,
+        )
+        known = grown.__dict__  # what follows from this graph follows from it and what was added
+        known |= {"column_of": column_of, "row_of": row_of}
+        if not any(episode.is_chat for episode in episodes):
+            known |= self._known("chat_order")
+        if "mentioned" in self.__dict__:
+            known["mentioned"] = Postings(grown.counts, self.mentioned)
+        if "titles" in self.__dict__:
+            known["titles"] = Postings(grown.titled, self.titles)
+        if "degrees" in self.__dict__:
+            known["degrees"] = self.degrees.plus(
+                _degrees(grown, np.arange(len(self.alive), len(alive)), len(object_ids))
+            )
+        return grown
+
+    def retired(self, episode_ids: Sequence[int]) -> Graph:
+        """This graph without those episodes and what they assert."""
+        rows = self.row_of.find(np.array(episode_ids, np.int64))
+        rows = np.unique(rows[rows >= 0])
+        alive = self.alive.copy()
+        alive[rows] = False
+        left = replace(self, alive=alive)
+        known = left.__dict__
+        known |= self._known("column_of", "mentioned", "titles", *(() if self.is_chat[rows].any() else ("chat_order",)))
+        known["row_of"] = self.row_of.grown(self.episode_ids, alive)
+        if "degrees" in self.__dict__:
+            known["degrees"] = self.degrees.minus(_degrees(self, rows, len(self.object_ids)))
+        return left
+
+    def remade(self, episodes: Sequence[EpisodeRow]) -> Graph:
+        """This graph with new mentions for some of its episodes. A row is never written again: each gets a new one,
+        and its theses follow it."""
+        nodes = [episode.node_id for episode in episodes]
+        place = np.arange(len(self.alive) + len(nodes), dtype=np.int32)
+        place[[self.row_of[node] for node in nodes]] = place[len(self.alive) :]
+        grown = self.retired(nodes).added(episodes, [])
+        return grown._same_mentions(replace(grown, theses=replace(grown.theses, rows=place[grown.theses.rows])))
+
+    def moved(self, seqs: dict[int, int]) -> Graph:
+        """This graph with new positions in their source for some episodes (node id -> seq)."""
+        changed = self.seqs.copy()
+        for node, seq in seqs.items():
+            if node in self.row_of:
+                changed[self.row_of[node]] = seq
+        return self._same_mentions(replace(self, seqs=changed))
+
+    def unlinked(self, edge_ids: Sequence[int]) -> Graph:
+        """This graph without those links; ids of other edges among them are passed over."""
+        return self._same_mentions(replace(self, links=self.links.without(edge_ids)))
+
+    def _same_mentions(self, other: Graph) -> Graph:
+        """`other`, which differs in nothing that mentions have to do with, and what is known of these."""
+        other.__dict__.update(self._known(*_OF_MENTIONS))
+        return other
+
+    def _known(self, *names: str) -> dict[str, Any]:
+        """Of these properties those that were asked for already."""
+        return {name: self.__dict__[name] for name in names if name in self.__dict__}
+
+
+def _degrees(graph: Graph, rows: NDArray[np.integer[Any]], width: int) -> Degrees:
+    """Of these rows alone, for `width` objects."""
+
+    def entries_of(matrix: sparse.csr_matrix) -> Ints | slice:
+        if len(rows) == matrix.shape[0]:  # a place for each mention would take more than the mentions
+            return slice(None)
+        return slices(matrix.indptr[rows], matrix.indptr[rows + 1] - matrix.indptr[rows])[1]
+
+    entries = entries_of(graph.counts)
+    columns = graph.counts.indices[entries]
+    titles = np.bincount(graph.titled.indices[entries_of(graph.titled)], minlength=width)
+    told = 1 + np.log(graph.counts.data[entries])
+    weights: NDArray[np.float64] = np.bincount(columns, weights=told, minlength=width).astype(np.float64)
+    return Degrees(np.bincount(columns, minlength=width).astype(np.int32), weights, titles.astype(np.int32))
+
+
+def _rows(
+    episodes: Sequence[EpisodeRow], columns: Mapping[int, int], width: int
+) -> tuple[sparse.csr_matrix, sparse.csr_matrix, Ids]:
+    count_values: list[float] = []
+    count_columns: list[int] = []
+    count_ends = [0]
+    edge_ids: list[int] = []
+    title_columns: list[int] = []
+    title_ends = [0]
+    for episode in episodes:
+        for node in sorted(episode.mentions):
+            bonus = TITLE_BONUS if node in episode.titles else 0
+            count_values.append(episode.mentions[node] + bonus)
+            count_columns.append(columns[node])
+            edge_ids.append(episode.edges.get(node, 0))
+        count_ends.append(len(count_columns))
+        title_columns.extend(columns[node] for node in sorted(episode.titles))
+        title_ends.append(len(title_columns))
+    shape = (len(episodes), width)
+    counts = sparse.csr_matrix((np.array(count_values, np.float32), count_columns, count_ends), shape=shape)
+    titled = sparse.csr_matrix((np.ones(len(title_columns), np.float32), title_columns, title_ends), shape=shape)
+    return counts, titled, np.array(edge_ids, np.int32)

@@ -1,0 +1,106 @@
+"""Many vectors in little memory: the signs of their numbers find the near ones, a byte for each number ranks them.
+
+Two vectors that point the same way have the same signs. Comparing signs is counting bits, 32 bytes for 256 numbers; the
+best of them are compared once more by their numbers, rounded to a byte, which moves a cosine by less than 0.01.
+There is nothing to train, so the same vectors are found whatever the order in which they came.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.graph.append_only import longer, roomy
+from memory.graph.arrays import Bools, Floats, Ints
+from memory.protocols import Vectors
+
+LEAST_NEAR, SHARE_NEAR = 4000, 100  # so many, or one in so many, are compared by their numbers
+BLOCK = 1 << 15  # rows whose signs are compared at a time, so that they stay in the processor's cache
+PIECE = 1 << 13  # rows rounded at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """n vectors of d numbers. `words`: of each 64 signs of a vector an array (n,); `codes` (n, d) and `scales` (n,):
+    the numbers are `codes * scales`, and zero where there is no vector."""
+
+    words: tuple[NDArray[np.uint64], ...]
+    codes: NDArray[np.int8]
+    scales: Floats
+
+    @classmethod
+    def zeros(cls, n: int, d: int) -> Signs:
+        """No vectors yet for any of n rows; `put` them before anybody looks."""
+        words = tuple(roomy(np.zeros(n, np.uint64)) for _ in range(-(-d // 64)))
+        return cls(words, roomy(np.zeros((n, d), np.int8)), roomy(np.zeros(n, np.float32)))
+
+    @classmethod
+    def of(cls, matrix: Vectors) -> Signs:
+        """Those of `matrix` (n, d)."""
+        made = cls.zeros(*matrix.shape)
+        for start in range(0, len(matrix), PIECE):
+            rows = np.arange(start, min(start + PIECE, len(matrix)))
+            made.put(rows, matrix[rows])
+        return made
+
+    def put(self, rows: NDArray[np.integer[Any]], matrix: Vectors) -> None:
+        """Writes vectors (r, d) into rows (r,)."""
+        words, codes, scales = _rounded(matrix)
+        for old, new in zip(self.words, words, strict=True):
+            old[rows] = new
+        self.codes[rows], self.scales[rows] = codes, scales
+
+    def added(self, matrix: Vectors) -> Signs:
+        """These and more (k, d) behind them."""
+        words, codes, scales = _rounded(matrix)
+        return Signs(
+            tuple(longer(old, new) for old, new in zip(self.words, words, strict=True)),
+            longer(self.codes, codes),
+            longer(self.scales, scales),
+        )
+
+    def vectors(self, rows: NDArray[np.integer[Any]]) -> Vectors:
+        """(r,) -> (r, d), as exactly as they are known."""
+        found: Vectors = self.codes[rows] * self.scales[rows, None]
+        return found
+
+    def near(self, query: Floats, allowed: Bools, others: NDArray[np.integer[Any]]) -> tuple[Ints, Floats]:
+        """The nearest allowed rows to a vector (d,), and these `others` (o,) -> rows (r,) rising, cosines (r,). Nothing
+        is near to a vector of zeros."""
+        if not query.any():
+            rows = np.unique(others).astype(np.int64)
+            return rows, np.zeros(len(rows), np.float32)
+        asked = _words(query[None])[:, 0]
+        distances = np.empty(len(self.scales), np.uint16)
+        for start in range(0, len(distances), BLOCK):
+            part = distances[start : start + BLOCK]
+            part[:] = 0
+            for words, word in zip(self.words, asked, strict=True):
+                part += np.bitwise_count(words[start : start + BLOCK] ^ word)
+        if not allowed.all():
+            distances[~allowed] = 64 * len(asked) + 1
+        most = max(LEAST_NEAR, len(distances) // SHARE_NEAR)
+        nearer = np.cumsum(np.bincount(distances, minlength=64 * len(asked) + 2)[:-1])
+        limit = min(int(np.searchsorted(nearer, most)), 64 * len(asked))
+        chosen = distances <= limit
+        chosen[others] = True
+        rows = np.flatnonzero(chosen)
+        cosines: Floats = (self.codes[rows].astype(np.float32) @ query) * self.scales[rows]
+        return rows, cosines
+
+
+def _rounded(matrix: Vectors) -> tuple[NDArray[np.uint64], NDArray[np.int8], Floats]:
+    scales = (np.abs(matrix).max(axis=1, initial=0) / 127).astype(np.float32)
+    codes = np.rint(matrix / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
+    return _words(matrix), codes, scales
+
+
+def _words(matrix: Vectors) -> NDArray[np.uint64]:
+    """(n, d) -> (d / 64 rounded up, n) the signs of each vector, 64 in a word."""
+    missing = -matrix.shape[1] % 64
+    packed = np.packbits(np.pad(matrix > 0, ((0, 0), (0, missing))), axis=1)
+    words: NDArray[np.uint64] = np.ascontiguousarray(packed.view(np.uint64).T)
+    return words

@@ -1,0 +1,191 @@
+"""What questions are answered from: one graph and the vectors of its episodes, replaced as a whole on each write.
+
+A write costs its own rows and not a copy of all: what it adds stands behind the older rows, in the room they leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
+
+from memory.graph.append_only import Places, longer, roomy
+from memory.graph.arrays import LINK_KINDS, NO_END, NO_TIME, TITLE_BONUS, Floats, Graph, Ints, Links, Theses
+from memory.graph.quantized import Signs
+from memory.ingest.ingest import Change
+from memory.protocols import Vectors
+from memory.store import episodes, vectors
+from memory.store import graph as stored
+from memory.store.connect import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`vectors` (n, d) has a row for each row of `graph`, zeros where an episode has none. With more than `limit` of
+    them it is None, and `signs` knows them less exactly. `frequencies` keeps in how many episodes words stand."""
+
+    graph: Graph
+    vectors: Vectors | None
+    limit: int
+    signs: Signs | None = None
+    frequencies: dict[str, int] = field(default_factory=dict)
+
+    def without(self, nodes: Sequence[int]) -> Snapshot:
+        """The snapshot after these episodes were retired; other nodes among them are passed over."""
+        return replace(self, graph=self.graph.retired(nodes), frequencies={})
+
+    def after(self, change: Change, added_vectors: Vectors) -> Snapshot:
+        """The snapshot that follows a write; `added_vectors` (len(change.added), d)."""
+        graph = self.graph
+        if change.retired:
+            graph = graph.retired(change.retired)
+        if change.added or change.objects or change.links:
+            graph = graph.added(change.added, change.objects, change.theses, change.links)
+        if change.unlinked:
+            graph = graph.unlinked(change.unlinked)
+        if change.moved:
+            graph = graph.moved(change.moved)
+        remade = [graph.row_of[row.node_id] for row in change.remade]
+        if remade:
+            graph = graph.remade(change.remade)
+        rows = np.concatenate([added_vectors, self._vectors_of(np.array(remade))]) if remade else added_vectors
+        if self.signs is not None:
+            return Snapshot(graph, None, self.limit, self.signs.added(rows))
+        assert self.vectors is not None
+        vectors = longer(self.vectors, rows)
+        if len(vectors) > self.limit:
+            return Snapshot(graph, None, self.limit, Signs.of(vectors))
+        return Snapshot(graph, vectors, self.limit)
+
+    def _vectors_of(self, rows: Ints) -> Vectors:
+        if self.signs is not None:
+            return self.signs.vectors(rows)
+        assert self.vectors is not None
+        found: Vectors = self.vectors[rows]
+        return found
+
+
+def cosines(vectors: Vectors, query: Floats) -> Floats:
+    """(n, d) unit rows, (d,) unit vector -> (n,) cosines."""
+    scores: Floats = vectors @ query
+    return scores
+
+
+def load(conn: Connection, embedder_id: int, dimension: int, limit: int) -> Snapshot:
+    """The snapshot of what is stored; with the vectors' signs only if there are more than `limit` episodes."""
+    return embedded(conn, load_graph(conn), embedder_id, dimension, limit)
+
+
+def embedded(conn: Connection, graph: Graph, embedder_id: int, dimension: int, limit: int) -> Snapshot:
+    """The graph with the vectors of this embedder, or their signs if it has more than `limit` episodes."""
+    n = len(graph.episode_ids)
+    signs = Signs.zeros(n, dimension) if n > limit else None
+    exact = np.zeros((0 if signs else n, dimension), np.float32)
+    for ids, matrix in vectors.pieces_of(conn, embedder_id, "episode"):
+        rows = graph.row_of.find(ids)
+        there = rows >= 0
+        if signs is not None:
+            signs.put(rows[there], matrix[there])
+        else:
+            exact[rows[there]] = matrix[there]
+    return Snapshot(graph, None if signs else exact, limit, signs)
+
+
+def load_graph(conn: Connection) -> Graph:
+    """The graph of what is stored: rows, columns and edges by id."""
+    rows = episodes.live(conn)
+    objects = stored.live_objects(conn)
+    nodes = replace(
+        Graph.empty(),
+        episode_ids=roomy(rows.id),
+        source_ids=roomy(rows.source_id),
+        seqs=roomy(rows.seq),
+        event_from=roomy(rows.event_from),
+        is_chat=roomy(rows.is_chat),
+        words=roomy(rows.words),
+        alive=roomy(np.ones(len(rows.id), np.bool_)),
+        object_ids=roomy(objects.id),
+        is_date=roomy(objects.is_date),
+    )
+    del rows, objects  # what is not needed any more goes at once: of a million episodes all of it is 2 GB
+    edges = stored.live_edges(conn)
+    counts, titled, mention_ids = _mentions(edges, nodes.row_of, nodes.column_of)
+    return replace(
+        nodes,
+        counts=_roomy(counts),
+        titled=_roomy(titled),
+        mention_ids=roomy(mention_ids),
+        theses=_theses(conn, edges, nodes.row_of, nodes.column_of),
+        links=_links(conn, edges),
+    )
+
+
+def _mentions(
+    edges: dict[stored.EdgeKind, stored.EdgeArrays], row_of: Places, columns: Places
+) -> tuple[sparse.csr_matrix, sparse.csr_matrix, NDArray[np.int32]]:
+    """`counts`, `titled` and `mention_ids` of a Graph; takes these edges out of `edges`."""
+    mentions = edges.pop("mention")
+    counts, places = _matrix(mentions, row_of, columns)
+    counts.data = (mentions.support + TITLE_BONUS * mentions.title)[places].astype(np.float32)
+    titled, _ = _matrix(mentions.only(mentions.title), row_of, columns)
+    titled.data = np.ones(titled.nnz, np.float32)
+    return counts, titled, mentions.id[places]
+
+
+def _theses(
+    conn: Connection, edges: dict[stored.EdgeKind, stored.EdgeArrays], row_of: Places, columns: Places
+) -> Theses:
+    """Takes the edges of theses out of `edges` as soon as they are not needed any more: they are many."""
+    found = stored.live_theses(conn)
+    thesis_of = Places.of(found.id)
+    asserted = np.zeros(len(found.id), np.int32)
+    asserted[thesis_of.find(edges["asserts"].dst)] = edges["asserts"].id
+    del edges["asserts"]
+    members, places = _matrix(edges["member"], thesis_of, columns)
+    members.data = edges.pop("member").id[places]
+    del places
+    return Theses(
+        roomy(found.id.astype(np.int32)),
+        roomy(row_of.find(found.episode_id)),
+        roomy(asserted),
+        roomy(found.valid_from),
+        roomy(found.valid_to),
+        _roomy(members),
+    )
+
+
+def _links(conn: Connection, edges: Mapping[stored.EdgeKind, stored.EdgeArrays]) -> Links:
+    parts = [edges[name] for name in LINK_KINDS]
+    ids = np.concatenate([part.id for part in parts])
+    order = np.argsort(ids)
+    ids = ids[order]
+    codes = np.repeat(np.arange(len(parts), dtype=np.int8), [len(part.id) for part in parts])[order]
+    src = np.concatenate([part.src for part in parts])[order]
+    dst = np.concatenate([part.dst for part in parts])[order]
+    timed = np.concatenate([part.timed for part in parts])[order]
+    start, end = np.full(len(ids), NO_TIME), np.full(len(ids), NO_END)
+    for id, (valid_from, valid_to) in stored.validity(conn, ids[timed].tolist()).items():
+        place = int(np.searchsorted(ids, id))
+        start[place] = NO_TIME if valid_from is None else valid_from
+        end[place] = NO_END if valid_to is None else valid_to
+    told = stored.told(conn)
+    return Links(ids, codes, src, dst, start, end, told[np.isin(told[:, 0], ids)].astype(np.int32))
+
+
+def _matrix(edges: stored.EdgeArrays, row_of: Places, column_of: Places) -> tuple[sparse.csr_matrix, NDArray[np.int32]]:
+    """The edges as a matrix, and for each of its entries, by row, then column, which edge it is."""
+    rows, columns = row_of.find(edges.src), column_of.find(edges.dst)
+    numbers = np.arange(len(rows), dtype=np.int32)
+    matrix = sparse.coo_matrix((numbers, (rows, columns)), shape=(len(row_of), len(column_of))).tocsr()
+    return matrix, matrix.data
+
+
+def _roomy(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
+    """The same matrix with room to grow; one array after the other, so that never all are there twice."""
+    matrix.data = roomy(matrix.data)
+    matrix.indices = roomy(matrix.indices)
+    matrix.indptr = roomy(matrix.indptr)
+    return matrix

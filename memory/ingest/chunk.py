@@ -1,0 +1,397 @@
+"""Cuts a document into episodes, as drafts: what will be stored, before it has an id.
+
+Invariants: drafts are in order; the text of a draft from `Document.text` is an exact slice of it, so a quote
+and its line can be checked against the source; together the drafts hold every word; the same document and
+settings always give the same drafts.
+
+Sections come first, the budget of words second. A section (headings of level 1 and 2) is what its author
+held together, and an episode that is one section has a title that says exactly what it is about. So:
+
+* A section of up to 1.5 times the budget is one episode; a longer one is filled up to the budget, block by
+  block, and goes on in the next episode with its last sentences repeated.
+* A section of less than a quarter of the budget says little by itself ("## Decision: RabbitMQ, 3 nodes.").
+  Neighbours share an episode as long as all are that small and siblings, up to the budget: a note of eight
+  sections of 20 words is one episode. A section that is not small stands alone, also beside small ones.
+* The few words between a heading and its first subheading belong to what follows.
+* Parts of a document that are from different times share no episode.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import accumulate, groupby, pairwise, takewhile
+
+from memory.ingest.blocks import Block, BlockKind, has_structure, has_words, split
+from memory.ingest.turns import said, sessions
+from memory.nouns import Document, Turn
+from memory.settings import ChunkSettings
+from memory.text.sentences import sentences
+
+_STRETCH = 1.5  # times the budget: what is kept in one piece rather than cut into a whole and a rest
+_SMALL = 0.25  # of the budget: a section that says little by itself
+_WHOLE: frozenset[BlockKind] = frozenset({"code", "table", "frontmatter"})  # cutting makes them meaningless
+_WHOLE_LIMIT = 100_000  # characters beyond which they are cut at lines after all: no model and no screen takes more
+_LEVELS = 6  # of headings
+_TITLE_WORDS = 12
+_LONG_WORD = 32  # characters; a longer run without a space (an address, base64) counts as several words
+_SEPARATOR = " › "
+
+# Scripts that write without spaces between words: Thai to Khmer, kana, Chinese. Two characters make a word.
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_ONLY_MARKS = re.compile(r"(?:\[[xX]\]|\W|_)*+")
+_PARTICLE = re.compile(rf"\S{{1,{_LONG_WORD}}}")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An episode to be. `line` and `end_line` are 1-based, in the original; None for a chat."""
+
+    title: str
+    text: str
+    line: int | None = None
+    end_line: int | None = None
+    at: datetime | None = None
+    until: datetime | None = None
+    speaker: str | None = None
+    refs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A block, or a part of one too long. `path` are its headings; a heading's own text is the last of them."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    words: int
+    path: tuple[str, ...]
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """An episode's place in the text, and the headings it is about. `start` includes what it repeats."""
+
+    start: int
+    end: int
+    path: tuple[str, ...] = ()
+
+
+def episodes_of(document: Document, settings: ChunkSettings) -> list[Draft]:
+    """The episodes of a document: of its turns if it has any, else of its text. None if there are no words."""
+    if document.turns:
+        return [*_chat(document, settings)]
+    return [*_prose(document, settings)]
+
+
+def title_of(document: Document) -> str:
+    """The document's title; if it has none its first heading, else the start of its first sentence."""
+    title = " ".join((document.title or "").split())
+    if title:
+        return title
+    if document.turns:
+        opening = next((turn.text for turn in document.turns if has_words(turn.text)), "")
+    else:
+        blocks = [block for block in split(document.text) if has_words(block.text)]
+        heading = next((block.title for block in blocks if block.title), "")
+        if heading:
+            return heading
+        opening = next((block.text for block in blocks if block.kind != "frontmatter"), document.text)
+    opening = opening.lstrip()[:2000]
+    begin, end = next(iter(sentences(opening)), (0, len(opening)))
+    words = opening[begin:end].split()
+    return " ".join(words[:_TITLE_WORDS]) + "…" if len(words) > _TITLE_WORDS else " ".join(words).rstrip(".。:")
+
+
+def count_words(text: str) -> int:
+    """The length of a text in words of a language with spaces, about: also for text that has none."""
+    words = len(text.split())
+    if not text.isascii():
+        words += len(_UNSPACED.findall(text)) // 2
+    return max(words, len(text) // _LONG_WORD)
+
+
+# Text -----------------------------------------------------------------------------------------
+
+
+def _prose(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
+    text = document.text
+    if not has_words(text):
+        return
+    blocks: list[Block] = []
+    short = count_words(text) <= settings.words * _STRETCH
+    if not short or document.parts or has_structure(text):
+        blocks = split(text)
+    headed = any(block.title for block in blocks)
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    begins = [starts[line - 1] for line, _ in document.parts]
+    if short and not headed and not begins:
+        start = len(text) - len(text.lstrip())
+        cuts: Iterable[_Cut] = [_Cut(start, len(text.rstrip()))]
+    else:
+        cuts = _cuts(text, blocks, begins, settings)
+    title = title_of(document)
+    for cut in cuts:
+        if not has_words(text[cut.start : cut.end]):  # a part of a long run of punctuation
+            continue
+        yield Draft(
+            title=_titled(title, cut.path),
+            text=text[cut.start : cut.end],
+            line=_original(bisect_right(starts, cut.start), document.lines),
+            end_line=_original(bisect_right(starts, cut.end - 1), document.lines),
+            at=document.parts[bisect_right(begins, cut.start) - 1][1] if begins else document.at,
+            speaker=document.speaker,
+            refs=(document.ref,) if document.ref else (),
+        )
+
+
+def _original(line: int, lines: Sequence[int] | None) -> int:
+    return lines[min(line, len(lines)) - 1] if lines else line
+
+
+def _titled(title: str, path: tuple[str, ...]) -> str:
+    """Document › Heading › Subheading, without saying the same twice."""
+    if path and path[0].casefold() == title.casefold():
+        path = path[1:]
+    return _SEPARATOR.join((title, *path))
+
+
+# Sections and their pieces --------------------------------------------------------------------
+
+
+def _cuts(text: str, blocks: Sequence[Block], begins: Sequence[int], settings: ChunkSettings) -> Iterator[_Cut]:
+    """`begins`: where the parts of the text begin that share no episode."""
+    pieces = [
+        piece
+        for block in blocks
+        for part in _apart(text, block, begins)
+        if has_words(part.text)
+        for piece in _pieces(text, part, settings)
+    ]
+    for _, part in groupby(pieces, lambda piece: bisect_right(begins, piece.start)):
+        for section in _sections([*part], settings):
+            yield from _filled(text, section, settings)
+
+
+def _apart(text: str, block: Block, begins: Sequence[int]) -> Iterator[Block]:
+    """The block, or its slices if a part begins in the middle of it."""
+    bounds = [block.start, *begins[bisect_right(begins, block.start) : bisect_left(begins, block.end)], block.end]
+    for start, end in pairwise(bounds):
+        part = text[start:end].rstrip()
+        yield block if len(bounds) == 2 else replace(block, text=part, start=start, end=start + len(part))
+
+
+def _pieces(text: str, block: Block, settings: ChunkSettings) -> Iterator[_Piece]:
+    """The block, or its parts if it is too long and may be cut."""
+    path = (*block.headings, block.title) if block.title else block.headings
+    words = count_words(block.text)
+    whole = len(block.text) <= _WHOLE_LIMIT if block.kind in _WHOLE else words <= settings.words * _STRETCH
+    if whole:
+        yield _Piece(block.kind, block.start, block.end, words, path, block.level)
+        return
+    for start, end in _parts(text, block.start, block.end, settings):
+        yield _Piece(block.kind, start, end, count_words(text[start:end]), path, block.level)
+
+
+def _parts(text: str, start: int, end: int, settings: ChunkSettings) -> Iterator[tuple[int, int]]:
+    """(start, end) of parts within the budget, about equally long, each ending where a sentence ends."""
+    units = [*_units(text, start, end, settings)]
+    left = sum(length for _, length in units)
+    begin, size = start, 0
+    for unit, length in units:
+        if size and _is_enough(size, length, left, settings):
+            yield begin, begin + len(text[begin:unit].rstrip())
+            begin, left, size = unit, left - size, 0
+        size += length
+    yield begin, end
+
+
+def _is_enough(size: int, following: int, left: int, settings: ChunkSettings) -> bool:
+    """Whether a part of `size` words should end here, of `left` that are to be cut into parts of equal length."""
+    fair = left / math.ceil(left / settings.words)
+    return size + following > settings.words or size + following / 2 > fair
+
+
+def _units(text: str, start: int, end: int, settings: ChunkSettings) -> Iterator[tuple[int, int]]:
+    """(start, words) of the sentences; of the words themselves where a sentence is longer than an episode."""
+    for first, last in sentences(text[start:end]):
+        sentence = text[start + first : start + last]
+        words = count_words(sentence)
+        if words <= settings.words:
+            yield _with_marks(text, start, start + first), words
+        else:
+            for match in _PARTICLE.finditer(sentence):
+                yield start + first + match.start(), count_words(match.group())
+
+
+def _with_marks(text: str, start: int, sentence: int) -> int:
+    """Where the sentence's line begins, if only its bullet or quote mark stands before it; not before `start`."""
+    nearest = max(start, sentence - 40)
+    line = text.rfind("\n", nearest, sentence) + 1 or nearest
+    begins = line == start or text[line - 1] == "\n"
+    if not begins or not _ONLY_MARKS.fullmatch(text, line, sentence):
+        return sentence
+    return sentence - len(text[line:sentence].lstrip())
+
+
+def _sections(pieces: Sequence[_Piece], settings: ChunkSettings) -> Iterator[list[_Piece]]:
+    """The pieces by section, small sections together as the module's first lines say."""
+    levels = [piece.level for piece in pieces if piece.level]
+    deepest = max(2, min(levels, default=2))  # a document that knows only third-level headings has sections too
+    sections: list[list[_Piece]] = []
+    for piece in pieces:
+        if not sections or 0 < piece.level <= deepest:
+            sections.append([])
+        sections[-1].append(piece)
+    small = settings.words * _SMALL
+    group: list[_Piece] = []
+    size, all_small = 0, True
+    above: tuple[str, ...] = ()
+    for section in sections:
+        words = sum(piece.words for piece in section)
+        path = section[0].path
+        child = len(path) > len(above) and path[: len(above)] == above
+        related = size < small or child or path[:-1] == above[:-1]
+        fits = all_small and words < small and size + words <= settings.words
+        if group and not (size < small and child) and not (related and fits):
+            yield group
+            group, size, all_small = [], 0, True
+        group += section
+        size, all_small, above = size + words, all_small and words < small, path
+    if group:
+        yield group
+
+
+def _filled(text: str, pieces: Sequence[_Piece], settings: ChunkSettings) -> Iterator[_Cut]:
+    """The episodes of a section."""
+    left = sum(piece.words for piece in pieces)
+    episode: list[_Piece] = []
+    size = 0
+    repeated: int | None = None
+    for index, piece in enumerate(pieces):
+        if size + left > settings.words * _STRETCH and _is_full(episode, size, pieces, index, settings):
+            following = [piece]
+            while len(following) <= _LEVELS and episode[-1].level and any(not held.level for held in episode):
+                following.insert(0, episode.pop())  # a heading stays with what it is the heading of
+            yield _cut(episode, repeated, settings)
+            repeated, size = _repeated(text, episode, following[0], settings)
+            episode = following[:-1]
+            size += sum(heading.words for heading in episode)
+        episode.append(piece)
+        size += piece.words
+        left -= piece.words
+    yield _cut(episode, repeated, settings)
+
+
+def _is_full(
+    episode: Sequence[_Piece], size: int, pieces: Sequence[_Piece], index: int, settings: ChunkSettings
+) -> bool:
+    """Whether an episode of `size` words should end before the piece at `index`."""
+    piece = pieces[index]
+    if not episode or (size + piece.words <= settings.words and all(held.level for held in episode)):
+        return False
+    if size < settings.words * _SMALL and (piece.kind in _WHOLE or size + piece.words <= settings.words * _STRETCH):
+        return False  # the line that introduces a table or a long paragraph stays with it
+    if size + piece.words > settings.words:
+        return True
+    if not piece.level or size < settings.words / 2:
+        return False
+    subsection = piece.words  # better half empty than a subsection torn apart
+    for number in range(index + 1, len(pieces)):
+        if 0 < pieces[number].level <= piece.level or size + subsection > settings.words:
+            break
+        subsection += pieces[number].words
+    return size + subsection > settings.words
+
+
+def _repeated(
+    text: str, episode: Sequence[_Piece], following: _Piece, settings: ChunkSettings
+) -> tuple[int | None, int]:
+    """Where the sentences begin that the next episode repeats, and their words; None if it repeats nothing."""
+    start, size = episode[-1].end, 0
+    for piece in reversed(episode):
+        if size > settings.overlap or piece.kind in _WHOLE or piece.level or piece.path != following.path:
+            break
+        start, size = piece.start, size + piece.words
+    if following.level or not size:
+        return None, 0
+    taken, total = None, 0
+    for first, last in reversed(sentences(text[start : episode[-1].end])):
+        words = count_words(text[start + first : start + last])
+        if total + words > settings.overlap:
+            break
+        taken, total = _with_marks(text, start, start + first), total + words
+    if taken is None or taken <= episode[0].start:
+        return None, 0
+    return taken, total
+
+
+def _cut(episode: Sequence[_Piece], repeated: int | None, settings: ChunkSettings) -> _Cut:
+    """An episode's headings are those that all its pieces share; a few words above a heading do not count."""
+    words: dict[tuple[str, ...], int] = {}
+    for piece in episode:
+        words[piece.path] = words.get(piece.path, 0) + piece.words
+    longest = max(words, key=len)
+    about = [
+        path
+        for path in words
+        if path == longest or path != longest[: len(path)] or words[path] >= settings.words * _SMALL
+    ]
+    shared = tuple(names[0] for names in takewhile(lambda names: len({*names}) == 1, zip(*about, strict=False)))
+    return _Cut(episode[0].start if repeated is None else repeated, episode[-1].end, shared)
+
+
+# Chats ----------------------------------------------------------------------------------------
+
+
+def _chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
+    """Turns in groups within the budget. A group begins with the turn that ended the one before, if that is
+    short: an answer is worth little without its question."""
+    title = title_of(document)
+    turns = [turn for turn in document.turns if turn.text.strip()]
+    for session in sessions(turns, timedelta(minutes=settings.turn_gap_minutes)):
+        for group in _groups(session, settings):
+            if not any(has_words(turn.text) for turn in group):
+                continue
+            times = [turn.at for turn in group if turn.at is not None]
+            speakers = {turn.speaker for turn in group}
+            yield Draft(
+                title=title,
+                text="\n".join(said(turn) for turn in group),
+                at=times[0] if times else document.at,
+                until=times[-1] if times else None,
+                speaker=(speakers.pop() or None) if len(speakers) == 1 else None,
+                refs=tuple(turn.ref for turn in group if turn.ref),
+            )
+
+
+def _groups(session: Sequence[Turn], settings: ChunkSettings) -> Iterator[list[Turn]]:
+    """Groups of about equal length; a turn too long for one is a group for each of its parts."""
+    lengths = [count_words(said(turn)) for turn in session]
+    left = sum(lengths)
+    group: list[Turn] = []
+    size = new = 0  # words of the group, and those that are not repeated
+    for turn, words in zip(session, lengths, strict=True):
+        too_long = words > settings.words * _STRETCH
+        if new and (too_long or size + words > settings.words or _is_enough(new, words, left, settings)):
+            yield group
+            left -= new
+            last = count_words(said(group[-1]))
+            keep = not too_long and len(group) > 1 and last <= settings.overlap and last + words <= settings.words
+            group, size, new = (group[-1:], last, 0) if keep else ([], 0, 0)
+        if too_long:
+            for start, end in _parts(turn.text, 0, len(turn.text), settings):
+                yield [replace(turn, text=turn.text[start:end])]
+            group, size, left = [], 0, left - words
+            continue
+        group.append(turn)
+        size, new = size + words, new + words
+    if new:
+        yield group

@@ -1,0 +1,42 @@
+"""Names that may be two spellings of one: what a person should look at, never merged by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from rapidfuzz import fuzz
+
+from memory.insight.diagnosis import AliasSuspect
+from memory.text.mentions import norm
+
+ALIKE = 90.0  # percent, from which two names are told (SPEC 7.7)
+SHORTEST = 4  # letters: below it one letter makes another name
+WINDOW = 10  # each name is compared with so many that follow it in the order of the alphabet
+
+_NUMBER = re.compile(r"\d+|\b[ivxlcdm]+\b")
+
+
+def alike(names: Iterable[str], most: int) -> tuple[AliasSuspect, ...]:
+    """The `most` pairs of names that are most alike, at least ALIKE, best first; the same whatever their order.
+
+    Compared are their words in the order of the alphabet, by the share of letters that need not change; names with
+    other numbers in them are two. The work grows as n log n: a name meets its neighbours in two orders, from its first
+    letter and from its last, so that a pair may be missed whose names differ at both ends.
+    """
+    spelt = sorted((" ".join(sorted(norm(name).split())), name) for name in names)
+    spelt = [(key, name) for key, name in spelt if len(key) >= SHORTEST]
+    found: dict[tuple[str, str], float] = {}
+    for order in (spelt, sorted(spelt, key=lambda pair: (pair[0][::-1], pair[1]))):
+        for place, (key, name) in enumerate(order):
+            for other_key, other in order[place + 1 : place + 1 + WINDOW]:
+                similarity = fuzz.ratio(key, other_key, score_cutoff=ALIKE)
+                if similarity and _numbers(key) == _numbers(other_key):
+                    found[min(name, other), max(name, other)] = similarity / 100
+    best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:most]
+    return tuple(AliasSuspect(*pair, similarity) for pair, similarity in best)
+
+
+def _numbers(key: str) -> list[str]:
+    """What tells Room 12 from Room 13, and James II from James III."""
+    return _NUMBER.findall(key)

@@ -1,0 +1,72 @@
+"""Consolidate: what puts a memory in order while nobody asks. Nothing is lost by it, and all of it can be taken back.
+
+    rows of edge memory on edges that are gone -> removed      facts that say the same -> one, with all who tell it
+    questions, episodes without a vector -> embedded           what all questions have in common -> seen anew
+    names that may be one -> listed, never merged
+
+Doing it again changes nothing. Every unit is one small transaction, so it can break off between any two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memory.graph.arrays import Graph
+from memory.insight.aliases import alike
+from memory.insight.diagnose import COMPARED, SUSPECTS
+from memory.insight.diagnosis import AliasSuspect
+from memory.store import graph as stored
+from memory.store.connect import Connection
+from memory.text.mentions import norm
+
+GROUPS = 50  # groups of the same fact that are joined at once
+
+Write = Callable[[Callable[[], Any]], Any]
+"""Runs a unit of writing, where and when there is room for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was done. `joined`: facts that another one stands for now; `stale`: rows of edge memory that are gone;
+    `questions` and `episodes` that got the vector they lacked; `recentred`: what all questions have in common was seen
+    anew; `suspects`: names that may be one, the most alike first. `stopped`: it was broken off; what is done stays."""
+
+    joined: int = 0
+    stale: int = 0
+    questions: int = 0
+    episodes: int = 0
+    recentred: bool = False
+    suspects: tuple[AliasSuspect, ...] = ()
+    stopped: bool = False
+
+
+class StoppedError(Exception):
+    """Nobody wants it any more."""
+
+
+def directly(unit: Callable[[], Any]) -> Any:
+    """Writes at once, in this thread."""
+    return unit()
+
+
+def suspects(conn: Connection, graph: Graph) -> tuple[AliasSuspect, ...]:
+    """Pairs of names that are nearly the same, of those that most passages mention; without the pairs that are one
+    already."""
+    ids = _mentioned(graph)
+    labels = stored.object_labels(conn, ids)
+    found = alike(list(labels.values()), SUSPECTS)
+    return tuple(pair for pair in found if not _are_one(conn, pair))
+
+
+def _mentioned(graph: Graph) -> Sequence[int]:
+    chosen = graph.document_frequency * ~graph.is_date
+    order = chosen.argsort(kind="stable")[::-1][:COMPARED]
+    ids: list[int] = graph.object_ids[order[chosen[order] > 0]].tolist()
+    return ids
+
+
+def _are_one(conn: Connection, pair: AliasSuspect) -> bool:
+    ones, others = stored.all_by_norm(conn, norm(pair.one)), stored.all_by_norm(conn, norm(pair.other))
+    return bool(set(ones) & set(others))

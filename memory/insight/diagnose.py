@@ -1,0 +1,236 @@
+"""Diagnosis: how well the graph serves the questions that were asked, computed from their traces (SPEC 7.7).
+
+Nobody labels anything: what an answer cited counts as what the question needed. A figure looks at the newest traces
+that were answered or refused, and at the graph as it is now; what was cited and has been retired since is left out
+where the graph is asked. What was forgotten has no traces.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from math import fsum
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from memory.graph.arrays import Graph
+from memory.insight import trend
+from memory.insight.aliases import alike
+from memory.insight.diagnosis import Diagnosis, FailureClass, Hub
+from memory.insight.hop_distance import HOPS, Reach, Reached
+from memory.insight.remediation import NAMES, FailureName, repair
+from memory.store import courses, health, traces
+from memory.store import graph as stored
+from memory.store.connect import Connection
+from memory.store.traces import Outcome
+
+TRACES = 200  # looked at, if nobody says how many
+MANY_SHOWN = 5  # passages, of which one should have been worth citing
+MOST_MS = 1000.0  # that a question without a model may take
+MOST_CALLS = 12  # of a model, that a question may take
+HUBS = 5  # told
+SUSPECTS = 10  # told
+ADVISED = 3  # of them, with their command
+ENOUGH_FIRED, PRECISE = 50, 0.3  # edges replayed; share of them that led to what was cited, below which it is told
+OFTEN, WORTHWHILE = 0.3, 0.2  # share of questions for which a model looked further; share of those it answered
+COMPARED = 10_000  # objects whose names are compared, those that most passages mention
+
+Names = Callable[[Sequence[int]], Mapping[int, str]]
+
+
+class _Case(NamedTuple):
+    """A question with its evidence that is still there, and how its seeds reach that."""
+
+    outcome: Outcome
+    cited: tuple[int, ...]
+    reached: Reached
+
+
+def of(conn: Connection, graph: Graph, limit: int = TRACES) -> Diagnosis:
+    """The diagnosis from the newest `limit` traces. `graph` is what the memory answers from now."""
+    found = diagnose(
+        traces.outcomes(conn, limit),
+        graph,
+        partial(stored.object_labels, conn),
+        health.stale_memory(conn),
+        health.dead_jobs(conn),
+    )
+    asked = courses.newest(conn, limit)
+    figures = trend.figures(asked) | trend.now(conn)
+    fired = sum(one.fired for one in asked)
+    return replace(found, figures=figures, trend=trend.trend(conn), advice=tuple(advice(found, figures, fired)))
+
+
+def advice(found: Diagnosis, figures: Mapping[str, float], fired: int) -> Iterator[str]:
+    """What there is to do, beside the repairs of the questions that failed: a sentence each, with its command.
+    `fired`: how many edges were replayed, without many of which their figures say little."""
+    if found.stale_memory:
+        yield f"Memory hangs on {found.stale_memory:,} links that no longer hold. Make it anew: `pal rebuild --memory`"
+    if figures.get("extraction_loss"):
+        yield (
+            f"Models gave up on {figures['extraction_loss']:.0%} of the passages that they were to read. Why:"
+            " `pal status --failed`; to have them read again: `pal retry`"
+        )
+    elif found.dead_jobs:
+        yield f"Jobs that were given up: {found.dead_jobs:,}. Why: `pal status --failed`; again: `pal retry`"
+    if conflicts := int(figures.get("conflicts", 0)):
+        yield f"Facts that contradict each other, and that nobody has decided: {conflicts:,}. `pal review`"
+    for pair in found.alias_suspects[:ADVISED]:
+        names = shlex.join([pair.one, pair.other])
+        yield f"If these are one: `pal same {names}`; if they are two, leave them."
+    if fired >= ENOUGH_FIRED and figures["replay_precision"] < PRECISE:
+        yield (
+            "Most of what earlier answers bring back is not what answers. Say which were wrong: `pal traces` and"
+            " `pal bad`; or do without: `pal config set memory.recall.replay false`, then `pal daemon restart`"
+        )
+    if figures.get("escalation_rate", 0) > OFTEN and figures["escalation_gain"] < WORTHWHILE:
+        yield (
+            "Where a model looked further, it seldom found an answer. To spare its tokens: `pal ask --effort quick"
+            " QUESTION`; for a better model: `pal models`"
+        )
+
+
+def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memory: int, dead_jobs: int) -> Diagnosis:
+    """The diagnosis of what questions came to, in any order; `names` gives the labels of objects.
+
+    The figures, each over all questions that say something about it:
+
+    no_answer_rate        refused / all questions
+    seed_hit_rate         questions some of whose seeds the cited evidence mentions, or speaks of in a thesis that it
+                          asserts / questions with evidence that is still there
+    reachability[h - 1]   cited episodes within h edges of a seed / cited episodes, both of questions with seeds. Edges
+                          of every kind count; `Reach.of` has the exact rule
+    cited_per_call        hop efficiency: cited episodes / model calls, of questions that called a model
+    cited_per_1k_tokens   the same for 1,000 tokens, read and written
+    neighbourhood_noise   median of episodes shown / episodes cited, of questions that cited any; 1 is the least
+    backfill_reliance     cited episodes that only the text brought / cited episodes, where the trace tells: those that
+                          are not among the k that the walk scores best, k being how many are shown
+    evidence_redundancy   mean over questions of the mean Jaccard index of the objects that two cited episodes mention;
+                          of questions with two or more. Two episodes without objects share nothing
+    orphans               live episodes that neither mention an object nor assert a thesis that speaks of one
+    hubs                  the objects that most live episodes mention; dates are none
+    alias_suspects        pairs of objects whose names are at least 90 % alike; `names.alike` has the exact rule
+    stale_memory          rows of edge memory on edges that no longer hold; anything but 0 is a fault
+    dead_jobs             jobs that were given up (extraction loss)
+
+    A question is of the first class that fits: coverage (no seeds, or refused and with a name that nothing is known
+    by), connectivity (seeds, and cited evidence out of reach of them), provenance (MANY_SHOWN or more shown, none
+    cited). Besides that it may be of the class queryability (over MOST_CALLS, or without a model over MOST_MS). Of a
+    question that was asked more than once the last time counts. The example is the newest question of a class, one
+    without an answer if there is any.
+    """
+    reach = Reach(graph)
+    cases = [_case(outcome, graph, reach) for outcome in outcomes]
+    with_evidence = [case for case in cases if case.cited]
+    with_calls = [outcome for outcome in outcomes if outcome.llm_calls]
+    with_tokens = [outcome for outcome in outcomes if outcome.tokens]
+    telling = [outcome for outcome in outcomes if outcome.text_only is not None]
+    frequency = np.where(graph.is_date, 0, graph.document_frequency)
+    order = np.lexsort((graph.object_ids, -frequency))
+    common = [int(column) for column in order[:COMPARED] if frequency[column]]
+    labels = names([int(graph.object_ids[column]) for column in common])
+    named = [(labels[id], int(frequency[c])) for c in common if (id := int(graph.object_ids[c])) in labels]
+    return Diagnosis(
+        questions=len(outcomes),
+        no_answer_rate=_share(sum(outcome.no_answer for outcome in outcomes), len(outcomes)),
+        seed_hit_rate=_share(sum(case.reached.is_hit for case in with_evidence), len(with_evidence)),
+        reachability=_reachability([case for case in with_evidence if case.outcome.seeds]),
+        cited_per_call=_share(_cited(with_calls), sum(outcome.llm_calls for outcome in with_calls)),
+        cited_per_1k_tokens=_share(1000 * _cited(with_tokens), sum(outcome.tokens for outcome in with_tokens)),
+        neighbourhood_noise=_noise(outcomes),
+        backfill_reliance=_share(
+            sum(len(set(outcome.cited) & set(outcome.text_only or ())) for outcome in telling), _cited(telling)
+        ),
+        evidence_redundancy=_redundancy(with_evidence, graph),
+        episodes=graph.n_alive,
+        orphans=_orphans(graph),
+        stale_memory=stale_memory,
+        dead_jobs=dead_jobs,
+        hubs=tuple(Hub(label, passages) for label, passages in named[:HUBS] if passages > 1),
+        alias_suspects=alike([label for label, _ in named], SUSPECTS),
+        failures=_failures(cases, names),
+    )
+
+
+def _case(outcome: Outcome, graph: Graph, reach: Reach) -> _Case:
+    cited = tuple(episode for episode in outcome.cited if episode in graph.row_of)
+    return _Case(outcome, cited, reach.of(outcome.seeds, cited))
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def _cited(outcomes: Sequence[Outcome]) -> int:
+    return sum(len(outcome.cited) for outcome in outcomes)
+
+
+def _reachability(cases: Sequence[_Case]) -> tuple[float, ...]:
+    total = sum(len(case.cited) for case in cases)
+    hops = [hops for case in cases for hops in case.reached.hops.values()]
+    return tuple(sum(n <= most for n in hops) / total for most in range(1, HOPS + 1)) if total else ()
+
+
+def _noise(outcomes: Sequence[Outcome]) -> float | None:
+    ratios = [len(outcome.shown) / len(outcome.cited) for outcome in outcomes if outcome.cited and outcome.shown]
+    return median(ratios) if ratios else None
+
+
+def _redundancy(cases: Sequence[_Case], graph: Graph) -> float | None:
+    def objects(episode: int) -> set[int]:
+        row = graph.row_of[episode]
+        return set(graph.counts.indices[slice(*graph.counts.indptr[row : row + 2])].tolist())
+
+    means = []
+    for case in cases:
+        pairs = [_jaccard(one, other) for one, other in combinations(map(objects, case.cited), 2)]
+        if pairs:
+            means.append(fsum(pairs) / len(pairs))
+    return _share(fsum(means), len(means))
+
+
+def _jaccard(one: set[int], other: set[int]) -> float:
+    return len(one & other) / len(one | other) if one | other else 0.0
+
+
+def _orphans(graph: Graph) -> int:
+    has_objects = np.diff(graph.counts.indptr) > 0
+    has_objects[graph.theses.rows[np.diff(graph.theses.members.indptr) > 0]] = True
+    return int((graph.alive & ~has_objects).sum())
+
+
+def _failures(cases: Sequence[_Case], names: Names) -> tuple[FailureClass, ...]:
+    of_class: dict[FailureName, list[Outcome]] = {name: [] for name in NAMES}
+    for case in _last_of_each(cases):
+        outcome = case.outcome
+        if not outcome.seeds or (outcome.no_answer and outcome.unknown):
+            of_class["coverage"].append(outcome)
+        elif len(case.reached.hops) < len(case.cited):
+            of_class["connectivity"].append(outcome)
+        elif len(outcome.shown) >= MANY_SHOWN and not outcome.cited:
+            of_class["provenance"].append(outcome)
+        if outcome.llm_calls > MOST_CALLS or (not outcome.llm_calls and outcome.ms > MOST_MS):
+            of_class["queryability"].append(outcome)
+    return tuple(_failure(name, failed, names) for name, failed in of_class.items() if failed)
+
+
+def _last_of_each(cases: Sequence[_Case]) -> list[_Case]:
+    """Of what was asked again, only how it went the last time: what was mended is told no more."""
+    newest: dict[str, _Case] = {}
+    for case in sorted(cases, key=lambda case: case.outcome.id):
+        newest[" ".join(case.outcome.question.casefold().split())] = case
+    return list(newest.values())
+
+
+def _failure(name: FailureName, failed: Sequence[Outcome], names: Names) -> FailureClass:
+    one = max(failed, key=lambda outcome: (outcome.no_answer, outcome.id))
+    unanswered = sum(outcome.no_answer for outcome in failed)
+    labels = names(one.seeds)
+    known = [labels[seed] for seed in one.seeds if seed in labels]
+    mended = repair(name, one.question, one.id, one.unknown, known)
+    return FailureClass(name, len(failed), unanswered, one.question, one.id, mended)

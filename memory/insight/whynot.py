@@ -1,0 +1,259 @@
+"""Why an answer does not hold some words: the nearest passages that do, and the cut that dropped each.
+
+The question is searched for again, in the memory as it is now; what a model was shown stands in its trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from memory.answering.candidates import Line, stems
+from memory.answering.extractive import Extract
+from memory.answering.scoring import Told, told_in
+from memory.errors import InvalidInputError
+from memory.nouns import Citation, Episode
+from memory.retrieval.pipeline import Found
+from memory.retrieval.scope import view
+from memory.store import episodes, facts, text
+from memory.store.connect import Connection
+from memory.store.episodes import Thesis
+from memory.text.languages import content_words, guess
+from memory.text.words import words as words_of
+from memory.time.timestamps import from_ms, to_ms
+from memory.trace import Cut, Lost, Traced, WhyNot
+
+MOST_WORDS = 32  # that are looked for
+PROPOSED = 200  # passages with the words that are compared, beside those that were found
+
+
+def whynot(conn: Connection, found: Found, said: Extract, traced: Traced, words: str, most: int) -> WhyNot:
+    """The `most` nearest passages that hold the words. `found` and `said` are what the question comes to now: the
+    recall, and the answer in lines. `conn` must see what they saw. InvalidInputError for no words."""
+    language = guess(words)
+    terms = tuple(content_words(words, language) or dict.fromkeys(words_of(words)))[:MOST_WORDS]
+    if not terms:
+        raise InvalidInputError("Say which words the answer should have held.")
+    counts = text.document_frequencies(conn, terms)
+    missing = tuple(term for term in terms if not counts[term])
+    wanted = frozenset(stems(" ".join(term for term in terms if counts[term]), language)) or frozenset(
+        term for term in terms if counts[term]
+    )
+    if missing:
+        retired = dict(episodes.retired_with(conn, terms, most))
+        lost = [_gone(episode, retired[episode.id], missing) for episode in episodes.by_ids(conn, list(retired))]
+        if lost or not wanted:
+            return WhyNot(traced.asked, words, tuple(lost), missing)
+    inquest = _Inquest(conn, found, said, traced, wanted, language)
+    return WhyNot(traced.asked, words, tuple(inquest.lost(terms, most)), missing)
+
+
+def _gone(episode: Episode, at: int, missing: Sequence[str]) -> Lost:
+    lines = episode.text.splitlines() or [""]
+    place = next((n for n, line in enumerate(lines) if any(word in line.lower() for word in missing)), 0)
+    start = sum(len(line) + 1 for line in lines[:place])
+    reason = f"Its source no longer says this since {from_ms(at).date().isoformat()}, so no answer uses it."
+    return Lost(episode, lines[place].strip(), episode.line_at(start), "gone", reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an episode came among those that the question may see, from 1, of how many that scored at all."""
+
+    place: int
+    of: int
+
+
+class _Inquest:
+    """What became of passages in one question."""
+
+    def __init__(
+        self,
+        conn: Connection,
+        found: Found,
+        said: Extract,
+        traced: Traced,
+        wanted: frozenset[str],
+        language: str,
+    ) -> None:
+        self._conn, self._found, self._said = conn, found, said
+        self._traced, self._wanted, self._language = traced, wanted, language
+        self._hits = {hit.episode.id: hit for hit in found.recall.hits}
+        self._numbers = {line.thesis_id: number for number, line in enumerate(said.lines)}
+        self._steps: dict[str, Any] = {step.stage: step.detail for step in traced.trace.steps}
+        self._now = {step.stage: step.detail for step in found.recall.trace.steps}
+
+    def lost(self, terms: Sequence[str], most: int) -> list[Lost]:
+        """The nearest passages: those that hold most of the words, of these the best ranked."""
+        ids = text.search(self._conn, terms, PROPOSED)[0].tolist()
+        ids += text.search(self._conn, terms, PROPOSED, within=list(self._hits))[0].tolist()
+        near = [
+            one for one in episodes.by_ids(self._conn, list(dict.fromkeys(ids))) if one.id in self._found.graph.row_of
+        ]
+        held = {episode.id: self._held(f"{episode.title} {episode.speaker or ''} {episode.text}") for episode in near}
+        most_held = max(held.values(), default=0)
+        near = [episode for episode in near if held[episode.id] == most_held]
+        near.sort(key=lambda episode: (not self._found.sees(episode.id), -self._score(episode.id), episode.id))
+        return [self._became(episode) for episode in near[:most]]
+
+    def _held(self, words: str) -> int:
+        return len(self._wanted & {*stems(words, self._language), *words_of(words)})
+
+    def _score(self, id: int) -> float:
+        return float(self._found.ranking[self._found.graph.row_of[id]])
+
+    def _became(self, episode: Episode) -> Lost:
+        thesis = self._sentence(episode)
+        quote = " ".join(thesis.text.split()) if thesis else next(iter(episode.text.splitlines()), "")
+        lost = Lost(episode, quote, episode.line_at((thesis.span_from or 0) if thesis else 0), "lines", "")
+        told = self._told(thesis)
+        if (citation := self._citation(episode, thesis)) is not None:
+            return replace(lost, cut="used", reason=f"The answer rests on it: [{citation.n}].")
+        unseen = self._unseen(episode)
+        if unseen is not None:
+            return replace(lost, cut=unseen[0], reason=unseen[1])
+        place = self._place(episode.id)
+        top = float(self._found.ranking[self._found.allowed].max(initial=0.0)) or 1.0
+        hit = self._hits.get(episode.id)
+        lost = replace(
+            lost,
+            place=place.place,
+            of=place.of,
+            score=self._score(episode.id) / top,
+            channels=dict(hit.channels) if hit else {},
+        )
+        if hit is None:
+            cut, reason = self._not_found(episode, place)
+            return replace(lost, cut=cut, reason=reason)
+        return self._not_said(lost, thesis, told)
+
+    def _sentence(self, episode: Episode) -> Thesis | None:
+        """Of the episode's sentences the one that holds most of the words, of these the one that answers best."""
+        theses = [one for one in episodes.theses_of(self._conn, [episode.id]) if one.origin == "sentence"]
+        last = len(self._numbers)
+        return min(
+            theses, key=lambda one: (-self._held(one.text), self._numbers.get(one.id, last), one.id), default=None
+        )
+
+    def _told(self, thesis: Thesis | None) -> Sequence[Told]:
+        if thesis is None:
+            return ()
+        span = (thesis.id, thesis.episode_id, thesis.span_from or 0, thesis.span_to or 0)
+        return told_in(self._conn, [span]).get(thesis.id, ())
+
+    def _citation(self, episode: Episode, thesis: Thesis | None) -> Citation | None:
+        """The citation that shows the line."""
+        cited = self._traced.answer.citations if self._traced.answer else ()
+        return next((one for one in cited if one.episode_id == episode.id and _overlap(one, episode, thesis)), None)
+
+    def _unseen(self, episode: Episode) -> tuple[Cut, str] | None:
+        """Why the question may not see the episode, or does not look at it."""
+        asked, plan, found = self._traced.asked, self._traced.plan, self._found
+        row = found.graph.row_of[episode.id]
+        if not found.allowed[row]:
+            if plan.as_of is not None and found.graph.event_from[row] > to_ms(plan.as_of):
+                day = plan.as_of.date().isoformat()
+                return "scope", f"It was written after {day}, and the question asks how it stood on that day."
+            return "scope", "It lies outside the part of the memory that was asked."
+        read = episodes.read_at(self._conn, [episode.id]).get(episode.id, 0)
+        if read > to_ms(asked.at):
+            when = from_ms(read).astimezone().strftime("%Y-%m-%d %H:%M")
+            return "later", f"It was read on {when}, after the question was asked."
+        when_ = found.question.when
+        if when_ is None or self._now.get("text", {}).get("any_time"):
+            return None
+        looks_at = view(self._conn, found.graph, found.allowed, when_, only=not found.question.topic)
+        if plan.as_of is not None or looks_at.seen[row]:
+            return None
+        return "time", f'It lies outside the time that the question speaks of: "{when_.words}".'
+
+    def _place(self, id: int) -> _Place:
+        ranking, allowed = self._found.ranking, self._found.allowed
+        row = self._found.graph.row_of[id]
+        better = int(np.count_nonzero(allowed & (ranking > ranking[row])))
+        equal = int(np.count_nonzero(allowed[:row] & (ranking[:row] == ranking[row])))
+        return _Place(better + equal + 1, int(np.count_nonzero(allowed & (ranking > 0))))
+
+    def _not_found(self, episode: Episode, place: _Place) -> tuple[Cut, str]:
+        looked = len(self._hits)
+        terms = self._found.question.terms
+        behind = f"ranked {place.place:,} of {place.of:,}, and the best {looked} were looked at"
+        if not len(text.search(self._conn, terms, 1, within=[episode.id])[0]):
+            if self._score(episode.id) <= 0:
+                return "not_proposed", "It shares no word with the question, and nothing leads to it."
+            return "not_proposed", f"It shares no word with the question; by meaning and links it was {behind}."
+        return "ranked", f"It was {behind}."
+
+    def _not_said(self, lost: Lost, thesis: Thesis | None, told: Sequence[Told]) -> Lost:
+        """Why an episode that was found is not in the answer."""
+        lines = self._said.lines
+        shown = int(self._said.step.detail.get("lines", 0))
+        number = self._numbers.get(thesis.id) if thesis else None
+        newer = self._newer(lines, number, told)
+        if newer is not None:
+            return replace(lost, cut="replaced", **newer)
+        model = self._of_model(lost.episode)
+        if model is not None:
+            return replace(lost, cut=model[0], reason=model[1])
+        if self._traced.answer is not None and self._traced.answer.no_answer:
+            return replace(
+                lost,
+                cut="threshold",
+                reason="It was found, but nothing that was found is surely enough about the question to answer it.",
+            )
+        if number is None:
+            return replace(lost, reason="It was found, but no line of it answers the question.")
+        if number < shown:
+            return replace(lost, cut="later", reason="An answer to the same question now would show it.")
+        place = f"Its line came {_ordinal(number + 1)} of {len(lines)}, and the answer shows {shown}."
+        return replace(lost, cut="lines", reason=f'{place} The best is "{_short(lines[0].shown)}".')
+
+    def _newer(self, lines: Sequence[Line], number: int | None, told: Sequence[Told]) -> dict[str, Any] | None:
+        """The fact that took the place of what the line tells."""
+        ended = [one.relation for one in told if one.relation.superseded_by is not None]
+        for relation in ended:
+            for fact in facts.by_id(self._conn, [relation.superseded_by or 0]):
+                since = fact.valid_from or from_ms(relation.valid_to)
+                day = f" on {since.date().isoformat()}" if since else ""
+                return {"reason": f"A newer fact took its place{day}: {fact.text}.", "by": fact, "since": since}
+        line = lines[number] if number is not None else None
+        if line is None or not (line.earlier or line.newer):
+            return None
+        other = next((one for one in lines if one.thesis_id == line.newer), None)
+        by = f': "{_short(other.shown)}"' if other else ""
+        return {"reason": f"A newer line took its place{by}."}
+
+    def _of_model(self, episode: Episode) -> tuple[Cut, str] | None:
+        """What a model made of it, if one was asked."""
+        told = self._steps.get("compose")
+        if told is None:
+            return None
+        name = told.get("model", "The model")
+        if episode.id in told.get("episodes", ()):
+            if self._traced.answer is not None and self._traced.answer.no_answer:
+                return "model", f"{name} read it, and said that the answer is not there."
+            return "model", f"{name} read it, and did not use it."
+        if told.get("left_out") and episode.source.policy != "any":
+            return "room", f"It must stay on this machine, so {name} did not get to see it."
+        return "room", f"It was found, but there was no room for it in what {name} reads."
+
+
+def _overlap(citation: Citation, episode: Episode, thesis: Thesis | None) -> bool:
+    """Whether the quote and the sentence share words of the passage."""
+    start = episode.text.find(citation.quote)
+    if thesis is None or start < 0 or thesis.span_from is None or thesis.span_to is None:
+        return True
+    return start < thesis.span_to and thesis.span_from < start + len(citation.quote)
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def _short(words: Iterable[str] | str) -> str:
+    flat = " ".join("".join(words).split())
+    return flat if len(flat) <= 100 else f"{flat[:99].rstrip()}…"

@@ -1,0 +1,395 @@
+"""Night: what one night of learning does (SPEC 7.6; ReG, Zou et al. 2025).
+
+    lessons -> labels (some refined by a model) -> features -> train -> compare on the newest -> promote, or not
+
+A lesson is a question that was answered well. The split is by time: a scorer never sees what it is measured by, and
+the newest part is kept from training altogether. It is used from then on only if it beats sigma there by a point,
+surely and not by chance; else it is kept beside and measured by the questions that come after it. Every step can be
+taken back. What was labelled stays labelled, so a night that was broken off goes on where it was.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from memory.errors import ModelCancelledError
+from memory.protocols import LLM
+from memory.ranker import labels as labelling
+from memory.ranker.examples import Before, Revisit, Revisiting
+from memory.ranker.heads import Head, chosen, heads, kind, unpacked
+from memory.ranker.llm_labelling import Refining
+from memory.ranker.scorer import Case, Example, Gain, compare
+from memory.retrieval.edge_features import EdgeScorer, HeadName, sigma
+from memory.serving import Serving
+from memory.settings import RecallSettings
+from memory.store import traces, training
+from memory.store.connect import Connection
+from memory.store.store import Store
+from memory.store.training import Label, Lesson, Model
+
+LESSONS = 2000  # the newest questions that are looked at
+LEAST = 200  # labelled questions, with fewer nothing is trained
+CALLS = 30  # of a model, a night
+NEWEST, HELD = 0.2, 0.2  # share of the questions that measures; of the others, that says when to stop
+POINTS = 1.0  # percentage points of recall that a scorer must gain
+SURE = 2.6  # standard errors by which its gain must be above nothing; with 1.6 two of 100 trials lowered later recall
+PIECE = 20  # questions whose labels are written at once
+
+T = TypeVar("T")
+Stage = Literal["label", "train", "measure", "done"]
+Write = Callable[[Callable[[], Any]], Any]
+"""Runs a unit of writing, where and when there is room for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a night is: `done` of `total` questions or epochs of a stage."""
+
+    stage: Stage
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of a night. Recall in percent, of the needed edges among the first 50, on the newest questions.
+
+    `head` is what learnt; `instead`: why not the one that was wanted. `questions` had labels, of which `reached` is
+    the share of needed edges that lie near the question at all, in percent; `labels` by their origin; `calls` of a
+    model and why no more, if it ended them. `sigma` and `scorer` are the recall before and after on `measured`
+    questions, `margin` half the 95 % interval of the difference; `active` that of the scorer in use before. `shadow`:
+    an earlier scorer that is not used, on the questions asked since it was made. `reason` says in a sentence why it
+    was promoted or not; `stopped`: it was broken off.
+    """
+
+    head: HeadName = "compact"
+    instead: str = ""
+    questions: int = 0
+    reached: float | None = None
+    labels: dict[str, int] = field(default_factory=dict)
+    calls: int = 0
+    calls_ended: str = ""
+    trained: int = 0
+    epoch: int = 0
+    measured: int = 0
+    sigma: float | None = None
+    scorer: float | None = None
+    margin: float | None = None
+    active: float | None = None
+    shadow: float | None = None
+    shadow_sigma: float | None = None
+    promoted: bool = False
+    model: int | None = None
+    reason: str = ""
+    seconds: float = 0.0
+    stopped: bool = False
+
+
+class _CancelledError(Exception):
+    """Nobody wants it any more."""
+
+
+def directly(unit: Callable[[], T]) -> T:
+    """Writes at once, in this thread."""
+    return unit()
+
+
+def night(
+    store: Store,
+    serving: Serving,
+    settings: RecallSettings,
+    llm: LLM | None = None,
+    *,
+    names: Sequence[str] = (),
+    calls: int = CALLS,
+    least: int = LEAST,
+    head: HeadName = "compact",
+    dry_run: bool = False,
+    seed: int = 42,
+    now: int | None = None,
+    write: Write = directly,
+    progress: Callable[[Progress], None] = lambda progress: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Report:
+    """Learns from the questions that were answered so far. `llm` refines the labels of at most `calls` of them; `names`
+    are those of the person; `head` is what learns, if it can; `dry_run`: says what would come of it and writes nothing;
+    `now` in ms UTC.
+
+    Deterministic for the same memory and seed, but for what a model says. Breaking off leaves what is in use in use.
+    """
+    at = time.time_ns() // 1_000_000 if now is None else now
+    return _Night(
+        store, serving, settings, llm, names, calls, least, head, dry_run, seed, at, write, progress, cancelled
+    ).run()
+
+
+def decided(gain: Gain, active: Gain | None) -> tuple[bool, str]:
+    """Whether a scorer is to be used, by what it gains on the newest questions over sigma, and over the one in use."""
+    if gain.points < POINTS:
+        return False, f"It gains {gain.points:+.1f} points over plain relevance, and would need {POINTS:g}."
+    if gain.points < 100 * SURE * gain.error:
+        return False, f"It gains {gain.points:+.1f} points, but on {gain.questions} questions that may be chance."
+    if active is not None and gain.scorer <= active.scorer:
+        return False, "It is no better than the one in use."
+    return True, f"It gains {gain.points:+.1f} points over plain relevance on the newest {gain.questions} questions."
+
+
+@dataclass(frozen=True, slots=True)
+class _Studied:
+    """A lesson, ready to be learnt from, and to be measured by: as each head that is needed sees it."""
+
+    trace_id: int
+    t: int
+    example: Example[Any]
+    cases: dict[HeadName, Case[Any]]
+
+
+def _study(
+    lesson: Lesson, again: Revisit, head: HeadName, seen: dict[HeadName, Any], labels: Sequence[Label]
+) -> _Studied | None:
+    """What `head` learns from a lesson; None if nothing near the question was needed. Of an edge that several speak of
+    counts whoever says that it was needed, all of them together."""
+    wanted: dict[int, float] = {}
+    weights: dict[int, float] = {}
+    for label in labels:
+        if label.y:
+            wanted[label.edge] = wanted.get(label.edge, 0.0) + label.weight
+        else:
+            weights[label.edge] = max(weights.get(label.edge, 0.0), label.weight)
+    place = {edge: number for number, edge in enumerate(again.near.edges.tolist())}
+    known = sorted(edge for edge in wanted.keys() | weights.keys() if edge in place)
+    rows = [place[edge] for edge in known]
+    positive = np.array([wanted.get(edge, 0.0) for edge in known], np.float32)
+    if not positive.any():
+        return None
+    importance = np.array([1.0 if edge in wanted else weights[edge] for edge in known], np.float32)
+    needed = np.zeros(len(place), np.bool_)
+    needed[[place[edge] for edge in lesson.needed if edge in place]] = True
+    plain, total = sigma(again.near, again.asked.relevance), max(1, len(lesson.needed))
+    cases = {name: Case(features, plain, needed, total) for name, features in seen.items()}
+    return _Studied(lesson.trace_id, lesson.t, Example(seen[head][rows], positive, importance), cases)
+
+
+def _gain(scorer: EdgeScorer, studied: Sequence[_Studied]) -> Gain:
+    return compare(scorer, [one.cases[scorer.head] for one in studied])
+
+
+def _percent(share: float) -> float:
+    return round(100 * share, 2)
+
+
+class _Night:
+    def __init__(
+        self,
+        store: Store,
+        serving: Serving,
+        settings: RecallSettings,
+        llm: LLM | None,
+        names: Sequence[str],
+        calls: int,
+        least: int,
+        head: HeadName,
+        dry_run: bool,
+        seed: int,
+        at: int,
+        write: Write,
+        progress: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self._store = store
+        self._serving = serving
+        self._kind = kind(serving.embedder.name)
+        self._revisiting = Revisiting(serving, settings, names)
+        self._refining = None if llm is None else Refining(store, self._revisiting, llm, calls, cancelled)
+        self._least = max(least, 3)  # one to learn from, one that says when to stop, one to measure by
+        self._dry_run = dry_run
+        self._seed = seed
+        self._at = at
+        self._write = write
+        self._progress = progress
+        self._cancelled = cancelled
+        self._wanted = head
+        self._heads = heads(serving.embedder.dimension)
+        self._report = Report()
+
+    def run(self) -> Report:
+        began = time.perf_counter()
+        try:
+            self._learn()
+        except (_CancelledError, ModelCancelledError):
+            self._note(stopped=True, reason="It was broken off; what was labelled stays.")
+        self._note(seconds=round(time.perf_counter() - began, 2))
+        self._progress(Progress("done", 1, 1))
+        return self._report
+
+    def _learn(self) -> None:
+        name, instead = chosen(self._wanted)
+        head = self._heads[name]
+        self._note(head=name, instead=instead)
+        with self._store.reading() as conn:
+            lessons = training.lessons(conn, LESSONS)
+            models = training.models(conn, self._kind)
+        in_use = self._unpacked(next((model for model in models if model.active), None))
+        beside = next((model for model in models if not model.active), None)
+        others = [scorer.head for scorer in (in_use, self._unpacked(beside)) if scorer is not None]
+        studied = self._studied(lessons, self._refined(lessons), head, others)
+        self._note(questions=len(studied))
+        if len(studied) < self._least:
+            self._note(reason=f"It takes {self._least} questions to learn from; so far: {len(studied)}.")
+            return
+        newest = max(1, round(NEWEST * len(studied)))
+        older, measured = studied[:-newest], studied[-newest:]
+        held = max(1, round(HELD * len(older)))
+        fit = head.train(
+            [one.example for one in older[:-held]],
+            [one.cases[name] for one in older[-held:]],
+            self._seed,
+            tick=self._epoch,
+        )
+        self._check()
+        self._progress(Progress("measure", 0, len(measured)))
+        gain = _gain(fit.scorer, measured)
+        active = _gain(in_use, measured) if in_use is not None else None
+        promoted, reason = decided(gain, active)
+        self._note(
+            trained=len(older) - held,
+            epoch=fit.epoch,
+            measured=len(measured),
+            sigma=_percent(gain.sigma),
+            scorer=_percent(gain.scorer),
+            margin=_percent(1.96 * gain.error) if np.isfinite(gain.error) else None,
+            active=_percent(active.scorer) if active else None,
+            promoted=promoted,
+            reason=reason,
+        )
+        self._shadow(beside, studied)
+        if not self._dry_run:
+            self._keep(fit.scorer, promoted)
+
+    def _keep(self, scorer: EdgeScorer, promoted: bool) -> None:
+        figures = {name: value for name, value in asdict(self._report).items() if name != "promoted"}
+
+        def unit() -> int:
+            with self._store.writing() as conn:
+                id = training.store_model(conn, self._kind, self._at, scorer.packed(), figures)
+                if promoted:
+                    training.promote(conn, id)
+            return id
+
+        self._note(model=self._write(unit))
+
+    def _shadow(self, made: Model | None, studied: Sequence[_Studied]) -> None:
+        """Measures the newest scorer that is not used by the questions that were asked after it was made."""
+        scorer = self._unpacked(made)
+        since = [one for one in studied if made and one.t > made.t]
+        if scorer is not None and since:
+            gain = _gain(scorer, since)
+            self._note(shadow=_percent(gain.scorer), shadow_sigma=_percent(gain.sigma))
+
+    def _unpacked(self, model: Model | None) -> EdgeScorer | None:
+        return unpacked(model, self._serving.embedder.dimension)
+
+    # Labels ---------------------------------------------------------------------------------------------------
+
+    def _studied(
+        self, lessons: Sequence[Lesson], asked: dict[int, list[Label]], head: Head, others: Sequence[HeadName]
+    ) -> list[_Studied]:
+        """Every lesson with something for `head` to learn, in the order of time, as the `others` see it, too; and its
+        labels written."""
+        found: list[_Studied] = []
+        waiting: list[tuple[Lesson, list[Label]]] = []
+        counted: dict[str, int] = {}
+        reached = needed = 0
+        with self._store.reading() as conn:
+            ids = [lesson.trace_id for lesson in lessons]
+            before, noted = Before(conn, self._serving, ids), training.taught(conn, ids)
+            refined = training.labels(conn, ids)
+        for number, lesson in enumerate(lessons):
+            self._check()
+            self._progress(Progress("label", number, len(lessons)))
+            with self._store.reading() as conn:
+                again = self._again(conn, lesson, before)
+                before.learn(conn, lesson.trace_id, noted.get(lesson.trace_id, []))
+                if again is None:
+                    continue
+                told = labelling.told(lesson, again.near)
+                seen = {name: self._heads[name].see(again) for name in dict.fromkeys([head.name, *others])}
+            by_model = asked.get(lesson.trace_id) or [
+                label for label in refined.get(lesson.trace_id, ()) if label.origin == "model"
+            ]
+            for label in (*told, *by_model):
+                counted[label.origin] = counted.get(label.origin, 0) + 1
+            one = _study(lesson, again, head.name, seen, [*told, *by_model])
+            if one is not None:
+                found.append(one)
+                reached += int(one.cases[head.name].needed.sum())
+                needed += one.cases[head.name].total
+            if not {label.origin for label in told if label.y or label.origin == "random"} <= lesson.labelled:
+                waiting.append((lesson, told))
+            if len(waiting) >= PIECE:
+                self._label(waiting)
+        self._label(waiting)
+        self._note(labels=dict(sorted(counted.items())), reached=_percent(reached / needed) if needed else None)
+        return found
+
+    def _label(self, waiting: list[tuple[Lesson, list[Label]]]) -> None:
+        """Writes labels that traces tell, and empties the list."""
+        pieces = list(waiting)
+        waiting.clear()
+        if self._dry_run or not pieces:
+            return
+
+        def unit() -> None:
+            with self._store.writing() as conn:
+                for lesson, told in pieces:
+                    training.put_labels(conn, lesson.trace_id, ("citation", "feedback", "shown", "random"), told)
+
+        self._write(unit)
+
+    def _refined(self, lessons: Sequence[Lesson]) -> dict[int, list[Label]]:
+        """Asks the model about the newest lessons that it has not seen; what it said, by trace."""
+        found: dict[int, list[Label]] = {}
+        if self._refining is None:
+            return found
+        for lesson in reversed(lessons):
+            if self._refining.done:
+                break
+            if "model" in lesson.labelled:
+                continue
+            self._check()
+            said = self._refining.labels(lesson)
+            self._note(calls=self._refining.calls, calls_ended=self._refining.ended)
+            if said is None:
+                continue
+            found[lesson.trace_id] = said
+            if not self._dry_run:
+                self._write(lambda lesson=lesson, said=said: self._put(lesson, said))  # type: ignore[misc]
+        return found
+
+    def _put(self, lesson: Lesson, said: Sequence[Label]) -> None:
+        with self._store.writing() as conn:
+            training.put_labels(conn, lesson.trace_id, ("model",), said)
+
+    def _again(self, conn: Connection, lesson: Lesson, before: Before) -> Revisit | None:
+        """The question again; None if its trace is gone."""
+        try:
+            trace = traces.get(conn, lesson.trace_id)
+        except LookupError:
+            return None
+        return self._revisiting.visit(conn, trace, before.fires(lesson.trace_id))
+
+    def _epoch(self, epoch: int) -> None:
+        self._check()
+        self._progress(Progress("train", epoch, 0))
+
+    def _check(self) -> None:
+        if self._cancelled():
+            raise _CancelledError
+
+    def _note(self, **figures: Any) -> None:
+        self._report = replace(self._report, **figures)

@@ -1,0 +1,113 @@
+"""What a word is, in any script: how a text is read for full text, and a question for the words to look up.
+
+Full text splits at spaces and ignores the accents of Latin letters only. So what is written without spaces (Chinese,
+Japanese, Thai ...) and Korean, whose particles cling to their words, is read as short overlapping pieces; Greek and
+Semitic vowel marks, which writers leave out at will, are dropped; and so is what Arabic and Hebrew put before a noun.
+Text and question are read alike. Latin, Cyrillic and Indic texts are read as they are, but for the letters that SQLite
+does not know to be accented ones.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from memory.text.unicode import LETTERS, composed
+
+_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HIRAGANA, _KATAKANA, _HANGUL = "\u3041-\u3096\u309d-\u309f", "\u30a1-\u30fa\u30fc-\u30ff", "\uac00-\ud7a3"
+_THAI, _LAO, _BURMESE = "\u0e01-\u0e3a\u0e40-\u0e4e", "\u0e81-\u0edf", "\u1000-\u1049\u1050-\u109f"
+_PIECED = (_HAN, _HIRAGANA, _KATAKANA, _HANGUL, _THAI, _LAO, _BURMESE, "\u1780-\u17d3")  # the last is Khmer
+SYLLABLES, SOUNDS = 2, 3  # characters of a piece, where a character is a syllable or a word, and where it is a sound
+
+# Python's \w has no vowel signs; without them Hindi and Thai words would fall apart.
+_SIGNS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
+    "\u0900-\u0963\u0966-\u0df3\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u1056-\u109d"
+    "\u17b4-\u17d3\u200c\u200d\u3099\u309a"
+)
+WORD = re.compile(rf"[\w{_SIGNS}]+")
+LETTER = rf"(?:[^\W\d_]|[{_SIGNS}])"
+
+UNSPACED = re.compile(f"[{''.join(_PIECED)}]+")
+_RUN = re.compile("|".join(f"[{script}]+" for script in _PIECED))
+_SEMITIC = "\u0590-\u05ff\u0610-\u061a\u0620-\u065f\u066e-\u06d3"
+_GREEK = "\u0370-\u03ff\u1f00-\u1fff"
+_OTHER = re.compile(rf"[{_GREEK}{_SEMITIC}{''.join(_PIECED)}\u1100-\u11ff\u0401\u0451\uff01-\uffdc]")
+_MARKED = re.compile(rf"[{_GREEK}{_SEMITIC}\u0401\u0451\u0300-\u036f]+")
+_SEMITIC_LETTERS = str.maketrans("أإآٱىةםןץףך", "اااايهמנצפכ", "ـ")
+_ARTICLE = re.compile(r"\b(?:[وف]?[بك]?ال|[وف]?لل)(?=[\u0620-\u064a]{3})")
+# Article and prepositions, and with them any letters like them, so that a word is the same with and without.
+_HEBREW = re.compile(r"\b[והבלכמש]+(?=[\u05d0-\u05ea]{3})")
+_LETTERS = re.compile(f"[{''.join(map(chr, LETTERS))}]")
+
+
+class Term(str):
+    """A word to look up, with the other `forms` it may stand in; a form that ends in * stands for all words that begin
+    so. Each is looked up beside the word itself.
+    """
+
+    __slots__ = ("forms",)
+    forms: tuple[str, ...]
+
+    def __new__(cls, word: str, forms: tuple[str, ...] = ()) -> Term:
+        term = super().__new__(cls, word)
+        term.forms = forms
+        return term
+
+
+def reading(text: str) -> str:
+    """`text` as full text reads it; the same object if that is the text itself."""
+    if text.isascii():
+        return text
+    text = composed(text)
+    if _LETTERS.search(text):
+        text = text.translate(LETTERS)
+    if not _OTHER.search(text):
+        return text
+    return _RUN.sub(lambda run: f" {' '.join(_pieces(run[0], rest=True))} ", _plain(text))
+
+
+def words(text: str) -> Iterator[str]:
+    """The words of a question or a text in order, lower case, each as it can be looked up.
+
+    A piece that is too short to be one, as a lone Chinese character, is a Term that stands for all that begin with it.
+    """
+    if text.isascii() or not _OTHER.search(text := composed(text)):
+        yield from WORD.findall(text.lower())
+        return
+    for word in WORD.findall(_plain(text).lower()):
+        place = 0
+        for run in _RUN.finditer(word):
+            if run.start() > place:
+                yield word[place : run.start()]
+            full = _size(run[0])
+            for piece in _pieces(run[0]):
+                yield piece if len(piece) == full else Term(piece, (f"{piece}*",))
+            place = run.end()
+        if place < len(word):
+            yield word[place:]
+
+
+def _plain(text: str) -> str:
+    """`text` without what is dropped, uncut."""
+    return _HEBREW.sub("", _ARTICLE.sub("", _MARKED.sub(_unmarked, unicodedata.normalize("NFKC", text))))
+
+
+def _size(run: str) -> int:
+    return SOUNDS if run[0] < "\u2000" else SYLLABLES
+
+
+def _pieces(run: str, rest: bool = False) -> Iterator[str]:
+    """The overlapping pieces of a run; with `rest` also its last characters, so that each begins some piece."""
+    size = _size(run)
+    last = len(run) - size
+    yield from (run[i : i + size] for i in range(max(1, last + 1)))
+    if rest:
+        yield from (run[i:] for i in range(max(1, last + 1), len(run)))
+
+
+def _unmarked(match: re.Match[str]) -> str:
+    bare = "".join(c for c in unicodedata.normalize("NFD", match[0]) if not unicodedata.combining(c))
+    return bare.translate(_SEMITIC_LETTERS)

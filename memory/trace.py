@@ -1,0 +1,148 @@
+"""What is kept of a question that was asked, and what can be said of its answer afterwards, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, get_args
+
+from memory.answering.budget import Allowance
+from memory.nouns import Answer, Citation, Effort, Episode, Fact, Scope, Trace
+
+Opinion = Literal["good", "bad"]
+OPINIONS: dict[str, int] = {"good": 1, "bad": -1}  # of an answer, as they are stored
+
+
+def opinion(stored: int | None) -> Opinion | None:
+    """What a person said of an answer, of how it is stored."""
+    return next((one for one in get_args(Opinion) if OPINIONS[one] == stored), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a question was asked, which is what it takes to ask it again. `now` is what "last week" in it is seen from,
+    None for the time it was asked at; `searched` is what was searched for in its place, where it followed another
+    question; `newest` the newest episode that there was."""
+
+    as_of: datetime | None = None
+    within: Scope | None = None
+    now: datetime | None = None
+    effort: Effort = "normal"
+    searched: str = ""
+    newest: int = 0
+
+
+PLAIN = Plan()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A stored trace as a list shows it. `no_answer` is None if the question was only a recall; `tier` is how far it
+    went (`memory.retrieval.route`); `read` and `written` are tokens of all calls of models; `model` wrote the
+    answer, "" if none did; `parent` is the trace of the question that this one asks again; `verdict` is what the person
+    said of it."""
+
+    id: int
+    at: datetime
+    question: str
+    no_answer: bool | None = None
+    tier: str = "R2"
+    calls: int = 0
+    read: int = 0
+    written: int = 0
+    ms: float = 0.0
+    model: str = ""
+    parent: int | None = None
+    verdict: Opinion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A stored trace, whole. `answer` is None if the question was only a recall."""
+
+    asked: Asked
+    plan: Plan
+    trace: Trace
+    answer: Answer | None
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What one citation rests on: the place of its passage among those that were shown (1 is the best, None if it was
+    not), its score as a share of the best, the scores by channel that this was made from, and the facts that are read
+    out of the words it quotes."""
+
+    citation: Citation
+    place: int | None = None
+    score: float | None = None
+    channels: Mapping[str, float] = field(default_factory=dict)
+    facts: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """What an answer rests on. `chain`: the ways that join its lines, `Free Guy -> [2] -> Shawn Levy -> [3]`;
+    `reasons`: why the question went further than a search, a sentence for each time it did; `gaps`: what spoke against
+    what had been found; `shown`: how many episodes there were to answer from; `allowed`: what it might take."""
+
+    traced: Traced
+    used: tuple[Used, ...]
+    chain: tuple[str, ...]
+    reasons: tuple[str, ...]
+    gaps: tuple[str, ...]
+    shown: int
+    allowed: Allowance
+
+
+Cut = Literal[
+    "used",
+    "gone",
+    "later",
+    "scope",
+    "time",
+    "not_proposed",
+    "ranked",
+    "room",
+    "replaced",
+    "threshold",
+    "lines",
+    "model",
+]
+"""What became of a passage that holds the words asked about.
+
+used: the answer cites it; gone: its source was removed, or no longer says so; later: it is new, or stands better, since
+the question was asked; scope: outside the part of the memory that was asked; time: outside the time that the question
+speaks of; not_proposed: neither full text nor vectors found it; ranked: found, but too many were better; room: there
+was no room for it in what a model reads; replaced: a newer fact took its place; threshold: nothing that was found is
+surely about the question; lines: other lines answered better; model: a model had it and did not use it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A passage that holds the words, its best line for them, what became of it, and why in a sentence. `place` among
+    the `of` episodes that were ranked, from 1; `by` is the newer fact that took its place, `since` when."""
+
+    episode: Episode
+    quote: str
+    line: int | None
+    cut: Cut
+    reason: str
+    place: int | None = None
+    of: int = 0
+    score: float | None = None
+    channels: Mapping[str, float] = field(default_factory=dict)
+    by: Fact | None = None
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """Why an answer does not hold these words: the nearest passages that do, the nearest first; `missing` are those of
+    the words that stand nowhere in the memory."""
+
+    asked: Asked
+    words: str
+    lost: tuple[Lost, ...] = ()
+    missing: tuple[str, ...] = ()

@@ -1,0 +1,239 @@
+"""Answers in the shape of their question, without a model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memory import Memory
+from memory.answering.briefing import LINES
+from memory.answering.candidates import Line
+from memory.answering.selection import dated
+from memory.nouns import Answer, Episode, Source
+from plugins import manager
+from plugins.readers import documents
+
+NOTES = (
+    ("2023-01-09", "Team", "Standup 9:30, 15 minutes, cameras optional. We are in the small room."),
+    ("2023-09-11", "Retro", "Standup moves to 10:00 starting tomorrow. The cake was eaten."),
+    ("2024-05-06", "Status", "The standup is async from now on, in the channel #ship. Nobody complained."),
+    ("2025-01-21", "Postmortem", "The standup is a live call again, 9:45. It was the certificate."),
+    ("2023-02-01", "Ana", "Ana Silva lives in Utrecht. She repairs violins."),
+    ("2024-03-02", "Move", "Ana Silva moved to Leipzig. Ana Silva works at Lumen."),
+    ("2024-06-01", "Lake", "Ana Silva swam across the Cospudener See in 54 minutes."),
+    ("2024-08-01", "Bo", "Bo Lind lives in Riga. Bo is a baker."),
+    ("2024-09-01", "Books", "I read the novel Solaris by Stanislaw Lem on the train."),
+    ("2024-10-01", "Books again", "I read the novel Dune on the sofa, all of it."),
+    ("2024-11-01", "More", "I read the novel Emma in bed with a cold."),
+    ("2025-10-02", "Good news", "It is done: Cleo is tech lead as of yesterday."),
+    ("2025-10-05", "Umzug", "Greta Holm wohnt jetzt in Kiel und arbeitet bei der Werft."),
+)
+
+
+@pytest.fixture
+def life(fresh: Memory) -> Memory:
+    for day, title, text in NOTES:
+        fresh.remember(text, title=title, source=f"/{title}.md", at=datetime.fromisoformat(day).replace(tzinfo=UTC))
+    return fresh
+
+
+def answered(memory: Memory, question: str) -> Answer:
+    *_, answer = memory.ask(question)
+    assert isinstance(answer, Answer)
+    lines = [line for line in answer.text.splitlines() if line.startswith("- ")]
+    assert all(f"[{citation.n}]" in answer.text for citation in answer.citations)
+    assert answer.no_answer or len(answer.citations) >= len(lines) > 0
+    return answer
+
+
+def lines(memory: Memory, question: str) -> list[str]:
+    return answered(memory, question).text.splitlines()
+
+
+def test_when_it_changed_says_the_day_that_yesterday_was(life: Memory) -> None:
+    assert lines(life, "When did Cleo become tech lead?")[0] == (
+        "- It is done: Cleo is tech lead as of yesterday. (yesterday: 2025-10-01, written 2025-10-02) [1]"
+    )
+
+
+def test_when_it_changed_says_when_a_sentence_was_written(life: Memory) -> None:
+    (line,) = [one for one in lines(life, "When did I read Emma?") if "Emma" in one]
+    assert "(written 2024-11-01)" in line
+    (line,) = [one for one in lines(life, "Where did I read Emma?") if "Emma" in one]
+    assert "written" not in line, "other questions show the sentence alone"
+
+
+def test_a_fact_shows_the_day_that_its_sentence_names_and_it_does_not() -> None:
+    quote = "Invoices dated on or after 1 October 2024 are paid within 45 days."
+    none = frozenset[str]()
+    at = datetime(2024, 9, 16, tzinfo=UTC)
+    episode = Episode(1, Source(1, "/a.eml", "file", "Terms", "mail"), 0, "Terms", quote, at)
+    told = Line(episode, 1, 0, quote, "Fenix, term: 45 days (as of 2024-09-16)", none, none, none, 1.0, 1.0, 1.0, 0)
+    assert dated(told).shown == f'Fenix, term: 45 days (as of 2024-09-16): "{quote}"'
+    known = replace(told, shown="Fenix, term: 45 days (since 2024-10-01)")
+    assert dated(known) == known
+
+
+def test_the_course_of_something_is_told_by_time(life: Memory) -> None:
+    told = lines(life, "How has the standup changed over the years?")
+    at = [[n for n, line in enumerate(told) if value in line][:1] for value in ("9:30", "10:00", "async", "9:45")]
+    assert all(at) and at == sorted(at)
+
+
+def test_a_list_has_a_line_from_each_passage(life: Memory) -> None:
+    text = answered(life, "Which novels did I read?").text
+    assert all(title in text for title in ("Solaris", "Dune", "Emma")) and "earlier" not in text
+
+
+def test_what_was_before_stands_behind_what_changed(life: Memory) -> None:
+    first, second, *_ = lines(life, "When did Ana Silva move?")
+    assert first == "- Ana Silva moved to Leipzig (as of 2024-03-02) [1]"
+    assert second == "- earlier: Ana Silva lives in Utrecht. (written 2023-02-01) [2]"
+
+
+def test_what_is_counted_is_shown_and_no_number_is_made_up(life: Memory) -> None:
+    text = answered(life, "How many novels did I read?").text
+    assert all(title in text for title in ("Solaris", "Dune", "Emma"))
+    assert "three" not in text and " 3 " not in text
+
+
+def test_a_comparison_begins_with_a_line_of_each_side(life: Memory) -> None:
+    first, second, *_ = lines(life, "Which of Ana Silva and Bo Lind lives in Riga?")
+    assert {"Ana" in first or "Ana" in second, "Bo" in first or "Bo" in second} == {True}
+    assert ("Ana" in first) != ("Ana" in second)
+
+
+def test_two_questions_get_an_answer_each_numbered_through(life: Memory) -> None:
+    answer = answered(life, "Where does Bo Lind live and when did Ana Silva move?")
+    first, second = answer.text.split("\n\n")
+    assert first.startswith("Where does Bo Lind live?\n- Bo Lind lives in Riga (as of 2024-08-01) [1]")
+    assert second.startswith("When did Ana Silva move?\n- Ana Silva moved to Leipzig (as of 2024-03-02) [")
+    assert [one.n for one in answer.citations] == list(range(1, len(answer.citations) + 1))
+
+
+def test_of_two_questions_the_one_that_is_not_known_is_said(life: Memory) -> None:
+    answer = answered(life, "Where does Bo Lind live and who is Zenobia?")
+    assert answer.text.endswith("There is nothing in your memory about: Who is Zenobia?") and not answer.no_answer
+    assert answered(life, "Who is Zenobia and who is Xerxes?").no_answer
+
+
+def test_a_briefing_tells_what_holds_and_what_was_before(life: Memory) -> None:
+    answer = answered(life, "What do I know about Ana Silva?")
+    assert "Ana Silva lives in Leipzig (as of 2024-03-02, before that: Utrecht) [" in answer.text
+    assert "Ana Silva works at Lumen" in answer.text and "54 minutes. (2024-06-01)" in answer.text
+    assert "Riga" not in answer.text and "standup" not in answer.text.lower()
+    assert len(answer.text.splitlines()) <= LINES
+    assert len({(one.episode_id, one.quote) for one in answer.citations}) >= 3
+
+
+def test_a_short_name_means_the_only_one_who_has_it(life: Memory) -> None:
+    assert "Ana Silva works at Lumen" in answered(life, "Ana?").text
+    life.remember("Ana Duarte lives in Lyon.", source="/other.md", at=datetime(2024, 1, 1, tzinfo=UTC))
+    text = answered(life, "Ana?").text
+    assert "before that" not in text, "which of the two is meant is not known"
+
+
+def test_a_briefing_as_of_then_knows_nothing_later(life: Memory) -> None:
+    *_, answer = life.ask("Who is Ana Silva?", as_of=datetime(2023, 6, 1, tzinfo=UTC))
+    assert isinstance(answer, Answer)
+    assert "Utrecht" in answer.text and "Leipzig" not in answer.text and "before" not in answer.text
+
+
+def test_a_briefing_in_german(life: Memory) -> None:
+    assert "Kiel" in answered(life, "Was weiß ich über Greta Holm?").text
+
+
+@pytest.mark.parametrize("question", ["Who is Ana Duarte?", "What do I know about Zenobia?", "Zenobia?"])
+def test_nothing_is_said_of_somebody_who_is_not_known(life: Memory, question: str) -> None:
+    answer = answered(life, question)
+    assert answer.no_answer and not answer.citations
+
+
+@pytest.mark.parametrize("question", ["Who is Ana?", "How has it changed?", "Which books did I read?", "Ana or Bo?"])
+def test_an_empty_memory_says_so(fresh: Memory, question: str) -> None:
+    assert answered(fresh, question).no_answer
+
+
+def test_a_briefing_without_any_facts_has_the_note_of_it_first(fresh: Memory) -> None:
+    notes = Path(__file__).parents[3] / "examples" / "notes"
+    plugins = manager.load()
+    for file in sorted(path for path in notes.rglob("*") if path.is_file()):
+        fresh.remember_many(documents(plugins, file, file.read_bytes(), file.stat()))
+    told = lines(fresh, "What do I know about Beatrice?")
+    assert "second-order Fresnel lens" in told[0]
+    assert any("£11,200" in line for line in told) and any("Ferelith" in line for line in told)
+    assert not any(line.startswith("- tags") for line in told)
+
+
+LISTS = (
+    (
+        "Books I read",
+        "- 2024-03-02: Nine Doors\n- 2025-06-28: The Glass Map by Mirela Costin\n- 2025-12-11: Winter Orchard",
+    ),
+    ("Zoe Larsen", "Boss since July. Allergic to peanuts. Plays chess on Thursdays."),
+    ("2 May", "Swam at the Marsh Pool with Zoe."),
+    ("9 May", "Swam at the Marsh Pool alone, 40 lengths."),
+    ("Magpie", "The old engine.\n\nKnown bugs:\n- rounding of credit notes\n- reminders twice\n- leap days"),
+    ("Packing list", "- passport\n- charger\n- rain jacket\n- aspirin"),
+)
+
+
+@pytest.fixture
+def lists(fresh: Memory) -> Memory:
+    for day, (title, text) in enumerate(LISTS, 1):
+        at = datetime(2026, 5, day, tzinfo=UTC)
+        fresh.remember(f"# {title}\n{text}", title=title, source=f"/{day}.md", at=at)
+    return fresh
+
+
+def test_a_list_that_stands_in_a_note_is_shown_whole_and_in_its_order(lists: Memory) -> None:
+    assert lines(lists, "Which books did I read?") == [
+        "- 2024-03-02: Nine Doors [1]",
+        "- 2025-06-28: The Glass Map by Mirela Costin [2]",
+        "- 2025-12-11: Winter Orchard [3]",
+    ]
+
+
+def test_of_a_list_only_the_items_of_the_time_that_is_asked_of(lists: Memory) -> None:
+    told = "\n".join(lines(lists, "How many books did I read in 2025?"))
+    assert "Glass Map" in told and "Winter Orchard" in told and "Nine Doors" not in told
+
+
+def test_of_a_list_only_the_items_that_hold_what_is_asked(lists: Memory) -> None:
+    told = lines(lists, "Which books by Mirela Costin did I read?")
+    assert "Glass Map" in told[0] and "Nine Doors" not in told[0]
+
+
+def test_a_line_or_a_heading_above_a_list_is_answered_with_all_that_stands_below(lists: Memory) -> None:
+    bugs = ["- rounding of credit notes [1]", "- reminders twice [2]", "- leap days [3]"]
+    assert lines(lists, "What are the known bugs of Magpie?") == bugs
+    things = ["- passport [1]", "- charger [2]", "- rain jacket [3]", "- aspirin [4]"]
+    assert lines(lists, "What is on the packing list?") == things
+
+
+def test_how_often_shows_the_day_of_each_time(lists: Memory) -> None:
+    told = lines(lists, "How often did I swim at the Marsh Pool?")
+    assert sorted(line[-23:-5] for line in told[:2]) == ["written 2026-05-03", "written 2026-05-04"]
+
+
+def test_a_line_that_names_nobody_is_shown_under_whose_name_it_stands(lists: Memory) -> None:
+    assert lines(lists, "Who is my boss?")[0] == "- Zoe Larsen: Boss since July. [1]"
+    assert not lines(lists, "What is Zoe allergic to?")[0].startswith("- Zoe Larsen:"), "the question says it"
+
+
+def test_a_day_that_a_sentence_names_is_not_told_twice() -> None:
+    at = datetime(2026, 5, 1, tzinfo=UTC)
+    episode = Episode(1, Source(1, "/a.md", "note", "a", "text"), 0, "a", "words", at)
+    none = frozenset[str]()
+    said = "Switched to Debian on 22 January 2026."
+    line = Line(episode, 1, 0, said, said, none, none, none, 1.0, 1.0, 1.0, 0)
+    assert dated(line).shown == said
+    assert dated(replace(line, quote="Switched.", shown="Switched.")).shown == "Switched. (written 2026-05-01)"
+
+
+def test_a_first_name_brings_the_note_of_who_has_it(lists: Memory) -> None:
+    told = answered(lists, "What do I know about Zoe?").text
+    assert "Allergic to peanuts." in told and "Marsh Pool with Zoe" in told

@@ -1,0 +1,88 @@
+"""When what was found is an answer, and when it only is near one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from memory import Memory
+from memory.answering.confidence import WEIGHTS, confidence, features
+from memory.answering.extractive import extract
+from memory.answering.late_interaction import Likeness
+from memory.answering.scoring import Judge
+from memory.nouns import Answer
+from plugins.embedders.static import StaticEmbedder
+
+NOTES = (
+    "Bo Lindqvist works at Gleistakt as an engineer.",
+    "Pixel the cat got a new vet, Dr. Thoms, around the corner.",
+    "The rent of the flat in Lime Street is 940 euros a month.",
+    "We looked at a split keyboard in the shop.",
+    "Mira's daughter sings in the choir on Fridays.",
+)
+
+
+@pytest.fixture
+def life(fresh: Memory) -> Memory:
+    for number, text in enumerate(NOTES):
+        fresh.remember(text, source=f"note {number}")
+    return fresh
+
+
+def sure(memory: Memory, question: str) -> tuple[float, dict[str, float]]:
+    """The confidence, and what it is made of."""
+    embedder = StaticEmbedder()
+    found = memory._find(question, 10, None, None, None)
+    with memory.store.reading() as conn:
+        judge = Judge(conn, found, embedder)
+        lines = judge.lines({hit.episode.id: hit.episode for hit in found.recall.hits})
+    return confidence(found, lines, judge.scorer), features(found, lines, judge.scorer)
+
+
+@pytest.mark.parametrize(
+    ("answered", "near_miss"),
+    [
+        ("Where does Bo Lindqvist work?", "What is Bo Lindqvist's salary?"),
+        ("What is the rent of the flat in Lime Street?", "What is the rent of the flat in Oak Street?"),
+        ("Who is Pixel's vet?", "What is Pixel's microchip number?"),
+    ],
+)
+def test_a_near_miss_is_less_sure_than_an_answer(life: Memory, answered: str, near_miss: str) -> None:
+    assert sure(life, answered)[0] > sure(life, near_miss)[0]
+
+
+def test_what_nothing_tells_of_is_refused_and_what_a_note_says_is_not(life: Memory) -> None:
+    *_, answer = life.ask("Where does Bo Lindqvist work?")
+    *_, nothing = life.ask("What is the salary of Henrike Olander?")
+    assert isinstance(answer, Answer) and "Gleistakt" in answer.text
+    assert isinstance(nothing, Answer) and nothing.no_answer
+
+
+def test_each_feature_says_what_it_is_named_after(life: Memory) -> None:
+    assert sure(life, "What is Bo Lindqvist's salary?")[1]["attribute"] < 0.5
+    assert sure(life, "What does Bo Lindqvist work as?")[1]["attribute"] == 1, "nobody's property is asked for"
+    assert sure(life, "What does Henrike Olander do?")[1]["named"] < 0.5
+    assert sure(life, "Who is Pixel's vet?")[1]["named"] == 1
+    assert sure(life, "What is the price of the split keyboard?")[1]["kind"] == 0
+    assert sure(life, "What is the rent of the flat in Lime Street?")[1]["kind"] == 1
+    assert set(sure(life, "Who is Pixel's vet?")[1]) == set(WEIGHTS)
+
+
+def test_the_threshold_is_the_least_confidence_of_an_answer(life: Memory) -> None:
+    question = "Where does Bo Lindqvist work?"
+    found, settings = life._find(question, 10, None, None, None), life.settings.answer
+    with life.store.reading() as conn:
+        answer = extract(conn, found, StaticEmbedder(), settings).answer
+        above = replace(settings, threshold=min(1.0, answer.confidence + 0.01))
+        assert not answer.no_answer and 0 < answer.confidence < 1
+        assert extract(conn, found, StaticEmbedder(), above).answer.no_answer
+
+
+def test_words_that_mean_the_same_are_near() -> None:
+    like = Likeness(StaticEmbedder(), ["cost", "live"])
+    near = like.nearest(["price", "office"])
+    assert near[0] > 0.5 > near[1]
+    assert np.array_equal(like.nearest(["live"]), like.nearest(["live"])) and like.nearest(["live"])[1] == 1
+    assert like.nearest([]).tolist() == [0, 0]

@@ -1,0 +1,250 @@
+"""Traces, why and whynot: on a small memory each cut can be made to fall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memory import Memory
+from memory.errors import InvalidInputError, NotFoundError
+from memory.nouns import Answer, Document, Scope
+from memory.protocols import Embedder
+from memory.settings import AnswerSettings, MemorySettings
+from memory.store import conversations
+from memory.trace import Lost
+from tests.fakes import Says
+from tests.memory.answering.conftest import HERE, Desk
+
+HARBOUR = "Where is the harbour office?"
+
+
+def on(day: int, month: int = 1) -> datetime:
+    return datetime(2024, month, day, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(tmp_path: Path, static: Embedder) -> Iterator[Memory]:
+    """Answers come from the three best passages."""
+    settings = MemorySettings(answer=AnswerSettings(episodes=3))
+    with Memory.open(tmp_path / "memory.db", embedder=static, settings=settings) as memory:
+        note(memory, "harbour", "The harbour office is in the Customs House. It smells of tar.")
+        note(memory, "ferry", "The ferry leaves from the harbour at nine.", day=2)
+        note(memory, "room", "My office has a green door and a kettle.", day=3)
+        note(memory, "goat", "A goat called Agathe ate the marmalade.", day=4)
+        note(memory, "choir", "Choir practice is on Tuesday, near the harbour.", day=5)
+        yield memory
+
+
+def note(memory: Memory, name: str, text: str, day: int = 1) -> int:
+    document = Document(f"/notes/{name}.md", text, title=name, kind="file", at=on(day))
+    return memory.remember_many([document])[0].episode_ids[0]
+
+
+def ask(memory: Memory, question: str = HARBOUR, **more: object) -> int:
+    *_, last = memory.ask(question, **more)  # type: ignore[arg-type]
+    assert isinstance(last, Answer) and last.trace_id is not None
+    return last.trace_id
+
+
+def lost(memory: Memory, id: int, words: str) -> Lost:
+    """What became of the nearest passage."""
+    return memory.whynot(id, words).lost[0]
+
+
+# Traces ---------------------------------------------------------------------------------------
+
+
+def test_a_question_is_asked_again_as_it_was_asked(memory: Memory) -> None:
+    first = ask(memory, as_of=on(3), within=Scope(sources=("/notes/harbour.md",)), effort="deep")
+    *_, last = memory.again(first)
+    assert isinstance(last, Answer) and last.trace_id is not None
+    before, after = memory.trace(first), memory.trace(last.trace_id)
+    assert after.asked.parent == first and before.asked.parent is None
+    assert after.plan == before.plan
+    assert (after.plan.as_of, after.plan.effort) == (on(3), "deep")
+    assert after.answer is not None and before.answer is not None
+    assert (after.asked.question, after.answer.text) == (HARBOUR, before.answer.text)
+    assert [one.id for one in memory.traces()] == [last.trace_id, first]
+
+
+def test_a_question_that_followed_another_is_asked_again_by_itself(memory: Memory) -> None:
+    with memory.store.writing() as conn:
+        chat = conversations.create(conn, "Chat", 1)
+        conversations.append(conn, chat, "user", "What did the goat Agathe eat?", 1)
+    first = ask(memory, "And what is she called?", conversation=chat)
+    assert "Agathe" in memory.trace(first).plan.searched
+    *_, last = memory.again(first)
+    assert isinstance(last, Answer) and last.trace_id is not None
+    again = memory.trace(last.trace_id)
+    assert again.asked.question == "And what is she called?"
+    assert again.plan.searched == memory.trace(first).plan.searched
+
+
+@pytest.mark.parametrize("call", ["trace", "why", "again"])
+def test_an_unknown_trace_is_told(memory: Memory, call: str) -> None:
+    with pytest.raises(NotFoundError, match="no trace 77"):
+        getattr(memory, call)(77)
+    with pytest.raises(NotFoundError, match="no trace 77"):
+        memory.whynot(77, "harbour")
+
+
+def test_what_is_forgotten_takes_its_questions_with_it(memory: Memory) -> None:
+    id = ask(memory)
+    memory.forget(source="/notes/harbour.md")
+    assert memory.traces() == []
+    for call in (memory.trace, memory.why, memory.again):
+        with pytest.raises(NotFoundError):
+            call(id)
+
+
+# Why ------------------------------------------------------------------------------------------
+
+
+def test_why_names_what_each_line_was_ranked_by(memory: Memory) -> None:
+    why = memory.why(ask(memory))
+    first = why.used[0]
+    assert first.citation.quote == "The harbour office is in the Customs House."
+    assert (first.place, why.shown) == (1, 3)
+    assert first.channels["lexical"] > 0 and {"vector", "text", "graph"} < set(first.channels)
+    assert (why.reasons, why.allowed.calls) == ((), 4)
+
+
+def test_why_names_the_facts_that_a_line_tells(fresh: Memory) -> None:
+    note(fresh, "Mira", "Mira lives in Utrecht.")
+    why = fresh.why(ask(fresh, "Where does Mira live?"))
+    assert [fact.text for used in why.used for fact in used.facts] == ["Mira lives in Utrecht"]
+
+
+def test_why_tells_what_spoke_against_the_evidence(memory: Memory) -> None:
+    why = memory.why(ask(memory, "Who is Zanzibar?"))
+    assert why.used == () and why.traced.answer is not None and why.traced.answer.no_answer
+    assert "Nothing is known by the name 'Zanzibar'." in why.gaps
+
+
+# Why not --------------------------------------------------------------------------------------
+
+
+def test_what_is_used_is_said_to_be(memory: Memory) -> None:
+    found = lost(memory, ask(memory), "customs house")
+    assert (found.cut, found.reason) == ("used", "The answer rests on it: [1].")
+
+
+def test_words_that_stand_nowhere(memory: Memory) -> None:
+    found = memory.whynot(ask(memory), "the zeppelin")
+    assert (found.lost, found.missing) == ((), ("zeppelin",))
+
+
+def test_no_words_are_refused(memory: Memory) -> None:
+    id = ask(memory)
+    with pytest.raises(InvalidInputError, match="Say which words"):
+        memory.whynot(id, " ?! ")
+
+
+def test_another_line_of_a_passage_answered_less_well(memory: Memory) -> None:
+    found = lost(memory, ask(memory), "tar")
+    assert (found.cut, found.quote, found.place) == ("lines", "It smells of tar.", 1)
+    assert found.reason == (
+        'Its line came 4th of 4, and the answer shows 1. The best is "The harbour office is in the Customs House.".'
+    )
+
+
+def test_a_passage_that_too_many_were_better_than(memory: Memory) -> None:
+    found = lost(memory, ask(memory), "choir")
+    assert (found.cut, found.place, found.of) == ("ranked", 4, 4)
+    assert found.reason == "It was ranked 4 of 4, and the best 3 were looked at."
+
+
+def test_a_passage_that_has_no_word_of_the_question(memory: Memory) -> None:
+    found = lost(memory, ask(memory), "marmalade")
+    assert found.cut == "not_proposed" and found.reason.startswith("It shares no word with the question")
+
+
+def test_a_passage_outside_of_what_was_asked(memory: Memory) -> None:
+    inside = ask(memory, within=Scope(sources=("/notes/harbour.md",)))
+    assert lost(memory, inside, "marmalade").reason == "It lies outside the part of the memory that was asked."
+    before = ask(memory, as_of=on(3))
+    found = lost(memory, before, "marmalade")
+    assert (found.cut, found.reason) == (
+        "scope", "It was written after 2024-01-03, and the question asks how it stood on that day."
+    )  # fmt: skip
+
+
+def test_a_passage_outside_of_the_time_in_the_question(memory: Memory) -> None:
+    found = lost(memory, ask(memory, "What happened on 2 January 2024?", now=on(9)), "marmalade")
+    assert (found.cut, "2 January 2024" in found.reason) == ("time", True)
+
+
+def test_a_passage_that_was_not_there_yet(memory: Memory) -> None:
+    id = ask(memory)
+    note(memory, "new", "The harbour office has moved to the Ice House.", day=6)
+    assert lost(memory, id, "ice").cut == "later"
+
+
+def test_a_passage_whose_source_is_gone(memory: Memory) -> None:
+    id = ask(memory)
+    memory.retire("/notes/goat.md")
+    found = lost(memory, id, "marmalade")
+    assert (found.cut, found.quote, found.line) == ("gone", "A goat called Agathe ate the marmalade.", 1)
+    assert found.reason.startswith("Its source no longer says this since ")
+
+
+def test_a_fact_that_was_replaced_names_the_newer_one(tmp_path: Path, static: Embedder) -> None:
+    settings = MemorySettings(answer=AnswerSettings(lines=1))
+    with Memory.open(tmp_path / "lines.db", embedder=static, settings=settings) as memory:
+        note(memory, "then", "Mira lives in Utrecht.", day=1)
+        note(memory, "now", "Mira lives in Leipzig.", day=9)
+        id = ask(memory, "Where does Mira live?")
+        found = lost(memory, id, "Utrecht")
+    assert (found.cut, found.since) == ("replaced", on(9))
+    assert found.by is not None and found.by.text == "Mira lives in Leipzig"
+    assert found.reason == "A newer fact took its place on 2024-01-09: Mira lives in Leipzig."
+
+
+def test_nothing_that_is_surely_about_it(memory: Memory) -> None:
+    found = lost(memory, ask(memory, "Who is the mayor of Zanzibar?"), "kettle")
+    assert found.cut == "threshold"
+
+
+# With a model ---------------------------------------------------------------------------------
+
+
+def test_what_a_model_read_and_did_not_use(desk: Desk) -> None:
+    desk.note("boat", "The boat is painted black. It was built by Okafor in 1987.")
+    heard = desk.ask("What colour is the boat painted?", lambda _: desk.here)
+    assert heard.answer.model == HERE and heard.answer.trace_id is not None
+    found = lost(desk.memory, heard.answer.trace_id, "Okafor")
+    assert (found.cut, found.reason) == ("model", f"{HERE} read it, and did not use it.")
+
+
+def test_what_a_model_elsewhere_may_not_see(desk: Desk) -> None:
+    desk.note("boat", "The boat is painted black.", policy="any")
+    desk.note("log", "The boat was painted twice, and the colour is a secret.", day=2, policy="local")
+    heard = desk.ask("What colour is the boat painted?", lambda local_only: None if local_only else desk.away)
+    assert heard.answer.trace_id is not None
+    found = lost(desk.memory, heard.answer.trace_id, "secret")
+    assert (found.cut, "must stay on this machine" in found.reason) == ("room", True)
+
+
+def test_what_a_model_wrote_counts_in_its_trace(desk: Desk) -> None:
+    desk.note("boat", "The boat is painted black.")
+    desk.server(HERE).enqueue(Says("It is a secret.", read=500, written=7), Says("NO ANSWER", read=600, written=3))
+    heard = desk.ask("What colour is the boat painted?", lambda _: desk.here, effort="quick")
+    assert heard.answer.trace_id is not None
+    asked = desk.memory.trace(heard.answer.trace_id).asked
+    assert (asked.calls, asked.read) == (1, 500)
+
+
+def test_why_a_question_went_further_and_what_it_took(desk: Desk) -> None:
+    desk.note("boat", "The boat is painted black.")
+    desk.note("shed", "Okafor has a shed where the boat stands. In it is a tin.", day=2)
+    desk.note("tin", "The tin holds marmalade.", day=3)
+    desk.server(HERE).enqueue(Says("NO ANSWER: colour", read=500, written=5))
+    heard = desk.ask("What colour is the boat of Okafor?", lambda _: desk.here)
+    assert heard.answer.trace_id is not None
+    why = desk.memory.why(heard.answer.trace_id)
+    assert why.traced.asked.tier == "R3" and why.traced.asked.calls == len(desk.ollama.chats)
+    assert why.reasons and why.chain == (), "the lines of a chain have other numbers than what a model cites"
+    assert all(used.place is not None and used.score is not None for used in why.used)

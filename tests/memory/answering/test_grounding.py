@@ -1,0 +1,124 @@
+"""What a model wrote against what it cites: claims, citations, names, numbers, dates and other words."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.answering.grounding import CITATION, Proof, check, cited, claims
+
+NOTE = Proof(
+    "Ana moved to Porto on 2024-05-03 and pays 1,250 euros; her sister Mira Okafor stayed in Lisbon. Yesterday we met.",
+    datetime(2024, 5, 10, tzinfo=UTC),
+)
+BOAT = Proof("The boat is painted black and has three sails.\nThe ferry leaves at 7:40.")
+PROOFS = {1: NOTE, 2: BOAT}
+
+
+def test_an_answer_is_cut_into_claims_behind_their_citations() -> None:
+    text = "Ana lives in Porto [1]. She moved in May. [2] [3] You own:\n- a boat [4]\n- a van [5, 6]\nBye"
+    complete, left = claims(text, ended=True)
+    assert [one.strip() for one in complete] == [
+        "Ana lives in Porto [1].", "She moved in May. [2] [3]", "You own:\n- a boat [4]", "- a van [5, 6]",
+    ]  # fmt: skip
+    assert left == "\nBye"
+    assert claims("Yes. Ana lives in Porto [1]", ended=True) == (["Yes. Ana lives in Porto [1]"], "")
+
+
+@pytest.mark.parametrize("begun", ["Ana lives in Porto", "Ana lives in Porto [1", "Ana lives in Porto [1]. "])
+def test_a_claim_waits_for_what_may_still_come(begun: str) -> None:
+    assert claims(begun, ended=False) == ([], begun)
+
+
+@given(st.lists(st.sampled_from(["Ana ", "is. ", "[1]", "[2, 3]", ".", "\n", "3.5 ", "[x]"])), st.integers(1, 9))
+def test_pieces_of_any_size_make_the_same_claims(parts: list[str], size: int) -> None:
+    text = "".join(parts)
+    whole, rest = claims(text, ended=True)
+    found: list[str] = []
+    waiting = ""
+    for start in range(0, len(text), size):
+        complete, waiting = claims(waiting + text[start : start + size], ended=False)
+        found += complete
+    complete, left = claims(waiting, ended=True)
+    assert "".join([*found, *complete, left]) == text == "".join([*whole, rest])
+    assert all(CITATION.search(claim) for claim in [*found, *complete])
+
+
+def test_citations_are_numbers_lists_and_ranges() -> None:
+    assert cited("a [2] b [1, 3]; c [5-7] [2]") == (2, 1, 3, 5, 6, 7)
+    assert len(cited("[1-9999]")) <= 21
+
+
+@pytest.mark.parametrize(
+    "question, claim",
+    [
+        ("Where does Ana live?", "Ana lives in Porto [1]."),
+        ("Where does Ana live?", "**Porto**, since 3 May 2024 [1]."),
+        ("Where does Ana live?", "She relocated to Porto in May 2024 [1]."),
+        ("Where does Ana live?", "According to your notes, Ana lives in Porto [1]."),
+        ("When did Ana move?", "On May 3rd, 2024 [1]."),
+        ("When did we meet?", "You met on 9 May 2024 [1]."),
+        ("On which day did Ana move?", "On the 3rd [1]."),
+        ("Who is it?", "Mira, who is Ana's sister [1]."),
+        ("What is Ana's rent?", "1250 euros [1]."),
+        ("What is Ana's rent?", "€1,250 [1]."),
+        ("Who is Ana's sister?", "Her sister is Mira Okafor [1]."),
+        ("How many sails has the boat?", "It has 3 sails [2]."),
+        ("When does the ferry leave?", "At 07:40 [2]."),
+        ("Does Ana live in Porto?", "Yes [1]."),
+        ("What colour is the boat?", "Black [2]."),
+        ("Tell me of Ana and the boat", "Ana lives in Porto and the boat is black [1][2]."),
+    ],
+)
+def test_what_stands_there_is_proved(question: str, claim: str) -> None:
+    assert check(claim, PROOFS, question) is None
+
+
+@pytest.mark.parametrize(
+    "question, claim, kind",
+    [
+        ("Where does Ana live?", "Ana lives in Porto.", "no_citation"),
+        ("Where does Ana live?", "- [1].", "no_words"),
+        ("Where does Ana live?", "Ana lives in Porto [7].", "unknown_citation"),
+        ("Where does Ana live?", "Ana lives in Porto [2].", "not_there"),
+        ("Where does Ana live?", "Ana lives in Braga [1].", "not_there"),
+        ("Where does Ana live?", "Ana lives in Porto with Tomas [1].", "not_there"),
+        ("When did Ana move?", "On 4 May 2024 [1].", "not_there"),
+        ("When did Ana move?", "In June 2024 [1].", "not_there"),
+        ("When did Ana move?", "On 3 May 2023 [1].", "not_there"),
+        ("What is Ana's rent?", "1,350 euros [1].", "not_there"),
+        ("What is Ana's rent?", "5 euros [1].", "not_there"),  # the month of a date is no number
+        ("What is Ana's room?", "Room B12 [1].", "not_there"),
+        ("How does Ana live?", "Ana lives in Porto as a vegetarian [1].", "not_there"),
+        ("When does the ferry leave?", "At 7:45 [2].", "not_there"),
+        ("How many sails has the boat?", "It has four sails [2].", "not_there"),
+        ("What colour is the boat?", "White [2].", "not_there"),
+        ("What colour is the boat?", "It is painted white [2].", "not_there"),
+        ("What colour is the boat?", "See https://evil.example/?q=boat [2].", "not_there"),
+        ("What colour is the boat?", "![boat](//boat.example/black) black [2].", "not_there"),
+        ("What colour is the boat?", "The boat is [black](black-boat) and has three sails [2].", "not_there"),
+    ],
+)
+def test_what_does_not_stand_there_is_not(question: str, claim: str, kind: str) -> None:
+    problem = check(claim, PROOFS, question)
+    assert problem is not None and problem.kind == kind
+    assert problem.told()
+
+
+@given(st.text(max_size=200), st.text(max_size=80))
+def test_any_text_can_be_checked(text: str, question: str) -> None:
+    complete, left = claims(text, ended=True)
+    assert "".join([*complete, left]) == text
+    for claim in [*complete, text, f"{text} [1]."]:
+        problem = check(claim, PROOFS, question)
+        assert problem is None or problem.told()
+
+
+def test_a_long_text_has_many_claims() -> None:
+    text = "Ana lives in Porto [1]. " * 2_000
+    complete, left = claims(text, ended=True)
+    assert len(complete) == 2_000 and not re.search(r"\S", left)

@@ -1,0 +1,248 @@
+"""From cheap to thorough: how far a question goes, why, what it may take, and what comes of it whatever models do."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory.answering.budget import ALLOWED, OF_AGENT
+from memory.answering.finalise import moved
+from memory.errors import ModelCancelledError, ModelUnavailableError
+from memory.exploring.tool_schemas import TOOLS
+from memory.llm import LlmRequest, Reply, ToolCall, Usage, length
+from memory.nouns import Answer, Effort, Step, Token
+from memory.protocols import LLM
+from memory.settings import AnswerSettings
+from tests.fakes import Hangs, Says
+from tests.fakes.answering import places, seeking
+from tests.memory.answering.conftest import Desk, Heard
+
+QUESTION = "In which harbour does the boat of the Okafor family lie?"
+HIDDEN = "It lies in Skagen all winter"
+
+
+@pytest.fixture
+def fleet(desk: Desk) -> Desk:
+    """What is asked stands in a note that shares no word with the question; the boat's name leads there."""
+    desk.note("family", "The Okafor family has owned the boat Marlin since 1987.")
+    desk.note("Marlin", f"Marlin is a ketch. {HIDDEN}.", day=2)
+    for day in range(3, 28):
+        desk.note(f"log {day}", f"Okafor family boat log {day}: we painted the boat of the family in the harbour.", day)
+    return desk
+
+
+def rungs(heard: Heard) -> list[str]:
+    """Where the question went."""
+    steps = [event for event in heard.events if isinstance(event, Step)]
+    return [str(step.detail["tier"]) for step in steps if step.stage == "route"]
+
+
+def stages(heard: Heard) -> list[str]:
+    return [event.stage for event in heard.events if isinstance(event, Step) and event.stage in ASKING]
+
+
+ASKING = ("compose", "guided", "agent")
+
+
+def test_what_was_found_suffices(fleet: Desk) -> None:
+    fleet.ollama.answer = seeking("1987")
+    heard = fleet.ask("Since when has the Okafor family owned the boat?")
+    assert (rungs(heard), stages(heard)) == (["R2"], ["compose"])
+    assert "1987" in heard.answer.text
+
+
+def test_a_model_picks_where_to_look_and_finds_it(fleet: Desk) -> None:
+    fleet.ollama.answer = seeking("Marlin", "Skagen")
+    heard = fleet.ask(QUESTION)
+    assert rungs(heard) == ["R2", "R3"] and stages(heard)[0] == stages(heard)[-1] == "compose"
+    assert "Skagen" in heard.answer.text and heard.answer.citations[0].title == "Marlin"
+    assert len(fleet.ollama.chats) <= ALLOWED["normal"].calls
+    (rise,) = [event for event in heard.events if isinstance(event, Step) and event.detail.get("tier") == "R3"]
+    assert rise.detail["reason"] == "The model does not find the answer in it."
+    kept = fleet.memory.trace(heard.answer.trace_id or 0)
+    assert (kept.asked.tier, kept.asked.calls) == ("R3", len(fleet.ollama.chats))
+
+
+def test_quick_asks_once(fleet: Desk) -> None:
+    fleet.ollama.answer = seeking("Marlin", "Skagen")
+    heard = fleet.ask(QUESTION, effort="quick")
+    assert (rungs(heard), len(fleet.ollama.chats)) == (["R2"], 1)
+    assert heard.answer.no_answer
+
+
+def test_a_question_of_many_keeps_as_many_passages_where_it_looks_around(fleet: Desk) -> None:
+    shown = []
+    for more in ("", " near Quuxville"):
+        heard = fleet.ask(f"Which boats of the Okafor family were in the harbour{more}?")
+        (first, *_) = (event for event in heard.events if isinstance(event, Step) and event.stage == "route")
+        assert first.detail["enough"] is not bool(more), "nothing is known by that name"
+        (wrote, *_) = (event for event in heard.events if isinstance(event, Step) and event.stage == "compose")
+        shown.append(wrote.detail["passages"])
+    assert shown[1] >= shown[0] > AnswerSettings().episodes
+
+
+def test_deep_goes_on_with_tools(fleet: Desk) -> None:
+    """The model that picks is blind; the one with tools finds it."""
+    sees = seeking("Marlin", "Skagen")
+    fleet.ollama.answer = lambda body: Says("DONE") if places(body) else sees(body)
+    heard = fleet.ask(QUESTION, effort="deep", driver=lambda local_only: fleet.here)
+    assert rungs(heard) == ["R2", "R3", "R4"]
+    assert "Skagen" in heard.answer.text
+    without = fleet.ask(QUESTION, effort="deep")
+    assert "R4" not in rungs(without), "there is no model for tools"
+
+
+def test_a_model_elsewhere_sees_no_place_that_must_stay_here(fleet: Desk) -> None:
+    fleet.note("Marlin", f"Marlin is a ketch. {HIDDEN}. The berth is secret.", day=2, policy="local")
+    fleet.anthropic.answer = seeking("Marlin", "Skagen")
+    heard = fleet.ask(QUESTION, lambda local_only: None if local_only else fleet.away, effort="deep")
+    assert "R3" in rungs(heard)
+    for body in fleet.anthropic.messages:
+        assert "Skagen" not in str(body) and "ketch" not in str(body)
+    assert not heard.answer.citations or heard.answer.model == ""
+
+
+Bad = Callable[[dict[str, Any]], Says]
+BAD: dict[str, Bad] = {
+    "never content": lambda body: Says("NO ANSWER: more") if not places(body) else Says("1, 2, 3"),
+    "no such number": lambda body: Says("9999") if places(body) else Says("NO ANSWER: more"),
+    "no number at all": lambda body: Says("Sure, let me see!") if places(body) else Says("NO ANSWER: more"),
+    "cites what is not there": lambda body: Says("It lies in Skagen [99]."),
+    "another language": lambda body: Says("Das Boot liegt in Hamburg [1]."),
+    "says nothing": lambda body: Says(""),
+}
+
+
+@pytest.mark.parametrize("effort", sorted(ALLOWED))
+@pytest.mark.parametrize("bad", sorted(BAD))
+def test_whatever_a_model_says_the_budget_ends_it(fleet: Desk, bad: str, effort: Effort) -> None:
+    fleet.ollama.answer = BAD[bad]
+    heard = fleet.ask(QUESTION, effort=effort)
+    assert len(fleet.ollama.chats) <= ALLOWED[effort].calls
+    assert "Hamburg" not in heard.answer.text
+    assert heard.answer.no_answer or heard.answer.citations
+    assert heard.answer.no_answer or heard.answer.model or heard.answer.note
+    assert fleet.memory.trace(heard.answer.trace_id or 0).asked.calls == len(fleet.ollama.chats)
+
+
+def test_tools_that_are_not_there_end_in_the_lines(fleet: Desk) -> None:
+    from tests.fakes.server import Calls
+
+    def lost(body: dict[str, Any]) -> Says:
+        if body.get("tools"):
+            return Says("", [Calls("rm_rf", {"path": "/"}), Calls("read_chunk", {"passage": -1})])
+        return Says("1") if places(body) else Says("NO ANSWER: more")
+
+    fleet.ollama.answer = lost
+    heard = fleet.ask(QUESTION, effort="deep", driver=lambda local_only: fleet.here)
+    most = ALLOWED["deep"].calls + OF_AGENT.calls
+    assert len(fleet.ollama.chats) <= most and (heard.answer.no_answer or heard.answer.citations)
+
+
+def test_whoever_does_not_wait_stops_the_model_that_picks(fleet: Desk) -> None:
+    stop = threading.Event()
+
+    def waits(body: dict[str, Any]) -> Says | Hangs:
+        if not places(body):
+            return Says("NO ANSWER: more")
+        stop.set()
+        return Hangs()
+
+    fleet.ollama.answer = waits
+    with pytest.raises(ModelCancelledError):
+        list(fleet.memory.ask(QUESTION, llm=lambda local_only: fleet.here, cancelled=stop.is_set))
+    fleet.ollama.until(lambda server: server.left == 1)
+    assert fleet.ollama.left == 1
+
+
+def test_a_question_of_two_parts_is_answered_by_its_parts(fleet: Desk) -> None:
+    fleet.note("dentist", "Ana Costa's dentist is Doctor Voss.", day=27)
+    fleet.note("home", "Ana Costa lives in Esbjerg.", day=28)
+    heard = fleet.ask("Where does Ana Costa live and who is her dentist?", lambda local_only: None)
+    assert "Esbjerg" in heard.answer.text and "Voss" in heard.answer.text
+
+
+class _Any:
+    """A model that says anything, and reads and writes as much as it may."""
+
+    name, context_tokens, is_local = "fake", 8_000, True
+
+    def __init__(self, says: list[str | None]) -> None:
+        self.says = says
+        self.calls = 0
+
+    def complete(self, request: LlmRequest) -> Reply:
+        self.calls += 1
+        said = self.says[self.calls % len(self.says)]
+        if said is None:
+            raise ModelUnavailableError("gone")
+        if said == "crash":
+            raise ZeroDivisionError("somebody else's model")
+        assert not request.tools or {tool.name for tool in request.tools} == {tool.name for tool in TOOLS}
+        return Reply(said, Usage(length(request), request.max_tokens))
+
+    def stream(self, request: LlmRequest) -> Any:
+        yield self.complete(request)
+
+
+class _Thirsty(_Any):
+    """Collects a passage in every turn, for as long as it may; the answer stands in the first."""
+
+    def complete(self, request: LlmRequest) -> Reply:
+        if not request.tools:
+            shown = request.messages[0].text
+            return Reply("DONE" if request.purpose == "guide" else _cited(shown), Usage(length(request), 20))
+        self.calls += 1
+        call = ToolCall("1", "collect_chunk", {"passage": self.calls - 1})
+        if self.calls == 1:
+            call = ToolCall("1", "vector_search", {"query": "Marlin lies in Skagen", "k": 10})
+        return Reply("", Usage(5_100, request.max_tokens), calls=(call,))
+
+
+def _cited(shown: str) -> str:
+    line = next((line for line in shown.splitlines() if "[" in line and '"Marlin"' in line), "")
+    return f"It lies in Skagen {line[: line.index(']') + 1]}." if line else "NO ANSWER: the harbour"
+
+
+def test_who_searches_leaves_enough_to_answer_from_what_it_found(fleet: Desk) -> None:
+    llm = _Thirsty([])
+    heard = fleet.ask(QUESTION, lambda _: llm, effort="deep", driver=lambda _: llm)
+    assert rungs(heard)[-1] == "R4" and llm.calls > 9
+    assert heard.answer.model == llm.name and "Skagen" in heard.answer.text
+
+
+SAID = st.one_of(
+    st.none(), st.sampled_from(["NO ANSWER: it", "1", "3, 2", "DONE", "Skagen [1].", "x" * 9_000]), st.text()
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(SAID, min_size=1, max_size=5), st.sampled_from(sorted(ALLOWED)))
+def test_no_model_takes_more_than_is_allowed(fleet_of_all: Desk, says: list[str | None], effort: Effort) -> None:
+    llm: LLM = _Any(says)
+    *_, answer = fleet_of_all.memory.ask(QUESTION, llm=lambda _: llm, driver=lambda _: llm, effort=effort)
+    assert isinstance(answer, Answer)
+    asked = fleet_of_all.memory.trace(answer.trace_id or 0).asked
+    agent = OF_AGENT if effort == "deep" else None
+    assert asked.calls <= ALLOWED[effort].calls + (agent.calls if agent else 0)
+    assert asked.read + asked.written <= ALLOWED[effort].tokens + (agent.tokens if agent else 0)
+
+
+@pytest.fixture(scope="session")
+def fleet_of_all(tmp_path_factory: pytest.TempPathFactory, static: Any) -> Any:
+    from memory import Memory
+
+    with Memory.open(tmp_path_factory.mktemp("fleet") / "memory.db", embedder=static) as memory:
+        desk = Desk(memory, None, None, None, None)  # type: ignore[arg-type]
+        for day in range(1, 20):
+            desk.note(f"log {day}", f"The boat of the Okafor family lay in harbour {day}.", day)
+        yield desk
+
+
+def test_all_numbers_of_a_line_move_behind_what_was_cited_before() -> None:
+    assert moved("- She moved [twice] in 2021 [1] [2]\n", 3) == Token("- She moved [twice] in 2021 [4] [5]\n")

@@ -1,0 +1,98 @@
+"""Answers from facts: what holds, what held, and how it changed, with the sentence that tells it as the quote."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory import Memory
+from memory.answering import fact_candidates as facts
+from memory.nouns import Answer
+
+NOTES = (
+    ("2023-09-04", "The fixed desk costs 120 euros a month at Werkraum."),
+    ("2024-03-01", "From 1 April 2024 the fixed desk costs 135 euros a month at Werkraum, until now it was 120."),
+    ("2025-10-21", "The fixed desk goes from 135 to 165 euros a month in November."),
+)
+
+
+@pytest.fixture
+def desk(fresh: Memory) -> Memory:
+    for at, text in (
+        ("2023-01-15", "Lumen's office is in Utrecht."),
+        ("2023-01-20", "Ana lives in Utrecht and likes it."),
+        ("2023-09-03", "Ana moved to Leipzig with two boxes."),
+        ("2024-02-01", "Bo lives in Riga."),
+    ):
+        fresh.remember(text, source=text, at=datetime.fromisoformat(at).replace(tzinfo=UTC))
+    return fresh
+
+
+def answered(memory: Memory, question: str, as_of: str | None = None) -> Answer:
+    moment = datetime.fromisoformat(as_of).replace(tzinfo=UTC) if as_of else None
+    *_, answer = memory.ask(question, as_of=moment)
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def first(answer: Answer) -> str:
+    return answer.text.splitlines()[0]
+
+
+def test_what_holds_now_answers_first(desk: Memory) -> None:
+    answer = answered(desk, "Where does Ana live now?")
+    assert "Leipzig" in first(answer) and "Utrecht" not in first(answer)
+    assert answer.citations[0].quote == "Ana moved to Leipzig with two boxes."
+    assert "2023-09-03" in first(answer), "since when is told with it"
+
+
+def test_what_held_then_answers_a_question_about_then(desk: Memory) -> None:
+    assert "Utrecht" in first(answered(desk, "Where does Ana live?", as_of="2023-05-01"))
+    assert "Leipzig" not in answered(desk, "Where does Ana live?", as_of="2023-05-01").text
+
+
+def test_how_it_changed_is_told_in_order(desk: Memory) -> None:
+    answer = answered(desk, "Which places did Ana live in, in order?")
+    assert first(answer) == (
+        "- Ana lives in: Utrecht (2023-01-20 to 2023-09-03), then Leipzig (as of 2023-09-03) [1] [2]"
+    )
+    assert [citation.quote for citation in answer.citations[:2]] == [
+        "Ana lives in Utrecht and likes it.",
+        "Ana moved to Leipzig with two boxes.",
+    ]
+
+
+def test_an_undone_replacement_no_longer_hides_the_old_fact(desk: Memory) -> None:
+    (revision,) = desk.revisions()
+    desk.undo(revision.id)
+    assert "Utrecht" in answered(desk, "Where does Ana live?").text
+
+
+def test_where_somebody_else_lives_is_not_where_i_do(fresh: Memory) -> None:
+    fresh.remember("Jana lives in Hamburg with her two cats.", source="jana", at=datetime(2024, 1, 1, tzinfo=UTC))
+    fresh.remember("I live in Leipzig now, in a small flat.", source="me", at=datetime(2023, 1, 1, tzinfo=UTC))
+    assert "Leipzig" in first(answered(fresh, "Where do I live?"))
+    assert "Hamburg" in first(answered(fresh, "Where does Jana live?"))
+
+
+def test_what_another_one_does_is_no_answer(desk: Memory) -> None:
+    assert "Riga" in first(answered(desk, "Where does Bo live?"))
+
+
+def test_a_fact_that_has_only_a_name_in_common_with_the_question_stands_back(
+    fresh: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh.remember("Bo Lind works at Lumen.", source="bo", at=datetime(2025, 1, 1, tzinfo=UTC))
+    fresh.remember("The blue kite hangs in the hall.", source="kite", at=datetime(2022, 1, 1, tzinfo=UTC))
+
+    def told(question: str) -> list[str]:
+        return answered(fresh, question).text.splitlines()
+
+    kite, job = "Where is the kite of Bo Lind?", "Where does Bo Lind work?"
+    monkeypatch.setattr(facts, "NAMED_ONLY", 0.0)
+    assert "Lumen" in told(kite)[0]
+    same = told(job)
+    monkeypatch.undo()
+    monkeypatch.setattr(facts, "NAMED_ONLY", 20 * facts.NAMED_ONLY)
+    assert "kite" in told(kite)[0] and told(job) == same

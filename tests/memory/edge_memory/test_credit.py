@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.edge_memory import edges
+from memory.edge_memory.credit import MOST_EDGES, Credit, Used, credit
+from memory.edge_memory.replay import Replayed
+from memory.graph.adjacency import Moment, Walkable
+from memory.graph.arrays import EpisodeRow, Graph, Link, ThesisRow
+from memory.store.schema_first import FIRST_EDGE
+from tests.memory.retrieval.walking import everything, rng_graph
+
+EDGE = FIRST_EDGE
+
+
+def mentioning(
+    episodes: Mapping[int, Mapping[int, int]], links: Sequence[Link] = (), theses: Sequence[ThesisRow] = ()
+) -> Graph:
+    """Episodes (100 and up) that mention objects: episode -> object -> edge."""
+    rows = [
+        EpisodeRow(node, node, 0, None, False, 50, dict.fromkeys(objects, 1), frozenset(), objects)
+        for node, objects in episodes.items()
+    ]
+    objects = sorted({node for mentions in episodes.values() for node in mentions})
+    return Graph.empty().added(rows, [(node, False) for node in objects], theses, links)
+
+
+def walk(graph: Graph) -> Walkable:
+    return Walkable(graph, graph.alive, "ETO", Moment(0, 0))
+
+
+def learnt(graph: Graph, *, grounded: bool = True, no_answer: bool = False, **used: object) -> Credit:
+    return credit(walk(graph), Used(**used), grounded=grounded, no_answer=no_answer)  # type: ignore[arg-type]
+
+
+def test_two_useful_branches_are_both_enhanced_and_the_useless_one_is_penalised() -> None:
+    graph = mentioning({101: {1: EDGE}, 102: {1: EDGE + 1}, 103: {1: EDGE + 2}})
+    found = learnt(graph, named=(1,), shown=(101, 102, 103), useful=(101, 102))
+    assert found.cited == {EDGE: edges.SLOTS, EDGE + 1: edges.SLOTS}
+    assert (found.read, found.unread) == ((101, 102), (103,))
+    assert found.penalised == {EDGE + 2: edges.SHOWN}
+    assert found.shown == (EDGE, EDGE + 1, EDGE + 2)
+
+
+def test_every_edge_of_a_way_counts_and_so_does_every_seed_that_names_it() -> None:
+    # Ana (1) - page 101 - Bo (2) - page 102 - Cy (3) - page 103; Dan (4) stands in 103 as well
+    graph = mentioning({101: {1: EDGE, 2: EDGE + 1}, 102: {2: EDGE + 2, 3: EDGE + 3}, 103: {3: EDGE + 4, 4: EDGE + 5}})
+    assert learnt(graph, named=(1,), useful=(102,)).cited.keys() == {EDGE, EDGE + 1, EDGE + 2}
+    assert learnt(graph, named=(1,), useful=(103,)).cited == {}, "five edges are too far to know how it was found"
+    assert learnt(graph, named=(1, 4), useful=(103,)).cited.keys() == {EDGE + 5}
+    assert learnt(graph, named=(3, 4), useful=(103,)).cited.keys() == {EDGE + 4, EDGE + 5}
+
+
+def test_of_equal_ways_the_one_past_no_hub_counts() -> None:
+    crowd = {1000 + n: {2: EDGE + 1000 + n} for n in range(100)}
+    graph = mentioning({101: {1: EDGE, 2: EDGE + 1, 3: EDGE + 2}, 102: {2: EDGE + 3, 3: EDGE + 4}, **crowd})
+    assert learnt(graph, named=(1,), useful=(102,)).cited.keys() == {EDGE, EDGE + 2, EDGE + 4}
+
+
+def test_what_is_mentioned_everywhere_is_no_way_but_may_be_named() -> None:
+    crowd = {1000 + n: {2: EDGE + 1000 + n} for n in range(MOST_EDGES)}
+    graph = mentioning({101: {1: EDGE, 2: EDGE + 1}, 102: {2: EDGE + 3}, **crowd})
+    assert learnt(graph, named=(1,), useful=(102,)).cited == {}
+    assert learnt(graph, named=(2,), useful=(102,)).cited == {EDGE + 3: edges.HUB_SLOTS}, "it serves many questions"
+
+
+def test_relations_are_ways_and_of_a_cited_fact_they_are_the_last_step() -> None:
+    links = [Link(EDGE + 10, "rel", 1, 2, told=(101,)), Link(EDGE + 11, "rel", 2, 3, told=(101,)),
+             Link(EDGE + 12, "rel", 1, 3, None, -5, told=(101,))]  # fmt: skip
+    graph = mentioning({100: {1: EDGE}, 101: {2: EDGE + 1}, 102: {3: EDGE + 2}}, links)
+    assert learnt(graph, named=(1,), useful=(101,)).cited.keys() == {EDGE + 10, EDGE + 1}
+    assert learnt(graph, named=(1,), useful=(102,)).cited.keys() == {EDGE + 10, EDGE + 11, EDGE + 2}
+    assert learnt(graph, named=(1,), facts=(EDGE + 10,)).cited.keys() == {EDGE + 10}
+    assert learnt(graph, named=(1,), facts=(EDGE + 11,)).cited.keys() == {EDGE + 10, EDGE + 11}
+    assert learnt(graph, named=(1,), facts=(EDGE + 12, EDGE + 99)).cited == {}, "it holds no more, and there is none"
+
+
+def test_a_thesis_leads_to_the_passage_that_asserts_it() -> None:
+    theses = [ThesisRow(200, 101, EDGE + 5, {1: EDGE + 6})]
+    graph = mentioning({101: {2: EDGE}, 102: {1: EDGE + 1}}, theses=theses)
+    assert learnt(graph, named=(1,), useful=(101,)).cited.keys() == {EDGE + 5, EDGE + 6}
+    assert learnt(graph, named=(1,), facts=(200, 201)).cited.keys() == {EDGE + 5, EDGE + 6}
+
+
+def test_without_a_name_the_way_begins_where_the_text_did() -> None:
+    graph = mentioning({101: {1: EDGE}, 102: {1: EDGE + 1}, 103: {2: EDGE + 2}})
+    found = learnt(graph, starts=(101, 102), useful=(101, 102, 103))
+    assert found.cited.keys() == {EDGE, EDGE + 1} and found.read == (101, 102, 103)
+    assert learnt(graph, named=(2,), starts=(101,), useful=(102,)).cited.keys() == {EDGE, EDGE + 1}
+    assert learnt(graph, starts=(101,), useful=(101,)).cited == {}
+
+
+def test_a_way_that_is_known_is_believed() -> None:
+    graph = mentioning({101: {1: EDGE}, 102: {2: EDGE + 1}})
+    found = learnt(graph, named=(1,), useful=(102,), ways={102: (EDGE + 7, EDGE + 1)}, expanded=(EDGE + 7, EDGE + 9))
+    assert found.cited.keys() == {EDGE + 7, EDGE + 1}
+    assert found.penalised == {EDGE + 9: edges.SHOWN} and found.expanded == (EDGE + 7, EDGE + 9)
+
+
+def test_what_is_not_sure_enhances_nothing_and_a_wrong_replay_costs() -> None:
+    graph = mentioning({101: {1: EDGE}, 102: {1: EDGE + 1}})
+    brought = Replayed(followed={EDGE: 0.7})
+    unsure = learnt(graph, grounded=False, named=(1,), shown=(101, 102), useful=(101,), replayed=brought)
+    assert not unsure.grounded and unsure.cited.keys() == {EDGE} and unsure.penalised == {}
+    refused = learnt(graph, no_answer=True, named=(1,), shown=(101, 102), useful=(101,), replayed=brought)
+    assert (refused.grounded, refused.cited, refused.read, refused.shown) == (False, {}, (), ())
+    assert refused.penalised == {EDGE: edges.REPLAYED} and refused.replayed == {EDGE: 0.7}
+    useless = learnt(graph, named=(1,), shown=(101, 102), useful=(102,), replayed=brought)
+    assert useless.penalised == {EDGE: edges.SHOWN} and useless.cited.keys() == {EDGE + 1}
+
+
+def test_nothing_that_the_question_may_not_see_is_touched() -> None:
+    graph = mentioning({101: {1: EDGE, 2: EDGE + 1}, 102: {2: EDGE + 2}})
+    hidden = Walkable(graph, graph.episode_ids != 101)
+    used = Used(named=(1, 2), shown=(101, 102), useful=(101, 102))
+    assert credit(hidden, used, grounded=True, no_answer=False)[1:5] == ({EDGE + 2: edges.SLOTS}, (102,), (), {})
+
+
+@given(st.integers(0, 400))
+def test_ways_are_ways_and_as_short_as_there_are(seed: int) -> None:
+    graph, _ = rng_graph(seed)
+    whole = everything(graph)
+    rng = np.random.default_rng(seed)
+    named = [node for node in sorted(whole) if node < 100 and rng.random() < 0.4]
+    goal = int(rng.choice(graph.episode_ids))
+    cited = credit(walk(graph), Used(named=tuple(named), useful=(goal,)), grounded=True, no_answer=False).cited
+    depth, frontier = {goal: 0}, [goal]
+    for node in frontier:
+        for _, _, other in whole[node]:
+            if other not in depth:
+                depth[other] = depth[node] + 1
+                frontier.append(other)
+    nearest = min((depth[node] for node in named if node in depth), default=99)
+    if nearest > 3:
+        assert cited == {}
+    elif nearest == 1:
+        assert cited.keys() == {edge for edge, _, other in whole[goal] if other in named}
+    else:
+        assert len(cited) == nearest
+        ends = {edge: {node, other} for node, around in whole.items() for edge, _, other in around}
+        at = {goal}
+        for _ in range(nearest):
+            [(edge, at_next)] = [(edge, ends[edge] - at) for edge in cited if ends[edge] & at and edge in cited][:1]
+            cited = {one: slots for one, slots in cited.items() if one != edge}
+            at = at_next
+        assert at <= set(named)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_credit_does_not_depend_on_how_the_graph_was_put_together(order: int) -> None:
+    for seed in range(40):
+        graph, seeds = rng_graph(seed)
+        named = tuple(sorted(int(graph.object_ids[column]) for column in seeds.objects))
+        used = Used(named=named, shown=tuple(graph.episode_ids.tolist()), useful=tuple(graph.episode_ids.tolist()[:2]))
+        again, _ = rng_graph(seed, order=order)
+        backwards = Used(named=named[::-1], shown=used.shown[::-1], useful=used.useful[::-1])
+        one = credit(walk(graph), used, grounded=True, no_answer=False)
+        other = credit(walk(again), backwards, grounded=True, no_answer=False)
+        assert one == other

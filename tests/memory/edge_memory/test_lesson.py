@@ -1,0 +1,124 @@
+"""From a question through a real memory to what its edges remember, and back at the next question."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memory import Memory
+from memory.edge_memory import reinforce
+from memory.edge_memory.activation import Remembered
+from memory.edge_memory.credit import Credit
+from memory.edge_memory.feedback import lesson
+from memory.edge_memory.replay import Replayed, beginnings, replay
+from memory.graph.adjacency import Walkable
+from memory.nouns import Answer, Citation, Document, Trace
+from memory.retrieval.pipeline import Found
+from memory.store import facts, traces
+
+QUESTION, PARAPHRASE = "Where does the brother of Ana Lund live?", "In which place does Ana Lund's brother live?"
+OTHER = "What did Ana Lund cook for the harvest feast in September?"
+
+
+@pytest.fixture
+def memory(fresh: Memory) -> Memory:
+    notes = {
+        "ana": "Ana Lund has a brother, Bo Lund, who left years ago.",
+        "bo": "Bo Lund rents a flat in Malmö near the harbour.",
+        "feast": "For the harvest feast in September Ana Lund cooked plum dumplings.",
+    }
+    filler = {f"day {n}": f"On day {n} it rained and crate {n} went to depot {n % 7}." for n in range(40)}
+    fresh.remember_many([Document(uri, text) for uri, text in (notes | filler).items()])
+    return fresh
+
+
+def of(memory: Memory, uri: str) -> int:
+    [hit] = [hit for hit in memory.recall(uri, k=60).hits if hit.episode.source.uri == uri]
+    return hit.episode.id
+
+
+def answered(memory: Memory, *uris: str, model: str = "a model", confidence: float = 0.9) -> Answer:
+    cited = [Citation(n, of(memory, uri), uri, uri, "words") for n, uri in enumerate(uris, 1)]
+    return Answer("Malmö.", tuple(cited), no_answer=not cited, confidence=confidence, model=model)
+
+
+def found(memory: Memory, question: str) -> Found:
+    return memory._find(question, 10, None, None, None)
+
+
+def learnt(memory: Memory, held: Remembered, question: str, said: Answer, credit: Credit) -> Remembered:
+    query = memory.embedder.embed_query(question)
+    with memory.store.writing() as conn:
+        trace = traces.store(conn, Trace(question), said, 1000)
+        return reinforce.learn(conn, held, 1, trace, query, credit, 1000)
+
+
+def replayed(memory: Memory, held: Remembered, question: str) -> Replayed:
+    seen = found(memory, question)
+    key = held.key(memory.embedder.embed_query(question))
+    assert key is not None
+    starts = (*seen.seeds, *beginnings(seen.graph, seen.start, seen.allowed))
+    return replay(Walkable(seen.graph, seen.allowed, when=seen.start.when), starts, held.fires(key))
+
+
+def test_what_answered_a_question_answers_it_again_in_other_words_and_no_other_one(memory: Memory) -> None:
+    held, said = Remembered.nothing(memory.embedder.dimension), answered(memory, "ana", "bo")
+    for _ in range(2):
+        held = learnt(memory, held, QUESTION, said, lesson(found(memory, QUESTION), said))
+    wanted = {of(memory, "ana"), of(memory, "bo")}
+    assert set(replayed(memory, held, QUESTION).evidence) == wanted
+    assert set(replayed(memory, held, PARAPHRASE).evidence) == wanted
+    assert replayed(memory, held, OTHER).evidence == ()
+    assert memory.check().problems == ()
+
+
+def test_a_wrong_replay_fires_less_each_time_it_leads_to_no_answer(memory: Memory) -> None:
+    held, said = Remembered.nothing(memory.embedder.dimension), answered(memory, "ana", "bo")
+    for _ in range(2):
+        held = learnt(memory, held, QUESTION, said, lesson(found(memory, QUESTION), said))
+    fired = []
+    refusal = answered(memory)
+    for _ in range(4):
+        again = replayed(memory, held, QUESTION)
+        fired.append(sum(again.followed.values()))
+        held = learnt(memory, held, QUESTION, refusal, lesson(found(memory, QUESTION), refusal, again))
+    assert fired[0] > 2 and fired[-1] == 0 and fired == sorted(fired, reverse=True)
+
+
+def test_lines_that_nobody_judged_teach_nothing_by_themselves(memory: Memory) -> None:
+    seen = found(memory, QUESTION)
+    unjudged = lesson(seen, answered(memory, "bo", "ana", model=""))
+    assert not unjudged.grounded and not unjudged.penalised
+    assert unjudged.read == (of(memory, "bo"),) and unjudged.cited, "a person may still call it good"
+    judged = lesson(seen, answered(memory, "bo", "ana"))
+    assert judged.grounded and set(judged.read) == {of(memory, "ana"), of(memory, "bo")} and judged.penalised
+    assert not lesson(seen, answered(memory)).grounded
+
+
+def test_a_question_without_any_known_word_teaches_nothing(memory: Memory) -> None:
+    held, said = Remembered.nothing(memory.embedder.dimension), answered(memory, "ana")
+    credit = lesson(found(memory, QUESTION), said)
+    with memory.store.writing() as conn:
+        trace = traces.store(conn, Trace("??"), said, 1000)
+        silent = np.zeros(memory.embedder.dimension, np.float32)
+        assert reinforce.learn(conn, held, 1, trace, silent, credit, 1000) is held
+        assert conn.execute("SELECT count(*) FROM edge_memory").fetchone() == (0,)
+        roles = dict(conn.execute("SELECT role, count(*) FROM trace_edge GROUP BY role").fetchall())
+    assert roles["cited"] == roles["enhanced"] > 0, "an embedder that knows the words may learn from it"
+
+
+def test_the_facts_that_an_answer_quotes_are_learnt_and_nothing_else_that_its_notes_tell(fresh: Memory) -> None:
+    text = "- Deadline: 14 May 2026\n- Budget: 900 euros\n"
+    fresh.remember_many([Document("survey", text, title="Harbour survey")])
+    [hit] = fresh.recall("harbour survey deadline", k=1).hits
+    quote = hit.episode.text.splitlines()[0]
+    cited = Citation(1, hit.episode.id, "survey", "Harbour survey", quote, passage=hit.episode.text)
+    said = Answer("It is 14 May. [1]", (cited,), model="a model")
+    with fresh.store.reading() as conn:
+        quoted = facts.quoted(conn, said.citations)
+        told = {id for id, *_ in facts.of_episodes(conn, [hit.episode.id])}
+    (of_quote,) = quoted.values()
+    assert 0 < len(of_quote) < len(told)
+    given = lesson(found(fresh, "When is the deadline of the harbour survey?"), said, quoted=quoted)
+    assert told & given.cited.keys() == set(of_quote)
+    assert not told & lesson(found(fresh, "When is the deadline of the harbour survey?"), said).cited.keys()

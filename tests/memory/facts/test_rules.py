@@ -1,0 +1,433 @@
+"""What rules read out of a passage, and above all what they do not."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from types import FrameType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.facts.extraction import OWNER, ToldRelation
+from memory.facts.rules.extract import telling
+from memory.text.sentences import sentences
+
+WRITTEN = datetime(2024, 3, 6, 9, tzinfo=UTC)  # a Wednesday
+DIARY = "2024-03-06"
+
+
+def told(
+    text: str,
+    title: str = DIARY,
+    speaker: str | None = None,
+    properties: Mapping[str, Any] | None = None,
+    first: bool = False,
+    chat: bool = False,
+) -> tuple[ToldRelation, ...]:
+    return telling(text, title, WRITTEN, speaker, properties or {}, first, chat=chat).relations
+
+
+def facts(text: str, title: str = DIARY, **given: Any) -> set[tuple[str, str, str]]:
+    return {(r.subject, r.predicate, r.object) for r in told(text, title, **given) if r.modality == "asserted"}
+
+
+def only(text: str, title: str = DIARY, **given: Any) -> ToldRelation:
+    (relation,) = told(text, title, **given)
+    return relation
+
+
+# Changes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "predicate", "replaced", "value"),
+    [
+        ("I moved from Turin to Genoa last week.", OWNER, "lives in", "Turin", "Genoa"),
+        ("The rent goes from 520 to 560 as of May.", OWNER, "rent", "520", "560"),
+        ("The target was raised from 99.5 to **99.9**.", OWNER, "target", "99.5", "99.9"),
+        ("They raised the fee from 40 to 45 euros.", OWNER, "fee", "40", "45 euros"),
+        ("Dues go up from 60 to 70 in April.", OWNER, "Dues", "60", "70"),
+        ("Switched from Evernote to Joplin, finally.", OWNER, "uses", "Evernote", "Joplin"),
+        ("We moved the meeting from Tuesday to Thursday.", OWNER, "meeting", "Tuesday", "Thursday"),
+        ("Our team is renamed from Comet to **Meteor**.", OWNER, "team", "Comet", "Meteor"),
+        ("Ben now goes by **Ben Ortiz-Hale**.", "Ben", "is called", "Ben", "Ben Ortiz-Hale"),
+        ("The fee is 45 euros a month (was 40).", OWNER, "fee", "40", "45 euros a month"),
+        ("Correction: the fee is 45, not 40.", OWNER, "fee", "40", "45"),
+        ("From April the desk costs 135 euros a month (until now 120).", OWNER, "desk", "120", "135 euros a month"),
+        ("Stipend: $300 per week from May 1 (was 250).", OWNER, "Stipend", "250", "$300 per week"),
+        ("The due date isn't the 12th, it's 21 April.", OWNER, "due date", "12 April", "21 April"),
+        ("Payment is now within 45 days instead of 30 days.", OWNER, "Payment", "30 days", "45 days"),
+        ("Agreed on 15 August for the manuscript instead of 1 June.", OWNER, "manuscript", "1 June", "15 August"),
+        ("I'm no longer vegan. Back to vegetarian, with eggs.", OWNER, "is", "vegan", "vegetarian"),
+        ("- **No longer small business**: regular VAT from now on", OWNER, "is", "small business", "regular VAT"),
+        (
+            "Spare key: not at the office any more, only with Aunt Rosa.",
+            OWNER, "Spare key", "at the office", "with Aunt Rosa",
+        ),
+        ("News from Ana this morning: down from 2 heads to **one**.", OWNER, "News", "2 heads", "one"),
+        ("My weight is 70 kg, down from 72.", OWNER, "weight", "72", "70 kg"),
+        ("Deadline extended to 3 May (from 1 April).", OWNER, "Deadline", "1 April", "3 May"),
+        ("rent: 735 -> 940", OWNER, "rent", "735", "940"),
+        ("Postgres 15 -> 16 over the weekend.", OWNER, "Postgres", "15", "16"),
+        ("The Alba account is closed, use Brenta from now on.", OWNER, "uses", "Alba account", "Brenta"),
+        ("Lea replaced Tom as treasurer.", OWNER, "treasurer", "Tom", "Lea"),
+        ("Lea steps down as treasurer. Lea takes over as secretary.", "Lea", "serves as", "treasurer", "secretary"),
+        ("Old plan: June, in Bari. New plan: May, in Lecce.", OWNER, "plan", "June, in Bari", "May, in Lecce"),
+        (
+            "Invoices are paid within 45 days. This replaces the former 30-day term.",
+            OWNER, "term", "30 days", "45 days",
+        ),
+    ],
+)  # fmt: skip
+def test_a_change_has_its_old_value(text: str, subject: str, predicate: str, replaced: str, value: str) -> None:
+    change = only(text)
+    assert (change.subject, change.predicate, change.replaces, change.object) == (subject, predicate, replaced, value)
+    assert change.modality == "asserted"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The shop is open from 9 to 5.",
+        "We drove from Turin to Genoa.",
+        "From Monday to Friday I am in the office.",
+        "He worked there from 2003 to 2005.",
+        "Before moving to the cup he raced there from 2003 to 2005.",
+        "The move from Turin to Genoa took a day.",
+        "I took the tram instead of the bike.",
+        "A -> B -> C is the path of a request.",
+        "*device* -> Gerät in all manuals",
+        "Room 12 (not 21, I looked).",
+        "He was born there (before 1722).",
+        "It went from bad to worse.",
+        "He was replaced.",
+        "This is not a toy, it is a tool.",
+        "Before his transition from stage to film he sang.",
+        "Iroquois were known as the Five Nations (before 1722).",
+    ],
+)
+def test_what_only_looks_like_a_change_is_none(text: str) -> None:
+    assert [relation for relation in told(text) if relation.replaces] == []
+
+
+# Statements -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("Ana lives in Lisbon.", ("Ana", "lives in", "Lisbon")),
+        ("Ana Reyes has moved to Porto, of all places.", ("Ana Reyes", "lives in", "Porto")),
+        ("I live in Utrecht now.", (OWNER, "lives in", "Utrecht")),
+        ("I work at Lumen.", (OWNER, "works at", "Lumen")),
+        ("[[Ben]] works for Gleis & Co.", ("Ben", "works at", "Gleis & Co")),
+        ("Lumen is based in Oslo.", ("Lumen", "is based in", "Oslo")),
+        ("Glenn left, and I report to Ana Reyes.", (OWNER, "reports to", "Ana Reyes")),
+        ("Ana Reyes started on Monday and I'm now reporting to her.", (OWNER, "reports to", "Ana Reyes")),
+        ("My dentist is Dr. Kaya.", (OWNER, "dentist", "Dr. Kaya")),
+        ("Our rent is 735 euros.", (OWNER, "rent", "735 euros")),
+        ("Standup moves to 10:00 starting tomorrow.", (OWNER, "Standup", "10:00")),
+        ("The rent went up to 900.", (OWNER, "rent", "900")),
+        ("We use Zulip now.", (OWNER, "uses", "Zulip")),
+        ("Ana turned 34 yesterday.", ("Ana", "age", "34")),
+        ("Ana's birthday is 3 May.", ("Ana", "birthday", "3 May")),
+        ("The capital of France is Paris.", ("France", "capital", "Paris")),
+        ("Ana was born on February 26, 1990 in Faro.", ("Ana", "birthday", "February 26, 1990")),
+        ("Netflix costs 13 euros.", ("Netflix", "costs", "13 euros")),
+        ("**Joost Terpstra**, who has been my reviser since May, is quick.", (OWNER, "reviser", "Joost Terpstra")),
+        ("[[Rex]]: new vet round the corner, **Dr. Ada Thoms**.", ("Rex", "vet", "Dr. Ada Thoms")),
+    ],
+)
+def test_a_statement_is_a_fact(text: str, fact: tuple[str, str, str]) -> None:
+    assert fact in facts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Does Ana live in Lisbon?",
+        "If I lived in Lisbon I would swim.",
+        "Maybe I work at Lumen next year.",
+        "I might move to Lisbon.",
+        "I could live here.",
+        "Ana says Ben lives in Oslo.",
+        "Ben's boss is a bore.",
+        "My day is over.",
+        "I live in fear.",
+        "Many moved to Dubai.",
+        "The Secret of Kells is a film.",
+        "> I live in Lisbon.",
+        "```\nAna lives in Lisbon\nport: 8080\n```",
+        '"I live in Lisbon," he wrote.',
+        '"Our era is Freud", it says.',
+        "See https://example.com/a: b for more.",
+        "12:30 lunch with Ana",
+        "Note: buy milk",
+        "TODO: call Ana",
+        "Re: the flat",
+        "PS: bring bread",
+        "I'm living in Aarhus for the month of March.",
+        "Ana went to Oslo.",
+        "Salt: last chapter tomorrow",
+        "x Mum.",
+        "Turkey: the first leg, held in April, was short.",
+        "Legal studies advanced.",
+        "We went to 3 shops.",
+        "Ana moved to 5th Avenue.",
+        "I quit smoking.",
+        "He hired a new bassist, Jason, for the tour.",
+        "Offer for the new year, Kasper came back.",
+        "Price of the Diamant went up to 400.",
+        "- Recipe: serves: 4",
+    ],
+)
+def test_no_fact_is_made_of_what_states_none(text: str) -> None:
+    stays = {(OWNER, "stays in", "Aarhus")}
+    assert facts(text) <= stays
+
+
+@pytest.mark.parametrize(
+    ("text", "modality"),
+    [
+        ("Ana lives in Lisbon?", "question"),
+        ("Maybe the rent goes from 500 to 600.", "hypothesis"),
+        ("Ana lives in Oslo, Ben says.", "hypothesis"),
+        ("I'm going to move from Turin to Genoa.", "plan"),
+        ("The rent goes from 500 to 600.", "asserted"),
+        ("Ana no longer works at Lumen.", "negated"),
+        ("The fee will cost 60, up from 50, from 1 May (was 50).", "asserted"),
+    ],
+)
+def test_modality_is_that_of_the_sentence(text: str, modality: str) -> None:
+    assert {relation.modality for relation in told(text)} == {modality}
+
+
+def test_first_person_is_who_speaks() -> None:
+    assert facts("I live in Faro.", "Re: hello", speaker="Ana Reyes") == {("Ana Reyes", "lives in", "Faro")}
+    assert facts("user: I live in Faro.\nassistant: I live in Oslo.", "a chat") == {(OWNER, "lives in", "Faro")}
+    said = "Ana: I live in Faro.\nBen: nice\nBen: I work at Lumen."
+    assert facts(said, "group", chat=True) == {("Ana", "lives in", "Faro"), ("Ben", "works at", "Lumen")}
+
+
+def test_what_a_machine_answers_is_never_learnt() -> None:
+    text = "user: where do I live?\nassistant: You live in Faro.\n- rent: 735\nThe rent goes from 500 to 600."
+    assert told(text, "a chat") == ()
+
+
+def test_headers_quoted_mails_and_frontmatter_tell_nothing() -> None:
+    head = "From: Ana <ana@mail.example>\nTo: me@mail.example\nSubject: rent\n\n"
+    mail = head + "I live in Faro.\n\nOn Monday Ben wrote:\nI live in Oslo."
+    assert facts(mail, "rent", speaker="Ana", properties={"from": "Ana", "date": "today"}, first=True) == {
+        ("Ana", "lives in", "Faro")
+    }
+    assert told("---\nrent: 735\n---\nA walk.", first=True) == ()
+
+
+@pytest.mark.parametrize("title", ["Old copy of rates", "Invoice template", "2023 in review", "Self review 2024"])
+def test_old_copies_and_reviews_are_not_taken_for_what_holds(title: str) -> None:
+    assert told("rent: 735\n\nI live in Faro.", title) == ()
+
+
+# Fields ---------------------------------------------------------------------------------------
+
+
+def test_a_thing_without_a_name_is_the_note_s_or_its_teller_s() -> None:
+    said = "The rent goes from 500 to 600."
+    assert facts(said, "Flat in Faro") == {("Flat in Faro", "rent", "600")}
+    assert facts(said, "your flat", speaker="Ana") == {("Ana", "rent", "600")}
+    assert facts(said) == {(OWNER, "rent", "600")}
+    assert only(said, "Flat in Faro").cardinality == "one"
+    assert only(said).cardinality == "unknown"  # a diary tells of many things
+    assert facts("Lumen goes from 500 to 600. I like Lumen.", "Flat") == {("Lumen", "is", "600")}
+
+
+def test_fields_are_about_what_the_note_is_about() -> None:
+    text = "# Rex\n\n**Vet:** Dr. Ada Mulder, Main Street\n- weight: 3.6 kg\n- colour: grey (mostly)\n\n"
+    text += "## Insurance\nphone: 555 1234"
+    assert facts(text, "Rex") == {
+        ("Rex", "Vet", "Dr. Ada Mulder, Main Street"),
+        ("Rex", "weight", "3.6 kg"),
+        ("Rex", "colour", "grey"),
+        ("Rex", "Insurance phone", "555 1234"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("title", "about"),
+    [
+        ("Rates 2024", "Rates"),
+        ("rates 2025", "rates"),
+        ("LinguaNord — state of play autumn 2025", "LinguaNord"),
+        ("Backup v2", "Backup"),
+        ("Nordlys Medical (Odense)", "Nordlys Medical"),
+        ("The Salt Cartographer — brief", "Salt Cartographer"),
+        ("Dmitri 1:1s 2024", "Dmitri"),
+        ("oncall-policy-2024-04", "oncall-policy"),
+    ],
+)
+def test_years_and_kinds_of_notes_are_no_part_of_the_subject(title: str, about: str) -> None:
+    assert facts("rent: 735", title) == {(about, "rent", "735")}
+
+
+def test_a_key_that_is_a_whole_predicate_stays_whole() -> None:
+    assert facts("- works at: Siemens\n- deadline is: 3 May", "Ana Petrov") == {
+        ("Ana Petrov", "works at", "Siemens"),
+        ("Ana Petrov", "deadline", "3 May"),
+    }
+
+
+def test_a_note_whose_title_says_i_is_about_its_teller() -> None:
+    assert facts("- shoe size: 39", "Things I need") == {(OWNER, "shoe size", "39")}
+    assert facts("- shoe size: 39", "Charles I of Spain") == {("Charles I of Spain", "shoe size", "39")}
+
+
+def test_a_key_with_one_value_is_single_and_a_new_one_says_so() -> None:
+    assert only("rent: 735", "Flat").cardinality == "one"
+    assert only("- New slot from this week: Mondays 14:00", "Team, 2024-03-06").predicate == "slot"
+    assert {relation.cardinality for relation in told("- pet: Rex\n- pet: Tom", "Home")} == {"many"}
+    assert only("attendance: 19", "Club minutes 2024-03-06").cardinality == "unknown"  # of that day
+
+
+def test_a_table_tells_of_each_row_what_its_columns_say() -> None:
+    table = "| client | EUR/word | terms |\n|---|---|---|\n| Alba | 0.11 | 30 days |\n| Brenta | 0.15 | — |\n"
+    table += "| Total | 0.26 | |"
+    assert facts(table, "Rates 2023") == {
+        ("Alba", "EUR/word", "0.11"),
+        ("Alba", "terms", "30 days"),
+        ("Brenta", "EUR/word", "0.15"),
+    }
+
+
+def test_a_series_of_dates_tells_when_its_numbers_changed() -> None:
+    rows = [("2024-01", 30, 70.1), ("2024-02", 30, 70.4), ("2024-03", 35, 69.8), ("2024-04", 35, 69.9)]
+    text = "\n".join(f"month: {month}; price: {price}; weight: {weight}" for month, price, weight in rows)
+    series = told(text, "gym", properties={"columns": ["month", "price", "weight"]}, first=True)
+    assert [(r.predicate, r.replaces, r.object, r.valid_from) for r in series] == [
+        ("price", None, "30", datetime(2024, 1, 1, tzinfo=UTC)),
+        ("price", "30", "35", datetime(2024, 3, 1, tzinfo=UTC)),
+    ]
+    bought = ("02; what: bread; eur: 3", "02; what: tea; eur: 3", "09; what: oil; eur: 9")
+    spent = "\n".join(f"date: 2024-01-{row}" for row in bought)
+    assert told(spent, "expenses", properties={"columns": ["date", "what", "eur"]}, first=True) == ()
+
+
+def test_tasks_are_open_or_done() -> None:
+    text = "- [x] call Ana\n- [ ] buy milk\nx 2024-03-01 book dentist @phone\n(B) 2024-03-02 renew card +home"
+    assert facts(text) == {
+        ("call Ana", "status", "done"),
+        ("buy milk", "status", "open"),
+        ("book dentist", "status", "done"),
+        ("renew card", "status", "open"),
+    }
+
+
+def test_properties_are_told_once_by_the_first_episode() -> None:
+    properties = {"status": "active", "tags": ["a"], "date": "2024-01-01", "authors": ["Ana", "Ben"], "pages": 98}
+    first = told("words", "Book", properties=properties, first=True)
+    assert {(r.predicate, r.object, r.cardinality, r.start) for r in first} == {
+        ("status", "active", "one", -1), ("authors", "Ana", "many", -1), ("authors", "Ben", "many", -1),
+        ("pages", "98", "one", -1),
+    }  # fmt: skip
+    assert told("words", "Book", properties=properties) == ()
+
+
+def test_an_acronym_in_the_title_is_another_name() -> None:
+    (known,) = telling("x", "Vertalerskring Oost (VKO)", WRITTEN, None, {}, False).objects
+    assert (known.name, known.aliases) == ("Vertalerskring Oost", ("VKO",))
+    assert telling("x", "Notes (draft)", WRITTEN, None, {}, False).objects == ()
+
+
+# Time -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "day"),
+    [
+        ("from 1 November", (2023, 11, 1)),  # the nearest one: four months back, eight ahead
+        ("from 1 May", (2024, 5, 1)),
+        ("as of May 3, 2025", (2025, 5, 3)),
+        ("since March", (2024, 3, 1)),
+        ("since last month", (2024, 2, 1)),
+        ("from next month", (2024, 4, 1)),
+        ("as of 2024-07-15", (2024, 7, 15)),
+        ("since yesterday", (2024, 3, 5)),
+        ("since Monday", (2024, 3, 4)),
+        ("starting tomorrow", (2024, 3, 7)),
+        ("since 2019", (2019, 1, 1)),
+        ("effective today", (2024, 3, 6)),
+    ],
+)
+def test_a_fact_holds_from_when_its_sentence_says(words: str, day: tuple[int, int, int]) -> None:
+    assert only(f"Our rent is 735 {words}.").valid_from == datetime(*day, tzinfo=UTC)
+
+
+def test_a_line_of_a_log_is_from_its_day_and_about_what_follows() -> None:
+    relation = only("- 2024-01-09: Ramipril is now 10 mg.", "Mum")
+    assert (relation.subject, relation.predicate, relation.object) == ("Mum", "Ramipril", "10 mg")
+    assert relation.valid_from == datetime(2024, 1, 9, tzinfo=UTC)
+
+
+def test_the_old_value_is_not_when_the_new_one_begins() -> None:
+    assert only("The exam moved from 1 June to 3 July.").valid_from is None
+    assert only("The rent goes from 500 to 600 from 1 May.").valid_from == datetime(2024, 5, 1, tzinfo=UTC)
+
+
+def test_without_a_time_in_words_there_is_none() -> None:
+    assert only("Our rent is 735.").valid_from is None
+    assert only("Our rent is 735 since the 31st of February.").valid_from is None
+    assert telling("Our rent is 735 since May.", DIARY, None, None, {}, False).relations[0].valid_from is None
+
+
+# Any text -------------------------------------------------------------------------------------
+
+PIECES = st.lists(
+    st.sampled_from(
+        """I my our Ana Ben lives in moved from to Faro 12 30 days is are was (was 40) not any more , . : ; ? ! ->
+        instead of **bold** [[Link]] | \n \n\n # ## > - [x] key: value ``` no longer replaced by as renamed now since
+        March 1 2024 next month "quoted" user: assistant: old plan: new ( ) ’s isn't it's € 1.5 İ ﬁ""".split(" ")
+    ),
+    max_size=60,
+).map(" ".join)
+
+
+@given(st.one_of(PIECES, st.text(max_size=300)), st.sampled_from([DIARY, "Rates 2024", "", "A › B (C)"]), st.booleans())
+def test_any_text_is_read_and_each_quote_stands_in_it(text: str, title: str, first: bool) -> None:
+    result = telling(text, title, WRITTEN, None, {}, first)
+    assert result == telling(text, title, WRITTEN, None, {}, first)
+    assert result == telling(text, title, WRITTEN, None, {}, first, spans=sentences(text))
+    for relation in result.relations:
+        assert relation.subject and relation.predicate and relation.object
+        assert 0 <= relation.start < relation.end <= len(text)
+        quote = text[relation.start : relation.end]
+        last = relation.object.split()[-1]
+        assert relation.object == OWNER or relation.predicate == "status" or last in quote
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "moved from ", "(was ", "not a ", "key: ", "- a: b\n", "I moved from A to B\n", "**a", "[[", "a -> ", "> ",
+        "- [ ] ", "| a ", "old x: y. ", "the x of ", "Ana ", "instead of 3 ", "and I'm ", "no longer a, ", "user: x\n",
+        "1,", '"', "new x, ",
+    ],
+)  # fmt: skip
+def test_work_grows_with_the_text_and_no_faster(piece: str) -> None:
+    def calls(times: int) -> int:
+        counted = 0
+
+        def count(frame: FrameType, event: str, argument: object) -> None:
+            nonlocal counted
+            counted += 1
+
+        sys.setprofile(count)
+        try:
+            telling(piece * times, "Note", WRITTEN, None, {}, True)
+        finally:
+            sys.setprofile(None)
+        return counted
+
+    assert calls(1600) < 3 * calls(800) + 1000

@@ -1,0 +1,52 @@
+"""The graph in memory: what a write adds is what loading the file gives."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory.graph.arrays import TITLE_BONUS, EpisodeRow, Graph
+
+
+def row(node: int, mentions: dict[int, int], titles: frozenset[int] = frozenset(), source: int = 1) -> EpisodeRow:
+    return EpisodeRow(node, source, node, None, False, 50, mentions, titles)
+
+
+def test_a_title_counts_more() -> None:
+    graph = Graph.empty().added([row(1, {10: 2, 11: 1}, frozenset({10}))], [(10, False), (11, True)])
+    assert graph.counts.toarray().tolist() == [[2 + TITLE_BONUS, 1]]
+    assert graph.titled.toarray().tolist() == [[1, 0]]
+    assert graph.is_date.tolist() == [False, True]
+
+
+def test_an_older_graph_stays_as_it_was() -> None:
+    old = Graph.empty().added([row(1, {10: 1})], [(10, False)])
+    new = old.added([row(2, {10: 1, 11: 1})], [(11, False)]).retired([1])
+    assert old.alive.tolist() == [True]
+    assert old.counts.shape == (1, 1)
+    assert new.alive.tolist() == [False, True]
+    assert new.document_frequency.tolist() == [1, 1]
+
+
+def test_what_nothing_mentions_has_no_weight() -> None:
+    graph = Graph.empty().added([row(1, {10: 1}), row(2, {11: 1})], [(10, False), (11, False)]).retired([1])
+    assert graph.idf.tolist() == [0.0, 0.0]  # ln(1/1) for the one that is left
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.dictionaries(st.integers(0, 8), st.integers(1, 5), max_size=5), max_size=4), max_size=5))
+def test_written_in_any_portions_it_is_the_same_graph(batches: list[list[dict[int, int]]]) -> None:
+    grown = Graph.empty()
+    all_rows: list[EpisodeRow] = []
+    met: list[int] = []
+    for batch in batches:
+        rows = [row(100 + len(all_rows) + i, mentions) for i, mentions in enumerate(batch)]
+        new = [node for node in dict.fromkeys(n for r in rows for n in sorted(r.mentions)) if node not in met]
+        met += new
+        all_rows += rows
+        grown = grown.added(rows, [(node, False) for node in new])
+    at_once = Graph.empty().added(all_rows, [(node, False) for node in met])
+    assert np.array_equal(grown.counts.toarray(), at_once.counts.toarray())
+    assert grown.episode_ids.tolist() == at_once.episode_ids.tolist()
+    assert grown.document_frequency.tolist() == at_once.document_frequency.tolist()

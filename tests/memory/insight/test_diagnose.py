@@ -1,0 +1,295 @@
+"""Diagnosis: every figure against what a hand computes on five episodes, and whole memories."""
+
+from __future__ import annotations
+
+import random
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from daemon.cli import main
+from daemon.settings import Settings, entries
+from memory import Memory
+from memory.graph.arrays import EpisodeRow, Graph, Link, ThesisRow
+from memory.insight.diagnose import ENOUGH_FIRED, MANY_SHOWN, MOST_CALLS, MOST_MS, advice, diagnose
+from memory.insight.diagnosis import AliasSuspect, Diagnosis, Hub
+from memory.insight.remediation import NAMES, repair
+from memory.nouns import Document
+from memory.protocols import Embedder
+from memory.retrieval.pipeline import _text_only
+from memory.retrieval.traversers import Walk
+from memory.settings import MemorySettings, RecallSettings
+from memory.store import jobs
+from memory.store.traces import Outcome
+from tests.memory.retrieval.walking import rng_graph
+
+ONE, TWO, THREE, FOUR, FIVE, DAY = range(1, 7)
+FIRST, SECOND, THIRD, TOLD, ORPHAN = ALL = range(100, 105)
+
+
+def episode(node: int, *mentions: int) -> EpisodeRow:
+    edges = {one: 10 * node + one for one in mentions}
+    return EpisodeRow(node, 1, node, None, False, 50, dict.fromkeys(mentions, 1), frozenset(), edges)
+
+
+# one - FIRST - two - SECOND - three - THIRD - four;  five - thesis - TOLD;  ORPHAN mentions a date only in the big one
+GRAPH = Graph.empty().added(
+    [episode(FIRST, ONE, TWO), episode(SECOND, TWO, THREE), episode(THIRD, THREE, FOUR), episode(TOLD),
+     episode(ORPHAN)],
+    [(node, False) for node in (ONE, TWO, THREE, FOUR, FIVE)] + [(DAY, True)],
+    [ThesisRow(200, TOLD, 5000, {FIVE: 5001})],
+)  # fmt: skip
+
+NEAR = Outcome(1, "near?", False, 5.0, 0, 0, (ONE,), (FIRST, SECOND, THIRD, TOLD), (FIRST, SECOND), (SECOND,))
+TOLD_OF = Outcome(2, "told of?", False, 5.0, 2, 500, (FIVE,), (TOLD, FIRST, SECOND), (TOLD,), ())
+APART = Outcome(3, "apart?", False, 5.0, 0, 0, (ONE,), tuple(ALL), (THIRD,), None)
+NAMELESS = Outcome(4, "nameless?", True, 5.0, 0, 0, (), tuple(ALL), (), None)
+NO_PROOF = Outcome(5, "no proof?", True, 5.0, 0, 0, (TWO,), tuple(ALL), (), None)
+SLOW = Outcome(6, "slow?", False, MOST_MS + 1, 0, 0, (), (ORPHAN, FIRST), (ORPHAN, FIRST), None)
+OUTCOMES = [NEAR, TOLD_OF, APART, NAMELESS, NO_PROOF, SLOW]
+
+
+def names(ids: Sequence[int]) -> dict[int, str]:
+    return {id: f"Name {id}" for id in ids}
+
+
+def of(*outcomes: Outcome, graph: Graph = GRAPH) -> Diagnosis:
+    return diagnose(outcomes, graph, names, 0, 0)
+
+
+def test_every_figure_is_what_a_hand_computes() -> None:
+    found = diagnose(OUTCOMES, GRAPH, names, 3, 4)
+    assert found.questions == 6
+    assert found.no_answer_rate == 2 / 6
+    assert found.seed_hit_rate == 2 / 4  # NEAR mentions, TOLD_OF asserts; APART and SLOW do neither
+    assert found.reachability == (1 / 4, 2 / 4, 3 / 4)  # of NEAR 1 and 3 hops, of TOLD_OF 2, of APART 5
+    assert found.cited_per_call == 1 / 2
+    assert found.cited_per_1k_tokens == 2
+    assert found.neighbourhood_noise == 2.5  # of 4 / 2, 3 / 1, 5 / 1, 2 / 2
+    assert found.backfill_reliance == 1 / 3  # the traces of NEAR and TOLD_OF tell
+    assert found.evidence_redundancy == pytest.approx((1 / 3 + 0) / 2)  # {1, 2} and {2, 3}; {} and {1, 2}
+    assert (found.episodes, found.orphans) == (5, 1)
+    assert found.hubs == (Hub("Name 2", 2), Hub("Name 3", 2))
+    assert (found.stale_memory, found.dead_jobs) == (3, 4)
+
+
+def test_every_failure_has_its_class_and_its_repair() -> None:
+    classes = {failure.name: failure for failure in diagnose(OUTCOMES, GRAPH, names, 0, 0).failures}
+    assert {name: (one.questions, one.unanswered, one.example) for name, one in classes.items()} == {
+        "coverage": (2, 1, "nameless?"),  # rather than the newer one, which was answered all the same
+        "connectivity": (1, 0, "apart?"),
+        "provenance": (1, 1, "no proof?"),
+        "queryability": (1, 0, "slow?"),
+    }
+    assert [one.repair for one in classes.values()] == [
+        repair("coverage", "nameless?", 4),
+        repair("connectivity", "apart?", 3, known=["Name 1"]),
+        repair("provenance", "no proof?", 5),
+        repair("queryability", "slow?", 6),
+    ]
+    assert classes["provenance"].trace_id == 5
+
+
+@pytest.mark.parametrize(
+    ("outcome", "fails"),
+    [
+        (NO_PROOF._replace(shown=tuple(ALL[: MANY_SHOWN - 1])), []),
+        (SLOW._replace(seeds=(ONE,), cited=(FIRST,), ms=MOST_MS), []),
+        (NEAR._replace(ms=60_000.0, llm_calls=MOST_CALLS), []),  # a model takes its time
+        (NEAR._replace(llm_calls=MOST_CALLS + 1), ["queryability"]),
+        (NEAR, []),
+        (NEAR._replace(unknown=("Zorvath",)), []),  # answered all the same
+        (NO_PROOF._replace(unknown=("Zorvath",)), ["coverage"]),
+    ],
+)
+def test_the_edges_of_the_classes(outcome: Outcome, fails: list[str]) -> None:
+    assert [failure.name for failure in of(outcome).failures] == fails
+
+
+def test_what_was_mended_is_told_no_more() -> None:
+    again = NEAR._replace(id=9, question="No  PROOF?")
+    assert of(again, NO_PROOF).failures == ()
+    assert [failure.name for failure in of(NO_PROOF._replace(id=10), again).failures] == ["provenance"]
+    assert of(again, NO_PROOF).questions == 2
+
+
+def test_what_no_question_tells_is_not_told() -> None:
+    found = of()
+    assert (found.questions, found.reachability, found.failures) == (0, (), ())
+    assert [f.name for f in fields(found) if getattr(found, f.name) is None] == [
+        "no_answer_rate", "seed_hit_rate", "cited_per_call", "cited_per_1k_tokens", "neighbourhood_noise",
+        "backfill_reliance", "evidence_redundancy",
+    ]  # fmt: skip
+    assert found.orphans == 1
+    assert of(graph=Graph.empty()).episodes == 0
+
+
+def test_evidence_that_is_retired_says_nothing_of_the_graph() -> None:
+    found = of(NEAR, graph=GRAPH.retired([SECOND]))
+    assert found.reachability == (1, 1, 1)
+    assert found.backfill_reliance == 1 / 2, "what the trace itself tells stays"
+    assert of(APART, graph=GRAPH.retired([THIRD])).failures == ()
+
+
+def test_links_between_passages_and_between_names_are_ways() -> None:
+    linked = GRAPH.added([], [], (), [Link(9000, "next", TOLD, ORPHAN), Link(9001, "rel", ONE, FOUR)])
+    assert of(TOLD_OF._replace(cited=(ORPHAN,)), graph=linked).reachability == (0, 0, 1)
+    assert of(APART, graph=linked).reachability == (0, 1, 1)
+
+
+def test_names_that_may_be_one_and_dates_that_are_no_hubs() -> None:
+    labels = {ONE: "Harbour office", TWO: "Harbor office", THREE: "Bosun", DAY: "Harbour office."}
+    graph = GRAPH.added([episode(300 + n, DAY) for n in range(9)], [])
+    found = diagnose([], graph, lambda ids: {id: labels[id] for id in ids if id in labels}, 0, 0)
+    assert [(pair.one, pair.other) for pair in found.alias_suspects] == [("Harbor office", "Harbour office")]
+    assert [hub.label for hub in found.hubs] == ["Harbor office", "Bosun"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.data())
+def test_rates_are_rates_and_the_order_of_traces_does_not_matter(seed: int, data: st.DataObject) -> None:
+    graph, _ = rng_graph(seed)
+    episodes, objects = graph.episode_ids.tolist(), graph.object_ids.tolist()
+    few = st.lists(st.sampled_from([*episodes, 999]), max_size=6, unique=True).map(tuple)
+    outcome = st.builds(
+        Outcome,
+        id=st.integers(1, 10**6), question=st.text(max_size=5), no_answer=st.booleans(),
+        ms=st.floats(0, 5000), llm_calls=st.integers(0, 20), tokens=st.integers(0, 10**5),
+        seeds=st.lists(st.sampled_from([*objects, 999]), max_size=3, unique=True).map(tuple),
+        shown=few, cited=few, text_only=st.none() | few, unknown=st.lists(st.text(max_size=9), max_size=2).map(tuple),
+    )  # fmt: skip
+    outcomes = data.draw(st.lists(outcome, max_size=8, unique_by=lambda one: one.id))
+    found = of(*outcomes, graph=graph)
+    rates = [found.no_answer_rate, found.seed_hit_rate, found.backfill_reliance, found.evidence_redundancy]
+    assert all(0 <= rate <= 1 for rate in [*rates, *found.reachability] if rate is not None)
+    assert list(found.reachability) == sorted(found.reachability)
+    assert sum(failure.questions for failure in found.failures if failure.name != "queryability") <= len(outcomes)
+    shuffled = random.Random(seed).sample(outcomes, len(outcomes))
+    assert of(*shuffled, graph=graph) == found
+
+
+FIGURES = {"extraction_loss": 0.25, "conflicts": 2.0, "replay_precision": 0.1, "escalation_rate": 0.5,
+           "escalation_gain": 0.0}  # fmt: skip
+
+
+def troubled() -> Diagnosis:
+    suspects = (AliasSuspect("Ann O'Hara", "Ann O Hara", 0.95),)
+    return replace(of(), stale_memory=3, dead_jobs=4, alias_suspects=suspects)
+
+
+ADVICE = (*advice(troubled(), FIGURES, ENOUGH_FIRED), *advice(replace(troubled(), stale_memory=0), {}, 0))
+
+
+ASKED = "Who's  Zoë\n`Zorvath` -- #1, $HOME?"
+MENDED = [repair(name, ASKED, 7, ("O'Zorvath\n--x",), ("Zoë #2",)) for name in NAMES]
+
+
+@pytest.mark.parametrize("text", MENDED)
+def test_a_repair_is_a_sentence_and_commands_with_the_words_of_the_question(text: str) -> None:
+    said, *lines = text.splitlines()
+    assert said.endswith((".", ".)")) and len(lines) > 2 and all(line.startswith("pal ") for line in lines)
+    words = {word for line in lines for word in shlex.split(line, comments=True)}
+    assert "'\"'\"'" not in repair("provenance", "Who's Zoë?", 7)
+    assert words & {"Who's Zoë `Zorvath` -- #1, $HOME?", "O'Zorvath --x", "Zoë #2"}
+
+
+@pytest.mark.parametrize("text", [*MENDED, *ADVICE])
+def test_a_repair_names_commands_and_settings_that_exist(text: str) -> None:
+    lines = [line for line in text.splitlines() if line.startswith("pal ")]
+    commands = [shlex.split(line, comments=True) for line in lines or re.findall(r"`(pal .+?)`", text)]
+    assert commands
+    for _, *words in commands:
+        parses(words)
+    keys = {command[3] for command in commands if command[1:3] == ["config", "set"]}
+    assert keys <= {f"{row.section}.{row.name}" for row in entries(Settings())}
+
+
+def parses(words: list[str]) -> None:
+    """Fails if `pal` would not take these words."""
+    command: click.Command = main
+    ctx = click.Context(main, **main.context_settings)  # a command keeps the help option that it is first asked for
+    while isinstance(command, click.Group) and (words or not command.invoke_without_command):
+        below = command.get_command(ctx, words[0])
+        assert below is not None, words
+        command, words = below, words[1:]
+    command.make_context(command.name, words, parent=ctx)
+
+
+def test_each_trouble_has_its_advice() -> None:
+    stale, loss, conflicts, alias, replayed, further, *others = ADVICE
+    assert "3 links" in stale and "`pal rebuild --memory`" in stale
+    assert "25%" in loss and "`pal retry`" in loss
+    assert "nobody has decided: 2." in conflicts
+    assert shlex.split(re.findall(r"`(pal same .+?)`", alias)[0]) == ["pal", "same", "Ann O'Hara", "Ann O Hara"]
+    assert "`pal config set memory.recall.replay false`" in replayed
+    assert "--effort quick" in further
+    assert ["given up: 4" in others[0], "pal same" in others[1], len(others)] == [True, True, 2]
+    assert list(advice(of(), {"replay_precision": 0.1, "escalation_rate": 0.1, "escalation_gain": 0.0}, 3)) == []
+
+
+def asked(memory: Memory, *questions: str) -> None:
+    for question in questions:
+        list(memory.ask(question))
+
+
+def test_a_memory_diagnoses_itself(fresh: Memory) -> None:
+    assert fresh.diagnose().questions == 0
+    fresh.remember_many([
+        Document("/light.md", "Nuria Solano keeps the key of Gannet Light.", title="Gannet Light"),
+        Document("/boat.md", "Ozzie Penhale builds a dinghy of larch.", title="Second Opinion"),
+    ])  # fmt: skip
+    asked(fresh, "Where is the key that Nuria Solano keeps?", "Who painted the ceiling of the chapel?")
+    with fresh.store.writing() as conn:
+        for _ in range(jobs.ATTEMPTS):
+            jobs.enqueue(conn, "extract", "1", {}, 0)
+            job = jobs.claim(conn, 10**15, "boot")
+            assert job is not None
+            jobs.fail(conn, job.id, "no answer", 0)
+    found = fresh.diagnose()
+    assert (found.questions, found.no_answer_rate, found.seed_hit_rate) == (2, 0.5, 1)
+    assert found.reachability[0] == 1
+    assert (found.stale_memory, found.dead_jobs, found.episodes) == (0, 1, 2)
+    assert [(failure.name, failure.example) for failure in found.failures if failure.name != "queryability"] == [
+        ("coverage", "Who painted the ceiling of the chapel?")
+    ]
+    assert fresh.diagnose(1).questions == 1, "the newest"
+    assert fresh.diagnose(1).no_answer_rate == 1
+
+
+@pytest.mark.parametrize(("strategy", "reliance"), [("spread", 0), ("none", 1)])
+def test_what_only_the_text_found_is_noted_with_the_question(
+    tmp_path: Path, static: Embedder, strategy: str, reliance: float
+) -> None:
+    chosen = MemorySettings(recall=RecallSettings(strategy=strategy))
+    with Memory.open(tmp_path / "memory.db", embedder=static, settings=chosen) as memory:
+        memory.remember("Nuria Solano keeps the key.", source="/light.md")
+        asked(memory, "Who keeps the key?")
+        assert memory.diagnose().backfill_reliance == reliance
+
+
+def test_the_graph_alone_would_have_shown_as_many_as_were_shown() -> None:
+    mass = np.array([0.4, 0.0, 0.1, 0.3, 0.2], np.float32)
+    walk, rows = Walk(mass, np.empty(0, np.float32)), np.array([1, 2, 3])
+    assert _text_only(rows, walk, 3).tolist() == [1, 2]
+    assert _text_only(rows, walk, 9).tolist() == [1], "where it never came"
+    assert _text_only(rows, None, 3).tolist() == [1, 2, 3]
+
+
+def test_the_diagnosis_does_not_tell_of_what_was_forgotten(fresh: Memory) -> None:
+    fresh.remember("Zacharias Quillfeather owes me a canoe.", source="/canoe.md")
+    fresh.remember("Zacharias Quillfeathers is another one.", source="/canoe.md#2")
+    asked(fresh, "What does Zacharias Quillfeather owe me?", "What is Zacharias Quillfeather afraid of at night?")
+    before = fresh.diagnose()
+    assert before.questions == 2 and before.alias_suspects
+    fresh.forget_many(["/canoe.md", "/canoe.md#2"])
+    after = fresh.diagnose()
+    assert (after.questions, after.hubs, after.alias_suspects, after.failures) == (0, (), (), ())
+    assert "Quillfeather" not in repr(after)

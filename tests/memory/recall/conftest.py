@@ -1,3 +1,0 @@
-"""The memory of the tests of answers, with its two models, is that of the agent as well."""
-
-from tests.memory.answer.conftest import desk as desk

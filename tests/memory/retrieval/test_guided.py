@@ -1,0 +1,354 @@
+"""A model that picks numbers finds what no word of the question leads to; and whatever a model says, it stops, and
+nothing comes of it but passages that the question may see."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory import Memory
+from memory.errors import ModelCancelledError, ModelTimeoutError
+from memory.exploring.explorer import Explorer
+from memory.exploring.guided import CALLS, Guided, Preset, guided
+from memory.exploring.llm_choice import PROMPT, chosen, cut
+from memory.llm import LlmRequest, Usage, about_tokens, length
+from memory.llm import Reply as Replied
+from memory.nouns import Scope
+from memory.protocols import LLM, Embedder
+from plugins.llms.anthropic import AnthropicModel
+from plugins.llms.guard import Guarded
+from plugins.llms.ollama import OllamaModel as Ollama
+from plugins.llms.settings import AnthropicSettings, OllamaSettings
+from tests.fakes import ClaudeModel, Fails, FakeAnthropic, FakeOllama, Hangs, OllamaModel, Says
+from tests.fakes.answering import prompt
+from tests.fakes.server import Reply, Sends
+from tests.memory.retrieval.exploring import QUESTION, asked, fill, titles
+from tests.memory.retrieval.test_invariants import as_ofs, filled, questions
+from tests.memory.retrieval.vaults import Vault, day, scopes, sight, vaults
+
+PRESETS: tuple[Preset, ...] = ("product", "remindrag")
+MOST = {"product": 6, "remindrag": 20}  # calls
+OPTION = re.compile(r"^\[(\d+)\] (.*)$", re.MULTILINE)
+
+
+def towards(*wanted: str) -> Callable[[dict[str, Any]], Reply]:
+    """Picks the option that leads to the first of these pages that is not found yet; done when all of them are."""
+
+    def reply(body: dict[str, Any]) -> Reply:
+        found, _, next = prompt(body).rpartition("Where to look next:")
+        for title in wanted:
+            if f'- "{title}"' not in found:
+                numbers = [number for number, label in OPTION.findall(next) if f'"{title}":' in label]
+                return Says(numbers[0] if numbers else "?")
+        return Says("DONE")
+
+    return reply
+
+
+@dataclass
+class Replier:
+    """A model in this process, of which every reply is decided by the test."""
+
+    reply: Callable[[LlmRequest], str]
+    name: str = "replier"
+    context_tokens: int = 4096
+    is_local: bool = True
+    requests: list[LlmRequest] = field(default_factory=list)
+
+    def complete(self, request: LlmRequest) -> Replied:
+        self.requests.append(request)
+        return Replied(self.reply(request), Usage(length(request), 3))
+
+    def stream(self, request: LlmRequest) -> Iterator[str | Replied]:
+        yield self.complete(request)
+
+
+@pytest.fixture
+def ollama() -> Iterator[FakeOllama]:
+    with FakeOllama(OllamaModel("qwen3:4b")) as server:
+        yield server
+
+
+@pytest.fixture
+def here(ollama: FakeOllama) -> Iterator[Guarded]:
+    model = Guarded("ollama:qwen3:4b", Ollama("qwen3:4b", OllamaSettings(host=ollama.url)), pause=0.001)
+    yield model
+    model.close()
+
+
+def looked(memory: Memory, llm: LLM, question: str = QUESTION, **more: Any) -> tuple[Guided, Explorer]:
+    explorer = Explorer(memory.store.reading, asked(memory, question), only_open=not llm.is_local)
+    return guided(llm, explorer, question, **more), explorer
+
+
+def test_a_model_finds_the_end_of_a_chain(fresh: Memory, ollama: FakeOllama, here: Guarded) -> None:
+    fill(fresh)
+    ollama.answer = towards("Shawn Levy", "Montreal", "Quebec")
+    result, explorer = looked(fresh, here)
+    assert [titles(fresh)[id] for id in result.episodes] == ["Shawn Levy", "Montreal", "Quebec"]
+    assert (result.calls, result.done, result.stopped) == (4, True, "done")
+    assert tuple(explorer.collected) == result.episodes
+    with fresh.store.reading() as conn:
+        found = asked(fresh).collecting(conn, result.episodes)
+    assert {hit.episode.title for hit in found.recall.hits} == {"Free Guy", "Shawn Levy", "Montreal", "Quebec"}
+
+
+def test_each_call_is_a_step_that_says_what_came_of_it(fresh: Memory, ollama: FakeOllama, here: Guarded) -> None:
+    fill(fresh)
+    ollama.answer = towards("Shawn Levy", "Montreal")
+    result, _ = looked(fresh, here)
+    details = [dict(step.detail) for step in result.steps]
+    assert {step.stage for step in result.steps} == {"guided"}
+    assert [detail["call"] for detail in details] == [1, 2, 3]
+    assert [detail["said"] for detail in details] == ["numbers", "numbers", "done"]
+    assert [detail.get("taken") for detail in details] == [[result.episodes[0]], [result.episodes[1]], None]
+    assert all(detail["edges"] for detail in details[:2])
+    assert [detail.get("stopped") for detail in details] == [None, None, "done"]
+
+
+def test_the_prompt_is_small_and_fenced(fresh: Memory, ollama: FakeOllama, here: Guarded) -> None:
+    fill(fresh)
+    ollama.answer = towards("Shawn Levy")
+    looked(fresh, here, missing=["the country of birth"], now=day(3))
+    [body, _] = ollama.chats
+    text = prompt(body)
+    fence = re.search(r"The question:\n([0-9a-f]{16})\n", text)
+    assert fence
+    assert text.count(f"\n{fence[1]}") == 6
+    assert "Today is 2024-01-04." in text
+    assert "Still missing: the country of birth" in text
+    assert '- "Free Guy": ' in text
+    assert len(OPTION.findall(text.partition("Where to look next:")[2])) == 12
+    assert body["options"]["num_predict"] <= 64
+
+
+@pytest.mark.parametrize("script", ["a", "é", "語", "\U0001f9ea"])
+def test_the_prompt_stays_small_whatever_is_in_it(fresh: Memory, script: str) -> None:
+    for n in range(30):
+        fresh.remember(f"heron {script * 50} {n}. " * 20, title=f"{n} {script * 300}")
+    llm = Replier(lambda request: "1, 2, 3")
+    looked(fresh, llm, f"heron {script * 900}"[:3900], missing=[script * 900])
+    assert len(llm.requests) == CALLS
+    assert max(map(length, llm.requests)) <= PROMPT + 20
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize(
+    "said",
+    ["9999", "0", "Ich weiß es leider nicht.", "[]", "-1", "1.5", "2024-01-03", "[1] [1] [1]", "no",
+     "1, 2, 3, 4, 5, 6, 7, 8, 9", "back", '{"choice": [1], "done": false}', "1" * 50],
+)  # fmt: skip
+def test_a_model_that_never_says_done_is_stopped(
+    fresh: Memory, ollama: FakeOllama, here: Guarded, said: str, preset: Preset
+) -> None:
+    fill(fresh)
+    ollama.answer = lambda body: Says(said)
+    result, explorer = looked(fresh, here, preset=preset)
+    assert result.calls == len(ollama.chats) == len(result.steps) <= MOST[preset]
+    assert not result.done
+    assert result.stopped in ("calls", "hops", "no options")
+    assert len(result.episodes) <= 3 * result.calls
+    if preset == "product":
+        assert result.episodes[0] == explorer.explored[0]
+        assert result.calls == CALLS
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_calls_that_are_left_are_all_it_gets(fresh: Memory, preset: Preset) -> None:
+    fill(fresh)
+    for most in (0, 1, 2, 3):
+        llm = Replier(lambda request: "1")
+        result, _ = looked(fresh, llm, calls=most, preset=preset)
+        assert (len(llm.requests), result.calls, result.stopped) == (most, most, "calls")
+        assert result.steps[-1].detail["stopped"] == "calls"
+
+
+@pytest.mark.parametrize("error", [ModelTimeoutError("too long"), ModelCancelledError("stopped"), ValueError("?")])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_what_was_found_before_it_failed_stays(fresh: Memory, preset: Preset, error: Exception) -> None:
+    fill(fresh)
+    enough = 3 if preset == "product" else 6  # the paper enters what is known, its object, and then that one's page
+
+    def reply(request: LlmRequest) -> str:
+        if len(llm.requests) > enough:
+            raise error
+        return "1" if "Where to look next:" in request.messages[0].text else "no"
+
+    llm = Replier(reply)
+    result, _ = looked(fresh, llm, missing=["the country"], preset=preset)
+    assert (result.calls, result.stopped, result.done) == (enough + 1, type(error).__name__, False)
+    assert result.missing == ("the country",)
+    assert result.episodes
+    assert result.steps[-1].detail["said"] == type(error).__name__
+
+
+@pytest.mark.parametrize("reply", [Fails(500, "out of memory"), Says(""), Sends(b"<html>")])
+def test_a_broken_server_is_no_error(fresh: Memory, ollama: FakeOllama, here: Guarded, reply: Reply) -> None:
+    fill(fresh)
+    ollama.answer = lambda body: reply
+    result, _ = looked(fresh, here)
+    assert (result.episodes, result.calls, result.done) == ((), 1, False)
+
+
+def test_a_question_that_was_cancelled_stops_at_once(fresh: Memory, ollama: FakeOllama, here: Guarded) -> None:
+    fill(fresh)
+    ollama.answer = lambda body: Hangs()
+    cancelled = threading.Event()
+
+    def leave() -> None:
+        ollama.until(lambda server: bool(server.chats))
+        cancelled.set()
+
+    threading.Thread(target=leave).start()
+    with pytest.raises(ModelCancelledError):
+        looked(fresh, here, cancelled=cancelled.is_set)
+    ollama.until(lambda server: server.left == 1)
+
+
+@pytest.fixture
+def anthropic(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeAnthropic]:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
+    with FakeAnthropic(ClaudeModel("claude-new")) as server:
+        yield server
+
+
+@pytest.fixture
+def away(anthropic: FakeAnthropic) -> Iterator[Guarded]:
+    model = Guarded("anthropic:claude-new", AnthropicModel("claude-new", AnthropicSettings(url=anthropic.url)), pause=0)
+    yield model
+    model.close()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_model_elsewhere_hears_only_what_may_leave(
+    fresh: Memory, anthropic: FakeAnthropic, away: Guarded, preset: Preset
+) -> None:
+    fill(fresh, {"Shawn Levy": "local", "Yale": "local"})
+    anthropic.answer = lambda body: Says("1")
+    result, _ = looked(fresh, away, calls=9, preset=preset)
+    heard = [seen.body for seen in anthropic.seen if seen.method == "POST"]
+    assert result.calls == len(heard) > 2
+    told = str(heard)
+    assert "Free Guy" in told
+    assert "long takes" not in told
+    assert "library of maps" not in told
+    assert not {titles(fresh)[id] for id in result.episodes} & {"Shawn Levy", "Yale"}
+
+
+def test_what_must_stay_is_never_sent_by_mistake(fresh: Memory, anthropic: FakeAnthropic, away: Guarded) -> None:
+    fill(fresh)
+    explorer = Explorer(fresh.store.reading, asked(fresh), only_open=False)
+    result = guided(away, explorer, QUESTION)
+    assert (result.stopped, result.episodes) == ("LocalOnlyError", ())
+    assert not [seen for seen in anthropic.seen if seen.method == "POST"]
+
+
+def test_nothing_to_look_at_costs_no_call(fresh: Memory) -> None:
+    fresh.remember("One heron.", title="Pond")
+    llm = Replier(lambda request: "1")
+    result, _ = looked(fresh, llm, "heron")
+    assert (result.calls, result.stopped, llm.requests) == (0, "no options", [])
+    assert result.steps[-1].detail == {"call": 0, "stopped": "no options"}
+
+
+def test_the_paper_goes_back_and_stops_at_the_judge(fresh: Memory) -> None:
+    fill(fresh)
+    steps = ['open "Free Guy"', "-> Shawn Levy", "back to Free Guy", "back to Shawn Levy", 'open "Shawn Levy"']
+    seen: list[list[str]] = []
+
+    def reply(request: LlmRequest) -> str:
+        text = request.messages[0].text
+        if "Where to look next:" not in text:
+            return "Yes." if '- "Shawn Levy"' in text else "no"
+        labels = [label for _, label in OPTION.findall(text)]
+        seen.append(labels)
+        [number] = [number for number, label in enumerate(labels, 1) if steps[len(seen) - 1] in label]
+        return str(number)
+
+    llm = Replier(reply)
+    result, _ = looked(fresh, llm, preset="remindrag")
+    assert (result.stopped, result.done, result.calls) == ("done", True, 10)
+    assert [titles(fresh)[id] for id in result.episodes] == ["Shawn Levy"]
+    assert not any(label.startswith("back") for label in seen[0])
+
+
+@pytest.mark.parametrize(
+    ("said", "places", "done"),
+    [
+        ("3, 7", (2, 6), False),
+        ("[3] [7] [2] [5]", (2, 6, 1), False),
+        ("3 3 3", (2,), False),
+        ("Option 4 looks best.", (3,), False),
+        ("Sicher\nIch nehme 5.", (4,), False),
+        ("<think>1 or 2?</think>\n6", (5,), False),
+        ("<think>1 or 2, and on", (), False),
+        ("DONE", (), True),
+        ("**Done.**", (), True),
+        ("I am DONE", (), True),
+        ("13", (), False),
+        ("0, 12", (11,), False),
+        ("2024-01-03", (), False),
+        ("1.5", (), False),
+        ("at 10:30", (), False),
+        ("２", (), False),
+        ("", (), False),
+    ],
+)  # fmt: skip
+def test_what_a_reply_chooses(said: str, places: tuple[int, ...], done: bool) -> None:
+    assert chosen(said, 12, 3) == (places, done)
+
+
+@given(st.text() | st.from_regex(r"[\d ,.\n<>/think]*"), st.integers(1, 12), st.integers(1, 3))
+def test_a_reply_never_chooses_what_is_not_there(said: str, n: int, most: int) -> None:
+    places, done = chosen(said, n, most)
+    assert len(set(places)) == len(places) <= most
+    assert all(0 <= place < n for place in places)
+    assert not (done and places)
+
+
+@given(st.lists(st.text(max_size=300), max_size=14), st.integers(0, 900))
+def test_only_long_lines_are_cut(lines: list[str], tokens: int) -> None:
+    short = cut(lines, tokens)
+    assert len(short) == len(lines)
+    assert sum(map(about_tokens, short)) <= max(tokens, 13 * len(lines))
+    lengths = {about_tokens(line) for line, made in zip(lines, short, strict=True) if line != made}
+    kept = {about_tokens(line) for line, made in zip(lines, short, strict=True) if line == made}
+    assert not lengths or not kept or min(lengths) >= max(kept)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    vaults, questions, as_ofs, scopes, st.sampled_from(PRESETS), st.integers(0, 8), st.integers(1, 3),
+    st.lists(st.sampled_from(["1", "2, 3", "5", "9999", "", "DONE", "yes", "no", "non so", "back"]), min_size=1),
+)  # fmt: skip
+def test_whatever_is_said_only_what_may_be_seen_is_taken_and_calls_are_kept(
+    static: Embedder,
+    vault: Vault,
+    question: str,
+    as_of: datetime | None,
+    within: Scope | None,
+    preset: Preset,
+    calls: int,
+    k: int,
+    replies: list[str],
+) -> None:
+    with filled(static, vault, "spread") as memory, memory.store.reading() as conn:
+        may = sight(conn, as_of, within)
+        found = memory._find(question, k, as_of, within, day(9))
+        llm = Replier(lambda request: replies[len(llm.requests) % len(replies)])
+        explorer = Explorer(memory.store.reading, found)
+        result = guided(llm, explorer, question, calls=calls, preset=preset)
+        assert result.calls == len(llm.requests) <= calls
+        assert set(result.episodes) == set(explorer.collected) <= may.episodes
+        hidden = {title for id, title in titles(memory).items() if id not in may.episodes}
+        hidden -= {title for id, title in titles(memory).items() if id in may.episodes}
+        told = "\n".join(request.messages[0].text for request in llm.requests)
+        assert not any(f'"{title}"' in told for title in hidden)

@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.edge_memory import rebuild, reinforce
+from memory.edge_memory.activation import Fires, Remembered
+from memory.edge_memory.credit import Credit
+from memory.edge_memory.replay import Replayed, answered_before, asked_before, depth_first, most_alike, replay
+from memory.graph.adjacency import Moment, Walkable
+from memory.graph.arrays import EpisodeRow, Graph, Link, ThesisRow
+from memory.nouns import Answer, Citation, Trace
+from memory.store import episodes, revisions, traces, vectors
+from memory.store.graph import EDGE_KINDS
+from memory.store.queries import Geometry
+from memory.store.schema_first import FIRST_EDGE
+from memory.store.store import Store
+from tests.memory.retrieval.walking import everything, rng_graph
+from tests.memory.store.building import DIMENSION, HashEmbedder, remember
+
+ANA, BO, CY, DAN = 1, 2, 3, 4
+NOTE, OTHER, LETTER = 100, 101, 102
+ANA_NOTE, BO_NOTE, BO_OTHER, CY_OTHER, ANA_CY, NEXT, ASSERTS, SAYS_DAN, DAN_LETTER = range(FIRST_EDGE, FIRST_EDGE + 9)
+THESIS = 200
+OPEN = {NOTE: FIRST_EDGE + 50, OTHER: FIRST_EDGE + 51, LETTER: FIRST_EDGE + 52}
+ENDS = {
+    ANA_NOTE: (NOTE, ANA), BO_NOTE: (NOTE, BO), BO_OTHER: (OTHER, BO), CY_OTHER: (OTHER, CY), ANA_CY: (ANA, CY),
+    NEXT: (OTHER, LETTER), ASSERTS: (NOTE, THESIS), SAYS_DAN: (THESIS, DAN), DAN_LETTER: (LETTER, DAN),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    """Ana - NOTE - Bo - OTHER - Cy; Ana -rel- Cy from 1000 to 2000, told by OTHER; NOTE asserts something of Dan."""
+    rows = [
+        EpisodeRow(NOTE, 1, 0, None, False, 50, {ANA: 1, BO: 1}, frozenset(), {ANA: ANA_NOTE, BO: BO_NOTE}),
+        EpisodeRow(OTHER, 2, 0, None, False, 50, {BO: 1, CY: 1}, frozenset(), {BO: BO_OTHER, CY: CY_OTHER}),
+        EpisodeRow(LETTER, 2, 1, None, False, 50, {DAN: 1}, frozenset(), {DAN: DAN_LETTER}),
+    ]
+    theses = [ThesisRow(THESIS, NOTE, ASSERTS, {DAN: SAYS_DAN})]
+    links = [Link(ANA_CY, "rel", ANA, CY, 1000, 2000, (OTHER,)), Link(NEXT, "next", OTHER, LETTER)]
+    return Graph.empty().added(rows, [(node, False) for node in (ANA, BO, CY, DAN)], theses, links)
+
+
+def firing(strengths: Mapping[int, float], ends: Mapping[int, tuple[int, int]] = ENDS) -> Fires:
+    """Edges that fire as strongly as said; those in OPEN lead from an episode to itself."""
+    episode_of = {edge: episode for episode, edge in OPEN.items()}
+    edges = sorted(strengths)
+    where = [ends.get(edge) or (episode_of[edge], episode_of[edge]) for edge in edges]
+    kinds = [EDGE_KINDS.index("open" if one == other else "mention") for one, other in where]
+    src, dst = np.array(where, np.int32).reshape(-1, 2).T
+    values = np.array([strengths[edge] for edge in edges], np.float32)
+    return Fires(np.array(edges, np.int32), np.array(kinds, np.int8), src, dst, values)
+
+
+def seen(graph: Graph, *hidden: int, when: int | None = 1500) -> Walkable:
+    allowed = ~np.isin(graph.episode_ids, hidden)
+    return Walkable(graph, allowed, "ETO", Moment(when, when) if when is not None else Moment(5000, 5000))
+
+
+def reached(found: Replayed) -> list[int]:
+    return list(found.weights)
+
+
+def test_the_strongest_edge_goes_first_and_only_what_helped_to_read_is_evidence(graph: Graph) -> None:
+    fires = firing({ANA_NOTE: 0.6, ANA_CY: 0.9, BO_NOTE: 0.8, CY_OTHER: 0.7, OPEN[OTHER]: 0.9, OPEN[LETTER]: 1.0})
+    found = replay(seen(graph), [ANA], fires)
+    assert reached(found) == [CY, OTHER, NOTE, BO]
+    assert found.weights[CY] == pytest.approx(0.9 * 0.9)
+    assert found.evidence == (OTHER,), "nobody came to LETTER, and NOTE never helped"
+    assert found.visit[BO].path.vertices == (ANA, NOTE, BO) and found.visit[BO].path.edges == (ANA_NOTE, BO_NOTE)
+    assert [found.visit[node].status for node in (ANA, OTHER)] == ["seed", "selected"]
+    assert found.followed.keys() == {ANA_NOTE, ANA_CY, BO_NOTE, CY_OTHER, OPEN[OTHER]}
+    walk = found.walk(seen(graph))
+    assert walk.episodes.tolist() == pytest.approx([0.5 * 0.9 * 0.6, 0.9, 0])
+    assert [path.vertices for path in walk.paths] == [(ANA, CY, OTHER)]
+
+
+def test_a_start_counts_if_reading_it_helped(graph: Graph) -> None:
+    found = replay(seen(graph), [NOTE, OTHER], firing({OPEN[NOTE]: 0.7}))
+    assert (found.evidence, reached(found), found.worth) == ((NOTE,), [], {NOTE: pytest.approx(0.7)})
+    nothing = replay(seen(graph), [NOTE], firing({}))
+    assert nothing == Replayed(nothing.visit) and nothing.walk(seen(graph)).episodes.tolist() == [0, 0, 0]
+
+
+def test_it_stops_at_its_budget(graph: Graph) -> None:
+    fires = firing(dict.fromkeys(ENDS, 0.9))
+    assert len(reached(replay(seen(graph), [ANA], fires, nodes=3))) == 3
+    assert {NOTE, CY} == set(reached(replay(seen(graph), [ANA], fires, depth=1)))
+    everywhere = replay(seen(graph), [ANA], fires)
+    assert {BO, CY, DAN, NOTE, OTHER, LETTER, THESIS} == set(reached(everywhere))
+
+
+def test_a_way_that_may_not_be_walked_is_tried_so_often_and_no_more(graph: Graph) -> None:
+    edges = {FIRST_EDGE + 1000 + n: (ANA, 1000 + n) for n in range(2000)}
+    fires = firing({**dict.fromkeys(edges, 0.99), ANA_NOTE: 0.6}, {**ENDS, **edges})
+    assert reached(replay(seen(graph), [ANA], fires, nodes=300)) == [NOTE]
+    assert reached(replay(seen(graph), [ANA], fires, nodes=3)) == []
+
+
+def test_it_walks_only_where_the_question_may(graph: Graph) -> None:
+    fires = firing({**dict.fromkeys(ENDS, 0.9), **dict.fromkeys(OPEN.values(), 0.9)})
+    assert OTHER not in replay(seen(graph, OTHER), [ANA], fires).visit
+    hidden = replay(seen(graph, OTHER), [ANA], fires)
+    assert CY not in hidden.visit, "only a hidden passage speaks of Cy and tells how Ana is related"
+    assert not {ANA_CY, CY_OTHER, NEXT} & hidden.followed.keys()
+    later = replay(seen(graph, when=None), [ANA], firing({ANA_CY: 0.9}))
+    assert reached(later) == [], "the relation has ended"
+    assert THESIS not in replay(seen(graph, NOTE), [ANA, DAN], fires).visit
+    assert replay(seen(graph, NOTE), [ANA, 4711, NOTE], fires).visit.keys() <= {CY, BO, DAN, OTHER, LETTER, ANA}
+
+
+def test_similar_neighbours_go_first(graph: Graph) -> None:
+    fires = firing({ANA_NOTE: 0.8, ANA_CY: 0.8})
+    direction = {ANA: [1.0, 0.0], CY: [0.0, 1.0], NOTE: [1.0, 0.0]}
+    near = lambda nodes: np.array([direction[node] for node in nodes.tolist()], np.float32)  # noqa: E731
+    assert reached(replay(seen(graph), [ANA], fires)) == [CY, NOTE], "of equals the smaller id"
+    found = replay(seen(graph), [ANA], fires, near)
+    assert found.weights == pytest.approx({NOTE: 0.1 + 0.9 * 0.8, CY: 0.9 * 0.8}) and reached(found) == [NOTE, CY]
+
+
+def test_the_paper_goes_into_the_depth_over_what_is_strong_enough(graph: Graph) -> None:
+    fires = firing({ANA_NOTE: 0.62, BO_NOTE: 0.62, BO_OTHER: 0.62, ANA_CY: 0.9, CY_OTHER: 0.6, ASSERTS: 0.6})
+    found = depth_first(seen(graph), [ANA], fires)
+    assert reached(found) == [NOTE, BO, OTHER, CY], "0.9 * 0.6 is below 0.55; Ana's relation comes after her notes"
+    assert found.visit[OTHER].path.vertices == (ANA, NOTE, BO, OTHER)
+    assert found.followed.keys() == {ANA_NOTE, BO_NOTE, BO_OTHER, ANA_CY}
+    alike = lambda nodes: np.ones((len(nodes), 1), np.float32)  # noqa: E731
+    nearer = depth_first(seen(graph), [ANA], fires, alike)
+    assert {CY_OTHER, ASSERTS, ANA_CY} & nearer.followed.keys() == {CY_OTHER, ASSERTS}, "Cy was met on the way down"
+    assert reached(depth_first(seen(graph), [ANA], fires, threshold=0.5)) == [NOTE, BO, OTHER, CY, THESIS]
+
+
+@given(st.integers(0, 300), st.integers(0, 5))
+def test_it_never_leaves_what_can_be_walked_whatever_fires(seed: int, hide: int) -> None:
+    graph, _ = rng_graph(seed)
+    whole = everything(graph)
+    ends = {edge: (node, other) for node, around in whole.items() for edge, _, other in around}
+    rng = np.random.default_rng(seed)
+    fires = firing({edge: float(rng.uniform(0.5, 1)) for edge in sorted(ends) if rng.random() < 0.7}, ends)
+    walk = Walkable(graph, graph.alive & (np.arange(len(graph.alive)) != hide))
+    starts = [node for node in whole if rng.random() < 0.3]
+    for found in (replay(walk, starts, fires, nodes=7, depth=3), depth_first(walk, starts, fires)):
+        for vertex, one in found.visit.items():
+            assert walk.visible(vertex)
+            for before, edge, after in zip(one.path.vertices, one.path.edges, one.path.vertices[1:], strict=False):
+                around = walk.neighbours(before)
+                assert (edge, after) in set(zip(around.edges.tolist(), around.vertices.tolist(), strict=True))
+                assert found.followed[edge] > 0.49
+    limited = replay(walk, starts, fires, nodes=7, depth=3)
+    assert len(limited.weights) <= 7 and max((seen.depth for seen in limited.visit.values()), default=0) <= 3
+    other, _ = rng_graph(seed, order=seed + 1)
+    again = Walkable(other, other.alive & ~np.isin(other.episode_ids, graph.episode_ids[hide : hide + 1]))
+    assert replay(again, starts[::-1], fires, nodes=7, depth=3) == limited, "in whatever order it was put together"
+
+
+@given(st.integers(0, 300))
+def test_an_edge_may_be_followed_if_it_is_among_the_neighbours(seed: int) -> None:
+    graph, _ = rng_graph(seed)
+    whole = everything(graph)
+    walk = Walkable(graph, graph.alive & (np.arange(len(graph.alive)) % 3 != seed % 3))
+    for node, around in whole.items():
+        mine = (
+            set(zip(*(column.tolist() for column in walk.neighbours(node)[::2]), strict=True))
+            if walk.visible(node)
+            else set()
+        )
+        for edge, _, other in around:
+            assert walk.follows(edge, node, other) == ((edge, other) in mine)
+            assert not walk.follows(edge + 5000, node, other)
+
+
+class Asked:
+    """A memory of which one question was answered, from its first two episodes."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.embedder = HashEmbedder()
+        with store.writing() as conn:
+            self.ids = remember(conn, "a.md", "Ana lives in Oslo.", "Ana met Bo.", "Bo is well.")
+            self.embedder_id = vectors.register(conn, self.embedder)
+            cited = tuple(Citation(n, id, "a.md", "A title", "Ana") for n, id in enumerate(self.ids[:2], 1))
+            answer = Answer("Oslo.", cited)
+            self.trace = traces.store(conn, Trace("Where does Ana live?"), answer, 2000)
+            credit = Credit(True, {}, tuple(self.ids[:2]), (), {}, {}, (), ())
+            query = self.embedder.embed_query("Where does Ana live?")
+            nothing = Remembered.nothing(DIMENSION)
+            self.remembered = reinforce.learn(conn, nothing, self.embedder_id, self.trace, query, credit, 2000)
+
+    def found(self, question: str = "Where does Ana live?", as_of: int | None = None, hidden: int = 0) -> list[int]:
+        key = self.remembered.key(self.embedder.embed_query(question))
+        assert key is not None
+        with self.store.reading() as conn:
+            earlier = answered_before(
+                asked_before(conn, self.remembered, key, as_of, lambda episode: episode != hidden)
+            )
+        return [] if earlier is None else list(earlier.cited)
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Asked:
+    return Asked(Store.open(tmp_path / "memory.db"))
+
+
+def test_the_same_question_again_is_offered_what_answered_it(asked: Asked) -> None:
+    assert asked.found() == asked.ids[:2]
+    assert asked.found("Where does Bo live?") == []
+    assert asked.found(as_of=1500) == [], "then it was another answer"
+    assert asked.found(hidden=asked.ids[1]) == []
+
+
+def test_not_if_what_answered_it_is_gone(asked: Asked) -> None:
+    with asked.store.writing() as conn:
+        episodes.retire_many(conn, asked.ids[1:2], 3000, "source_deleted")
+    assert asked.found() == []
+
+
+def test_not_if_a_fact_of_it_has_been_replaced_since(asked: Asked) -> None:
+    with asked.store.writing() as conn:
+        facts = dict(conn.execute("SELECT episode_id, node_id FROM thesis ORDER BY node_id DESC").fetchall())
+        old, elsewhere = facts[asked.ids[0]], facts[asked.ids[2]]
+        revision = revisions.add(conn, "contradicts", elsewhere, elsewhere, "", "rule", 1.0, 3000)
+    assert asked.found() == asked.ids[:2], "that has nothing to do with it"
+    with asked.store.writing() as conn:
+        conn.execute("UPDATE revision SET old_id = ?, t = 1000 WHERE id = ?", (old, revision))
+    assert asked.found() == asked.ids[:2], "that was so when it was asked"
+    with asked.store.writing() as conn:
+        revisions.settle(conn, revision, "kept", 3000)
+    assert asked.found() == [], "somebody has decided it since"
+
+
+def test_not_if_a_person_said_that_it_was_wrong(asked: Asked) -> None:
+    with asked.store.writing() as conn:
+        rebuild.verdict(conn, asked.embedder_id, DIMENSION, asked.trace, -1)
+    assert asked.found() == []
+    with asked.store.writing() as conn:
+        rebuild.verdict(conn, asked.embedder_id, DIMENSION, asked.trace, 1)
+    assert asked.found() == asked.ids[:2]
+
+
+DIRECTIONS = np.eye(DIMENSION)[:3]
+
+
+def like(asked: Asked, cosines: list[float], cited: list[list[int]], threshold: float = 0.4) -> list[int]:
+    """The episodes of the question that stands out, if the key is so much like each of some answered questions."""
+    known = Remembered.nothing(DIMENSION, Geometry(None, 0, threshold))
+    key = DIRECTIONS[0]
+    with asked.store.writing() as conn:
+        for cosine, episodes_cited in zip(cosines, cited, strict=True):
+            citations = tuple(Citation(1, id, "a.md", "A title", "Ana") for id in episodes_cited)
+            trace = traces.store(conn, Trace("What is it?"), Answer("It.", citations), 2000)
+            known = known.answered(trace, cosine * DIRECTIONS[0] + (1 - cosine**2) ** 0.5 * DIRECTIONS[1])
+    with asked.store.reading() as conn:
+        found = most_alike(asked_before(conn, known, key, None, lambda episode: True))
+    return [] if found is None else list(found.cited)
+
+
+def test_a_question_counts_as_another_in_other_words_only_if_that_one_stands_out(asked: Asked) -> None:
+    one, two, three = asked.ids
+    assert like(asked, [0.7], [[one]]) == [one]
+    assert like(asked, [0.7, 0.45], [[one], [two]]) == [one]
+    assert like(asked, [0.7, 0.6], [[one], [two]]) == [], "many are as much alike here"
+    assert like(asked, [0.7, 0.6, 0.45], [[one, two], [two], [three]]) == [one, two], "the second needs the same"
+    assert like(asked, [0.7, 0.45], [[one], [two]], threshold=0.75) == [], "as alike as questions are that are not it"

@@ -1,0 +1,119 @@
+"""Whether what was found is enough, by cheap signals, and what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from memory import Memory
+from memory.nouns import Document
+from memory.retrieval.pipeline import Found
+from memory.retrieval.route import Assessment, assess, fits, is_scattered, onward
+
+
+@pytest.fixture
+def town(fresh: Memory) -> Iterator[Memory]:
+    notes = {
+        "Ana Costa": "Ana Costa works at Lumen. She has a dog called Rex.",
+        "Lumen": "Lumen is a workshop in Porto that makes lamps.",
+        "Berit Lund": "Berit Lund sails every summer to Skagen.",
+    }
+    at = datetime(2024, 5, 1, tzinfo=UTC)
+    fresh.remember_many(Document(f"/n/{name}.md", text, title=name, at=at) for name, text in notes.items())
+    yield fresh
+
+
+def found(memory: Memory, question: str, k: int = 10) -> Found:
+    return memory._find(question, k, None, None, None)
+
+
+def looked(memory: Memory, question: str, k: int = 10, confidence: float = 0.9) -> Assessment:
+    one = found(memory, question, k)
+    return assess(one, [hit.episode for hit in one.recall.hits], confidence, 0.34)
+
+
+def test_what_names_one_thing_that_was_found_is_enough(town: Memory) -> None:
+    assert looked(town, "Where does Ana Costa work?") == Assessment()
+
+
+def test_two_things_that_a_passage_joins_are_enough(town: Memory) -> None:
+    assert looked(town, "Does Ana Costa work at Lumen?").enough
+
+
+def test_two_things_that_nothing_joins_are_not(town: Memory) -> None:
+    assert looked(town, "Has Ana Costa met Berit Lund?").gaps == ("No passage found joins what is asked about.",)
+
+
+def test_a_name_that_nobody_knows_is_a_gap(town: Memory) -> None:
+    seen = looked(town, "Does Ana Costa know Okafor Mensah?")
+    assert seen.unknown == ("Okafor Mensah",)
+    assert seen.gaps == ("Nothing is known by the name 'Okafor Mensah'.",)
+
+
+def test_a_name_that_no_found_passage_holds_is_a_gap(town: Memory) -> None:
+    one = found(town, "Where does Ana Costa work?")
+    other = [hit.episode for hit in found(town, "Berit Lund", k=1).recall.hits]
+    assert assess(one, other, 0.9, 0.34).gaps == ("No passage found speaks of 'Ana Costa'.",)
+
+
+def test_little_confidence_is_a_gap(town: Memory) -> None:
+    assert looked(town, "Where does Ana Costa work?", confidence=0.2).gaps == ("No line found is likely to answer.",)
+
+
+def test_another_time_than_the_one_asked_of_is_a_gap(town: Memory) -> None:
+    assert (
+        "Nothing found is of the time that is asked of." in looked(town, "Where did Ana Costa work in May 2019?").gaps
+    )
+
+
+def test_nothing_found_is_said_so(fresh: Memory) -> None:
+    assert looked(fresh, "Where does Ana Costa work?").gaps == ("Nothing was found.",)
+
+
+def test_what_helped_before_fits_if_it_speaks_of_what_the_question_names(town: Memory) -> None:
+    of_ana, of_berit = (
+        [hit.episode for hit in found(town, name, k=1).recall.hits] for name in ("Ana Costa", "Berit Lund")
+    )
+    assert fits(found(town, "At which place is Ana Costa employed?"), of_ana)
+    assert not fits(found(town, "At which place is Ana Costa employed?"), of_berit), "all but the same words are not it"
+    assert not fits(found(town, "At which place is Okafor Mensah employed?"), of_ana), "a name that nobody knows"
+    assert fits(found(town, "Where does she work?"), of_ana), "what names nothing is for the model to see"
+    assert not fits(found(town, "Where does she work?"), [])
+    assert fits(found(town, "Does Ana Costa sail to Skagen with Berit Lund?"), of_berit), "most of it stands there"
+
+
+RISE = {"why": "It does not say.", "missing": (), "many": False, "has_agent": True, "calls_left": 9}
+
+
+def test_one_rung_after_the_other(town: Memory) -> None:
+    one = found(town, "Where does Ana Costa work?")
+    first = onward(one, effort="deep", tried=(), **RISE)  # type: ignore[arg-type]
+    assert first is not None and (first.tier, first.reason) == ("R3", "It does not say.")
+    second = onward(one, effort="deep", tried={"R3"}, **RISE)  # type: ignore[arg-type]
+    assert second is not None and second.tier == "R4"
+    assert onward(one, effort="deep", tried={"R3", "R4"}, **RISE) is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("effort", "tried", "changed"),
+    [
+        ("quick", (), {}),
+        ("normal", ("R3",), {}),
+        ("deep", ("R3",), {"has_agent": False}),
+        ("normal", (), {"calls_left": 1}),
+    ],
+)
+def test_no_further(town: Memory, effort: str, tried: tuple[str, ...], changed: dict[str, object]) -> None:
+    one = found(town, "Where does Ana Costa work?")
+    assert onward(one, effort=effort, tried=tried, **(RISE | changed)) is None  # type: ignore[arg-type]
+
+
+def test_evidence_that_lies_about_is_scattered(fresh: Memory) -> None:
+    fresh.remember_many(Document(f"/n/{n}.md", f"The ferry to Skagen was late on trip {n}.") for n in range(12))
+    assert is_scattered(found(fresh, "When was the ferry to Skagen late?"))
+
+
+def test_evidence_in_one_place_is_not(town: Memory) -> None:
+    assert not is_scattered(found(town, "Where does Ana Costa work?"))

@@ -1,0 +1,184 @@
+"""The time a question speaks of."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.time.expressions import is_state, moment
+
+NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)  # a Tuesday
+
+
+def read(question: str, now: datetime = NOW) -> tuple[str, str | None, str | None] | None:
+    """Kind, first day and day after the last."""
+    when = moment(question, now, UTC)
+    if when is None:
+        return None
+    assert when.words in question
+    since, until = (end.date().isoformat() if end else None for end in (when.since, when.until))
+    return when.kind, since, until
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "since", "until"),
+    [
+        ("Where did I live as of 3 May 2025?", "as_of", "2025-05-03", "2025-05-04"),
+        ("As of mid-June 2024, when was the novel due?", "as_of", "2024-06-11", "2024-06-21"),
+        ("Where did X live in June 2023?", "as_of", "2023-06-01", "2023-07-01"),
+        ("What did the desk cost in August 2024?", "as_of", "2024-08-01", "2024-09-01"),
+        ("What was the stipend at the end of 2023?", "as_of", "2023-12-01", "2024-01-01"),
+        ("What was my address in early December 2023?", "as_of", "2023-12-01", "2023-12-11"),
+        ("Which tool did I use in mid-2024?", "as_of", "2024-05-01", "2024-09-01"),
+        ("How many guests were planned in summer 2025?", "as_of", "2025-06-01", "2025-09-01"),
+        ("What did I eat at Christmas 2023?", "range", "2023-12-24", "2023-12-27"),
+        ("What was the on-call stipend in late 2024?", "as_of", "2024-10-01", "2025-01-01"),
+        ("What did it cost on 13/4/2024?", "as_of", "2024-04-13", "2024-04-14"),
+        ("Who was the PM before 2024?", "as_of", None, "2024-01-01"),
+        ("Where did I live 2023?", "as_of", "2023-01-01", "2024-01-01"),
+        ("What did I do in March 2024?", "range", "2024-03-01", "2024-04-01"),
+        ("What happened last spring?", "range", "2026-03-01", "2026-06-01"),
+        ("What did I write yesterday?", "range", "2026-06-29", "2026-06-30"),
+        ("What did we discuss two weeks ago?", "range", "2026-06-13", "2026-06-20"),
+        ("What did I buy three months ago?", "range", "2026-03-01", "2026-04-01"),
+        ("Which chats were there last week?", "range", "2026-06-22", "2026-06-29"),
+        ("What did I do on 3 May?", "range", "2026-05-03", "2026-05-04"),
+        ("What did I do on May 3, 2024?", "range", "2024-05-03", "2024-05-04"),
+        ("What did I do on 2024-05-03?", "range", "2024-05-03", "2024-05-04"),
+        ("What did I do on the night of 3 May 2024?", "range", "2024-05-03", "2024-05-04"),
+        ("What did I decide before 2024?", "range", None, "2024-01-01"),
+        ("What was said since January 2025?", "range", "2025-01-01", None),
+        ("What did I see after 3 May 2025?", "range", "2025-05-04", None),
+        ("What did I buy until March 2024?", "range", None, "2024-04-01"),
+        ("What happened between March and May 2024?", "range", "2024-03-01", "2024-06-01"),
+        ("What happened from December to January 2024?", "range", "2023-12-01", "2024-02-01"),
+        ("What happened between 3 March 2024 and 5 April 2024?", "range", "2024-03-03", "2024-04-06"),
+        ("What did I buy this year?", "range", "2026-01-01", "2027-01-01"),
+        ("What did I do in the last two weeks?", "range", "2026-06-16", "2026-07-01"),
+        ("What did Jo do the week before August 3, 2023?", "range", "2023-07-27", "2023-08-03"),
+        ("What did Jo see on the Sunday before October 25, 2022?", "range", "2022-10-23", "2022-10-24"),
+        ("What did Ana say on Monday?", "range", "2026-06-29", "2026-06-30"),
+        ("What did Ana say last Friday?", "range", "2026-06-26", "2026-06-27"),
+        ("What do I have next week?", "range", "2026-07-06", "2026-07-13"),
+        ("Where will I be in October?", "range", "2026-10-01", "2026-11-01"),
+        ("What happened in Q3 2024?", "range", "2024-07-01", "2024-10-01"),
+        ("What happened in the first half of 2024?", "range", "2024-01-01", "2024-07-01"),
+        ("Wo wohnte ich im März 2023?", "as_of", "2023-03-01", "2023-04-01"),
+        ("Wo wohnte ich Ende Juni 2023?", "as_of", "2023-06-21", "2023-07-01"),
+        ("Was habe ich letzte Woche gemacht?", "range", "2026-06-22", "2026-06-29"),
+        ("Was habe ich vor zwei Wochen gekauft?", "range", "2026-06-13", "2026-06-20"),
+        ("Was habe ich am 3. Mai 2025 gemacht?", "range", "2025-05-03", "2025-05-04"),
+        ("Was war vorgestern los?", "as_of", "2026-06-28", "2026-06-29"),
+        ("Waar woonde ik in maart 2023?", "as_of", "2023-03-01", "2023-04-01"),
+        ("Wat heb ik vorige week gedaan?", "range", "2026-06-22", "2026-06-29"),
+        ("Wat heb ik twee weken geleden gekocht?", "range", "2026-06-13", "2026-06-20"),
+        ("Où habitais-je en mars 2023 ?", "as_of", "2023-03-01", "2023-04-01"),
+        ("Qu'est-ce que j'ai fait la semaine dernière ?", "range", "2026-06-22", "2026-06-29"),
+        ("Qu'est-ce que j'ai acheté il y a deux semaines ?", "range", "2026-06-13", "2026-06-20"),
+        ("¿Dónde vivía en marzo de 2023?", "as_of", "2023-03-01", "2023-04-01"),
+        ("¿Qué hice la semana pasada?", "range", "2026-06-22", "2026-06-29"),
+        ("¿Qué compré hace dos semanas?", "range", "2026-06-13", "2026-06-20"),
+        ("2023年6月にどこに住んでいましたか", "as_of", "2023-06-01", "2023-07-01"),
+    ],
+)
+def test_a_time_is_read(question: str, kind: str, since: str | None, until: str | None) -> None:
+    assert read(question) == (kind, since, until)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did it cost on 3/4/2024?",  # the third of April or the fourth of March
+        "Where was I in winter 2023?",  # two winters
+        "What was on 31 February 2024?",
+        "What did I do in July 2023 after the trip of June 2022?",  # two times
+        "What is due by Friday?",  # past or to come
+        "Where have I lived since 2020?",  # may have been told before
+        "When did I move in 2024?",
+        "When did Caroline go to the parade in the summer?",
+        "Since when have I lived here, as we said in May 2025?",
+        "How long did I live in Lisbon in 2024?",
+        "Wann bin ich 2024 umgezogen?",
+        "Quand ai-je déménagé en 2024 ?",
+        "What is the 1968 album?",
+        "Who is Mar Rojas?",
+        "May I park here?",
+        "What about the fall of Rome?",
+        "Which room is 2024?1",
+        "What did the 12 monkeys do?",
+        "Who wrote to me?",
+    ],
+)
+def test_nothing_is_guessed(question: str) -> None:
+    assert read(question) is None
+
+
+@pytest.mark.parametrize("question", ["Where do I live now?", "What does it cost these days?", "Wo wohne ich derzeit?"])
+def test_now_is_said_in_many_words(question: str) -> None:
+    assert read(question) == ("now", None, None)
+
+
+def test_what_comes_every_year_is_the_last_one_that_has_begun() -> None:
+    def begun(question: str, month: int) -> str | None:
+        found = read(question, datetime(2026, month, 15, tzinfo=UTC))
+        return found[1] if found else None
+
+    assert begun("What happened in March?", 2) == "2025-03-01"
+    assert begun("What happened in March?", 3) == "2026-03-01"
+    assert begun("What happened last March?", 3) == "2025-03-01"
+    assert begun("What happened last winter?", 1) == "2024-12-01"
+    assert begun("What happened last winter?", 3) == "2025-12-01"
+    assert begun("What happened at Christmas?", 6) == "2025-12-24"
+    assert begun("What happened this spring?", 4) == "2026-03-01"
+
+
+def test_days_are_those_of_the_zone() -> None:
+    auckland = ZoneInfo("Pacific/Auckland")
+    when = moment("What did I do today?", NOW, auckland)
+    assert when is not None
+    assert when.since == datetime(2026, 7, 1, tzinfo=auckland)
+    local = moment("What did I do today?", NOW)
+    assert local is not None
+    assert local.since is not None
+    assert local.since.utcoffset() == NOW.astimezone().utcoffset()
+
+
+@given(st.dates(date(1900, 1, 1), date(2099, 12, 30)))
+def test_a_written_day_is_that_day(day: date) -> None:
+    span = (day.isoformat(), (day + timedelta(days=1)).isoformat())
+    for written in (
+        day.isoformat(),
+        f"{day:%d} {day:%B} {day.year}",
+        f"{day:%B} {day.day}, {day.year}",
+        f"{day.day}.{day.month}.{day.year}",
+    ):
+        assert read(f"What happened on {written}?") == ("range", *span)
+
+
+@given(
+    st.text(max_size=60), st.sampled_from(["last ", "in ", "before 2", " weeks ago", "29 February", " 2024", "-13-01"])
+)
+def test_any_text_is_read_without_an_error(text: str, piece: str) -> None:
+    when = moment(text + piece + text, NOW, UTC)
+    if when is not None and when.since is not None and when.until is not None:
+        assert when.since < when.until
+
+
+@pytest.mark.parametrize(
+    ("question", "state"),
+    [
+        ("Where did I live?", True),
+        ("What did the desk cost?", True),
+        ("Who was the manager?", True),
+        ("What did I do?", False),
+        ("What did I buy?", False),
+        ("Were there any letters?", False),
+        ("Which car did the trip spoil?", False),
+    ],
+)
+def test_states_last_and_events_happen(question: str, state: bool) -> None:
+    assert is_state(question) is state

@@ -1,0 +1,135 @@
+"""Which objects a passage mentions."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.text.mentions import mentions, norm, of_properties, title_names
+
+
+def norms(text: str, title: str = "", kind: str | None = None) -> list[str]:
+    return [m.norm for m in mentions(text, title) if kind in (None, m.kind)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("She met Ana Duarte in Lisbon.", ["ana duarte", "lisbon"]),
+        ("Met Ana in Rome, called Rui.", ["ana", "rome", "rui"]),
+        ("However, Toto toured.", ["toto"]),
+        ("It was the Bay of Bengal.", ["bay of bengal"]),
+        ("I asked Ludwig van Beethoven's nephew.", ["ludwig van beethoven"]),
+        ("NASA and the BBC agreed.", ["nasa", "bbc"]),
+        ("Meet me at Café Nero", ["cafe nero"]),
+        ("Nothing here is a name.", []),
+        ("", []),
+    ],
+)
+def test_names(text: str, expected: list[str]) -> None:
+    assert norms(text, kind="name") == expected
+
+
+def test_what_the_writer_marked() -> None:
+    text = "See [[Ana Duarte|Ana]] and [[Plans#May]] about #garden/roses, mail ana@example.org, read “The Salt Map”."
+    found = {(m.kind, m.norm) for m in mentions(text)}
+    assert {
+        ("link", "ana duarte"),
+        ("link", "plans"),
+        ("tag", "garden/roses"),
+        ("email", "ana@example.org"),
+        ("title", "salt map"),
+    } <= found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("on 2025-05-03", "2025-05-03"),
+        ("on 3 May 2025", "2025-05-03"),
+        ("on May 3rd, 2025", "2025-05-03"),
+        ("in May 2025", "2025-05"),
+        ("in 1987", "1987"),
+    ],
+)
+def test_dates_get_their_iso_form(text: str, expected: str) -> None:
+    assert norms(text, kind="date") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("am 5. März", "-03-05"),
+        ("3月5日", "-03-05"),
+        ("en mars 2024", "2024-03"),
+        ("05.03.2024", "2024-03-05"),
+        ("1er mars 2024", "2024-03-01"),
+        ("v březnu, 5. března 2024", "2024-03-05"),
+    ],
+)
+def test_dates_of_other_languages(text: str, expected: str) -> None:
+    assert norms(text, kind="date") == [expected]
+
+
+def test_the_planet_is_no_month() -> None:
+    assert norms("Mars 2020 landed; 5 Mars bars", kind="date") == ["2020"]
+    assert norms("le 5 Mars 2024", kind="date") == ["2024-03-05"]
+
+
+def test_what_begins_a_sentence_is_a_name_in_one_language_and_none_in_another() -> None:
+    assert norms("Depuis mai nous habitons à Lyon. Je suis allée chez Ana.", kind="name") == ["lyon", "ana"]
+    assert norms("Ana met Bo Chen. Bo moved to Porto.", kind="name") == ["ana", "bo chen", "bo chen", "porto"]
+
+
+def test_a_bare_month_name_is_no_date() -> None:
+    assert norms("you may go, and May agreed", kind="date") == []
+
+
+def test_a_short_form_counts_for_the_longer_name_of_the_same_passage() -> None:
+    assert norms("Jeff Porcaro drummed. Porcaro wrote, too.", kind="name") == ["jeff porcaro", "jeff porcaro"]
+
+
+def test_an_ambiguous_short_form_stays_itself() -> None:
+    found = norms("Ana Duarte met Rui Duarte. Duarte laughed.", kind="name")
+    assert found == ["ana duarte", "rui duarte", "duarte"]
+
+
+def test_the_title_titles() -> None:
+    found = mentions("A thriller.", "Guns (2012 film)")
+    assert {m.norm for m in found if m.titles} == {"guns", "guns (2012 film"}
+    assert all(m.start == -1 for m in found if m.titles)
+    assert title_names("Guns (2012 film)") == ["Guns", "Guns (2012 film)"]
+
+
+def test_properties_and_tags() -> None:
+    found = {
+        (m.kind, m.norm) for m in of_properties({"employer": "[[Lumen]]", "age": 41, "cities": ["Rome"]}, ["work"])
+    }
+    assert {("property", "lumen"), ("property", "employer"), ("property", "rome"), ("tag", "work")} <= found
+    assert ("property", "41") not in found
+
+
+@pytest.mark.parametrize(("a", "b"), [("The Beatles", "beatles"), ("Café", "cafe"), ("Ana’s", "ana"), ("A_B", "a b")])
+def test_norm_folds_what_does_not_tell_objects_apart(a: str, b: str) -> None:
+    assert norm(a) == norm(b)
+
+
+@given(st.text(max_size=400), st.text(max_size=60))
+def test_any_text_is_read(text: str, title: str) -> None:
+    found = mentions(text, title)
+    assert found == mentions(text, title)
+    for mention in found:
+        assert mention.norm
+        assert mention.start == -1 or 0 <= mention.start < mention.end <= len(text)
+
+
+@given(st.text())
+def test_norm_is_stable(surface: str) -> None:
+    assert norm(norm(surface)) == norm(norm(norm(surface)))
+
+
+def test_no_name_goes_on_behind_a_heading() -> None:
+    found = mentions("# Ana Silva\nPartner. Lives in New\nYork.")
+    assert [mention.norm for mention in found][:2] == ["ana silva", "partner"]
+    assert "new york" in [mention.norm for mention in found], "behind another line it does"
