@@ -22,7 +22,7 @@ from memory.settings import MemorySettings
 from memory.store import conversations, vectors
 from memory.store.connect import Connection
 from memory.store.store import Store
-from memory.text.unicode import well_formed
+from memory.text.unicode import replace_surrogates
 from memory.trace import Plan
 
 
@@ -89,7 +89,7 @@ class Asking(Remembering):
     ) -> Iterator[AskEvent]:
         searched = followed(question, wish.before)
         if searched != question:
-            wish = replace(wish, question=well_formed(question))
+            wish = replace(wish, question=replace_surrogates(question))
         split = () if wish.question else parts(searched)
         found, *of_parts = (
             self._find(one, self._many(one), wish.as_of, within, wish.now, wish.replay) for one in (searched, *split)

@@ -12,7 +12,7 @@ from daemon.cli.errors import NothingFound
 from daemon.cli.options import When, as_of_option, json_option
 from daemon.cli.questions import nothing
 from daemon.cli.session import Session, pass_session
-from memory.text.relation_sentences import asked_of
+from memory.text.relation_sentences import subject_and_predicate
 
 MODALITY = {
     "past": "no longer",
@@ -69,7 +69,7 @@ def history(session: Session, name: str, as_json: bool) -> None:
     if as_json:
         output.print_json(reply)
     for strand in () if as_json else reply.strands:
-        click.echo(output.styled(asked_of(strand.subject, strand.predicate), bold=True))
+        click.echo(output.styled(subject_and_predicate(strand.subject, strand.predicate), bold=True))
         for value in strand.values:
             _print_value(value, strand)
     if not reply.strands:

@@ -16,7 +16,7 @@ import click
 from daemon import wire
 from daemon.cli.session import Session
 from daemon.terminal import display_safe
-from memory.text.unicode import well_formed
+from memory.text.unicode import replace_surrogates
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -163,7 +163,7 @@ def _kept(name: str) -> str:
     """
     client = click.get_current_context().ensure_object(Session).client
     path = Path(name).expanduser()
-    for uri in map(well_formed, dict.fromkeys([name, str(path.absolute()), str(path.resolve())])):
+    for uri in map(replace_surrogates, dict.fromkeys([name, str(path.absolute()), str(path.resolve())])):
         rows = [row for query in (uri, f"{uri}#") for row in client.sources(query, 1).sources]
         if any(row.uri == uri or row.uri.startswith(f"{uri}#") for row in rows):
             return uri

@@ -21,10 +21,10 @@ from memory.nouns import Episode
 from memory.protocols import Embedder
 from memory.retrieval.analyse import Question
 from memory.store.episodes import Thesis
-from memory.text.languages import ENGLISH, little_words, stem
+from memory.text.languages import ENGLISH, stem, stop_words
 from memory.text.mentions import mentions
-from memory.text.unicode import bare
-from memory.text.words import WORD, Term, reading, words
+from memory.text.unicode import strip_accents
+from memory.text.words import WORD, Term, index_form, words
 from memory.time.timestamps import to_ms
 
 COVERAGE = 3.4  # share of the question's weight that the sentence itself holds
@@ -50,7 +50,7 @@ _ASKING = re.compile(r"[?？؟\u037e]$|[すた]か。?$")  # the last is Japanes
 
 def stems(text: str, language: str = ENGLISH) -> list[str]:
     """Stems of a text's content words, in order."""
-    little = little_words(language)
+    little = stop_words(language)
     return [stem(word, language) for word in words(text) if word not in little]
 
 
@@ -100,7 +100,7 @@ class Scorer:
 
     def __init__(self, question: Question, frequencies: Mapping[str, int], total: int, embedder: Embedder) -> None:
         self._language = question.language
-        self._little = little_words(question.language)
+        self._little = stop_words(question.language)
         self._weights: dict[str, float] = {}
         written: dict[str, str] = {}  # the question's word of each stem
         self._begun: list[tuple[str, str]] = []  # how a word begins that full text takes for one of the question's
@@ -110,7 +110,7 @@ class Scorer:
             self._weights[key] = max(weight, self._weights.get(key, 0.0))
             written.setdefault(key, str(term))
             if isinstance(term, Term):
-                self._begun += [(bare(form.removesuffix("*")), key) for form in term.forms]
+                self._begun += [(strip_accents(form.removesuffix("*")), key) for form in term.forms]
         self._stem_of: dict[str, str] = {}
         self._total = sum(self._weights.values()) or 1.0
         self._keys = tuple(self._weights)
@@ -206,13 +206,13 @@ class Scorer:
     def _stems(self, text: str) -> list[str]:
         if not self._begun:
             return stems(text, self._language)
-        little = little_words(self._language)
-        return [self._stem(word) for word in WORD.findall(reading(text).lower()) if word not in little]
+        little = stop_words(self._language)
+        return [self._stem(word) for word in WORD.findall(index_form(text).lower()) if word not in little]
 
     def _stem(self, word: str) -> str:
         """The stem of a word; the question's, if full text would find the word by it."""
         if word not in self._stem_of:
-            plain = bare(word)
+            plain = strip_accents(word)
             begun = (key for begin, key in self._begun if plain.startswith(begin))
             self._stem_of[word] = next(begun, None) or stem(word, self._language)
         return self._stem_of[word]

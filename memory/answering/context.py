@@ -29,7 +29,7 @@ from memory.retrieval.pipeline import Found
 from memory.store import episodes, facts, graph, relations, revisions, training
 from memory.store.connect import Connection
 from memory.store.relations import Relation
-from memory.text.quotes import Quotable, flat, visible
+from memory.text.quotes import Quotable, one_line, strip_unseen
 from memory.text.relation_sentences import NAMELESS, statement
 from memory.time.timestamps import from_ms
 
@@ -138,12 +138,12 @@ def gathered(
 
 
 def _line(line: Line) -> Piece:
-    text = " ".join(visible(line.quote).split())
+    text = " ".join(strip_unseen(line.quote).split())
     return Piece("line", text, line.episode, line.start, line.quote, _stays(line.episode), line.earlier)
 
 
 def _passage(episode: Episode) -> Piece:
-    return Piece("passage", visible(episode.text)[:PASSAGE_CHARS], episode, 0, episode.text, _stays(episode))
+    return Piece("passage", strip_unseen(episode.text)[:PASSAGE_CHARS], episode, 0, episode.text, _stays(episode))
 
 
 def _stays(episode: Episode) -> bool:
@@ -156,9 +156,9 @@ def _shown(number: int, piece: Piece, place: Mapping[int, int]) -> str:
     if episode.at is not None:
         head.append(f"written {episode.at.date().isoformat()}")
     if episode.title:
-        head.append(f'in "{flat(episode.title, HEAD)}"')
+        head.append(f'in "{one_line(episode.title, HEAD)}"')
     if episode.speaker:
-        head.append(f"by {flat(episode.speaker, HEAD)}")
+        head.append(f"by {one_line(episode.speaker, HEAD)}")
     if piece.earlier:
         head.append("no longer so")
     if piece.against:
@@ -198,7 +198,7 @@ def _facts(
         episode, *span = tellers[one.id][0]
         start, end = _sentence(episode.text, *span)
         stays = not _may_leave(conn, one, (names[one.subject], names[one.object]), [of for of, *_ in tellers[one.id]])
-        text = flat(words, HEAD) + _time(one)
+        text = one_line(words, HEAD) + _time(one)
         pieces[one.id] = Piece("fact", text, episode, start, episode.text[start:end], stays, id=one.id)
         candidates.append(asked.candidate(one, words, episode.text[start:end], [of for of, *_ in tellers[one.id]]))
     scores = worths(conn, found, candidates, embedder, _shadow(conn, found))

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal
 
 from memory.text.languages import ENGLISH
-from memory.text.unicode import bare
+from memory.text.unicode import strip_accents
 
 Kind = Literal["date", "number", "name"]
 
@@ -69,7 +69,7 @@ _UNSPACED = frozenset(("zh", "ja", "ko", "th"))
 
 def asked_for(question: str, language: str) -> frozenset[Kind]:
     """The kinds of thing that a question in `language` (ISO 639-1) asks for; none if its words do not say."""
-    text = question.lower() if language in (ENGLISH, *_UNSPACED) else bare(question.lower())
+    text = question.lower() if language in (ENGLISH, *_UNSPACED) else strip_accents(question.lower())
     return frozenset(kind for kind, pattern in _patterns(language).items() if pattern.search(text))
 
 

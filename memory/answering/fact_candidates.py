@@ -25,7 +25,7 @@ from memory.retrieval.question_type import asks_course
 from memory.store import graph, relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation
-from memory.text.relation_sentences import NAMELESS, asked_of, statement
+from memory.text.relation_sentences import NAMELESS, statement, subject_and_predicate
 from memory.time.timestamps import from_ms
 
 NEAR = 400  # facts of the question's objects that are looked at, the newest
@@ -247,7 +247,7 @@ def _course(
             held.append(one)
     values = [f"{names[one.object]}{_since(one, told[one.id])}" for one in held]
     proofs = list({told[one.id].thesis_id: told[one.id] for one in held}.values())
-    shown = f"{asked_of(names[fact.subject], fact.predicate)}: {', then '.join(values)}"
+    shown = f"{subject_and_predicate(names[fact.subject], fact.predicate)}: {', then '.join(values)}"
     return replace(proofs[0], shown=shown, score=best.score, earlier=False, newer=None, also=tuple(proofs[1:]))
 
 

@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import Literal
 
 from memory.answering.candidates import stems
-from memory.text.languages import ENGLISH, guess, stem
+from memory.text.languages import ENGLISH, guess_language, stem
 from memory.text.mentions import is_date, mentions
-from memory.text.unicode import bare, plain_digits
+from memory.text.unicode import ascii_digits, strip_accents
 from memory.text.words import words
 
 NEW_SHARE = 0.1  # of the words by which a claim says something new, fewer than so many may stand nowhere
@@ -244,7 +244,7 @@ def _missing(said: str, shown: Sequence[Proof], question: str) -> list[str]:
 def _unheard(said: str, there: Sequence[_Held], question: _Held, names: set[str], hard: int) -> list[str]:
     """The other words by which the claim says something new, if too many of them stand nowhere. `hard`: how many names,
     numbers and dates, that do, are new."""
-    language = guess(said)
+    language = guess_language(said)
     new = [
         word
         for word in stems(said, language)
@@ -258,7 +258,9 @@ def _unheard(said: str, there: Sequence[_Held], question: _Held, names: set[str]
     rephrased = [word for word in unheard if word in _PARAPHRASE]
     if len(rephrased) < len(new) or hard:  # something is left that can be proved
         unheard = [word for word in unheard if word not in _PARAPHRASE]
-    if hard and language == guess(question.joined) != guess(" ".join(one.joined for one in there[1:])):
+    if hard and language == guess_language(question.joined) != guess_language(
+        " ".join(one.joined for one in there[1:])
+    ):
         return []  # the person asks in another language than the notes are in
     return unheard if unheard and len(unheard) >= NEW_SHARE * (len(new) + HARD * hard) else []
 
@@ -302,7 +304,7 @@ def _same_start(one: str, other: str) -> bool:
 def _held(text: str) -> _Held:
     text = _undotted(text)
     found = [word for run in _WORD.findall(text) for word in {run, *re.split(r"['’\-]", run)} if word]
-    language = guess(text)
+    language = guess_language(text)
     told = [mention for mention in mentions(text) if is_date(mention.norm)]
     dates = frozenset(mention.norm for mention in told)
     rest = text
@@ -327,12 +329,12 @@ def _undotted(text: str) -> str:
 
 
 def _folded(word: str) -> str:
-    return bare(word.casefold()).replace("ß", "ss").removesuffix("'s").removesuffix("’s").strip("'’-")
+    return strip_accents(word.casefold()).replace("ß", "ss").removesuffix("'s").removesuffix("’s").strip("'’-")
 
 
 def _numbers(text: str, *, every: bool = False) -> Iterable[tuple[str, str]]:
     """(as it stands, normal form) of the numbers of a text, also in English words. `every`: their parts as well."""
-    for match in _NUMBER.finditer(plain_digits(text)):
+    for match in _NUMBER.finditer(ascii_digits(text)):
         surface = match[0]
         if _ORDINAL.match(surface):
             yield surface, _plain(surface[:-2])

@@ -18,7 +18,7 @@ from memory.settings import AnswerSettings
 from memory.store.connect import Connection
 from memory.text.languages import stem
 from memory.text.mentions import is_date, mentions
-from memory.time.expressions import moment
+from memory.time.expressions import resolve_time
 
 MANY = 12  # lines of a list at most
 LISTED, ITEMS = 2, 30  # items of a note's own list: from how many on they answer, and at most
@@ -96,7 +96,7 @@ def dated(line: Line) -> Line:
         return line  # it says itself when
     written = f"written {at.astimezone(UTC).date().isoformat()}"
     relative = _RELATIVE.search(said)
-    when = moment(relative[0], at, UTC) if relative else None
+    when = resolve_time(relative[0], at, UTC) if relative else None
     if relative and when and when.since and when.until and when.until - when.since == timedelta(days=1):
         written = f"{relative[0]}: {when.since.date().isoformat()}, {written}"
     return replace(line, shown=f"{said} ({written})")

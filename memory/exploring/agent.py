@@ -23,7 +23,7 @@ from memory.exploring.tools import Collected, Result, Toolbox
 from memory.llm import LlmRequest, Message, Reply, ToolCall, length
 from memory.nouns import Step
 from memory.protocols import LLM
-from memory.text.quotes import flat
+from memory.text.quotes import one_line
 
 PURPOSE = "agent"
 CALLS = 8  # of tools in one turn
@@ -109,7 +109,7 @@ class _Agent:
     ) -> None:
         self._llm = llm
         self._toolbox = toolbox
-        self._question = flat(question)
+        self._question = one_line(question)
         self._turns = turns
         self._stall = stall
         self._cancelled = cancelled
@@ -120,7 +120,7 @@ class _Agent:
         fence = toolbox.fence
         parts = [f"Today is {now:%A}, {now.date().isoformat()}.", f"The question:\n{fence}\n{self._question}\n{fence}"]
         if missing:
-            parts.append(f"Still missing:\n{fence}\n{'; '.join(map(flat, missing))}\n{fence}")
+            parts.append(f"Still missing:\n{fence}\n{'; '.join(map(one_line, missing))}\n{fence}")
         self._task = "\n\n".join(parts)
 
     def ran(self) -> Collected:

@@ -14,7 +14,7 @@ from memory.exploring.explorer import Explorer, Option
 from memory.llm import LlmRequest, Message, about_tokens
 from memory.nouns import Step
 from memory.protocols import LLM
-from memory.text.quotes import flat
+from memory.text.quotes import one_line
 
 PURPOSE = "guide"
 OPTIONS, FOUND = 12, 6  # lines shown of each, at most
@@ -49,8 +49,8 @@ class Asker:
         self.explorer = explorer
         self.calls = 0
         self._llm = llm
-        self._question = _first(flat(question, 3 * QUESTION), QUESTION)
-        self._missing = _first(flat("; ".join(missing), 3 * MISSING), MISSING)
+        self._question = _first(one_line(question, 3 * QUESTION), QUESTION)
+        self._missing = _first(one_line("; ".join(missing), 3 * MISSING), MISSING)
         self._most = most
         self._now = now
         self._cancelled = cancelled

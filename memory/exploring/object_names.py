@@ -16,7 +16,7 @@ from memory.store import episodes
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.text.mentions import mentions
-from memory.text.quotes import Quotable, flat
+from memory.text.quotes import Quotable, one_line
 from memory.text.relation_sentences import NAMELESS
 
 LOOKED_AT = 5  # passages in which a name is looked for
@@ -40,7 +40,7 @@ class Labels:
             name = labels.get(node, "") if self._walk.visible(node) else ""
             if name and self._only_open and name not in (OWNER, NAMELESS):
                 name = self._as_written(conn, node, name)
-            self._known[node] = flat(name)[:LONGEST]
+            self._known[node] = one_line(name)[:LONGEST]
         return self.known(nodes)
 
     def known(self, nodes: Iterable[int]) -> dict[int, str]:

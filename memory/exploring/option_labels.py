@@ -15,7 +15,7 @@ from memory.retrieval.analyse import Question
 from memory.store.relations import Relation
 from memory.text.languages import stem
 from memory.text.mentions import norm
-from memory.text.quotes import Quotable, flat, visible
+from memory.text.quotes import Quotable, one_line, strip_unseen
 from memory.text.relation_sentences import NAMELESS
 from memory.text.sentences import sentences
 from memory.text.words import words
@@ -29,7 +29,7 @@ TOLD_AS_FACT = ("asserted", "plan")
 def titled(episode: Episode, day: bool = True) -> str:
     """`"Title" (2024-05-01)`."""
     when = f" ({episode.at.date().isoformat()})" if day and episode.at else ""
-    return f'"{flat(episode.title, TITLE)}"{when}'
+    return f'"{one_line(episode.title, TITLE)}"{when}'
 
 
 def around(line: str, name: str, most: int) -> str:
@@ -99,7 +99,7 @@ class Signposts:
             return None
         since = from_ms(fact.valid_from) if fact.valid_from is not None and not self._only_open else None
         day = f" (since {since.astimezone(UTC).date().isoformat()})" if since else ""
-        way = f"{subject} -[{flat(fact.predicate, NAME)}]-> {object}{day}"
+        way = f"{subject} -[{one_line(fact.predicate, NAME)}]-> {object}{day}"
         text = episode.text.casefold()
         name = object if object.casefold() in text else subject
         return f"{way}, in {titled(episode)}: {self._sentence(episode, name)}"
@@ -111,12 +111,12 @@ class Signposts:
             texts = (Quotable.of(f"{one.title}\n{one.text}\n{one.speaker or ''}") for one in shown)
             if not any(text.names(name) for text in texts):
                 return ""
-        return flat(name, NAME)
+        return one_line(name, NAME)
 
     def _sentence(self, episode: Episode, name: str = "") -> str:
         """The sentence of a passage that has most of the question's words, of those that hold `name` if any does; cut
         so that it stays short."""
-        text = visible(episode.text)[:LOOKED_AT]
+        text = strip_unseen(episode.text)[:LOOKED_AT]
         spans = [text[start:end] for start, end in sentences(text)] or [text]
         if name:
             spans = [one for one in spans if name.casefold() in one.casefold()] or spans

@@ -6,7 +6,7 @@ from memory.graph.adjacency import EDGE_KINDS, Walkable
 from memory.store import relations, sources
 from memory.store.connect import Connection
 from memory.store.relations import Relation
-from memory.text.quotes import flat
+from memory.text.quotes import one_line
 from memory.time.timestamps import from_ms
 
 LONGEST = 60  # characters of a predicate
@@ -35,7 +35,7 @@ class Relations:
         return found
 
     def _told(self, one: Relation, node: int) -> str:
-        words = flat(one.predicate)[:LONGEST]
+        words = one_line(one.predicate)[:LONGEST]
         arrow = f"-[{words}]->" if one.subject == node else f"<-[{words}]-"
         since, until = (from_ms(ms) for ms in (one.valid_from, one.valid_to)) if not self._only_open else (None, None)
         parts: list[str] = [one.modality] if one.modality != "asserted" else []

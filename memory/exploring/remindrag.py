@@ -18,7 +18,7 @@ from memory.graph.adjacency import EDGE_KINDS, EPISODE, OBJECT, Walkable
 from memory.retrieval.walking import relevance_of
 from memory.store import episodes, relations
 from memory.store.connect import Connection
-from memory.text.quotes import flat
+from memory.text.quotes import one_line
 
 HOPS = 10
 CALLS = 2 * HOPS
@@ -105,6 +105,6 @@ def _around(conn: Connection, asker: Asker, walk: Walkable, way: _Way) -> list[_
         if end in passages:
             places.append(_Place(end, edge, signs.opening(passages[end])))
         elif end in names:
-            joined = f" -[{flat(facts[edge].predicate, 40)}]-> " if edge in facts else " -> "
+            joined = f" -[{one_line(facts[edge].predicate, 40)}]-> " if edge in facts else " -> "
             places.append(_Place(end, edge, f"{names.get(way.here, 'here')}{joined}{names[end]}"))
     return places + [_Place(node, 0, f"back to {names[node]}") for node in back if node in names]

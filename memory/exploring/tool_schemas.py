@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memory.llm import Tool
-from memory.text.unicode import well_formed
+from memory.text.unicode import replace_surrogates
 
 MOST_TEXT = 500  # characters of a query
 MOST = 10**9  # a larger number is meant to do harm
@@ -96,7 +96,7 @@ def checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _value(key: str, field: Mapping[str, Any], value: Any) -> Any:
     match field["type"]:
         case "string" if isinstance(value, str) and value.strip():
-            return well_formed(value.strip()[:MOST_TEXT])
+            return replace_surrogates(value.strip()[:MOST_TEXT])
         case "integer" if (number := _number(value)) is not None and number == int(number):
             return int(number)
         case "number" if (number := _number(value)) is not None and 0 <= number <= 1:

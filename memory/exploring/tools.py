@@ -33,7 +33,7 @@ from memory.store import episodes, sources
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.text.mentions import norm
-from memory.text.quotes import flat, visible
+from memory.text.quotes import one_line, strip_unseen
 from memory.text.sentences import sentences
 from memory.text.words import words
 
@@ -130,7 +130,7 @@ class Toolbox:
         except NoSuchCallError as error:
             return Result(str(error), failed=True)
         except InvalidInputError as error:
-            return Result(flat(str(error)), failed=True)
+            return Result(one_line(str(error)), failed=True)
         if name != "collect_chunk":
             self._cache[key] = Result(text)
         return Result(text)
@@ -211,7 +211,7 @@ class Toolbox:
         within = near.vertices[self._walk.kinds(near.vertices) == OBJECT]
         within = within[np.lexsort((within, -self._worth(within)))][:WITHIN]
         labels = self._labels.of(conn, within.tolist())
-        rows = [self._head(episode), *(row for row in visible(episode.text)[:WHOLE].splitlines() if row.strip())]
+        rows = [self._head(episode), *(row for row in strip_unseen(episode.text)[:WHOLE].splitlines() if row.strip())]
         if labels:
             rows.append("Objects: " + ", ".join(self._name(one, labels) for one in labels))
         before, after = episodes.neighbours(conn, [node]).get(node, (None, None))
@@ -226,15 +226,17 @@ class Toolbox:
             raise NoSuchCallError("No turn is left for a sub-query.")
         with self._reading() as conn:
             texts = self._texts(conn, [self._passage(one) for one in passages])
-        told = self._fenced([f"{self._head(one)}: {flat(one.text)[:QUOTED]}" for one in texts])
-        answer = flat(self.child(flat(question), told))[:ANSWER]
+        told = self._fenced([f"{self._head(one)}: {one_line(one.text)[:QUOTED]}" for one in texts])
+        answer = one_line(self.child(one_line(question), told))[:ANSWER]
         return f"From these passages alone:\n{self._fenced([answer])}"
 
     def _summarize_chunks(self, conn: Connection, passages: Sequence[int], focus: str) -> str:
         wanted = [*words(focus)]
         rows = [
             f"{self._head(one)}: "
-            + " ".join(flat(one.text[start:end]) for start, end in _best(one.text, wanted, SENTENCES))[: 2 * PREVIEW]
+            + " ".join(one_line(one.text[start:end]) for start, end in _best(one.text, wanted, SENTENCES))[
+                : 2 * PREVIEW
+            ]
             for one in self._texts(conn, [self._passage(one) for one in passages])
         ]
         return f"What they say about it:\n{self._fenced(rows)}"
@@ -354,9 +356,9 @@ class Toolbox:
         return [f"{self._head(one)}{fits.get(one.id, '')}: {_beginning(one.text, wanted)}" for one in found]
 
     def _head(self, episode: Episode) -> str:
-        parts = [f'[{self._number(episode.id)}] "{flat(episode.title)[:PREVIEW]}"']
+        parts = [f'[{self._number(episode.id)}] "{one_line(episode.title)[:PREVIEW]}"']
         parts += [episode.at.date().isoformat()] if episode.at else []
-        parts += [f"by {flat(episode.speaker)[:PREVIEW]}"] if episode.speaker else []
+        parts += [f"by {one_line(episode.speaker)[:PREVIEW]}"] if episode.speaker else []
         return ", ".join(parts)
 
     def _fenced(self, rows: Sequence[str]) -> str:
@@ -380,4 +382,4 @@ def _beginning(text: str, wanted: Sequence[str]) -> str:
     is one of the last."""
     start = next((start for start, _ in _best(text, wanted, 1)), 0)
     before = [begin for begin, _ in sentences(text) if begin < start and len(text) - begin <= PREVIEW]
-    return flat(text[min([start, *before]) :])[:PREVIEW]
+    return one_line(text[min([start, *before]) :])[:PREVIEW]

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 
 from memory.llm import LlmRequest, Message
 from memory.nouns import Decision, Fact
-from memory.text.quotes import visible
+from memory.text.quotes import strip_unseen
 
 PURPOSE = "decide"
 RELATIONS: tuple[str, ...] = get_args(get_type_hints(Decision)["relation"])
@@ -109,7 +109,7 @@ def _shown(fact: Fact, fence: str) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(visible(text).split())[:QUOTE_CHARS]
+    return " ".join(strip_unseen(text).split())[:QUOTE_CHARS]
 
 
 def _day(when: datetime) -> str:

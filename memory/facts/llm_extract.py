@@ -16,7 +16,7 @@ from memory.facts.extraction import OWNER, Telling, ToldObject, ToldRelation, To
 from memory.ingest.turns import by_machine
 from memory.llm import LlmRequest, Message
 from memory.nouns import Episode, Modality
-from memory.text.quotes import Quotable, visible
+from memory.text.quotes import Quotable, strip_unseen
 
 KINDS = ("person", "place", "organisation", "product", "project", "event", "concept", "other")
 MODALITIES: tuple[Modality, ...] = get_args(Modality)
@@ -112,7 +112,7 @@ def request(episodes: Sequence[Episode], owner_names: Sequence[str] = ()) -> Llm
 
     It stays on this machine if the text of any of them has to; the names, too, must be such that they may go with it.
     """
-    texts = [visible(episode.text)[:TEXT_CHARS] for episode in episodes]
+    texts = [strip_unseen(episode.text)[:TEXT_CHARS] for episode in episodes]
     fence = secrets.token_hex(8)  # nobody who wrote a text could know it
     parts = [f"The owner is called {', '.join(map(_line, owner_names))}."] if owner_names else []
     for number, (episode, text) in enumerate(zip(episodes, texts, strict=True), 1):
@@ -143,7 +143,7 @@ def _about(episode: Episode) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(visible(text).split())[:200]
+    return " ".join(strip_unseen(text).split())[:200]
 
 
 # What is taken of an answer -------------------------------------------------------------------
@@ -290,7 +290,7 @@ def _words(item: Mapping[str, Any], key: str, limit: str) -> str:
     value = item.get(key)
     if not isinstance(value, str) or len(value) > ITEM_CHARS[limit]:
         raise _No(f"its {key} is {'too long' if isinstance(value, str) else 'no text'}")
-    words = " ".join(visible(value).split())
+    words = " ".join(strip_unseen(value).split())
     if not any(map(str.isalnum, words)):
         raise _No(f"its {key} is empty")
     return words

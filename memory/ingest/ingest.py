@@ -30,7 +30,7 @@ from memory.store.connect import Connection
 from memory.text import mentions as mention_rules
 from memory.text.mentions import Mention
 from memory.text.sentences import sentences
-from memory.text.unicode import composed, well_formed
+from memory.text.unicode import replace_surrogates, to_nfc
 from memory.time.timestamps import to_ms
 
 
@@ -115,7 +115,7 @@ def read(document: Document, settings: ChunkSettings, rules: bool = True) -> Rea
         )
     if not read_episodes:
         raise InvalidInputError(f"There are no words in {document.uri}.")
-    shared = mention_rules.of_properties(document.properties, document.tags)
+    shared = mention_rules.property_mentions(document.properties, document.tags)
     return ReadDocument(document, title_of(document), tuple(read_episodes), tuple(shared))
 
 
@@ -142,21 +142,23 @@ def _clean(document: Document) -> Document:
     given = (document.text, document.title or "", document.speaker or "")
     named = (document.uri, document.ref or "")
     spoken = [part for turn in document.turns for part in (turn.speaker, turn.text)]
-    if all(_tidy(part) is part for part in (*given, *spoken)) and all(well_formed(part) is part for part in named):
+    if all(_tidy(part) is part for part in (*given, *spoken)) and all(
+        replace_surrogates(part) is part for part in named
+    ):
         return document
     return replace(
         document,
-        uri=well_formed(document.uri),
+        uri=replace_surrogates(document.uri),
         text=_tidy(document.text),
         title=document.title and _tidy(document.title),
         speaker=document.speaker and _tidy(document.speaker),
-        ref=document.ref and well_formed(document.ref),
+        ref=document.ref and replace_surrogates(document.ref),
         turns=tuple(replace(t, speaker=_tidy(t.speaker), text=_tidy(t.text)) for t in document.turns),
     )
 
 
 def _tidy(text: str) -> str:
-    return composed(well_formed(text))
+    return to_nfc(replace_surrogates(text))
 
 
 def plan(conn: Connection, batch: Sequence[ReadDocument]) -> list[Plan]:

@@ -21,7 +21,7 @@ from memory.retrieval.scope import view
 from memory.store import episodes, facts, text
 from memory.store.connect import Connection
 from memory.store.episodes import Thesis
-from memory.text.languages import content_words, guess
+from memory.text.languages import content_words, guess_language
 from memory.text.words import words as words_of
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import Cut, Lost, Traced, WhyNot
@@ -33,7 +33,7 @@ PROPOSED = 200  # passages with the words that are compared, beside those that w
 def whynot(conn: Connection, found: Found, said: Extract, traced: Traced, words: str, most: int) -> WhyNot:
     """The `most` nearest passages that hold the words. `found` and `said` are what the question comes to now: the
     recall, and the answer in lines. `conn` must see what they saw. InvalidInputError for no words."""
-    language = guess(words)
+    language = guess_language(words)
     terms = tuple(content_words(words, language) or dict.fromkeys(words_of(words)))[:MOST_WORDS]
     if not terms:
         raise InvalidInputError("Say which words the answer should have held.")

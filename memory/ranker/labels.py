@@ -23,7 +23,7 @@ from memory.nouns import Episode
 from memory.protocols import LLM
 from memory.retrieval.paths import Steps, both_ends
 from memory.store.training import Label, Lesson
-from memory.text.quotes import flat
+from memory.text.quotes import one_line
 
 MOST_EDGES = 2000  # of all candidates together
 CANDIDATES = 15  # that a model gets to see
@@ -115,8 +115,8 @@ def refined(
     fence = secrets.token_hex(8)
     numbered = cut([f"[{number}] {line}" for number, line in enumerate(lines, 1)], PROMPT)
     parts = [
-        "\n".join(["The question:", fence, flat(question, 600), fence]),
-        "\n".join(["Its answer:", fence, flat(lesson.answer, 600), fence]),
+        "\n".join(["The question:", fence, one_line(question, 600), fence]),
+        "\n".join(["Its answer:", fence, one_line(lesson.answer, 600), fence]),
         "\n".join(["Chains:", fence, *numbered, fence]),
     ]
     request = LlmRequest(
@@ -149,7 +149,7 @@ def read_out(
     def vertex(id: int) -> str:
         if id in episodes:
             return signs.found(episodes[id])
-        return flat(names.get(id, ""), 120)
+        return one_line(names.get(id, ""), 120)
 
     lines = []
     for way in ways:
@@ -157,7 +157,7 @@ def read_out(
         for edge, (here, there) in zip(way.edges, pairwise(way.vertices), strict=True):
             predicate = predicates.get(edge)
             forward = walk.graph.links.ends(edge) == (here, there)
-            join = f"-[{flat(predicate, 40)}]-" if predicate else "-"
+            join = f"-[{one_line(predicate, 40)}]-" if predicate else "-"
             line += f" {join}> {vertex(there)}" if forward or not predicate else f" <{join} {vertex(there)}"
         lines.append(line)
     return lines

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from memory.errors import InvalidInputError
 from memory.retrieval.anchors import Anchor, anchor
 from memory.retrieval.owner import in_first_person
-from memory.text.languages import ENGLISH, content_words, guess, little_words, stem
+from memory.text.languages import ENGLISH, content_words, guess_language, stem, stop_words
 from memory.text.mentions import mentions, norm
-from memory.text.unicode import composed, well_formed
+from memory.text.unicode import replace_surrogates, to_nfc
 from memory.text.words import UNSPACED, WORD, Term, words
-from memory.time.expressions import When, moment
+from memory.time.expressions import TimeExpression, resolve_time
 from memory.time.vocabulary import WHATEVER
 
 MAX_QUESTION = 4_000  # characters; more is a document, not a question
@@ -50,19 +50,21 @@ class Question:
     terms: tuple[str, ...]
     topic: tuple[str, ...]
     names: dict[str, float]
-    when: When | None = None
+    when: TimeExpression | None = None
     language: str = ENGLISH
     anchor: Anchor | None = None
     of_owner: bool = False
 
 
-def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None, when: When | None = None) -> Question:
+def analyse(
+    text: str, names: Sequence[str] = (), now: datetime | None = None, when: TimeExpression | None = None
+) -> Question:
     """What a question asks. `names` are those of the person whose memory it is; `now`, by default the clock's time, is
     what "last week" is seen from. `when`: the time it speaks of, where that is known already.
 
     Raises InvalidInputError for an empty question or one over MAX_QUESTION characters.
     """
-    stripped = composed(well_formed(text).strip())
+    stripped = to_nfc(replace_surrogates(text).strip())
     if not stripped:
         raise InvalidInputError("The question is empty. Ask something in words.")
     if len(stripped) > MAX_QUESTION:
@@ -70,9 +72,9 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None, w
             f"The question has {len(stripped):,} characters; at most {MAX_QUESTION:,} are read. "
             "Ask a shorter one, or add the text itself to memory."
         )
-    when = when or moment(stripped, now or datetime.now(UTC))
+    when = when or resolve_time(stripped, now or datetime.now(UTC))
     asked = in_first_person(stripped, names)
-    language = guess(stripped)
+    language = guess_language(stripped)
     if asked != stripped and not _content(asked, language):  # "Who is Ana?" is about nobody else
         asked = stripped
     terms = _content(asked, language) or tuple(dict.fromkeys(words(asked)))
@@ -114,7 +116,7 @@ def _names(text: str, language: str) -> dict[str, float]:
     for run in UNSPACED.findall(text):  # longest first, as below
         for size in range(min(LONGEST_UNSPACED, len(run)), 1, -1):
             names.update((norm(run[i : i + size]), 1.0) for i in range(len(run) - size + 1))
-    little = little_words(language)
+    little = stop_words(language)
     words = [match.group() for match in _WORD.finditer(text)]
     for size in range(min(LONGEST_NAME, len(words)), 0, -1):
         for start in range(len(words) - size + 1):

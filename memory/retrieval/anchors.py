@@ -20,8 +20,8 @@ from memory.store import text as full_text
 from memory.store.connect import Connection
 from memory.text.languages import ENGLISH, content_words
 from memory.text.words import words as words_of
-from memory.time.expressions import When, asks_time, is_state, moment, seen_from
-from memory.time.spans import Span, day
+from memory.time.expressions import TimeExpression, apply_signal, asks_time, is_state, resolve_time
+from memory.time.spans import Span, day_span
 from memory.time.timestamps import to_ms
 
 CANDIDATES = 500  # episodes that full text proposes
@@ -46,7 +46,7 @@ class Anchor:
 class Dated(NamedTuple):
     """When an anchor was: the time meant, the line that says it, and where that stands."""
 
-    when: When
+    when: TimeExpression
     line: str
     episode: Episode
 
@@ -97,7 +97,7 @@ def resolved(
     if latest is None:
         return None
     side = "in" if of.side in ("when", "while") else of.side
-    when = seen_from(side, latest.span, of.rest, of.words, now.astimezone(zone).replace(tzinfo=None), zone)
+    when = apply_signal(side, latest.span, of.rest, of.words, now.astimezone(zone).replace(tzinfo=None), zone)
     return None if when is None else Dated(when, latest.line, latest.episode)
 
 
@@ -207,7 +207,7 @@ def _dated(line: str, episode: Episode, now: datetime, zone: tzinfo | None) -> S
     if at is not None and source.mtime_ns is not None and abs(to_ms(at) - source.mtime_ns // 10**6) < STAMPED:
         at = None
     here = now.astimezone(zone).replace(tzinfo=None)
-    named = moment(line, at or now, zone) if at or _YEAR.search(line) else None
+    named = resolve_time(line, at or now, zone) if at or _YEAR.search(line) else None
     if named is not None and named.kind != "now":
         if named.since is None or named.until is None or (named.until - named.since > LONGEST and " from " not in line):
             return None
@@ -215,7 +215,7 @@ def _dated(line: str, episode: Episode, now: datetime, zone: tzinfo | None) -> S
     elif at is None:
         return None
     else:
-        span = day(at.astimezone(zone).replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0))
+        span = day_span(at.astimezone(zone).replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0))
     return span if span[0] <= here else None
 
 

@@ -11,7 +11,7 @@ import re
 
 from memory.retrieval.analyse import MAX_QUESTION
 from memory.retrieval.question_type import sides
-from memory.text.languages import ENGLISH, guess, little_words
+from memory.text.languages import ENGLISH, guess_language, stop_words
 from memory.text.mentions import is_date, mentions
 
 MOST = 3  # parts
@@ -123,7 +123,7 @@ def parts(text: str) -> tuple[str, ...]:
     asked = " ".join(text[: MAX_QUESTION + 1].split()).rstrip(" ?!.")
     if not asked or len(asked) > LONGEST:
         return ()
-    language = guess(asked)
+    language = guess_language(asked)
     if language not in _CUTS:
         return ()
     compared = _of_each(asked, language)
@@ -215,6 +215,6 @@ def _resolved(part: str, before: str, language: str) -> str | None:
 
 def _names(text: str, language: str) -> list[str]:
     """The names in it, in order, without days."""
-    little = little_words(language)
+    little = stop_words(language)
     found = (one for one in mentions(text) if one.kind == "name" and not is_date(one.norm))
     return [one.surface for one in found if one.norm not in little]

@@ -39,8 +39,8 @@ from memory.settings import RecallSettings
 from memory.store import episodes
 from memory.store import graph as stored
 from memory.store.connect import Connection
-from memory.text.unicode import well_formed
-from memory.time.expressions import When
+from memory.text.unicode import replace_surrogates
+from memory.time.expressions import TimeExpression
 from memory.time.timestamps import to_ms
 
 NO_STRATEGY = "none"
@@ -164,7 +164,7 @@ def recall(
     `scorer`: what was learnt at night about edges, for the strategies that use it; `sketches`: over which relations an
     answer may be reached, for those that use them.
     """
-    recorder = Recorder(well_formed(text))
+    recorder = Recorder(replace_surrogates(text))
     graph = snapshot.graph
     with recorder.step("analyse") as detail:
         question = analyse(text, names, now or as_of)
@@ -271,7 +271,7 @@ def recall(
     )
 
 
-def _told(when: When) -> dict[str, Any]:
+def _told(when: TimeExpression) -> dict[str, Any]:
     """The time a question speaks of, as the trace shows it."""
     return {
         "kind": when.kind,
@@ -309,7 +309,7 @@ def _start(
     return Seeds(scores.fused, objects, relevance, meaning, when=holds, wording=words)
 
 
-def _moment(as_of: datetime | None, when: When | None, now: datetime) -> Moment:
+def _moment(as_of: datetime | None, when: TimeExpression | None, now: datetime) -> Moment:
     """When facts must hold: then, or by default now. What is yet to begin is told of already."""
     if as_of is not None:
         then = to_ms(as_of)
@@ -320,7 +320,7 @@ def _moment(as_of: datetime | None, when: When | None, now: datetime) -> Moment:
     return Moment(then, then)
 
 
-def _asked_of(as_of: datetime | None, when: When | None, now: datetime) -> int:
+def _asked_of(as_of: datetime | None, when: TimeExpression | None, now: datetime) -> int:
     """The time whose facts a question is about: the one that it names, the middle of a span."""
     since, until = (when.since, when.until) if when is not None else (None, None)
     if since is not None and until is not None:

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Literal
 
 from memory.retrieval.analyse import Question
-from memory.text.languages import ENGLISH, little_words, stem
+from memory.text.languages import ENGLISH, stem, stop_words
 from memory.text.mentions import is_date, mentions, norm
 from memory.text.words import UNSPACED
 
@@ -175,7 +175,7 @@ def is_name(text: str) -> bool:
         or shouted
         or UNSPACED.search(name)
         or len(name.split()) > NAME_WORDS
-        or any(first in little_words(one) for one in _PATTERNS)
+        or any(first in stop_words(one) for one in _PATTERNS)
     ):
         return False
     found = [mention for mention in mentions(name) if not is_date(mention.norm)]

@@ -12,7 +12,7 @@ from memory.graph.arrays import NO_TIME, Bools, Floats, Graph
 from memory.nouns import Scope
 from memory.store import dates, episodes
 from memory.store.connect import Connection
-from memory.time.expressions import When
+from memory.time.expressions import TimeExpression
 from memory.time.timestamps import to_ms
 
 DAY = 86_400_000  # ms
@@ -49,7 +49,7 @@ class View:
     weight: Floats | None = None
 
 
-def view(conn: Connection, graph: Graph, allowed: Bools, when: When | None, only: bool) -> View:
+def view(conn: Connection, graph: Graph, allowed: Bools, when: TimeExpression | None, only: bool) -> View:
     """What of the `allowed` episodes belongs to the time a question speaks of; all of them if none does.
 
     `as_of`: what was written before the end of that time, and for less what names the time, whenever it was written.

@@ -19,7 +19,7 @@ from memory.llm import LlmRequest, Message
 from memory.nouns import Episode, Step
 from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.sketches import SKETCHES, STEPS
-from memory.text.quotes import flat
+from memory.text.quotes import one_line
 
 Sketch = tuple[str, ...]
 """Relations, the one next to what the question names first."""
@@ -65,7 +65,7 @@ def sketched(
     Only the ModelCancelledError of a question that was `cancelled` passes through."""
     began, fence = perf_counter(), secrets.token_hex(8)
     parts = [f"Today is {now.date().isoformat()}."] if now else []
-    parts.append(f"The question:\n{fence}\n{flat(question, QUESTION)}\n{fence}")
+    parts.append(f"The question:\n{fence}\n{one_line(question, QUESTION)}\n{fence}")
     request = LlmRequest(
         system=SKETCH,
         messages=(Message("user", "\n\n".join(parts)),),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory.store.codec import to_json
 from memory.store.connect import Connection
-from memory.text.unicode import composed
+from memory.text.unicode import to_nfc
 
 _NAME = (
     "coalesce(conversation, iif(kind = 'chat', title, NULL))"  # memories of before have chats without a conversation
@@ -32,4 +32,4 @@ def called(conn: Connection, name: str) -> list[int]:
 
 def folded(name: str) -> str:
     """The form under which names of chats are the same."""
-    return " ".join(composed(name).casefold().split())
+    return " ".join(to_nfc(name).casefold().split())

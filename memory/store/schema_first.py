@@ -5,7 +5,7 @@ Where it departs from what one might expect, for a measured reason:
   4,682 instead of 1,391 bytes a vector at 4 kB pages (1,195 at the 8 kB pages used here).
 * The full-text tables take their content from views instead of being contentless: a contentless-delete table leaves
   deleted words in the file until a merge, whatever `secure-delete` says. Where full text reads something else than is
-  written (`memory.text.words.reading`: scripts without spaces, mostly), that stands in `reading`; elsewhere
+  written (`memory.text.words.index_form`: scripts without spaces, mostly), that stands in `reading`; elsewhere
   there is no row.
 * `edge` has no foreign keys: each would want a full index of its own. `check()` looks for what they would have caught.
 * Edge ids start at 2^30, node ids at 1, so that the id of a fact tells a relation from a thesis.

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from memory.store.codec import id_list
 from memory.store.connect import Connection
-from memory.text.unicode import LETTERS
-from memory.text.words import Term, reading
+from memory.text.unicode import LETTER_FOLDS
+from memory.text.words import Term, index_form
 
 FEW = 20_000  # episodes, of which all that hold a word of the question may be scored: some microseconds each
 BUDGET, SHARE, MOST = 5000, 20, 50_000  # of more so many, or one in so many if that is more, up to so many
@@ -54,7 +54,7 @@ def _read(conn: Connection, kind: Kind, which: str, values: tuple[str, ...] = ()
         f" AND length(CAST({title} || body AS BLOB)) > length({title} || body)",
         values,
     )
-    read = [(id, title, body, reading(title), reading(body)) for id, title, body in rows]
+    read = [(id, title, body, index_form(title), index_form(body)) for id, title, body in rows]
     conn.executemany(
         "INSERT INTO reading(node_id, title, body) VALUES (?, ?, ?)",
         [(id, a, b) for id, title, body, a, b in read if a is not title or b is not body],
@@ -176,5 +176,5 @@ def _any_of(terms: Sequence[str]) -> str:
 
 
 def _phrase(term: str) -> str:
-    sayable = term.translate(LETTERS).encode("utf-8", "replace").decode().replace("\0", " ").replace('"', '""')
+    sayable = term.translate(LETTER_FOLDS).encode("utf-8", "replace").decode().replace("\0", " ").replace('"', '""')
     return f'"{sayable}"'

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memory.text.unicode import plain_digits
+from memory.text.unicode import ascii_digits
 from memory.text.words import UNSPACED
 
 
@@ -59,7 +59,7 @@ def names(text: str) -> Iterator[Found]:
         if _SPOKEN.fullmatch(surface):
             continue
         yield Found(surface, "title", *match.span(), surface)
-    for match in _DATE.finditer(plain_digits(text)):
+    for match in _DATE.finditer(ascii_digits(text)):
         year, *parts = match.groups()
         iso = "-".join([year or "", *(f"{int(part):02}" for part in parts if part)])
         yield Found(text[match.start() : match.end()], "date", *match.span(), iso)

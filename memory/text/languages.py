@@ -10,16 +10,16 @@ from functools import cache, lru_cache
 
 import snowballstemmer
 
-from memory.text.unicode import bare, composed
+from memory.text.unicode import strip_accents, to_nfc
 from memory.text.words import WORD, words
 
 ENGLISH = "en"
-MAX_WORD = 64  # characters; longer ones have no stem
+MAX_STEMMED_CHARS = 64  # characters; longer ones have no stem
 _PARTICLE = re.compile("[\u3041-\u3096은는이가을를에의로도와과만]")  # Japanese, then Korean ones, standing alone
 
 # The little words of a question: they say nothing of what it is about. English is kept short, since a name may be made
 # of such words.
-STOP: dict[str, frozenset[str]] = {
+STOP_WORDS: dict[str, frozenset[str]] = {
     language: frozenset(listed.split())
     for language, listed in {
         ENGLISH: """a about after all also am an and any are as at be been before being between both but by can could
@@ -109,7 +109,7 @@ STOP: dict[str, frozenset[str]] = {
 }  # fmt: skip
 
 # The same where words cling together: such strings are cut out of a question, longest first.
-CUT = {
+UNSPACED_STOP_WORDS = {
     "zh": """有什么 有什麼
         为什么 為什麼 什么时候 什麼時候 什么 什麼 哪里 哪裡 哪儿 哪个 哪個 怎么样 怎么 怎麼 多少 是不是 有没有
         有沒有 几点 现在 現在 我们 我們 你们 他们 我 你 他 她 谁 誰 吗 嗎 呢 吧 的 了 是 在 和 叫""",
@@ -147,18 +147,18 @@ _LETTERS = {  # that only one of these languages writes
 }  # fmt: skip
 _LITTLE_IN: dict[str, list[str]] = {}
 for _language in _LATIN:
-    for _word in STOP[_language]:
+    for _word in STOP_WORDS[_language]:
         _LITTLE_IN.setdefault(_word, []).append(_language)
-A_SENTENCE = 2  # little words of one language, beside a name in another script: "Where is 東京タワー?"
+MIN_SENTENCE_STOP_WORDS = 2  # little words of one language, beside a name in another script: "Where is 東京タワー?"
 _HEBREW_ENDING = re.compile("(?<=[\u05d0-\u05ea]{2})(?:ימ|ות)$|(?<=[\u05d0-\u05ea]{3})[התינכו]$")
 
 
-def guess(text: str, least: int = 1) -> str:
+def guess_language(text: str, least: int = 1) -> str:
     """The language of a text (ISO 639-1): by its script, else the one most of whose little words and letters it has.
 
     In Latin letters what has fewer than `least` of them is English: "Bo" is a name, and a little word of Polish.
     """
-    lowered = composed(text.lower())
+    lowered = to_nfc(text.lower())
     hits = dict.fromkeys(_LATIN, 0)
     for word in set(WORD.findall(lowered)):
         for language in _LITTLE_IN.get(word, ()):
@@ -167,7 +167,7 @@ def guess(text: str, least: int = 1) -> str:
         for letter, language in _LETTERS.items():
             hits[language] += letter in lowered
     best = max(hits, key=lambda language: hits[language])  # English of equals
-    if not text.isascii() and hits[best] < A_SENTENCE:
+    if not text.isascii() and hits[best] < MIN_SENTENCE_STOP_WORDS:
         for language, script in _SCRIPTS:
             if script.search(text):
                 return language
@@ -175,34 +175,34 @@ def guess(text: str, least: int = 1) -> str:
 
 
 @cache
-def little_words(language: str) -> frozenset[str]:
+def stop_words(language: str) -> frozenset[str]:
     """The little words of a language, lower case, also as they are read and as they are typed without accents."""
-    listed = STOP.get(language, frozenset[str]())
-    return listed.union(map(bare, listed), words(" ".join(listed)))
+    listed = STOP_WORDS.get(language, frozenset[str]())
+    return listed.union(map(strip_accents, listed), words(" ".join(listed)))
 
 
 def content_words(text: str, language: str) -> list[str]:
     """The words of a question without the little ones, each once, in order and lower case."""
-    if language in CUT:
+    if language in UNSPACED_STOP_WORDS:
         text = _cut(language).sub(" ", text)
-    little = little_words(language)
+    little = stop_words(language)
     return list(dict.fromkeys(word for word in words(text) if word not in little and not _PARTICLE.fullmatch(word)))
 
 
 @lru_cache(maxsize=65536)
 def stem(word: str, language: str = ENGLISH) -> str:
     """The stem of a lower-case word, without accents; the word itself where a language has none."""
-    if len(word) > MAX_WORD:
+    if len(word) > MAX_STEMMED_CHARS:
         return word
     if language == "he":
         return _HEBREW_ENDING.sub("", word)
     stemmer = _stemmer(language)
     if stemmer is None:
-        return bare(word)
+        return strip_accents(word)
     stemmed: str = stemmer.stemWord(word)
     if language == "tr":  # ı typed as i spoils the vowel harmony by which endings are known
         stemmed = min(stemmed, stemmer.stemWord(word.replace("i", "ı")), key=len)
-    return bare(stemmed or word)
+    return strip_accents(stemmed or word)
 
 
 @cache
@@ -212,4 +212,4 @@ def _stemmer(language: str) -> snowballstemmer.stemmer | None:
 
 @cache
 def _cut(language: str) -> re.Pattern[str]:
-    return re.compile("|".join(sorted(map(re.escape, CUT[language].split()), key=len, reverse=True)))
+    return re.compile("|".join(sorted(map(re.escape, UNSPACED_STOP_WORDS[language].split()), key=len, reverse=True)))

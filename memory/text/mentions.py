@@ -14,13 +14,13 @@ from functools import cache, lru_cache
 from typing import Any
 
 from memory.text import caseless
-from memory.text.languages import ENGLISH, STOP, guess, little_words
-from memory.text.unicode import plain_digits
+from memory.text.languages import ENGLISH, STOP_WORDS, guess_language, stop_words
+from memory.text.unicode import ascii_digits
 from memory.text.words import LETTER
 from memory.time.months import MONTHS
 
 _INDIC = "\u0900"  # from here on marks make another word: vowel signs of India and Thailand, ゛ of Japan
-MAX_SURFACE = 80  # characters; a longer "name" is a sentence in capitals
+MAX_NAME_CHARS = 80  # characters; a longer "name" is a sentence in capitals
 
 # Words that begin sentences in capitals without being names, and words that never are one.
 _COMMON = frozenset(
@@ -56,13 +56,13 @@ _COMMON = frozenset(
     aug sep sept oct nov dec pm mr mrs ms dr prof sir de het een en van der die das und ein eine ist ich wir sie
     er es le la les un une des du et il elle
     вчера сегодня завтра потом затем тогда теперь здесь χθες σήμερα αύριο μετά εδώ εκεί""".split()
-).union(STOP["ru"], STOP["el"])
+).union(STOP_WORDS["ru"], STOP_WORDS["el"])
 _MONTHS = (
     "january jan february feb march mar april apr may june jun july jul august aug september sept sep october oct"
     " november nov december dec".split()
 )
 _PLANET = "Mars"  # is a month only in "5 Mars 2024"
-SURE = 4  # little words of a language that a passage has, before they are no names in it
+MIN_LANGUAGE_STOP_WORDS = 4  # little words of a language that a passage has, before they are no names in it
 _LOOK_BACK = 24  # characters
 
 # All capitals of the Latin, Greek, Cyrillic and Armenian scripts.
@@ -155,7 +155,7 @@ def mentions(text: str, title: str = "") -> list[Mention]:
     return _joined(sorted(found, key=lambda m: (m.start, m.end)))
 
 
-def of_properties(properties: Mapping[str, Any], tags: Iterable[str] = ()) -> list[Mention]:
+def property_mentions(properties: Mapping[str, Any], tags: Iterable[str] = ()) -> list[Mention]:
     """The objects of a source's frontmatter or headers: short string values, and tags."""
     found = []
     for key, value in properties.items():
@@ -163,7 +163,7 @@ def of_properties(properties: Mapping[str, Any], tags: Iterable[str] = ()) -> li
             surface = str(item).strip()
             link = _WIKILINK.fullmatch(surface)
             surface = link.group(1).strip() if link else surface
-            if 0 < len(surface) <= MAX_SURFACE and (any(c.isalpha() for c in surface)) and norm(surface):
+            if 0 < len(surface) <= MAX_NAME_CHARS and (any(c.isalpha() for c in surface)) and norm(surface):
                 found.append(Mention(surface, norm(surface), "property"))
         if norm(str(key)):
             found.append(Mention(str(key), norm(str(key)), "property"))
@@ -180,7 +180,7 @@ def title_names(title: str) -> list[str]:
 def _of_title(title: str) -> Iterator[Mention]:
     names = title_names(title)
     for name in names:
-        if norm(name) and len(name) <= MAX_SURFACE:
+        if norm(name) and len(name) <= MAX_NAME_CHARS:
             yield Mention(name, norm(name), "name", titles=True)
     for mention in _names(names[0] if names else "", []):
         if mention.norm != norm(names[0]):
@@ -215,7 +215,7 @@ def _dates(text: str) -> Iterator[Mention]:
     """Dates as objects under their ISO form, as precise as they are written."""
     if not _DIGIT.search(text):
         return
-    plain = plain_digits(text)
+    plain = ascii_digits(text)
     for match in _DATE.finditer(plain):
         part = match.groupdict()
         year = part["y"] or part["y2"]
@@ -243,11 +243,11 @@ def _date(text: str, span: tuple[int, int], year: str | None, month: str | int, 
 
 @cache
 def _common(language: str) -> frozenset[str]:
-    return _COMMON | little_words(language) if language != ENGLISH else _COMMON
+    return _COMMON | stop_words(language) if language != ENGLISH else _COMMON
 
 
 def _names(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:
-    common = _common(guess(text, SURE))
+    common = _common(guess_language(text, MIN_LANGUAGE_STOP_WORDS))
     for match in _NAME.finditer(_HEADING.sub(lambda heading: f"{heading[0][:-1]}\0", text)):
         surface, start = match.group(), match.start()
         while True:  # words that merely begin a sentence
@@ -259,7 +259,7 @@ def _names(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:
             if not surface:
                 break
         surface = _POSSESSIVE.sub("", surface.strip())
-        if not surface or len(surface) > MAX_SURFACE or not any(c.isalpha() for c in surface):
+        if not surface or len(surface) > MAX_NAME_CHARS or not any(c.isalpha() for c in surface):
             continue
         end = start + len(surface)
         if any(a < end and start < b for a, b in taken):

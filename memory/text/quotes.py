@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
-ENOUGH = 85.0  # of 100, partial ratio of quote and text
-EXACT_BELOW = 12  # characters: a shorter quote must stand there as it is
-LONGEST_QUOTE = 1_500
-LONGEST_FUZZY = 30_000  # characters of a text, beyond which a quote must be exact: looking takes time
+MIN_PARTIAL_RATIO = 85.0  # of 100, partial ratio of quote and text
+MIN_FUZZY_QUOTE_CHARS = 12  # characters: a shorter quote must stand there as it is
+MAX_QUOTE_CHARS = 1_500
+MAX_FUZZY_TEXT_CHARS = 30_000  # characters of a text, beyond which a quote must be exact: looking takes time
 
 # What nobody sees: control characters, directions of writing, tags, zero width. Text of strangers hides orders in it.
 UNSEEN = re.compile(
@@ -25,14 +25,14 @@ _SAME = str.maketrans("’‘‚“”„«»–—‑\u2212", '\'\'\'"""""----'
 _NUMBER = re.compile(r"\d+")
 
 
-def visible(text: str) -> str:
+def strip_unseen(text: str) -> str:
     """`text` without the characters that nobody sees."""
     return UNSEEN.sub("", text)
 
 
-def flat(text: str, most: int | None = None) -> str:
+def one_line(text: str, most: int | None = None) -> str:
     """`text` in one line, without what nobody sees, cut at so many characters."""
-    line = " ".join(visible(text).split())
+    line = " ".join(strip_unseen(text).split())
     return line if most is None or len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
@@ -51,16 +51,16 @@ class Quotable:
 
     def find(self, quote: str) -> tuple[int, int] | None:
         """[start, end) of the quote in the text; None if it does not stand there."""
-        if len(quote) > LONGEST_QUOTE:
+        if len(quote) > MAX_QUOTE_CHARS:
             return None
         wanted = "".join(char for char, _ in _folded(quote)).strip(" \"'")
         if sum(map(str.isalnum, wanted)) < (3 if wanted.isascii() else 2):
             return None
         if (start := self._place(wanted)) is not None:
             return self._span(start, start + len(wanted))
-        if not EXACT_BELOW <= len(wanted) <= len(self.folded) <= LONGEST_FUZZY:
+        if not MIN_FUZZY_QUOTE_CHARS <= len(wanted) <= len(self.folded) <= MAX_FUZZY_TEXT_CHARS:
             return None
-        found = fuzz.partial_ratio_alignment(wanted, self.folded, score_cutoff=ENOUGH)
+        found = fuzz.partial_ratio_alignment(wanted, self.folded, score_cutoff=MIN_PARTIAL_RATIO)
         if found is None:
             return None
         start, end = self._whole_words(found.dest_start, found.dest_end)

@@ -21,10 +21,10 @@ _PARTICLES = frozenset("about after as at by for from in into like on out over t
 def statement(subject: str, predicate: str, object: str) -> str:
     """Subject, predicate and object as a sentence without a point; as a label and its value if the predicate is a
     noun."""
-    return f"{asked_of(subject, predicate)}{'' if _is_verb(predicate) else ':'} {object}"
+    return f"{subject_and_predicate(subject, predicate)}{'' if _is_verb(predicate) else ':'} {object}"
 
 
-def asked_of(subject: str, predicate: str) -> str:
+def subject_and_predicate(subject: str, predicate: str) -> str:
     """What is told of a subject, without what it is: "Ana lives in", "Ana, phone", "you live in", "your phone"."""
     if not _is_verb(predicate):
         return f"your {predicate}" if subject == NAMELESS else f"{subject}, {predicate}"

@@ -13,13 +13,14 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from memory.text.unicode import LETTERS, composed
+from memory.text.unicode import LETTER_FOLDS, to_nfc
 
 _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HIRAGANA, _KATAKANA, _HANGUL = "\u3041-\u3096\u309d-\u309f", "\u30a1-\u30fa\u30fc-\u30ff", "\uac00-\ud7a3"
 _THAI, _LAO, _BURMESE = "\u0e01-\u0e3a\u0e40-\u0e4e", "\u0e81-\u0edf", "\u1000-\u1049\u1050-\u109f"
 _PIECED = (_HAN, _HIRAGANA, _KATAKANA, _HANGUL, _THAI, _LAO, _BURMESE, "\u1780-\u17d3")  # the last is Khmer
-SYLLABLES, SOUNDS = 2, 3  # characters of a piece, where a character is a syllable or a word, and where it is a sound
+SYLLABLE_NGRAM_CHARS = 2  # where a character is a syllable or a word
+SOUND_NGRAM_CHARS = 3  # where a character is a sound
 
 # Python's \w has no vowel signs; without them Hindi and Thai words would fall apart.
 _SIGNS = (
@@ -40,7 +41,7 @@ _SEMITIC_LETTERS = str.maketrans("أإآٱىةםןץףך", "اااايهמנצפ
 _ARTICLE = re.compile(r"\b(?:[وف]?[بك]?ال|[وف]?لل)(?=[\u0620-\u064a]{3})")
 # Article and prepositions, and with them any letters like them, so that a word is the same with and without.
 _HEBREW = re.compile(r"\b[והבלכמש]+(?=[\u05d0-\u05ea]{3})")
-_LETTERS = re.compile(f"[{''.join(map(chr, LETTERS))}]")
+_LETTERS = re.compile(f"[{''.join(map(chr, LETTER_FOLDS))}]")
 
 
 class Term(str):
@@ -57,13 +58,13 @@ class Term(str):
         return term
 
 
-def reading(text: str) -> str:
+def index_form(text: str) -> str:
     """`text` as full text reads it; the same object if that is the text itself."""
     if text.isascii():
         return text
-    text = composed(text)
+    text = to_nfc(text)
     if _LETTERS.search(text):
-        text = text.translate(LETTERS)
+        text = text.translate(LETTER_FOLDS)
     if not _OTHER.search(text):
         return text
     return _RUN.sub(lambda run: f" {' '.join(_pieces(run[0], rest=True))} ", _plain(text))
@@ -74,7 +75,7 @@ def words(text: str) -> Iterator[str]:
 
     A piece that is too short to be one, as a lone Chinese character, is a Term that stands for all that begin with it.
     """
-    if text.isascii() or not _OTHER.search(text := composed(text)):
+    if text.isascii() or not _OTHER.search(text := to_nfc(text)):
         yield from WORD.findall(text.lower())
         return
     for word in WORD.findall(_plain(text).lower()):
@@ -96,7 +97,7 @@ def _plain(text: str) -> str:
 
 
 def _size(run: str) -> int:
-    return SOUNDS if run[0] < "\u2000" else SYLLABLES
+    return SOUND_NGRAM_CHARS if run[0] < "\u2000" else SYLLABLE_NGRAM_CHARS
 
 
 def _pieces(run: str, rest: bool = False) -> Iterator[str]:

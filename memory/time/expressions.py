@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import Literal
 
-from memory.text.unicode import plain_digits
+from memory.text.unicode import ascii_digits
 from memory.text.words import LETTER
 from memory.time import vocabulary as words
 from memory.time.months import MONTHS
-from memory.time.spans import Span, around, day, months, part, shifted, years_on
+from memory.time.spans import Span, day_span, month_span, part_of_span, shift, shift_years, unit_span
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class TimeExpression:
     """The time a question speaks of.
 
     `as_of`: the world as it stood at the end of the span, just before `until`. `range`: what happened from `since` on
@@ -50,17 +50,17 @@ class _Base:
     month: int | None = None
 
 
-def moment(question: str, now: datetime, zone: tzinfo | None = None) -> When | None:
+def resolve_time(question: str, now: datetime, zone: tzinfo | None = None) -> TimeExpression | None:
     """The time `question` speaks of, seen from `now`; None if it speaks of none, of several, or unclearly.
 
     Days are those of `zone`, by default of this machine. A question that asks for a time ("When did ...") has one only
     if it says "as of".
     """
-    text = plain_digits(question).lower()
+    text = ascii_digits(question).lower()
     if text.isascii() and not _DIGIT.search(text) and words.CUES.isdisjoint(_WORD.findall(text)):  # as most questions
         return None
     if len(text) != len(question):  # a few letters are longer in lower case
-        text = plain_digits(question)
+        text = ascii_digits(question)
     try:
         found = _Reader(text, question, now.astimezone(zone).replace(tzinfo=None)).read()
         return found and replace(found, since=_aware(found.since, zone), until=_aware(found.until, zone))
@@ -84,22 +84,24 @@ def is_state(question: str) -> bool:
     return words.DID.isdisjoint(behind) and not words.STATES.isdisjoint(behind)
 
 
-def seen_from(side: str, span: Span, rest: str, words: str, now: datetime, zone: tzinfo | None) -> When | None:
+def apply_signal(
+    side: str, span: Span, rest: str, words: str, now: datetime, zone: tzinfo | None
+) -> TimeExpression | None:
     """What a question means by one side of a span ("before", "since", "in" ...); `rest` is the question without it,
     `words` are those that name it. `span` and `now` are local times of `zone`."""
     found = _meant(side, span, rest, words, now)
     return found and replace(found, since=_aware(found.since, zone), until=_aware(found.until, zone))
 
 
-def _meant(side: str, span: Span, rest: str, words: str, now: datetime) -> When | None:
+def _meant(side: str, span: Span, rest: str, words: str, now: datetime) -> TimeExpression | None:
     first, after = span
     state = is_state(rest)
     if side in ("since", "after"):  # how things have stood since then may have been told before
-        return None if state else When("range", first if side == "since" else after, None, words)
+        return None if state else TimeExpression("range", first if side == "since" else after, None, words)
     kind: Literal["as_of", "range"] = "as_of" if side == "as_of" or (state and first <= now) else "range"
     if side in ("before", "until", "till"):
-        return When(kind, None, first if side == "before" else after, words)
-    return When(kind, first, after, words)
+        return TimeExpression(kind, None, first if side == "before" else after, words)
+    return TimeExpression(kind, first, after, words)
 
 
 def _aware(local: datetime | None, zone: tzinfo | None) -> datetime | None:
@@ -118,7 +120,7 @@ class _Reader:
         self.today = now.replace(hour=0, minute=0, second=0, microsecond=0)
         self.looks_ahead = _AHEAD.search(text) is not None
 
-    def read(self) -> When | None:
+    def read(self) -> TimeExpression | None:
         asks_time = _ASKS_TIME.search(self.text) is not None
         bases = self._bases()
         if len(bases) == 2 and (between := self._between(*bases)) is not None:
@@ -128,14 +130,14 @@ class _Reader:
             return None
         if not bases:
             said = None if asks_time else _NOW.search(self.text)
-            return said and When("now", None, None, said[0])
+            return said and TimeExpression("now", None, None, said[0])
         base = self._narrowed(bases[0])
         side, start = self._side(base.start)
         if asks_time and side != "as_of":
             return None
         return self._meant(base, side, start)
 
-    def _meant(self, base: _Base, side: str, start: int) -> When | None:
+    def _meant(self, base: _Base, side: str, start: int) -> TimeExpression | None:
         """The base, seen from the side that the words before it name."""
         rest = self.text[:start] + self.text[base.end :]
         return _meant(side, base.span, rest, self.said[start : base.end], self.now)
@@ -159,19 +161,19 @@ class _Reader:
         """The base with what narrows it: "early", "the end of", "the week before", "two days after"."""
         for which, pattern in _PARTS if base.unit not in ("day", "span") else ():
             if (match := pattern.search(self.text, 0, base.start)) is not None:
-                return _Base(match.start(), base.end, part(base.span, base.unit, which))
+                return _Base(match.start(), base.end, part_of_span(base.span, base.unit, which))
         match = _BESIDE.search(self.text, 0, base.start)
         return base if match is None else _Base(match.start(), base.end, _beside(base.span, match))
 
-    def _between(self, one: _Base, two: _Base) -> When | None:
+    def _between(self, one: _Base, two: _Base) -> TimeExpression | None:
         """What lies between two times, if the question says "between" or "from" them."""
         opened = _BETWEEN.search(self.text, 0, one.start)
         if opened is None or not _AND.fullmatch(self.text, one.end, two.start):
             return None
         first, after = one.span[0], two.span[1]
         if one.weak and one.month and two.month and not two.weak:  # "between March and May 2024"
-            first, _ = months(two.span[0].year - (one.month > two.month), one.month)
-        return When("range", first, after, self.said[opened.start() : two.end]) if first < after else None
+            first, _ = month_span(two.span[0].year - (one.month > two.month), one.month)
+        return TimeExpression("range", first, after, self.said[opened.start() : two.end]) if first < after else None
 
     # Bases ----------------------------------------------------------------------------------------
 
@@ -199,51 +201,51 @@ class _Reader:
 
     def full_date(self, match: re.Match[str]) -> _Base:
         month = MONTHS[match["mon"]] if match["mon"] else int(match["m"])
-        return _Base(*match.span(), day(datetime(int(match["y"]), month, int(match["d"]))))
+        return _Base(*match.span(), day_span(datetime(int(match["y"]), month, int(match["d"]))))
 
     def slashed_date(self, match: re.Match[str]) -> _Base | None:
         one, two, year = int(match["d"]), int(match["m"]), int(match["y"])
         if one <= 12 and two <= 12 and one != two:
             return None  # half of the readers would be wrong about it
         month, number = (one, two) if two > 12 else (two, one)
-        return _Base(*match.span(), day(datetime(year, month, number)))
+        return _Base(*match.span(), day_span(datetime(year, month, number)))
 
     def date_without_year(self, match: re.Match[str]) -> _Base:
         """The last such day, or in a question that looks ahead the next one."""
         step = 1 if self.looks_ahead else -1
         first = datetime(self.now.year, LONG_MONTHS[match["mon"]], int(match["d"]))
         if (first - self.today) * step < timedelta(0):
-            first = years_on(first, step)
-        return _Base(*match.span(), day(first))
+            first = shift_years(first, step)
+        return _Base(*match.span(), day_span(first))
 
     def month_of_year(self, match: re.Match[str]) -> _Base:
         month = MONTHS[match["mon"]] if match["mon"] else int(match["m"])
-        return _Base(*match.span(), months(int(match["y"]), month), "month", month=month)
+        return _Base(*match.span(), month_span(int(match["y"]), month), "month", month=month)
 
     def half_of_month(self, match: re.Match[str]) -> _Base:
-        first, after = months(int(match["y"]), MONTHS[match["mon"]])
+        first, after = month_span(int(match["y"]), MONTHS[match["mon"]])
         middle = first + timedelta(days=15)
         return _Base(*match.span(), (first, middle) if words.ORDINALS[match["nth"]] == 1 else (middle, after))
 
     def part_of_year(self, match: re.Match[str]) -> _Base | None:
         length = 6 if match["half"] else 3
         last = length * (int(match["q"]) if match["q"] else words.ORDINALS[match["nth"]])
-        return _Base(*match.span(), months(int(match["y"]), last - length + 1, length)) if last <= 12 else None
+        return _Base(*match.span(), month_span(int(match["y"]), last - length + 1, length)) if last <= 12 else None
 
     def year(self, match: re.Match[str]) -> _Base:
-        return _Base(*match.span(), months(int(match["y"]), 1, 12), "year", weak=True)
+        return _Base(*match.span(), month_span(int(match["y"]), 1, 12), "year", weak=True)
 
     def month_of_any_year(self, match: re.Match[str]) -> _Base:
         month = LONG_MONTHS[match["mon"]]
-        return self._again(match, lambda year: months(year, month), "month", month)
+        return self._again(match, lambda year: month_span(year, month), "month", month)
 
     def season(self, match: re.Match[str]) -> _Base | None:
         month = words.SEASONS[match["season"]]
         if not match["y"]:
-            return self._again(match, lambda year: months(year, month, 3), "season")
+            return self._again(match, lambda year: month_span(year, month, 3), "season")
         if month == 12 and not match["y2"]:
             return None  # the winter that begins or the one that ends in that year
-        return _Base(*match.span(), months(int(match["y"]), month, 3), "season")
+        return _Base(*match.span(), month_span(int(match["y"]), month, 3), "season")
 
     def feast(self, match: re.Match[str]) -> _Base:
         first, days = ((12, 24), 3) if re.fullmatch(words.CHRISTMAS, match["feast"]) else ((12, 31), 2)
@@ -269,21 +271,21 @@ class _Reader:
         return _Base(*match.span(), span, unit, not (match["last"] or match["next"] or match["this"]), month)
 
     def day_word(self, match: re.Match[str]) -> _Base:
-        return _Base(*match.span(), day(self.today + timedelta(days=words.DAY_WORDS[match["day"]])))
+        return _Base(*match.span(), day_span(self.today + timedelta(days=words.DAY_WORDS[match["day"]])))
 
     def ago(self, match: re.Match[str]) -> _Base:
         """The day, month or year so many back; for weeks that day and three to either side."""
         unit = words.UNITS[match["unit"]]
-        then = shifted(self.today, unit, -_number(match["n"]))
+        then = shift(self.today, unit, -_number(match["n"]))
         if unit == "day":
-            return _Base(*match.span(), day(then))
+            return _Base(*match.span(), day_span(then))
         if unit in ("week", "weekend"):
             return _Base(*match.span(), (then - timedelta(days=3), then + timedelta(days=4)), "week")
-        return _Base(*match.span(), around(then, unit), unit)
+        return _Base(*match.span(), unit_span(then, unit), unit)
 
     def last_units(self, match: re.Match[str]) -> _Base:
         """ "in the last two weeks": up to today."""
-        first = shifted(self.today, words.UNITS[match["unit"]], -_number(match["n"]))
+        first = shift(self.today, words.UNITS[match["unit"]], -_number(match["n"]))
         return _Base(*match.span(), (first, self.today + timedelta(days=1)), "span")
 
     def unit(self, match: re.Match[str]) -> _Base | None:
@@ -291,7 +293,7 @@ class _Reader:
         if unit == "day":
             return None  # "the next day" of a story
         step = -1 if match["last"] else 1 if match["next"] else 0
-        return _Base(*match.span(), around(shifted(self.today, unit, step), unit), unit)
+        return _Base(*match.span(), unit_span(shift(self.today, unit, step), unit), unit)
 
     def weekday(self, match: re.Match[str]) -> _Base | None:
         back = (self.today.weekday() - words.WEEKDAYS[match["weekday"]]) % 7
@@ -303,7 +305,9 @@ class _Reader:
             return None
         else:
             days = -back
-        return _Base(*match.span(), day(self.today + timedelta(days=days)), weak=not (match["last"] or match["next"]))
+        return _Base(
+            *match.span(), day_span(self.today + timedelta(days=days)), weak=not (match["last"] or match["next"])
+        )
 
 
 def _beside(span: Span, match: re.Match[str]) -> Span:
@@ -318,9 +322,9 @@ def _beside(span: Span, match: re.Match[str]) -> Span:
         return first, first + timedelta(days=1 if word in words.WEEKDAYS else 2)
     unit = words.UNITS[word]
     if not match["n"]:
-        one, two = edge, shifted(edge, unit, -1 if earlier else 1)
+        one, two = edge, shift(edge, unit, -1 if earlier else 1)
         return (two, one) if earlier else (one, two)
-    middle = shifted(edge, unit, -_number(match["n"]) if earlier else _number(match["n"]))
+    middle = shift(edge, unit, -_number(match["n"]) if earlier else _number(match["n"]))
     slack = timedelta(days={"day": 0, "week": 3, "month": 15}.get(unit, 180))
     return middle - slack, middle + slack + timedelta(days=1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from memory.text.unicode import bare
+from memory.text.unicode import strip_accents
 
 _NAMES = (
     "january jan januari januar jänner janvier janv enero gennaio gen janeiro januára stycznia styczeń ledna leden"
@@ -41,11 +41,11 @@ MONTHS = {
     name: number
     for number, names in enumerate(_NAMES, 1)
     for written in names.split()
-    for name in (written, bare(written))
+    for name in (written, strip_accents(written))
 }
 
 
 def month_of(name: str) -> int | None:
     """1 to 12 for the name of a month, also with letters that patterns take for others whatever their case: ſ, ı."""
     lower = name.lower()
-    return MONTHS.get(lower) or MONTHS.get(bare(unicodedata.normalize("NFKC", lower)))
+    return MONTHS.get(lower) or MONTHS.get(strip_accents(unicodedata.normalize("NFKC", lower)))

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 Span = tuple[datetime, datetime]
 
 
-def day(first: datetime) -> Span:
+def day_span(first: datetime) -> Span:
     """The day that begins then."""
     return first, first + timedelta(days=1)
 
 
-def months(year: int, month: int, count: int = 1) -> Span:
+def month_span(year: int, month: int, count: int = 1) -> Span:
     """So many months from the first of `month`, which may lie outside 1 to 12."""
 
     def first(number: int) -> datetime:
@@ -21,20 +21,20 @@ def months(year: int, month: int, count: int = 1) -> Span:
     return first(month), first(month + count)
 
 
-def years_on(moment: datetime, count: int) -> datetime:
+def shift_years(moment: datetime, count: int) -> datetime:
     """The same day of another year. Raises ValueError for 29 February in a year that has none."""
     return moment.replace(year=moment.year + count)
 
 
-def shifted(moment: datetime, unit: str, count: int) -> datetime:
+def shift(moment: datetime, unit: str, count: int) -> datetime:
     """So many units on; the last of a shorter month instead of a day it does not have."""
     if unit in ("day", "week", "weekend"):
         return moment + timedelta(days=count * (1 if unit == "day" else 7))
-    first, after = months(moment.year, moment.month + count * {"month": 1, "quarter": 3, "year": 12}[unit])
+    first, after = month_span(moment.year, moment.month + count * {"month": 1, "quarter": 3, "year": 12}[unit])
     return min(first + timedelta(days=moment.day - 1), after - timedelta(days=1))
 
 
-def around(moment: datetime, unit: str) -> Span:
+def unit_span(moment: datetime, unit: str) -> Span:
     """The calendar unit that holds the day `moment`; weeks begin on Monday."""
     monday = moment - timedelta(days=moment.weekday())
     if unit == "week":
@@ -42,13 +42,13 @@ def around(moment: datetime, unit: str) -> Span:
     if unit == "weekend":
         return monday + timedelta(days=5), monday + timedelta(days=7)
     if unit == "month":
-        return months(moment.year, moment.month)
+        return month_span(moment.year, moment.month)
     if unit == "quarter":
-        return months(moment.year, moment.month - (moment.month - 1) % 3, 3)
-    return months(moment.year, 1, 12)
+        return month_span(moment.year, moment.month - (moment.month - 1) % 3, 3)
+    return month_span(moment.year, 1, 12)
 
 
-def part(span: Span, unit: str, which: str) -> Span:
+def part_of_span(span: Span, unit: str, which: str) -> Span:
     """What "early", "start", "mid", "late" or "end" of a span means.
 
     Of a month or a week: ten days. Of a season: a month. Of a year: three months if early or late, one month if its
@@ -62,10 +62,10 @@ def part(span: Span, unit: str, which: str) -> Span:
         return (first + third, first + 2 * third) if which == "mid" else (first + 2 * third, after)
     if which == "mid":
         aside = 4 if unit == "year" else 1
-        return shifted(first, "month", aside), shifted(after, "month", -aside)
+        return shift(first, "month", aside), shift(after, "month", -aside)
     length = 3 if unit == "year" and which in ("early", "late") else 1
     return (
-        (first, shifted(first, "month", length))
+        (first, shift(first, "month", length))
         if which in ("early", "start")
-        else (shifted(after, "month", -length), after)
+        else (shift(after, "month", -length), after)
     )

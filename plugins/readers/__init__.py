@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory.nouns import Document, Turn
-from memory.text.unicode import well_formed
+from memory.text.unicode import replace_surrogates
 from plugins.readers import frontmatter
 from plugins.readers.contract import MIB, Reader, Unreadable
-from plugins.readers.dates import event_date, local
-from plugins.readers.parts import begins_with_date, of_undated, parts
+from plugins.readers.dates import event_date, with_local_zone
+from plugins.readers.parts import begins_with_date, dated_parts, undated_time
 
 if TYPE_CHECKING:
     from plugins.manager import Plugins
@@ -46,7 +46,7 @@ def documents(plugins: Plugins, path: Path, data: bytes, stat: os.stat_result) -
     "#" and its own id or number behind it. `data` is what was read from `path`, `stat` what was true then.
     """
     reader = reader_of(plugins, path, len(data))
-    if well_formed(str(path)) != str(path):
+    if replace_surrogates(str(path)) != str(path):
         raise Unreadable("its name is not valid text: rename it")
     try:
         read = [_clean(document) for document in reader.read(path, data)]
@@ -97,20 +97,20 @@ def _dated(document: Document, path: Path, stat: os.stat_result) -> Document:
     """The document with what it says of its parts; then the first of their dates is not its own, and no title."""
     lines = document.text.split("\n")
     _, before = frontmatter.split(document.text)
-    found = () if document.turns else parts(lines, before, _written(stat))
+    found = () if document.turns else dated_parts(lines, before, _written(stat))
     if not found:
         return document
     title = None if begins_with_date(document.title or "") else document.title
     above = next(line for line, at in found if at is not None) - 1
     own = document.at or event_date(path, title or "", "\n".join(lines[before:above]))
-    undated = of_undated(own, found)
+    undated = undated_time(own, found)
     return replace(document, title=title, at=own or _written(stat), parts=tuple((n, at or undated) for n, at in found))
 
 
 def _at(document: Document, path: Path, stat: os.stat_result) -> datetime:
     """The event date: the header's, or one in the text or the name, or else the day the file was last written."""
     if document.at is not None:
-        return local(document.at)
+        return with_local_zone(document.at)
     _, before = frontmatter.split(document.text)  # a day there that is not the note's own is somebody's birthday
     found = event_date(path, document.title or "", "\n".join(document.text.split("\n")[before:]))
     return found or _written(stat)
@@ -142,7 +142,7 @@ def _clean(document: Document) -> Document:
 
 def _valid(value: Any) -> Any:
     if isinstance(value, str):
-        return well_formed(value.replace("\x00", ""))
+        return replace_surrogates(value.replace("\x00", ""))
     if isinstance(value, Mapping):
         return {_valid(key): _valid(held) for key, held in value.items()}
     if isinstance(value, list | tuple):

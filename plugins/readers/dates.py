@@ -142,7 +142,7 @@ def trailing_date(text: str) -> tuple[datetime, str] | None:
     """The full date that a text ends with, and what stands before it; None if it ends with none, or is one."""
     for match in (match for pattern in _PROSE for match in pattern.finditer(text)):
         before = text[: match.start()].strip(" \t,:–—-([")
-        if before and is_all(text[match.end() :]) and (at := _of(match)) is not None:
+        if before and holds_no_word(text[match.end() :]) and (at := _of(match)) is not None:
             return at, before
     return None
 
@@ -151,15 +151,15 @@ def labelled_date(line: str) -> datetime | None:
     """The date of a line that says nothing else, behind a label: "Date: 5 March 2024"."""
     label = _LABEL.match(line)
     found = leading_date(line[label.end() :]) if label else None
-    return found[0] if found and is_all(found[1]) else None
+    return found[0] if found and holds_no_word(found[1]) else None
 
 
-def is_all(behind: str) -> bool:
+def holds_no_word(behind: str) -> bool:
     """Whether nothing is said behind a date."""
     return re.search(r"\w", behind) is None
 
 
-def local(moment: datetime) -> datetime:
+def with_local_zone(moment: datetime) -> datetime:
     """`moment` with a zone: the machine's, if it has none. Raises ValueError or OverflowError at the ends of time."""
     return moment if moment.tzinfo is not None else moment.astimezone()
 
@@ -330,6 +330,6 @@ def _aware(moment: datetime) -> datetime | None:
     if moment.year not in _YEARS:
         return None
     try:
-        return local(moment)
+        return with_local_zone(moment)
     except (ValueError, OverflowError):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from memory.text.unicode import well_formed
+from memory.text.unicode import replace_surrogates
 from plugins.readers.contract import Unreadable
 
 SNIFFED = 8192  # bytes looked at to tell a binary file, as git does
@@ -43,17 +43,17 @@ def text_of(data: bytes) -> str:
     """The text in `data`: by its byte order mark, else UTF-8, else the likeliest single-byte encoding."""
     if is_binary(data):
         raise Unreadable("binary file")
-    return decoded(data)
+    return decode_bytes(data)
 
 
-def decoded(data: bytes) -> str:
+def decode_bytes(data: bytes) -> str:
     """`text_of` for bytes that are known to be text."""
     return tidy(_decode(data))
 
 
 def tidy(text: str) -> str:
     """`text` with "\\n" as its only line end, without NUL characters and lone surrogates."""
-    return well_formed(_LINE_END.sub("\n", text).translate(_NO_LINE_END))
+    return replace_surrogates(_LINE_END.sub("\n", text).translate(_NO_LINE_END))
 
 
 def _mark(data: bytes) -> str | None:

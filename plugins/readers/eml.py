@@ -21,7 +21,7 @@ from plugins.hookspecs import hookimpl
 from plugins.readers import html
 from plugins.readers.contract import MIB, Reader, Unreadable
 from plugins.readers.dates import parse_date
-from plugins.readers.decode import decoded, is_binary, text_of, tidy
+from plugins.readers.decode import decode_bytes, is_binary, text_of, tidy
 
 SHOWN = ("From", "To", "Cc", "Subject", "Date")
 MAX_PARTS = 200  # parts of a mail that are looked at
@@ -79,7 +79,7 @@ def _parts(mail: Message) -> Iterator[Message]:
 def _header(mail: Message, name: str) -> str:
     """A header as one line, with its encoded words decoded as far as they can be."""
     value = next((str(held) for key, held in mail.raw_items() if key.lower() == name.lower()), "")[:MAX_HEADER]
-    return _words(decoded(value.encode("ascii", "surrogateescape")))
+    return _words(decode_bytes(value.encode("ascii", "surrogateescape")))
 
 
 def _words(text: str) -> str:

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from memory.nouns import Document
 from plugins.hookspecs import hookimpl
 from plugins.readers.contract import Reader, Unreadable
-from plugins.readers.dates import local
+from plugins.readers.dates import with_local_zone
 from plugins.readers.decode import text_of
 
 _ENTRIES = ("VEVENT", "VTODO", "VJOURNAL")
@@ -222,7 +222,7 @@ def _start(entry: _Entry) -> datetime | None:
     if not isinstance(moment, datetime):
         moment = datetime(moment.year, moment.month, moment.day)
     try:
-        return local(moment)
+        return with_local_zone(moment)
     except (ValueError, OverflowError):
         return None
 

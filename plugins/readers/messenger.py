@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from memory.nouns import Turn
-from plugins.readers.dates import local
+from plugins.readers.dates import with_local_zone
 
 LEAST = 2  # messages of a chat
 MOST = 0.5  # share of the lines that hold anything which must be messages; the others go on with one
@@ -92,4 +92,4 @@ def _moment(head: re.Match[str], order: str) -> datetime:
     hour = int(head["h"])
     if head["half"]:
         hour = hour % 12 + (12 if head["half"] in "pP" else 0)
-    return local(datetime(year, month, day, hour, int(head["min"]), int(head["s"] or 0)))
+    return with_local_zone(datetime(year, month, day, hour, int(head["min"]), int(head["s"] or 0)))

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
-from plugins.readers.dates import is_all, labelled_date, leading_date, trailing_date
+from plugins.readers.dates import holds_no_word, labelled_date, leading_date, trailing_date
 
 Parts = tuple[tuple[int, datetime | None], ...]
 
@@ -31,7 +31,7 @@ _DIGITS = re.compile(r"\d\d")  # every date has some
 _ISO = re.compile(r"[*_\[(]*\d{4}-\d\d-\d\d")
 
 
-def parts(lines: Sequence[str], before: int, latest: datetime) -> Parts:
+def dated_parts(lines: Sequence[str], before: int, latest: datetime) -> Parts:
     """(line, time) of each part of a text that has dated ones; empty if it has none, or one date that stands above all.
 
     The first `before` of the lines are frontmatter, and no date behind `latest` counts.
@@ -57,7 +57,7 @@ def parts(lines: Sequence[str], before: int, latest: datetime) -> Parts:
     return starts if any(at is not None and line > first for line, at in starts) else ()
 
 
-def of_undated(own: datetime | None, found: Parts) -> datetime | None:
+def undated_time(own: datetime | None, found: Parts) -> datetime | None:
     """When the parts without a date were written, if the note's own date tells: one that lies among those of its parts
     only says when it was begun, or changed last."""
     days = [at.date() for _, at in found if at is not None]
@@ -129,7 +129,7 @@ class _Parts:
         if not _DIGITS.search(line, 0, 60):
             return False
         found = leading_date(line)
-        alone = labelled_date(line) if found is None else found[0] if is_all(found[1]) else None
+        alone = labelled_date(line) if found is None else found[0] if holds_no_word(found[1]) else None
         if self._below and self._dated and self._dated[-1][0] == self._below and alone is not None:
             level = self._dated.pop()[0]  # the next day of a journal below one heading
         if level and alone is not None and alone <= latest:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.readers.parts import of_undated, parts
+from plugins.readers.parts import dated_parts, undated_time
 from tests.plugins.conftest import MODIFIED, Read
 
 NOW = datetime(2026, 5, 1, 12).astimezone()
@@ -19,7 +19,7 @@ MARCH, APRIL = "2026-03-02", "2026-04-10"
 
 def found(text: str, before: int = 0) -> list[tuple[int, str]]:
     """(line, day or "")."""
-    return [(line, at.date().isoformat() if at else "") for line, at in parts(text.split("\n"), before, NOW)]
+    return [(line, at.date().isoformat() if at else "") for line, at in dated_parts(text.split("\n"), before, NOW)]
 
 
 @pytest.mark.parametrize(
@@ -171,14 +171,14 @@ def test_frontmatter_is_no_part_of_what_follows_it() -> None:
 
 
 def test_the_date_of_the_whole_counts_for_the_rest_unless_it_lies_among_its_parts() -> None:
-    found = parts(f"Head\n## {MARCH}\na\n## {APRIL}\nb".split("\n"), 0, NOW)
+    found = dated_parts(f"Head\n## {MARCH}\na\n## {APRIL}\nb".split("\n"), 0, NOW)
 
     def of(day: str) -> datetime | None:
-        return of_undated(datetime.fromisoformat(day).astimezone(), found)
+        return undated_time(datetime.fromisoformat(day).astimezone(), found)
 
     assert [of(day) for day in (MARCH, "2026-03-20", APRIL)] == [None] * 3
     assert [of(day) is not None for day in ("2026-02-01", "2026-04-11")] == [True, True]
-    assert of_undated(None, found) is None
+    assert undated_time(None, found) is None
 
 
 def test_documents_say_their_parts(read: Read) -> None:
@@ -247,7 +247,7 @@ def test_a_heading_of_the_section_before_does_not_belong_to_what_comes_behind_it
 
 @given(_LINES, st.integers(0, 3))
 def test_parts_are_in_order_begin_at_the_first_line_and_never_lie_ahead(lines: list[str], before: int) -> None:
-    found = parts(lines, before, NOW)
+    found = dated_parts(lines, before, NOW)
     numbers = [line for line, _ in found]
     assert numbers == sorted(set(numbers)) and numbers[:1] in ([], [1])
     assert all(1 <= line <= len(lines) for line in numbers)

@@ -13,7 +13,7 @@ from memory.answering.expected_type import asked_for
 from memory.nouns import Answer
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse
-from memory.text.languages import content_words, guess, stem
+from memory.text.languages import content_words, guess_language, stem
 from tests.memory.notes_by_language import VAULTS
 
 
@@ -144,7 +144,7 @@ def test_a_date_is_one_object_in_any_language(fresh: Memory) -> None:
     ],
 )
 def test_the_language_of_a_question(text: str, language: str) -> None:
-    assert guess(text) == language
+    assert guess_language(text) == language
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_the_language_of_a_question(text: str, language: str) -> None:
     ],
 )
 def test_little_words_are_left_out_with_and_without_accents(question: str, left: list[str]) -> None:
-    assert content_words(question, guess(question)) == left
+    assert content_words(question, guess_language(question)) == left
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_forms_of_one_word_have_one_stem(language: str, forms: str) -> None:
     ],
 )
 def test_what_is_asked_for(question: str, kinds: set[str]) -> None:
-    assert asked_for(question, guess(question)) == kinds
+    assert asked_for(question, guess_language(question)) == kinds
 
 
 def test_what_happened_is_no_topic() -> None:

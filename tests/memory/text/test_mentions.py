@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.text.mentions import mentions, norm, of_properties, title_names
+from memory.text.mentions import mentions, norm, property_mentions, title_names
 
 
 def norms(text: str, title: str = "", kind: str | None = None) -> list[str]:
@@ -104,7 +104,7 @@ def test_the_title_titles() -> None:
 
 def test_properties_and_tags() -> None:
     found = {
-        (m.kind, m.norm) for m in of_properties({"employer": "[[Lumen]]", "age": 41, "cities": ["Rome"]}, ["work"])
+        (m.kind, m.norm) for m in property_mentions({"employer": "[[Lumen]]", "age": 41, "cities": ["Rome"]}, ["work"])
     }
     assert {("property", "lumen"), ("property", "employer"), ("property", "rome"), ("tag", "work")} <= found
     assert ("property", "41") not in found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.text.relation_sentences import asked_of, statement
+from memory.text.relation_sentences import statement, subject_and_predicate
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ from memory.text.relation_sentences import asked_of, statement
 )
 def test_a_noun_is_a_label_and_a_verb_is_spoken(subject: str, predicate: str, object: str, words: str) -> None:
     assert statement(subject, predicate, object) == words
-    assert words.startswith(asked_of(subject, predicate))
+    assert words.startswith(subject_and_predicate(subject, predicate))

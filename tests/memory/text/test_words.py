@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from memory.retrieval.analyse import analyse
 from memory.store import text as full_text
 from memory.store.store import Store
-from memory.text.languages import content_words, guess, stem
+from memory.text.languages import content_words, guess_language, stem
 from memory.text.mentions import mentions
 from memory.text.sentences import sentences
-from memory.text.unicode import bare, plain_digits
-from memory.text.words import Term, reading, words
+from memory.text.unicode import ascii_digits, strip_accents
+from memory.text.words import Term, index_form, words
 from tests.memory.store.building import remember
 
 # Letters of each script, and the marks that stand with them.
@@ -43,13 +43,13 @@ anything = st.one_of(st.text(max_size=60), *TEXTS.values())
 def test_any_text_is_read(text: str) -> None:
     found = list(words(text))
     assert all(word and word == word.strip() for word in found)
-    assert isinstance(reading(text), str)
-    language = guess(text)
+    assert isinstance(index_form(text), str)
+    language = guess_language(text)
     assert set(content_words(text, language)) <= set(found) | {word for word in found if isinstance(word, Term)} or (
         language in ("zh", "ja", "ko", "th")  # where what is cut out changes how the rest is cut
     )
     for word in found:
-        assert bare(stem(word, language)) == stem(word, language)
+        assert strip_accents(stem(word, language)) == stem(word, language)
     mentions(text)
     sentences(text)
     if text.strip():
@@ -61,15 +61,15 @@ def test_any_text_is_read(text: str) -> None:
 def test_composed_and_decomposed_text_is_the_same(text: str) -> None:
     composed, parts = unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)
     assert list(words(composed)) == list(words(parts))
-    assert reading(composed) == reading(parts)
-    assert guess(composed) == guess(parts)
+    assert index_form(composed) == index_form(parts)
+    assert guess_language(composed) == guess_language(parts)
 
 
 @given(anything)
 def test_digits_and_accents_are_plain_once_and_for_all(text: str) -> None:
-    assert len(plain_digits(text)) == len(text)
-    assert plain_digits(plain_digits(text)) == plain_digits(text)
-    assert bare(bare(text)) == bare(text)
+    assert len(ascii_digits(text)) == len(text)
+    assert ascii_digits(ascii_digits(text)) == ascii_digits(text)
+    assert strip_accents(strip_accents(text)) == strip_accents(text)
 
 
 numbers = count()

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.time.expressions import is_state, moment
+from memory.time.expressions import is_state, resolve_time
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)  # a Tuesday
 
 
 def read(question: str, now: datetime = NOW) -> tuple[str, str | None, str | None] | None:
     """Kind, first day and day after the last."""
-    when = moment(question, now, UTC)
+    when = resolve_time(question, now, UTC)
     if when is None:
         return None
     assert when.words in question
@@ -138,10 +138,10 @@ def test_what_comes_every_year_is_the_last_one_that_has_begun() -> None:
 
 def test_days_are_those_of_the_zone() -> None:
     auckland = ZoneInfo("Pacific/Auckland")
-    when = moment("What did I do today?", NOW, auckland)
+    when = resolve_time("What did I do today?", NOW, auckland)
     assert when is not None
     assert when.since == datetime(2026, 7, 1, tzinfo=auckland)
-    local = moment("What did I do today?", NOW)
+    local = resolve_time("What did I do today?", NOW)
     assert local is not None
     assert local.since is not None
     assert local.since.utcoffset() == NOW.astimezone().utcoffset()
@@ -163,7 +163,7 @@ def test_a_written_day_is_that_day(day: date) -> None:
     st.text(max_size=60), st.sampled_from(["last ", "in ", "before 2", " weeks ago", "29 February", " 2024", "-13-01"])
 )
 def test_any_text_is_read_without_an_error(text: str, piece: str) -> None:
-    when = moment(text + piece + text, NOW, UTC)
+    when = resolve_time(text + piece + text, NOW, UTC)
     if when is not None and when.since is not None and when.until is not None:
         assert when.since < when.until
 
