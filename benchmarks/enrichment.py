@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from memory import Memory
 from memory.errors import ModelError
 from memory.facts import llm_decide, llm_extract, llm_replies
-from memory.facts.extraction import Telling
+from memory.facts.extraction import Extraction
 from memory.llm import LlmRequest, Reply, Usage
 from memory.nouns import Episode, Fact
 from memory.protocols import LLM
@@ -57,12 +57,12 @@ class Counted:
 class Enriched:
     """What reading with a model brought.
 
-    `tellings` are what was learnt of each episode, `proposed` the pairs of facts that were looked at with what was
+    `extractions` are what was learnt of each episode, `proposed` the pairs of facts that were looked at with what was
     decided, `own_ms` our own part of the time of each episode, `own_cpu_ms` that of the processor; `failed` says what
     could not be used, `known` are the facts that were asked about, by how they are shown.
     """
 
-    tellings: dict[int, Telling] = field(default_factory=dict)
+    extractions: dict[int, Extraction] = field(default_factory=dict)
     proposed: dict[tuple[int, int], str] = field(default_factory=dict)
     own_ms: list[float] = field(default_factory=list)
     own_cpu_ms: list[float] = field(default_factory=list)
@@ -85,14 +85,14 @@ def enrich(memory: Memory, model: Counted, episodes: Sequence[Episode], into: En
 
 def _read(memory: Memory, model: Counted, episode: Episode, into: Enriched) -> None:
     names = memory.settings.person.names
-    said = llm_replies.complete(model, llm_extract.request([episode], names))
-    tellings, dropped = llm_extract.tellings(said, [episode])
+    said = llm_replies.complete_json(model, llm_extract.request([episode], names))
+    extractions, dropped = llm_extract.parse_reply(said, [episode])
     into.dropped += len(dropped)
-    for id, telling in tellings.items():
-        if reason := llm_extract.useless(telling, [one for one in dropped if one.episode_id == id]):
+    for id, extraction in extractions.items():
+        if reason := llm_extract.rejection_reason(extraction, [one for one in dropped if one.episode_id == id]):
             into.failed.append(f"{episode.source.uri}: {reason}")
-    learnt = memory.learn(tellings, model.name)
-    into.tellings |= tellings
+    learnt = memory.learn(extractions, model.name)
+    into.extractions |= extractions
     pairs = [pair for ids in learnt.undecided if (pair := memory.pair(*ids)) is not None]
     for start in range(0, len(pairs), llm_decide.MOST_PAIRS):
         _decide(memory, model, pairs[start : start + llm_decide.MOST_PAIRS], into)
@@ -101,8 +101,8 @@ def _read(memory: Memory, model: Counted, episode: Episode, into: Enriched) -> N
 def _decide(memory: Memory, model: Counted, pairs: Sequence[tuple[Fact, Fact]], into: Enriched) -> None:
     into.proposed |= {(old.id, new.id): "nothing" for old, new in pairs}
     into.known |= {shown(fact): fact for pair in pairs for fact in pair}
-    said = llm_replies.complete(model, llm_decide.request(pairs, local_only=False))  # the data is invented
-    decisions = llm_decide.decisions(said, pairs)
+    said = llm_replies.complete_json(model, llm_decide.request(pairs, local_only=False))  # the data is invented
+    decisions = llm_decide.parse_decisions(said, pairs)
     into.proposed |= {(one.old, one.new): one.relation for one in decisions}
     memory.decided(decisions, model.name)
 

@@ -78,8 +78,8 @@ def live(
         with Memory.open(untouched, embedder=embedder, quick=plugins.embedder("static")) as other:
             for file, ids in zip(files, life.ids, strict=True):
                 for id, same in zip(ids, _remember(other, plugins, file), strict=True):
-                    if id in enriched.tellings:
-                        other.learn({same: enriched.tellings[id]}, "the same")
+                    if id in enriched.extractions:
+                        other.learn({same: enriched.extractions[id]}, "the same")
                     undone.take_back(other)
             life.undone = undone.compare(memory, other)
     return life

@@ -137,7 +137,7 @@ class Enrichment:
         generation = store.generation
         with store.reading() as conn:
             if self._counted is None or self._counted[0] != generation:
-                self._counted = generation, extractions.count(conn)
+                self._counted = generation, extractions.count_read(conn)
             counts = jobs.count(conn, KINDS)
             dead = jobs.listing(conn, "dead", FAILED_SHOWN, kinds=KINDS)
             first = [job.payload["episodes"][0] for job in dead if job.kind == EXTRACT]

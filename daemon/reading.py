@@ -18,8 +18,8 @@ from daemon.writer import Writer
 from memory import Memory
 from memory.errors import MalformedOutputError
 from memory.facts import llm_decide, llm_extract
-from memory.facts.extraction import OWNER, Telling
-from memory.facts.llm_replies import complete
+from memory.facts.extraction import OWNER, Extraction
+from memory.facts.llm_replies import complete_json
 from memory.llm import LlmRequest
 from memory.nouns import Decision, Fact
 from memory.retrieval.owner import mailbox_owner
@@ -86,18 +86,20 @@ class Reading:
         else:
             request = llm_extract.request(found, owner)
             model = self._model(request)
-            told, dropped = llm_extract.tellings(self._asked(model, request), found)
+            told, dropped = llm_extract.parse_reply(self._asked(model, request), found)
             bad: dict[int, str] = {}
             for one in found:
                 if one.id not in told:
                     bad[one.id] = "the answer leaves it out"
-                elif why := llm_extract.useless(told[one.id], (item for item in dropped if item.episode_id == one.id)):
+                elif why := llm_extract.rejection_reason(
+                    told[one.id], (item for item in dropped if item.episode_id == one.id)
+                ):
                     bad[one.id] = why
             log.info("job %d: %d of %d episodes read, %d items dropped", job.id, len(found) - len(bad), len(found),
                      len(dropped))  # fmt: skip
             self.write(partial(self._learn, job, {id: told[id] for id in told if id not in bad}, bad, model.name))
 
-    def _learn(self, job: jobs.Job, told: dict[int, Telling], bad: dict[int, str], model: str) -> None:
+    def _learn(self, job: jobs.Job, told: dict[int, Extraction], bad: dict[int, str], model: str) -> None:
         """In the writer's thread. An episode that is gone by now tells nothing."""
         with self._memory.store.reading() as conn:
             there = episodes.alive(conn, [*told])
@@ -127,7 +129,7 @@ class Reading:
         else:
             request = llm_decide.request(pairs, local_only=bool(bound))
             model = self._model(request)
-            found = llm_decide.decisions(self._asked(model, request), pairs)
+            found = llm_decide.parse_decisions(self._asked(model, request), pairs)
             if not found:
                 raise MalformedOutputError("The model decided none of the pairs it was asked about.")
             self.write(partial(self._decided, job, found, model.name))
@@ -180,7 +182,7 @@ class Reading:
             return busy or self._stopped()
 
         self._begun(model.name)
-        return complete(model, replace(request, cancelled=cancelled))
+        return complete_json(model, replace(request, cancelled=cancelled))
 
     def split(self, job: jobs.Job, parts: Sequence[Sequence[Any]]) -> None:
         """Jobs for the parts, in place of one for all."""

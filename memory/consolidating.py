@@ -42,7 +42,7 @@ class Consolidating(Revising, Switching):
         try:
             report = replace(report, stale=unit(self._without_stale))
             with self.store.reading() as conn:
-                groups = relations.said_twice(conn)
+                groups = relations.duplicate_groups(conn)
             for start in range(0, len(groups), GROUPS):
                 joined = unit(partial(self._join, groups[start : start + GROUPS]))
                 report = replace(report, joined=report.joined + joined)
@@ -66,8 +66,8 @@ class Consolidating(Revising, Switching):
         return gone
 
     def _join(self, groups: list[list[int]]) -> int:
-        with self._learning() as learner:
-            return learner.join_same(groups)
+        with self._asserting() as asserter:
+            return asserter.merge_duplicates(groups)
 
     def _fill(self, unit: Write) -> int:
         """Gives the episodes that the embedder in use has not seen their vectors; how many. A set that is only being

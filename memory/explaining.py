@@ -115,5 +115,5 @@ def _seen_from(plan: Plan, asked: Asked) -> datetime | None:
 
 def _told(conn: Connection, cited: Sequence[Citation]) -> dict[int, tuple[Fact, ...]]:
     """For each citation, by its number, the facts that are read out of the words it quotes."""
-    ids = facts.quoted(conn, cited)
+    ids = facts.quoted_facts(conn, cited)
     return {one.n: tuple(facts.by_id(conn, ids[one.n])) for one in cited}

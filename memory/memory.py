@@ -155,19 +155,19 @@ class Memory(Explaining, Consolidating, Studying):
                 receipts = writer.write(batch, plans, matrix)
                 if writer.change.added:
                     vectors.leave_behind(conn, serving.embedder_id)
-                learner = self._learner(conn)
-                learner.retire(writer.redated)
+                asserter = self._asserter(conn)
+                asserter.withdraw_episodes(writer.redated)
                 same = [id for id in writer.change.retired if id not in writer.redated]
-                learner.carry(same, [row.node_id for row in writer.change.added])
-                learner.tell(writer.told)
+                asserter.carry_evidence(same, [row.node_id for row in writer.change.added])
+                asserter.assert_extractions(writer.extractions)
                 writer.retire()
-                learner.retire(writer.change.retired)
-                changes = learner.changes()
+                asserter.withdraw_episodes(writer.change.retired)
+                changes = asserter.graph_changes()
             has_mails = any(document.reader == mails.READER for document in given)
             owner = self._owner() if has_mails else serving.owner
             self._serving = replace(serving, snapshot=serving.snapshot.after(writer.change, matrix), owner=owner)
             self._show(changes)
-            if learner.handed_on:
+            if asserter.passed_on_edge_memory:
                 self._look_again()
         of_uri = dict(zip(ready.newest, receipts, strict=True))
         return [of_uri[document.uri] for document in given]
@@ -185,14 +185,14 @@ class Memory(Explaining, Consolidating, Studying):
                 if source is None:
                     raise NotFoundError(f"There is no source {uri}.")
                 gone = sources.retire(conn, source.id, _now())
-                learner = self._learner(conn)
-                learner.retire(gone.nodes)
-                changes = learner.changes()
+                asserter = self._asserter(conn)
+                asserter.withdraw_episodes(gone.nodes)
+                changes = asserter.graph_changes()
             before = self._serving.snapshot
             owner = self._owner() if source.reader == mails.READER else self._serving.owner
             self._serving = replace(self._serving, snapshot=before.without(gone.nodes), owner=owner)
             self._show(changes)
-            if learner.handed_on:
+            if asserter.passed_on_edge_memory:
                 self._look_again()
         return len([node for node in gone.nodes if node in before.graph.row_of])
 

@@ -175,9 +175,9 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
-    """What `learn` did: ids of the facts that are new, of the revisions they led to, and pairs (old, new) of facts that
-    no rule can judge."""
+class AssertionResult:
+    """What asserting extractions did: ids of new facts, of the revisions they led to, and the pairs (old, new) of
+    facts that no rule can judge."""
 
     facts: tuple[int, ...] = ()
     revisions: tuple[int, ...] = ()

@@ -75,7 +75,7 @@ class Remembering:
         meanwhile, while a model wrote or a person read: then nothing is kept."""
         found = outcome.found
         with self.store.reading() as conn:
-            quoted = facts.quoted(conn, said.citations)
+            quoted = facts.quoted_facts(conn, said.citations)
         given = lesson(found, said, found.brought.replayed, outcome.expanded, quoted)
         now = time.time_ns() // 1_000_000
         with self._memory_lock:

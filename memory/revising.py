@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.errors import InvalidInputError, NotFoundError
-from memory.facts.assertion import Learner
-from memory.facts.extraction import OWNER, Telling
+from memory.facts.assertion import FactAsserter
+from memory.facts.extraction import OWNER, Extraction
 from memory.ingest.ingest import Change
-from memory.nouns import Decision, Episode, Fact, Learnt, Revision, RevisionState, Verdict
+from memory.nouns import AssertionResult, Decision, Episode, Fact, Revision, RevisionState, Verdict
 from memory.protocols import Embedder, Vectors
 from memory.remembering import Remembering
 from memory.serving import Serving
@@ -47,22 +47,22 @@ class Revising(Remembering):
 
     # Learning -------------------------------------------------------------------------------------
 
-    def learn(self, tellings: Mapping[int, Telling], model: str | None = None) -> Learnt:
+    def learn(self, extractions: Mapping[int, Extraction], model: str | None = None) -> AssertionResult:
         """Learns what live episodes (ids) tell; `model` is the one that read them, None if rules did.
 
         Names become objects, relations are put in their place in time and replace what they can be seen to replace.
         Nothing is lost by it: every replacement is a revision. The same telling again changes nothing. Pairs of facts
         that no rule can judge come back with a model's telling, for `decided`.
         """
-        with self._learning() as learner:
-            learner.tell(tellings, model)
-            return learner.learnt(None if model is None else self._embedded)
+        with self._asserting() as asserter:
+            asserter.assert_extractions(extractions, model)
+            return asserter.result(None if model is None else self._embedded)
 
     def decided(self, decisions: Sequence[Decision], model: str) -> tuple[int, ...]:
         """Applies what a model decided of pairs of facts, where it is sure; ids of the revisions."""
-        with self._learning() as learner:
-            learner.decide(decisions, model)
-            return learner.learnt().revisions
+        with self._asserting() as asserter:
+            asserter.apply_decisions(decisions, model)
+            return asserter.result().revisions
 
     def pair(self, old: int, new: int) -> tuple[Fact, Fact] | None:
         """Both facts as a model is to judge them, or None if one is not there any more."""
@@ -75,7 +75,7 @@ class Revising(Remembering):
     def unread(self, limit: int) -> list[Episode]:
         """Live episodes that no model has read and no job has in hand: what questions found first, then the newest."""
         with self.store.reading() as conn:
-            return episodes.by_ids(conn, extractions.waiting(conn, limit))
+            return episodes.by_ids(conn, extractions.list_unread(conn, limit))
 
     # Looking --------------------------------------------------------------------------------------
 
@@ -90,7 +90,9 @@ class Revising(Remembering):
         now = _now()
         known = now if known_on is None else to_ms(known_on)
         with self.store.reading() as conn:
-            return facts.about(conn, self._objects(conn, about), known, now if as_of is None else to_ms(as_of), history)
+            return facts.list_about(
+                conn, self._objects(conn, about), known, now if as_of is None else to_ms(as_of), history
+            )
 
     def fact(self, id: int) -> Fact:
         """One fact, replaced or retired or not. NotFoundError."""
@@ -120,53 +122,53 @@ class Revising(Remembering):
         and it is not asked again; `old`: the old one stands, the new one was never true. NotFoundError."""
         if verdict not in get_args(Verdict):
             raise InvalidInputError(f"{verdict!r} is no verdict. Use one of: {', '.join(get_args(Verdict))}.")
-        with self._learning() as learner:
-            learner.settle(revisions.get(learner.conn, revision_id), verdict)
+        with self._asserting() as asserter:
+            asserter.settle_revision(revisions.get(asserter.conn, revision_id), verdict)
         return self.revision(revision_id)
 
     def undo(self, revision_id: int) -> Revision:
         """Everything is exactly as before the revision, and it is not made again. NotFoundError."""
-        with self._learning() as learner:
-            learner.settle(revisions.get(learner.conn, revision_id), "undo")
+        with self._asserting() as asserter:
+            asserter.settle_revision(revisions.get(asserter.conn, revision_id), "undo")
         return self.revision(revision_id)
 
     def same(self, one: str, other: str) -> int:
         """Two names mean one object: each finds both from now on, and their facts take each other's place; how many do.
         Nothing is moved, so `apart` undoes it. NotFoundError; InvalidInputError if they are one already."""
-        with self._learning() as learner:
-            ones, others = self._objects(learner.conn, one), self._objects(learner.conn, other)
+        with self._asserting() as asserter:
+            ones, others = self._objects(asserter.conn, one), self._objects(asserter.conn, other)
             if set(ones) & set(others):
                 raise InvalidInputError(f"{one!r} and {other!r} are one already.")
-            learner.join(ones, others)
-            return len(learner.learnt().revisions)
+            asserter.join_objects(ones, others)
+            return len(asserter.result().revisions)
 
     def apart(self, one: str, other: str) -> int:
         """Two names mean different objects: the opposite of `same`, also where a model took one for the other's alias.
         How many replacements it undid. NotFoundError; InvalidInputError if they are not taken for one."""
-        with self._learning() as learner:
-            ones, others = graph.called(learner.conn, norm(one)), graph.called(learner.conn, norm(other))
+        with self._asserting() as asserter:
+            ones, others = graph.called(asserter.conn, norm(one)), graph.called(asserter.conn, norm(other))
             if not ones or not others:
                 raise NotFoundError(f"Nothing is known of {one if not ones else other!r}.")
-            if not set(self._objects(learner.conn, one)) & set(self._objects(learner.conn, other)):
+            if not set(self._objects(asserter.conn, one)) & set(self._objects(asserter.conn, other)):
                 raise InvalidInputError(f"{one!r} and {other!r} are two already.")
-            return learner.part(ones, others)
+            return asserter.separate_objects(ones, others)
 
     # ----------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _learning(self) -> Iterator[Learner]:
+    def _asserting(self) -> Iterator[FactAsserter]:
         """A transaction of learning; after it questions see what has changed."""
         with self._write_lock:
             with self.store.writing() as conn:
-                learner = self._learner(conn)
-                yield learner
-                changes = learner.changes()
+                asserter = self._asserter(conn)
+                yield asserter
+                changes = asserter.graph_changes()
                 self._made_whole(conn)
             self._show(changes)
             self._look_again()
 
-    def _learner(self, conn: Connection) -> Learner:
-        return Learner(conn, _now(), self.settings.person.names or self._serving.owner)
+    def _asserter(self, conn: Connection) -> FactAsserter:
+        return FactAsserter(conn, _now(), self.settings.person.names or self._serving.owner)
 
     def _show(self, changes: Sequence[Change]) -> None:
         """Questions see from now on what was learnt."""

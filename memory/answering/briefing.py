@@ -119,9 +119,9 @@ def _facts(conn: Connection, found: Found, objects: Collection[int]) -> list[Lin
 
 def _past(conn: Connection, found: Found, holding: Sequence[Relation]) -> dict[int, list[str]]:
     """The values that each of these took the place of, the latest first, as far as the question may see who told it."""
-    replaced = relations.before(conn, [one.id for one in holding])
+    replaced = relations.predecessors(conn, [one.id for one in holding])
     rows = relations.by_id(conn, sorted({id for ids in replaced.values() for id in ids}))
-    seen = {id for id, episode, _, _ in relations.told_by(conn, [row.id for row in rows]) if found.sees(episode)}
+    seen = {id for id, episode, _, _ in relations.evidence(conn, [row.id for row in rows]) if found.sees(episode)}
     labels = graph.object_labels(conn, sorted({row.object for row in rows}))
     values = {row.id: labels[row.object] for row in rows if row.id in seen}
     return {id: list(dict.fromkeys(values[old] for old in olds if old in values)) for id, olds in replaced.items()}
@@ -129,7 +129,7 @@ def _past(conn: Connection, found: Found, holding: Sequence[Relation]) -> dict[i
 
 def _tellers(conn: Connection, found: Found, facts: Sequence[Relation]) -> dict[int, Line]:
     """The newest sentence that tells each of these, as far as the question may see one."""
-    rows = [row for row in relations.told_by(conn, [one.id for one in facts]) if found.sees(row[1])]
+    rows = [row for row in relations.evidence(conn, [one.id for one in facts]) if found.sees(row[1])]
     ids = sorted({episode for _, episode, _, _ in rows})
     there = {episode.id: episode for episode in episodes.by_ids(conn, ids)}
     theses: dict[int, list[episodes.Thesis]] = {}

@@ -256,7 +256,7 @@ def _disputed(conn: Connection, ids: Sequence[int]) -> dict[int, int]:
 def _tellers(conn: Connection, found: Found, ids: Sequence[int]) -> dict[int, list[tuple[Episode, int, int]]]:
     """(episode, start, end) of the words that tell each of these, as far as the question may see them, the newest
     first; where their text may go decides between two of one day."""
-    rows = relations.told_by(conn, ids)
+    rows = relations.evidence(conn, ids)
     seen = {id for id in {episode for _, episode, _, _ in rows} if found.sees(id)}
     there = {episode.id: episode for episode in episodes.by_ids(conn, sorted(seen))}
     told: dict[int, list[tuple[Episode, int, int]]] = {}
@@ -273,9 +273,9 @@ def _may_leave(conn: Connection, fact: Relation, names: Sequence[str], tellers: 
     that stand there, and no other fact has changed when it holds."""
     if any(_stays(episode) for episode in tellers) or not fact.sources <= {one.source.id for one in tellers}:
         return False
-    if fact.superseded_by is not None or revisions.changed(conn, fact.id, "valid_from"):
+    if fact.superseded_by is not None or revisions.has_changed(conn, fact.id, "valid_from"):
         return False
-    if fact.valid_to is not None and revisions.changed(conn, fact.id, "valid_to"):
+    if fact.valid_to is not None and revisions.has_changed(conn, fact.id, "valid_to"):
         return False
     text = Quotable.of(f"{tellers[0].title}\n{tellers[0].text}\n{tellers[0].speaker or ''}")
     return all(name in (OWNER, NAMELESS) or text.names(name) for name in names)

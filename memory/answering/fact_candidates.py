@@ -83,7 +83,7 @@ def stated(
     if not current:
         return []
     names = graph.object_labels(conn, sorted({node for one in current for node in (one.subject, one.object)}))
-    past = relations.before(conn, [one.id for one in current])
+    past = relations.predecessors(conn, [one.id for one in current])
     told = _Telling(conn, found, past)
     words = {one.id: statement(names[one.subject], one.predicate, names[one.object]) for one in current}
     said = [f"{one.predicate} {names[one.object]}" for one in current]

@@ -116,7 +116,7 @@ class Judge:
     def tellers(self, ids: Sequence[int], lines: Sequence[Line]) -> dict[int, Line]:
         """For each of these facts the best line that tells it, the newest first, as far as the question may see one;
         `lines` are those that are known."""
-        quotes = relations.told_by(self._conn, ids)
+        quotes = relations.evidence(self._conn, ids)
         known = {line.episode.id for line in lines}
         elsewhere = sorted({episode for _, episode, _, _ in quotes} - known)
         by_episode: dict[int, list[Line]] = defaultdict(list)

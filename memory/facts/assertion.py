@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from memory.facts.extraction import Telling, ToldRelation, ToldThesis
+from memory.facts.extraction import ExtractedRelation, ExtractedThesis, Extraction
 from memory.facts.predicates import canonical
 from memory.facts.resolve import Resolver
-from memory.facts.supersede import SURE, Embed, Reviser
+from memory.facts.supersede import SURE, Embed, Superseder
 from memory.facts.values import same_value
 from memory.graph.arrays import Link, ThesisRow
 from memory.ingest.ingest import Change
-from memory.nouns import Decision, Learnt
+from memory.nouns import AssertionResult, Decision
 from memory.store import episodes, graph, relations, revisions, text
 from memory.store.codec import id_list
 from memory.store.connect import Connection
@@ -28,14 +28,14 @@ LONGEST_PREDICATE = 80  # characters
 _HOLDS = ("asserted", "negated", "plan")  # from when they are told, if nothing else is said
 
 
-class Learner:
+class FactAsserter:
     """Learns within one transaction. `owner` are the names of the person whose memory it is; `now` is ms UTC."""
 
     def __init__(self, conn: Connection, now: int, owner: Sequence[str]) -> None:
         self.conn = conn
         self._now = now
         self._resolver = Resolver(conn, now, owner)
-        self._reviser = Reviser(conn, now)
+        self._superseder = Superseder(conn, now)
         self._new: list[int] = []
         self._met: dict[int, list[int]] = {}  # relation -> the objects that its subject may be
         self._still: set[tuple[int, int, int]] = set()  # relation, episode, place: said there before this transaction
@@ -43,29 +43,29 @@ class Learner:
         self._returned: set[tuple[int, int]] = set()
 
     @property
-    def handed_on(self) -> bool:
+    def passed_on_edge_memory(self) -> bool:
         """Whether a fact got what questions had learnt on the one that it took the place of."""
-        return bool(self._reviser.heirs)
+        return bool(self._superseder.successors)
 
-    def tell(self, tellings: Mapping[int, Telling], model: str | None = None) -> None:
+    def assert_extractions(self, extractions: Mapping[int, Extraction], model: str | None = None) -> None:
         """Learns what live episodes (ids) tell, in the order of their time; `model` read it, or a rule."""
-        placed = {row.id: row for row in episodes.times_of(self.conn, list(tellings))}
+        placed = {row.id: row for row in episodes.times_of(self.conn, list(extractions))}
         for row in sorted(placed.values(), key=lambda row: (row.event_from is not None, row.event_from or 0, row.id)):
-            telling = tellings[row.id]
-            self._resolver.meet(telling, self._mentioned(row.id))
-            told = {self._relation(row, relation, model or RULE) for relation in telling.relations}
+            extraction = extractions[row.id]
+            self._resolver.begin_episode(extraction, self._mentioned(row.id))
+            told = {self._relation(row, relation, model or RULE) for relation in extraction.relations}
             if model is None:
                 self._property_gone(row.id, told)
-            if telling.theses:
-                self._theses_of(row, telling.theses)
+            if extraction.theses:
+                self._theses_of(row, extraction.theses)
         if model is not None:
             self.conn.executemany(
                 "INSERT OR REPLACE INTO extraction(episode_id, model, t) SELECT node_id, ?, ? FROM episode"
                 " WHERE node_id = ?",
-                [(model, self._now, id) for id in tellings],
+                [(model, self._now, id) for id in extractions],
             )
 
-    def decide(self, decisions: Sequence[Decision], model: str) -> None:
+    def apply_decisions(self, decisions: Sequence[Decision], model: str) -> None:
         """Applies what a model decided. A fact that is told again after it was replaced, and is said to replace what
         replaced it, holds anew."""
         for one in decisions:
@@ -74,13 +74,13 @@ class Learner:
             if old and new and one.relation == "supersedes" and _returns(new, old):
                 if one.confidence >= SURE:
                     anew = self._anew(new)
-                    made = len(self._reviser.made)
-                    self._reviser.decide(Decision(old.id, anew, one.relation, one.confidence), model)
-                    self._only_with(anew, self._reviser.made[made:])
+                    made = len(self._superseder.revision_ids)
+                    self._superseder.apply_decision(Decision(old.id, anew, one.relation, one.confidence), model)
+                    self._only_with(anew, self._superseder.revision_ids[made:])
             else:
-                self._reviser.decide(one, model)
+                self._superseder.apply_decision(one, model)
 
-    def carry(self, going: Sequence[int], added: Sequence[int]) -> None:
+    def carry_evidence(self, going: Sequence[int], added: Sequence[int]) -> None:
         """A new passage of a source that still has the words of one that goes says nothing new with them. What a model
         read in them is told by it, too; rules read it again."""
         for id, extractor, quote, episode, words in relations.quotes(self.conn, going, added):
@@ -89,58 +89,58 @@ class Learner:
                 continue
             self._still.add((id, episode, start))
             if extractor != RULE:
-                relations.tell(self.conn, id, episode, start, start + len(quote or ""), extractor)
-                self._reviser.touched.add(id)
+                relations.add_evidence(self.conn, id, episode, start, start + len(quote or ""), extractor)
+                self._superseder.touched.add(id)
 
-    def join_same(self, groups: Iterable[Sequence[int]]) -> int:
+    def merge_duplicates(self, groups: Iterable[Sequence[int]]) -> int:
         """Relations that say the same (`relations.said_twice`) are one from now on; how many were too many."""
-        return sum(map(self._reviser.join, groups))
+        return sum(map(self._superseder.merge_duplicates, groups))
 
-    def retire(self, gone: Sequence[int]) -> None:
+    def withdraw_episodes(self, gone: Sequence[int]) -> None:
         """Episodes have gone: what only they told changes nothing any more."""
-        self._reviser.withdraw(relations.left_untold(self.conn, gone))
+        self._superseder.withdraw(relations.without_evidence(self.conn, gone))
 
-    def join(self, ones: Sequence[int], others: Sequence[int]) -> None:
+    def join_objects(self, ones: Sequence[int], others: Sequence[int]) -> None:
         """A person says that these objects are those: their facts take each other's place from now on."""
         graph.join(self.conn, ones, others)
         found = [
             one for one in relations.touching(self.conn, [*ones, *others], EVERY) if one.subject in (*ones, *others)
         ]
         for one in sorted(found, key=lambda one: (one.valid_from or one.told or 0, one.id)):
-            self._met[one.id] = subjects = self._resolver.alike(one.subject)
-            self._reviser.by_rule(one, subjects, False, None)
+            self._met[one.id] = subjects = self._resolver.namesakes(one.subject)
+            self._superseder.apply_rules(one, subjects, False, None)
 
-    def part(self, ones: Sequence[int], others: Sequence[int]) -> int:
+    def separate_objects(self, ones: Sequence[int], others: Sequence[int]) -> int:
         """A person says that they are not: what rules and models made of their being one is taken back; how much."""
         graph.part(self.conn, ones, others)
-        rows = revisions.across(self.conn, ones, others)
+        rows = revisions.list_across(self.conn, ones, others)
         for row in rows:
-            self._reviser.undo(row, None)
+            self._superseder.undo(row, None)
         return len(rows)
 
-    def settle(self, revision: revisions.Row, verdict: str) -> None:
+    def settle_revision(self, revision: revisions.Row, verdict: str) -> None:
         """What a person says of a revision: "keep", "both", "old" or "undo"."""
         if verdict == "undo":
-            self._reviser.undo(revision, self._now)
+            self._superseder.undo(revision, self._now)
         else:
-            self._reviser.settle(revision, verdict)
+            self._superseder.settle(revision, verdict)
 
-    def learnt(self, embed: Embed | None = None) -> Learnt:
+    def result(self, embed: Embed | None = None) -> AssertionResult:
         """What came of it; with `embed` also the pairs that a model has to judge."""
         pairs: list[tuple[int, int]] = sorted(self._returned)
         if embed is not None and self._met:
             fresh = relations.by_id(self.conn, sorted(self._met))
             objects = {node for one in fresh for node in (one.subject, one.object)}
-            near = {node: self._resolver.near(node) for node in sorted(objects)}
-            pairs += self._reviser.proposals(fresh, near, embed)
-        return Learnt(tuple(self._new), tuple(self._reviser.made), tuple(dict.fromkeys(pairs)))
+            near = {node: self._resolver.candidates(node) for node in sorted(objects)}
+            pairs += self._superseder.propose_pairs(fresh, near, embed)
+        return AssertionResult(tuple(self._new), tuple(self._superseder.revision_ids), tuple(dict.fromkeys(pairs)))
 
-    def changes(self) -> list[Change]:
+    def graph_changes(self) -> list[Change]:
         """What the graph in memory has to forget and then to take in; nothing where nothing was learnt."""
-        touched = sorted({*self._new, *self._reviser.touched, *self._met})
-        if not touched and not self._theses and not self._resolver.new:
+        touched = sorted({*self._new, *self._superseder.touched, *self._met})
+        if not touched and not self._theses and not self._resolver.new_objects:
             return []
-        fresh = Change(objects=self._resolver.new, theses=self._theses, links=self._links(touched))
+        fresh = Change(objects=self._resolver.new_objects, theses=self._theses, links=self._links(touched))
         return [Change(unlinked=touched), fresh]
 
     def _mentioned(self, episode: int) -> list[tuple[str, str | None]]:
@@ -159,46 +159,46 @@ class Learner:
             (episode, RULE),
         ).fetchall()
         gone = [id for (id,) in said if id not in told]
-        self._reviser.touched.update(gone)
-        self._reviser.withdraw([id for id in gone if relations.untell(self.conn, id, episode, self._now)])
+        self._superseder.touched.update(gone)
+        self._superseder.withdraw([id for id in gone if relations.remove_evidence(self.conn, id, episode, self._now)])
 
-    def _relation(self, row: episodes.When, told: ToldRelation, extractor: str) -> int | None:
+    def _relation(self, row: episodes.When, told: ExtractedRelation, extractor: str) -> int | None:
         """The relation that says this, a new one or one that is known; None if it says nothing."""
         label = " ".join(told.predicate.replace("_", " ").split()).lower()[:LONGEST_PREDICATE]
         if not label or not told.subject.strip() or not told.object.strip():
             return None
-        subject, object = self._resolver.object(told.subject), self._resolver.object(told.object)
+        subject, object = self._resolver.resolve(told.subject), self._resolver.resolve(told.object)
         if subject == object:
             return None
-        predicate, canon = relations.predicate(
+        predicate, canon = relations.ensure_predicate(
             self.conn, label, canonical(label, told.object), told.cardinality if extractor == RULE else "unknown"
         )
         start, end = self._times(row, told)
-        subjects = self._resolver.alike(subject)
+        subjects = self._resolver.namesakes(subject)
         id = self._known(row, subjects, object, canon, told, start, extractor)
         if id is None:
-            id = relations.untold(self.conn, subject, predicate, object, told.modality, start)
+            id = relations.find_without_evidence(self.conn, subject, predicate, object, told.modality, start)
             if id is not None:
-                self._reviser.returned(id)
+                self._superseder.reinstate(id)
             else:
                 id = relations.insert(
                     self.conn, subject, predicate, object, told.modality, told.conf, start, end, self._now
                 )
             self._new.append(id)
-            relations.tell(self.conn, id, row.id, told.start, told.end, extractor)
+            relations.add_evidence(self.conn, id, row.id, told.start, told.end, extractor)
             self._met[id] = subjects
             (relation,) = relations.by_id(self.conn, [id])
             if told.replaces is not None:
                 self._before(row, told, relation, subjects, predicate, extractor)
             single = None if extractor != RULE else told.cardinality == "one"
-            self._reviser.by_rule(relation, subjects, single, told.replaces)
+            self._superseder.apply_rules(relation, subjects, single, told.replaces)
         else:
-            if relations.tell(self.conn, id, row.id, told.start, told.end, extractor):
+            if relations.add_evidence(self.conn, id, row.id, told.start, told.end, extractor):
                 self.conn.execute("UPDATE edge SET n_support = n_support + 1 WHERE id = ?", (id,))
             self._met[id] = subjects
         return id
 
-    def _times(self, row: episodes.When, told: ToldRelation) -> tuple[int | None, int | None]:
+    def _times(self, row: episodes.When, told: ExtractedRelation) -> tuple[int | None, int | None]:
         """Milliseconds UTC from when and until when it holds, as far as is told."""
         start, end = _ms(told.valid_from), _ms(told.valid_to)
         if (
@@ -219,7 +219,7 @@ class Learner:
         subjects: Sequence[int],
         object: int,
         canon: int,
-        told: ToldRelation,
+        told: ExtractedRelation,
         start: int | None,
         extractor: str,
     ) -> int | None:
@@ -255,7 +255,7 @@ class Learner:
     def _said_before(self, relation: int, episode: int, start: int, extractor: str) -> bool:
         return extractor == RULE and (
             (relation, episode, start) in self._still
-            or relations.is_told(self.conn, relation, episode, start, extractor)
+            or relations.has_evidence(self.conn, relation, episode, start, extractor)
         )
 
     def _earlier(self, one: Relation, slot: Sequence[Relation], start: int | None) -> None:
@@ -269,7 +269,7 @@ class Learner:
     def _before(
         self,
         row: episodes.When,
-        told: ToldRelation,
+        told: ExtractedRelation,
         new: Relation,
         subjects: Sequence[int],
         predicate: int,
@@ -277,7 +277,7 @@ class Learner:
     ) -> None:
         """The value that the passage says was there before, unless that is known."""
         assert told.replaces is not None
-        old = self._resolver.object(told.replaces)
+        old = self._resolver.resolve(told.replaces)
         slot = [
             one
             for node in subjects
@@ -290,7 +290,7 @@ class Learner:
         id = relations.insert(
             self.conn, new.subject, predicate, old, told.modality, told.conf, None, new.valid_from, self._now
         )
-        relations.tell(self.conn, id, row.id, told.start, told.end, extractor)
+        relations.add_evidence(self.conn, id, row.id, told.start, told.end, extractor)
         self._new.append(id)
 
     def _anew(self, replaced: Relation) -> int:
@@ -305,7 +305,9 @@ class Learner:
             self.conn, replaced.subject, predicate, replaced.object, replaced.modality, conf, replaced.told, None,
             self._now,
         )  # fmt: skip
-        relations.tell(self.conn, id, episode, -1 if start is None else start, -1 if end is None else end, extractor)
+        relations.add_evidence(
+            self.conn, id, episode, -1 if start is None else start, -1 if end is None else end, extractor
+        )
         self._new.append(id)
         return id
 
@@ -315,7 +317,7 @@ class Learner:
         for revision in made:
             revisions.change(self.conn, revision, anew, "t_expired", None, self._now)
 
-    def _theses_of(self, row: episodes.When, told: Sequence[ToldThesis]) -> None:
+    def _theses_of(self, row: episodes.When, told: Sequence[ExtractedThesis]) -> None:
         """Theses in a model's words, beside the sentences; one that is there already is left alone."""
         known = {
             text
@@ -337,7 +339,7 @@ class Learner:
             rows.append(
                 graph.ThesisRow(node, row.id, one.start, one.end, one.text, "model", one.modality, 1, 1.0, start, end)
             )
-            members = sorted({self._resolver.object(name) for name in one.objects if name.strip()})
+            members = sorted({self._resolver.resolve(name) for name in one.objects if name.strip()})
             asserts = graph.allocate(self.conn, "edge", 1 + len(members))
             joined = {to: asserts + place for place, to in enumerate(members, 1)}
             edges.append(graph.EdgeRow(asserts, "asserts", row.id, node))

@@ -1,6 +1,6 @@
 """What a passage tells: relations, theses and objects as they were read out of its words, before they are resolved.
 
-Rules and models both make a `Telling`; everything behind it (resolution, revision) is the same for both.
+Rules and models both make an `Extraction`; everything behind it (resolution, revision) is the same for both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OWNER = "owner"  # as a subject or object: the person whose memory this is, who 
 
 
 @dataclass(frozen=True, slots=True)
-class ToldObject:
+class ExtractedObject:
     """An object that a passage speaks of. `kind`: person | place | organisation | product | event | concept | ..."""
 
     name: str
@@ -27,7 +27,7 @@ class ToldObject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldRelation:
+class ExtractedRelation:
     """One typed relation. `subject` and `object` are names as written, or `OWNER`; a value ("0.13", "4 mg") is an
     object too. `predicate` is in words: "lives in".
 
@@ -51,7 +51,7 @@ class ToldRelation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldThesis:
+class ExtractedThesis:
     """A self-contained statement about `objects`, with the quote it was made from."""
 
     text: str
@@ -64,13 +64,13 @@ class ToldThesis:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class Extraction:
     """All that one episode tells."""
 
     origin: Origin
-    relations: tuple[ToldRelation, ...] = ()
-    theses: tuple[ToldThesis, ...] = ()
-    objects: tuple[ToldObject, ...] = ()
+    relations: tuple[ExtractedRelation, ...] = ()
+    theses: tuple[ExtractedThesis, ...] = ()
+    objects: tuple[ExtractedObject, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.relations or self.theses or self.objects)

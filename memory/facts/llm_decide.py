@@ -77,7 +77,7 @@ def request(pairs: Sequence[tuple[Fact, Fact]], *, local_only: bool = True) -> L
     )
 
 
-def decisions(data: Any, pairs: Sequence[tuple[Fact, Fact]]) -> list[Decision]:
+def parse_decisions(data: Any, pairs: Sequence[tuple[Fact, Fact]]) -> list[Decision]:
     """What the answer to their `request` says about the pairs; of each at most one. `data` may be anything."""
     found: dict[int, Decision] = {}
     rows = data.get("decisions") if isinstance(data, Mapping) else None

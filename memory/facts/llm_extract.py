@@ -1,8 +1,8 @@
 """What a model is asked about passages, and what is taken of its answer. Pure: the request goes in and out as values.
 
-A model's words are data of a stranger. The invariant of `tellings`: every relation and thesis has its words in its own
-episode, was not said by a machine, and has a modality and dates that can be meant; an item of which that does not hold
-is dropped alone, with a reason, and nothing in an answer can do more than add such items.
+A model's words are data of a stranger. The invariant of `parse_reply`: every relation and thesis has its words in its
+own episode, was not said by a machine, and has a modality and dates that can be meant; an item of which that does not
+hold is dropped alone, with a reason, and nothing in an answer can do more than add such items.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, get_args
 
-from memory.facts.extraction import OWNER, Telling, ToldObject, ToldRelation, ToldThesis
+from memory.facts.extraction import OWNER, ExtractedObject, ExtractedRelation, ExtractedThesis, Extraction
 from memory.ingest.turns import by_machine
 from memory.llm import LlmRequest, Message
 from memory.nouns import Episode, Modality
@@ -149,32 +149,32 @@ def _line(text: str) -> str:
 # What is taken of an answer -------------------------------------------------------------------
 
 
-def tellings(data: Any, episodes: Sequence[Episode]) -> tuple[dict[int, Telling], list[Dropped]]:
+def parse_reply(data: Any, episodes: Sequence[Episode]) -> tuple[dict[int, Extraction], list[Dropped]]:
     """What was said of these episodes in an answer to their `request`, by the id of the episode; what was dropped.
 
     An episode of which the answer says nothing at all is not in it. `data` may be anything.
     """
-    told: dict[int, Telling] = {}
+    extractions: dict[int, Extraction] = {}
     dropped: list[Dropped] = []
     for entry in _rows(data, "episodes"):
         number = entry.get("episode") if isinstance(entry, Mapping) else None
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= len(episodes):
             dropped.append(Dropped(0, "episode", "no episode has that number"))
-        elif (episode := episodes[number - 1]).id in told:
+        elif (episode := episodes[number - 1]).id in extractions:
             dropped.append(Dropped(episode.id, "episode", "it was told twice"))
         else:
             reading = _Reading(episode)
-            told[episode.id] = reading.telling(entry)
+            extractions[episode.id] = reading.extraction(entry)
             dropped += reading.dropped
-    return told, dropped
+    return extractions, dropped
 
 
-def useless(telling: Telling, dropped: Iterable[Dropped]) -> str:
+def rejection_reason(extraction: Extraction, dropped: Iterable[Dropped]) -> str:
     """Why an answer about an episode cannot be used at all: there were facts in it, and not one could be taken.
 
     "" if that is not so. What a machine said does not count; it is no fault of the model to have read it.
     """
-    if telling.relations or telling.theses:
+    if extraction.relations or extraction.theses:
         return ""
     reasons = [one.reason for one in dropped if one.kind in ("triple", "thesis")]
     if not reasons or BY_MACHINE in reasons:
@@ -199,14 +199,16 @@ class _Reading:
         self._owner = {OWNER, "the owner", "i", "me", "myself"} | ({"user", "the user"} if chat else set())
         self._most = 20 + len(episode.text) // 30  # items of one kind
 
-    def telling(self, entry: Mapping[str, Any]) -> Telling:
+    def extraction(self, entry: Mapping[str, Any]) -> Extraction:
         relations = self._taken(entry, "triples", "triple", self._relation)
         theses = self._taken(entry, "theses", "thesis", self._thesis)
         named = {name.casefold() for one in relations for name in (one.subject, one.object)}
         named.update(name.casefold() for one in theses for name in one.objects)
         objects = self._taken(entry, "objects", "object", lambda item: self._object(item, named))
         by_name = {one.name: one for one in reversed(objects)}
-        return Telling("model", (*dict.fromkeys(relations),), (*dict.fromkeys(theses),), (*reversed(by_name.values()),))
+        return Extraction(
+            "model", (*dict.fromkeys(relations),), (*dict.fromkeys(theses),), (*reversed(by_name.values()),)
+        )
 
     def _taken(self, entry: Mapping[str, Any], key: str, kind: str, read: Any) -> list[Any]:
         rows, taken = _rows(entry, key), []
@@ -222,13 +224,13 @@ class _Reading:
             self.dropped.append(Dropped(self._episode.id, kind, more))
         return taken
 
-    def _relation(self, item: Mapping[str, Any]) -> ToldRelation:
+    def _relation(self, item: Mapping[str, Any]) -> ExtractedRelation:
         start, end = self._quote(item)
         valid_from, valid_to = _valid(item)
         predicate = _words(item, "predicate", "predicate").replace("_", " ").strip()
         if not predicate:
             raise _No("it has no predicate")
-        return ToldRelation(
+        return ExtractedRelation(
             subject=self._name(_words(item, "subject", "name")),
             predicate=predicate,
             object=self._name(_words(item, "object", "object")),
@@ -239,11 +241,11 @@ class _Reading:
             valid_to=valid_to,
         )
 
-    def _thesis(self, item: Mapping[str, Any]) -> ToldThesis:
+    def _thesis(self, item: Mapping[str, Any]) -> ExtractedThesis:
         start, end = self._quote(item)
         valid_from, valid_to = _valid(item)
         names = [_words({"name": name}, "name", "name") for name in _rows(item, "objects")[:ALIASES]]
-        return ToldThesis(
+        return ExtractedThesis(
             text=_words(item, "text", "text"),
             objects=tuple(dict.fromkeys(map(self._name, names))),
             start=start,
@@ -253,7 +255,7 @@ class _Reading:
             valid_to=valid_to,
         )
 
-    def _object(self, item: Mapping[str, Any], named: set[str]) -> ToldObject:
+    def _object(self, item: Mapping[str, Any], named: set[str]) -> ExtractedObject:
         """Names that the text does not have are of no use, and dangerous as aliases: they join what is two."""
         name = self._name(_words(item, "name", "name"))
         if name.casefold() not in named and not self._text.names(name):
@@ -264,7 +266,7 @@ class _Reading:
             if isinstance(alias, str) and len(alias) <= ITEM_CHARS["name"] and self._text.names(alias):
                 aliases.append(_line(alias))
         others = (alias for alias in dict.fromkeys(aliases) if alias != name and alias.casefold() not in self._owner)
-        return ToldObject(name, kind if kind in KINDS and kind != "other" else None, (*others,))
+        return ExtractedObject(name, kind if kind in KINDS and kind != "other" else None, (*others,))
 
     def _name(self, name: str) -> str:
         return OWNER if name.casefold() in self._owner else name

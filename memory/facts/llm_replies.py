@@ -15,7 +15,7 @@ SHOWN = 4_000  # characters of a bad reply that the model gets to see again
 MOST_CHARS = 1 << 20
 
 
-def complete(llm: LLM, request: LlmRequest) -> Any:
+def complete_json(llm: LLM, request: LlmRequest) -> Any:
     """The JSON value of the reply.
 
     One that is no JSON of the right kind is asked for once more. One that is, but breaks a rule of the schema somewhere
@@ -25,18 +25,18 @@ def complete(llm: LLM, request: LlmRequest) -> Any:
     try:
         return llm.complete(request).data
     except MalformedOutputError as error:
-        if (data := loose(error.text, request.schema or {})) is not None:
+        if (data := parse_loosely(error.text, request.schema or {})) is not None:
             return data
         again = _again(request, error)
     try:
         return llm.complete(again).data
     except MalformedOutputError as error:
-        if (data := loose(error.text, request.schema or {})) is not None:
+        if (data := parse_loosely(error.text, request.schema or {})) is not None:
             return data
         raise
 
 
-def loose(text: str, schema: Mapping[str, Any]) -> Any:
+def parse_loosely(text: str, schema: Mapping[str, Any]) -> Any:
     """The object in a text that has the lists which the schema wants, whatever is in them; None if it is none."""
     if len(text) > MOST_CHARS:
         return None

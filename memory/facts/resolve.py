@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from memory.facts.extraction import OWNER, Telling
+from memory.facts.extraction import OWNER, Extraction
 from memory.store import graph
 from memory.store.connect import Connection
 from memory.text.mentions import is_date, norm
@@ -29,7 +29,7 @@ _NO_ALIAS = frozenset("i me my he she it they we you him her them us owner user"
 
 
 class Resolver:
-    """Names to objects within one transaction; `new` are the objects it made: (node id, is a date)."""
+    """Names to objects within one transaction; `new_objects` are the objects it made: (node id, is a date)."""
 
     def __init__(self, conn: Connection, now: int, owner: Sequence[str]) -> None:
         self.conn = conn
@@ -40,25 +40,25 @@ class Resolver:
         self._kinds: dict[str, str] = {}
         self._persons: dict[str, set[str]] = {}  # first and last words of names -> the names
         self._names: dict[str, set[str]] = {}
-        self.new: list[tuple[int, bool]] = []
+        self.new_objects: list[tuple[int, bool]] = []
 
-    def meet(self, telling: Telling, mentioned: Iterable[tuple[str, str | None]]) -> None:
+    def begin_episode(self, extraction: Extraction, mentioned: Iterable[tuple[str, str | None]]) -> None:
         """Goes on to another passage: what it says of its objects, and the names that it mentions with their kinds."""
-        self._kinds = {norm(one.name): one.kind for one in telling.objects if one.kind}
-        told = [(norm(name), one.kind) for one in telling.objects for name in (one.name, *one.aliases)]
+        self._kinds = {norm(one.name): one.kind for one in extraction.objects if one.kind}
+        told = [(norm(name), one.kind) for one in extraction.objects for name in (one.name, *one.aliases)]
         read = [(norm(name), kind) for name, kind in mentioned if name == name.title()]
         self._persons = _by_word(name for name, kind in (*told, *read) if kind == PERSON)
         self._names = _by_word(name for name, _ in (*told, *read))
-        for one in telling.objects:
+        for one in extraction.objects:
             if one.aliases and norm(one.name):
-                self._also(self.object(one.name), one.name, one.kind, one.aliases)
+                self._add_aliases(self.resolve(one.name), one.name, one.kind, one.aliases)
 
-    def object(self, name: str) -> int:
+    def resolve(self, name: str) -> int:
         """The object that a name of this passage means; made if there is none. OWNER is the one whose memory it is."""
         surface = _NOISE.sub("", name).strip()[:LONGEST]
         key = norm(surface) or surface
         if name == OWNER or key in self._owner_names:
-            return self.owner()
+            return self.owner_object()
         kind = self._kinds.get(key)
         if " " not in key:
             longer = self._persons.get(key) or (self._names.get(key, set()) if kind == PERSON else set())
@@ -67,18 +67,18 @@ class Resolver:
                 kind = self._kinds.get(key, kind)
                 surface = surface if key == norm(surface) else key.title()
             elif self._owner_names and not longer and key == self._owner_names[0].split()[0]:
-                return self.owner()
+                return self.owner_object()
             if key in self._owner_names:
-                return self.owner()
+                return self.owner_object()
         known = graph.objects_by_norm(self.conn, [key]).get(key, [])
         for node in known:
             if self._fits(node, kind):
                 return node
         if kind == PERSON and " " not in key and (one := self._only_person(key)) is not None:
             return one
-        return self._made(surface, key, kind)
+        return self._create(surface, key, kind)
 
-    def owner(self) -> int:
+    def owner_object(self) -> int:
         """The object that stands for the person whose memory it is."""
         if self._owner is None:
             row = self.conn.execute(
@@ -91,13 +91,13 @@ class Resolver:
                 self._owner = int(row[0])
             else:
                 key = self._owner_names[0] if self._owner_names else None
-                self._owner = self._made(self._owner_label, key, PERSON)
+                self._owner = self._create(self._owner_label, key, PERSON)
             self.conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES ('owner', ?)", (self._owner,))
             if row and int(row[0]) != self._owner:
                 self._adopt(int(row[0]), self._owner)
         return self._owner
 
-    def alike(self, node: int) -> list[int]:
+    def namesakes(self, node: int) -> list[int]:
         """The object and those that share a name with it."""
         rows = self.conn.execute(
             "SELECT DISTINCT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm JOIN node n ON n.id = b.node_id"
@@ -106,10 +106,10 @@ class Resolver:
         )
         return sorted({node, *(id for (id,) in rows)})
 
-    def near(self, node: int) -> list[int]:
+    def candidates(self, node: int) -> list[int]:
         """The object and those that it may be, by its names: the same, or one with more or fewer words at the end
         ("Orbit", "Orbit v2"; "Ana R", "Ana Ruiz"), where there are only a few of these."""
-        found = set(self.alike(node))
+        found = set(self.namesakes(node))
         for (name,) in self.conn.execute("SELECT norm FROM alias WHERE node_id = ?", (node,)).fetchall():
             words = name.split()
             shorter = json.dumps([" ".join(words[:n]) for n in range(1, len(words))])
@@ -149,17 +149,17 @@ class Resolver:
         ).fetchall()
         return int(rows[0][0]) if len(rows) == 1 else None
 
-    def _made(self, surface: str, key: str | None, kind: str | None) -> int:
+    def _create(self, surface: str, key: str | None, kind: str | None) -> int:
         node = graph.allocate(self.conn, "node", 1)
         dated = key is not None and is_date(key)
         row = graph.ObjectRow(node, surface, "date" if dated else kind)
         graph.insert_objects(self.conn, [row], self._now)
         if key is not None:
             graph.insert_aliases(self.conn, [graph.AliasRow(key, surface, node, "told")])
-        self.new.append((node, dated))
+        self.new_objects.append((node, dated))
         return node
 
-    def _also(self, node: int, name: str, kind: str | None, aliases: Iterable[str]) -> None:
+    def _add_aliases(self, node: int, name: str, kind: str | None, aliases: Iterable[str]) -> None:
         """Puts other names beside the object's, but none of somebody else."""
         rows = []
         for alias in aliases:

@@ -31,21 +31,21 @@ EARLIEST = -(1 << 62)
 Embed = Callable[[Sequence[str]], Vectors]
 
 
-class Reviser:
-    """Revises within one transaction. `touched` are the relations whose times are others now, `heirs` those that begin
-    with a part of what edges remember of the ones before them."""
+class Superseder:
+    """Supersession within one transaction. `touched` are the relations whose times have changed, `successors` those
+    that inherited edge memory from the relation they replace, `revision_ids` the revisions made."""
 
     def __init__(self, conn: Connection, now: int) -> None:
         self._conn = conn
         self._now = now
         self.touched: set[int] = set()
-        self.heirs: set[int] = set()
-        self.made: list[int] = []
+        self.successors: set[int] = set()
+        self.revision_ids: list[int] = []
         self._learned: dict[int, bool] = {}
 
     # What rules can judge -------------------------------------------------------------------------
 
-    def by_rule(self, new: Relation, subjects: Sequence[int], single: bool | None, replaces: str | None) -> None:
+    def apply_rules(self, new: Relation, subjects: Sequence[int], single: bool | None, replaces: str | None) -> None:
         """Puts a new relation in its place. `subjects` are the objects that its subject may be; `single`: the form of
         the statement says that there is one such relation at a time (None: a model read it, and is to judge that, too);
         `replaces`: the value it says it replaces."""
@@ -100,7 +100,7 @@ class Reviser:
 
     def _learned_single(self, canon: int) -> bool:
         if canon not in self._learned:  # looked up once: it counts all relations of the predicate
-            self._learned[canon] = relations.learned_single(self._conn, canon)
+            self._learned[canon] = relations.is_learned_single(self._conn, canon)
         return self._learned[canon]
 
     def _order(self, new: Relation, others: Sequence[Relation]) -> None:
@@ -136,7 +136,7 @@ class Reviser:
     def supersede(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
         """Ends the old relation where the new one begins; one that began no earlier never held. Where it is told until
         when the old one held, the new one begins about then, or it is about something else."""
-        told_end = old.valid_to is not None and not revisions.changed(self._conn, old.id, "valid_to")
+        told_end = old.valid_to is not None and not revisions.has_changed(self._conn, old.id, "valid_to")
         if told_end and old.valid_to is not None and _begin(new) < old.valid_to - MONTH:
             return
         self._comes_between(new, [old])
@@ -149,7 +149,7 @@ class Reviser:
 
     # What a model has to judge --------------------------------------------------------------------
 
-    def proposals(
+    def propose_pairs(
         self, new: Iterable[Relation], near: Mapping[int, Collection[int]], embed: Embed
     ) -> list[tuple[int, int]]:
         """Pairs (older, newer) of relations of which the one may take the place of the other, for each new one the most
@@ -195,12 +195,16 @@ class Reviser:
             return False  # something else came in between
         if not may_replace(new.modality, other.modality):
             return False
-        return revisions.between(self._conn, new.id, other.id) is None
+        return revisions.find_between(self._conn, new.id, other.id) is None
 
-    def decide(self, decision: Decision, model: str) -> None:
+    def apply_decision(self, decision: Decision, model: str) -> None:
         """Applies what a model decided of two relations, as far as it is sure and the times allow it."""
         rows = relations.by_id(self._conn, [decision.old, decision.new])
-        if len(rows) < 2 or decision.confidence < SURE or revisions.between(self._conn, decision.old, decision.new):
+        if (
+            len(rows) < 2
+            or decision.confidence < SURE
+            or revisions.find_between(self._conn, decision.old, decision.new)
+        ):
             return
         old, new = sorted(rows, key=_key)
         why, conf = f"{model} decided so.", decision.confidence
@@ -234,7 +238,7 @@ class Reviser:
 
     def _stand_for(self, revision: int, old: Relation, new: Relation) -> None:
         """What tells the new one tells the old one from now on, and what was learnt on it is handed on."""
-        revisions.told_too(self._conn, revision, old.id, new.id, self._now)
+        revisions.share_evidence(self._conn, revision, old.id, new.id, self._now)
         self._hand_on(revision, new, old)
         self._change(revision, new, "superseded_by", old.id)
         self._change(revision, new, "t_expired", self._now)
@@ -242,15 +246,19 @@ class Reviser:
 
     # What was told twice --------------------------------------------------------------------------
 
-    def join(self, ids: Sequence[int]) -> int:
+    def merge_duplicates(self, ids: Sequence[int]) -> int:
         """Of live relations that say the same until the same time (`relations.said_twice`) the one that begins first
         stands for the others; how many. What took anything's place, or is disputed, stays as it is."""
-        standing: list[Relation] = []
+        kept: list[Relation] = []
         joined = 0
         for new in sorted(relations.by_id(self._conn, ids), key=_first):
-            old = next((one for one in standing if not self._settled(one, new)), None)
-            if old is None or revisions.made_by(self._conn, [new.id]) or revisions.made_of(self._conn, new.id):
-                standing.append(new)
+            old = next((one for one in kept if not self._settled(one, new)), None)
+            if (
+                old is None
+                or revisions.list_by_newer(self._conn, [new.id])
+                or revisions.list_by_older(self._conn, new.id)
+            ):
+                kept.append(new)
             else:
                 self._fold(old, new, "Both say the same of the same time.", "rule", 1.0)
                 joined += 1
@@ -258,7 +266,7 @@ class Reviser:
 
     def _comes_between(self, new: Relation, slot: Sequence[Relation]) -> bool:
         """Takes relations apart again that were the same, if the new one begins between them; whether there are any."""
-        rows = revisions.joined(self._conn, [one.id for one in slot], _begin(new))
+        rows = revisions.list_merges(self._conn, [one.id for one in slot], _begin(new))
         for row in rows:
             self.undo(row, None)
         return bool(rows)
@@ -289,7 +297,7 @@ class Reviser:
 
     def undo(self, revision: revisions.Row, by_person_at: int | None) -> None:
         """Everything is as it was before the revision. One that nobody undid may be found again."""
-        self.touched.update(revisions.take_back(self._conn, revision.id))
+        self.touched.update(revisions.revert(self._conn, revision.id))
         if revision.relation == "duplicates":
             self.touched.add(revision.old)
         revisions.settle(self._conn, revision.id, "undone", by_person_at)
@@ -297,10 +305,10 @@ class Reviser:
     def withdraw(self, facts: Collection[int]) -> None:
         """Nothing tells these relations any more: they change nothing. What came after takes the place of what was
         before, or both would hold; what is itself told no more stays history as it is."""
-        made = revisions.made_by(self._conn, facts)
+        made = revisions.list_by_newer(self._conn, facts)
         told = {one.id for one in relations.by_id(self._conn, sorted({revision.old for revision in made}))}
         gone = [revision for revision in made if revision.old in told]
-        later = {revision.id: revisions.later(self._conn, revision.new, facts) for revision in gone}
+        later = {revision.id: revisions.find_replacement(self._conn, revision.new, facts) for revision in gone}
         for revision in gone:
             self.undo(revision, None)
         for revision in gone:
@@ -312,9 +320,9 @@ class Reviser:
             if old and new and not self._settled(old, new):
                 self.supersede(old, new, "What stood between them is not there any more.", after.author, after.conf)
 
-    def returned(self, fact: int) -> None:
+    def reinstate(self, fact: int) -> None:
         """A relation is told again: what took its place meanwhile does so no more, if it is told no more itself."""
-        rows = revisions.made_of(self._conn, fact)
+        rows = revisions.list_by_older(self._conn, fact)
         told = {one.id for one in relations.by_id(self._conn, sorted({row.new for row in rows}))}
         for row in rows:
             if row.new not in told:
@@ -322,7 +330,7 @@ class Reviser:
 
     def _settled(self, one: Relation, other: Relation) -> bool:
         """Whether there is a revision of the two that stands, or that a person has undone."""
-        row = revisions.between(self._conn, one.id, other.id)
+        row = revisions.find_between(self._conn, one.id, other.id)
         return row is not None and (row.state != "undone" or row.settled is not None)
 
     def _revision(
@@ -335,13 +343,13 @@ class Reviser:
         conf: float,
     ) -> int:
         id = revisions.add(self._conn, relation, old.id, new.id, reason, author, conf, self._now)
-        self.made.append(id)
+        self.revision_ids.append(id)
         return id
 
     def _hand_on(self, revision: int, old: Relation, new: Relation) -> None:
         """Questions that the old relation helped with may need the new one."""
         if edge_memory.inherit(self._conn, revision, old.id, new.id, self._now):
-            self.heirs.add(new.id)
+            self.successors.add(new.id)
 
     def _change(self, revision: int, relation: Relation, field: revisions.Field, value: int | None) -> None:
         revisions.change(self._conn, revision, relation.id, field, value, self._now)

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from memory.errors import InvalidInputError
-from memory.facts.extraction import Telling
-from memory.facts.rules.extract import telling
+from memory.facts.extraction import Extraction
+from memory.facts.rules.extract import extract_by_rules
 from memory.facts.rules.fields import Keys
 from memory.facts.rules.fields import keys as field_keys
 from memory.graph.arrays import EpisodeRow, Link, ThesisRow
@@ -43,7 +43,7 @@ class ReadEpisode:
     sha256: str
     sentences: tuple[tuple[int, int], ...]
     mentions: tuple[Mention, ...]
-    telling: Telling
+    extraction: Extraction
 
     @property
     def embedded_text(self) -> str:
@@ -102,7 +102,7 @@ def read(document: Document, settings: ChunkSettings, rules: bool = True) -> Rea
     keys = Keys(field_keys(document.text) if rules else ())
     for draft in episodes_of(document, settings):
         spans = tuple(sentences(draft.text))
-        told, by = _told(document, draft, not read_episodes, spans, keys) if rules else (Telling("rule"), ())
+        told, by = _told(document, draft, not read_episodes, spans, keys) if rules else (Extraction("rule"), ())
         words = "\0".join([draft.title, draft.text, draft.speaker or "", *_stated(document, draft), *by])
         read_episodes.append(
             ReadEpisode(
@@ -121,12 +121,12 @@ def read(document: Document, settings: ChunkSettings, rules: bool = True) -> Rea
 
 def _told(
     document: Document, draft: Draft, first: bool, spans: tuple[tuple[int, int], ...], keys: Keys
-) -> tuple[Telling, tuple[str, ...]]:
+) -> tuple[Extraction, tuple[str, ...]]:
     """What the draft tells, and the keys of fields elsewhere in its document by which it does: with others, the same
     words are another episode."""
     speaker, is_chat = draft.speaker or document.speaker, bool(document.turns)
     keys.used.clear()
-    told = telling(
+    told = extract_by_rules(
         draft.text, draft.title, draft.at, speaker, document.properties, first, chat=is_chat, spans=spans, keys=keys
     )
     return told, tuple(sorted(keys.used - field_keys(draft.text))) if keys.used else ()
@@ -200,7 +200,9 @@ class Writer:
         self._now = now
         self.change = Change()
         self.redated: list[int] = []
-        self.told: dict[int, Telling] = {}  # what the new episodes tell, and those whose properties may be others
+        self.extractions: dict[
+            int, Extraction
+        ] = {}  # what the new episodes tell, and those whose properties may be others
         self._objects: dict[str, int] = {}
         self._nodes: Iterator[int] = iter(())
         self._episode_rows: list[episodes.EpisodeRow] = []
@@ -318,8 +320,8 @@ class Writer:
             for node, count in counts.items()
         }
         self.change.added.append(_graph_row(row, read_document, counts, titles, edges))
-        if episode.telling:
-            self.told[row.id] = episode.telling
+        if episode.extraction:
+            self.extractions[row.id] = episode.extraction
         self._theses_of(row, episode)
 
     def _counted(self, read_document: ReadDocument, episode: ReadEpisode) -> tuple[dict[int, int], frozenset[int]]:
@@ -343,7 +345,7 @@ class Writer:
     def _keep(self, row: episodes.EpisodeRow, read_document: ReadDocument, episode: ReadEpisode) -> None:
         """A kept episode mentions and tells what its source's properties now say, and no longer what they said."""
         if row.seq == 0:
-            self.told[row.id] = episode.telling
+            self.extractions[row.id] = episode.extraction
         counts, titles = self._counted(read_document, episode)
         wanted = {(node, count, "title" if node in titles else None) for node, count in counts.items()}
         stored = {

@@ -7,7 +7,7 @@ from memory.store.connect import Connection
 ASKED = 400  # of the newest traces, whose episodes go first
 
 
-def waiting(conn: Connection, limit: int) -> list[int]:
+def list_unread(conn: Connection, limit: int) -> list[int]:
     """Ids of live episodes that no model has read and no job has in hand: those that the newest questions found, the
     latest question's first; then the newest."""
     asked = conn.execute(
@@ -27,7 +27,7 @@ def waiting(conn: Connection, limit: int) -> list[int]:
     return found[:limit]
 
 
-def count(conn: Connection) -> tuple[int, int]:
+def count_read(conn: Connection) -> tuple[int, int]:
     """How many live episodes a model has read, and how many there are."""
     read, live = conn.execute(
         "SELECT count(x.episode_id), count(*) FROM node n LEFT JOIN extraction x ON x.episode_id = n.id"

@@ -16,7 +16,7 @@ from memory.text.relation_sentences import statement
 from memory.time.timestamps import from_ms
 
 
-def about(
+def list_about(
     conn: Connection, objects: Sequence[int], known_on: int, at: int, history: bool = False, relations: bool = False
 ) -> list[Fact]:
     """Facts about these objects, newest first: what held in the world at `at`, as the memory knew it at `known_on` (ms
@@ -68,7 +68,7 @@ def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, in
     return rows.fetchall()
 
 
-def quoted(conn: Connection, citations: Sequence[Citation]) -> dict[int, tuple[int, ...]]:
+def quoted_facts(conn: Connection, citations: Sequence[Citation]) -> dict[int, tuple[int, ...]]:
     """For each citation, by its number, the ids of the live relations that are read out of the words it quotes."""
     spans = of_episodes(conn, sorted({one.episode_id for one in citations}))
     found = {}

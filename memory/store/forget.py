@@ -182,11 +182,11 @@ def _reopen(conn: Connection, gone: set[int], now: int) -> None:
         listed,
     )
     for row in [revisions.get(conn, id) for id in found]:
-        after = revisions.later(conn, row.new, gone)
+        after = revisions.find_replacement(conn, row.new, gone)
         if row.relation == "supersedes" and row.state in _STANDING and after is not None:
             _hand_over(conn, row, after, now)
         else:
-            revisions.take_back(conn, row.id)
+            revisions.revert(conn, row.id)
 
 
 def _hand_over(conn: Connection, row: revisions.Row, after: revisions.Row, now: int) -> None:
@@ -195,7 +195,7 @@ def _hand_over(conn: Connection, row: revisions.Row, after: revisions.Row, now: 
         "SELECT new FROM journal WHERE revision_id = ? AND item_id = ? AND field = 'valid_to' ORDER BY id DESC LIMIT 1",
         (after.id, after.old),
     ).fetchone()
-    revisions.take_back(conn, row.id)
+    revisions.revert(conn, row.id)
     conn.execute(
         "UPDATE revision SET new_id = ?, new_kind = ?, reason = ?, author = ?, conf = ? WHERE id = ?",
         (after.new, revisions.kind_of(after.new), HANDED_OVER, after.author, after.conf, row.id),

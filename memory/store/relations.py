@@ -38,7 +38,7 @@ class Relation(NamedTuple):
     sources: frozenset[int]
 
 
-def predicate(conn: Connection, label: str, canonical: str, cardinality: str) -> tuple[int, int]:
+def ensure_predicate(conn: Connection, label: str, canonical: str, cardinality: str) -> tuple[int, int]:
     """Ids of the predicate `label` and of the canonical one that it stands for; they are made where they are new.
 
     `cardinality` other than "unknown" is noted of the canonical one, once.
@@ -90,7 +90,7 @@ def insert(
     return id
 
 
-def untold(
+def find_without_evidence(
     conn: Connection, subject: int, predicate: int, object: int, modality: Modality, valid_from: int | None
 ) -> int | None:
     """The live relation that is this one and that no live episode tells any more: its source went and is back."""
@@ -116,7 +116,7 @@ def quotes(conn: Connection, going: Sequence[int], added: Sequence[int]) -> list
     ).fetchall()
 
 
-def is_told(conn: Connection, id: int, episode: int, start: int, extractor: str) -> bool:
+def has_evidence(conn: Connection, id: int, episode: int, start: int, extractor: str) -> bool:
     """Whether it is known that the episode tells the relation from that place on (-1: in its source's properties)."""
     row = conn.execute(
         "SELECT 1 FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id = ? AND extractor = ?"
@@ -126,7 +126,7 @@ def is_told(conn: Connection, id: int, episode: int, start: int, extractor: str)
     return row is not None
 
 
-def tell(conn: Connection, id: int, episode: int, start: int, end: int, extractor: str) -> bool:
+def add_evidence(conn: Connection, id: int, episode: int, start: int, end: int, extractor: str) -> bool:
     """Notes that an episode tells the relation, in the words [start, end) of it (-1: in its source's properties);
     False if that was known."""
     span = (start, end) if start >= 0 else (None, None)
@@ -139,7 +139,7 @@ def tell(conn: Connection, id: int, episode: int, start: int, end: int, extracto
     )
 
 
-def before(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
+def predecessors(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
     """For each of these relations those that it took the place of, and what these did, the latest first."""
     took: dict[int, list[int]] = {}
     waiting = set(ids)
@@ -186,7 +186,7 @@ def sentences(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str]
     ).fetchall()
 
 
-def told_by(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, int]]:
+def evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, int]]:
     """(relation, episode, start, end) of each live episode that tells one of these in its text."""
     return conn.execute(
         "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v"
@@ -196,7 +196,7 @@ def told_by(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, i
     ).fetchall()
 
 
-def untell(conn: Connection, id: int, episode: int, now: int) -> bool:
+def remove_evidence(conn: Connection, id: int, episode: int, now: int) -> bool:
     """The episode no longer tells the relation; one that it alone told is retired, and True."""
     others = conn.execute(
         "SELECT 1 FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id <> ? LIMIT 1", (id, episode)
@@ -210,7 +210,7 @@ def untell(conn: Connection, id: int, episode: int, now: int) -> bool:
     return others is None
 
 
-def left_untold(conn: Connection, episodes: Iterable[int]) -> list[int]:
+def without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
     """The relations that these, now retired, episodes told and that no live one does."""
     rows = conn.execute(
         "SELECT DISTINCT p.item_id FROM provenance p WHERE p.item_kind = 'edge'"
@@ -261,7 +261,7 @@ SELECT id FROM edge WHERE src = ?1 AND kind = 'rel' AND t_expired IS NULL
  AND pred_id IN (SELECT id FROM predicate WHERE id = ?2 OR canon_id = ?2)"""
 
 
-def said_twice(conn: Connection) -> list[list[int]]:
+def duplicate_groups(conn: Connection) -> list[list[int]]:
     """Live relations that nothing took the place of, in groups of two and more with the same subject, canonical
     predicate, object, modality and end; the groups by their first id."""
     rows = conn.execute(
@@ -294,7 +294,7 @@ def _relation(row: tuple[Any, ...]) -> Relation:
     return Relation._make((*row[:-1], frozenset(map(int, str(row[-1]).split(",")))))
 
 
-def learned_single(conn: Connection, canon: int) -> bool:
+def is_learned_single(conn: Connection, canon: int) -> bool:
     """Whether nearly every subject has one value of the predicate at a time, as far as was decided before."""
     predicates = "(SELECT id FROM predicate WHERE id = ?1 OR canon_id = ?1)"
     (decided,) = conn.execute(

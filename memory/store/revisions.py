@@ -88,7 +88,7 @@ def change(conn: Connection, revision: int, fact: int, field: Field, value: int 
         conn.execute("DELETE FROM edge_memory WHERE edge_id = ?", (fact,))
 
 
-def told_too(conn: Connection, revision: int, fact: int, other: int, now: int) -> None:
+def share_evidence(conn: Connection, revision: int, fact: int, other: int, now: int) -> None:
     """What tells the other relation tells this one as well; written into the journal, and taken back with it."""
     conn.execute(
         "INSERT INTO journal(t, item_kind, item_id, field, new, episode_id, revision_id)"
@@ -105,9 +105,9 @@ def told_too(conn: Connection, revision: int, fact: int, other: int, now: int) -
     )
 
 
-def _told_no_more(conn: Connection, revision: int) -> None:
-    """Takes `told_too` back, but for what another relation tells that this one still stands for. One that nothing else
-    tells any more keeps what it has: a fact stands in some passage."""
+def _unshare_evidence(conn: Connection, revision: int) -> None:
+    """Takes `share_evidence` back, but for what another relation tells that this one still stands for. One without
+    other evidence keeps what it has: a fact stands in some passage."""
     copies = "FROM journal WHERE revision_id = ? AND field = 'told'"
     facts = [id for (id,) in conn.execute(f"SELECT DISTINCT item_id {copies}", (revision,)).fetchall()]
     for fact in facts:
@@ -125,10 +125,10 @@ def _told_no_more(conn: Connection, revision: int) -> None:
         (revision, id_list(facts)),
     ).fetchall()
     for other, fact, new, t in others:
-        told_too(conn, other, fact, new, t)
+        share_evidence(conn, other, fact, new, t)
 
 
-def changed(conn: Connection, fact: int, field: Field) -> bool:
+def has_changed(conn: Connection, fact: int, field: Field) -> bool:
     """Whether some revision has changed that field."""
     row = conn.execute(
         "SELECT 1 FROM journal WHERE item_kind = ? AND item_id = ? AND field = ? AND revision_id IS NOT NULL LIMIT 1",
@@ -137,14 +137,14 @@ def changed(conn: Connection, fact: int, field: Field) -> bool:
     return row is not None
 
 
-def take_back(conn: Connection, revision: int) -> list[int]:
+def revert(conn: Connection, revision: int) -> list[int]:
     """Puts back what the revision changed; ids of the facts whose fields are others now.
 
     Where a later revision has changed the same field, that field stays, and the later one leads back to what stood
     before both: so revisions can be taken back in any order.
     """
     edge_memory.disinherit(conn, revision)
-    _told_no_more(conn, revision)
+    _unshare_evidence(conn, revision)
     changed = set()
     for id, fact, field, old in conn.execute(
         "SELECT id, item_id, field, old FROM journal WHERE revision_id = ? ORDER BY id DESC", (revision,)
@@ -219,7 +219,7 @@ def count_open(conn: Connection) -> int:
     return found
 
 
-def between(conn: Connection, one: int, other: int) -> Row | None:
+def find_between(conn: Connection, one: int, other: int) -> Row | None:
     """The newest revision of these two facts, whichever is the older one."""
     row = conn.execute(
         f"SELECT {_COLUMNS} FROM revision WHERE (old_id = ?1 AND new_id = ?2) OR (old_id = ?2 AND new_id = ?1)"
@@ -238,7 +238,7 @@ def contradictions(conn: Connection, facts: Sequence[int]) -> list[tuple[int, in
     ).fetchall()
 
 
-def later(conn: Connection, fact: int, gone: Collection[int]) -> Row | None:
+def find_replacement(conn: Connection, fact: int, gone: Collection[int]) -> Row | None:
     """The standing revision by which something else stands in the place of a fact that goes: something that does not
     itself go."""
     seen = {fact}
@@ -259,7 +259,7 @@ def later(conn: Connection, fact: int, gone: Collection[int]) -> Row | None:
         seen.add(fact)
 
 
-def made_by(conn: Connection, facts: Collection[int]) -> list[Row]:
+def list_by_newer(conn: Connection, facts: Collection[int]) -> list[Row]:
     """The standing revisions whose newer fact is one of these; the newest first."""
     rows = conn.execute(
         f"SELECT {_COLUMNS} FROM revision WHERE state IN ('open', 'kept', 'settled')"
@@ -269,7 +269,7 @@ def made_by(conn: Connection, facts: Collection[int]) -> list[Row]:
     return [Row(*row) for row in rows]
 
 
-def made_of(conn: Connection, fact: int) -> list[Row]:
+def list_by_older(conn: Connection, fact: int) -> list[Row]:
     """The standing revisions whose older fact it is; the newest first."""
     rows = conn.execute(
         f"SELECT {_COLUMNS} FROM revision WHERE state IN ('open', 'kept', 'settled') AND old_id = ? ORDER BY id DESC",
@@ -278,7 +278,7 @@ def made_of(conn: Connection, fact: int) -> list[Row]:
     return [Row(*row) for row in rows]
 
 
-def joined(conn: Connection, facts: Collection[int], begin: int) -> list[Row]:
+def list_merges(conn: Connection, facts: Collection[int], begin: int) -> list[Row]:
     """The standing revisions that nobody has settled, by which rules took one of these relations for the same as one
     that begins after `begin` (ms UTC). Found by the facts (the plus), not by the state, which most revisions have."""
     rows = conn.execute(
@@ -290,7 +290,7 @@ def joined(conn: Connection, facts: Collection[int], begin: int) -> list[Row]:
     return [Row(*row) for row in rows]
 
 
-def across(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> list[Row]:
+def list_across(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> list[Row]:
     """The standing revisions that nobody has settled, of a relation of one of these objects and one of those; the
     newest first."""
     rows = conn.execute(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory import Memory
-from memory.facts.extraction import Telling, ToldRelation
+from memory.facts.extraction import ExtractedRelation, Extraction
 from memory.nouns import Document
 from memory.settings import FactSettings, MemorySettings
 from plugins import manager
@@ -29,10 +29,10 @@ def teach(shell: Shell, *told: tuple[str, str, tuple[str, str, str], str]) -> li
             document = Document(str(shell.folder / name), text, title=name, kind="file", at=at, sha256=text)
             [receipt] = memory.remember_many([document])
             [id] = receipt.episode_ids
-            relation = ToldRelation(
+            relation = ExtractedRelation(
                 subject=subject, predicate=predicate, object=object, start=0, end=len(text), modality=modality
             )  # type: ignore[arg-type]
-            memory.learn({id: Telling("rule", (relation,))})
+            memory.learn({id: Extraction("rule", (relation,))})
             found.append(id)
     return found
 

@@ -22,7 +22,7 @@ from daemon.settings import NightSettings
 from daemon.testing import RunningDaemon, run_daemon
 from daemon.writer import Writer
 from memory import Memory
-from memory.facts.extraction import Telling, ToldRelation
+from memory.facts.extraction import ExtractedRelation, Extraction
 from memory.protocols import Embedder
 from memory.store import relations
 from tests.daemon.conftest import QUICK
@@ -190,15 +190,16 @@ def told_twice(memory: Memory, facts: int) -> None:
         for text in ("They all live there.", "All of them live there.")
     )
     told = [
-        ToldRelation(subject=f"Person{n}", predicate="lives in", object="Utrecht", start=0, end=8) for n in range(facts)
+        ExtractedRelation(subject=f"Person{n}", predicate="lives in", object="Utrecht", start=0, end=8)
+        for n in range(facts)
     ]
-    memory.learn({first: Telling("model", tuple(told))}, "a model")
-    with memory._learning() as learner:
-        for id, src, dst, pred in learner.conn.execute(
+    memory.learn({first: Extraction("model", tuple(told))}, "a model")
+    with memory._asserting() as asserter:
+        for id, src, dst, pred in asserter.conn.execute(
             "SELECT id, src, dst, pred_id FROM edge WHERE kind = 'rel'"
         ).fetchall():
-            copy = relations.insert(learner.conn, src, pred, dst, "asserted", 1.0, 1_700_000_000_000 + id, None, 1)
-            relations.tell(learner.conn, copy, second, 0, 8, "a model")
+            copy = relations.insert(asserter.conn, src, pred, dst, "asserted", 1.0, 1_700_000_000_000 + id, None, 1)
+            relations.add_evidence(asserter.conn, copy, second, 0, 8, "a model")
 
 
 def test_kill_9_in_the_night(tmp_path: Path, static: Embedder) -> None:

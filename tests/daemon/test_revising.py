@@ -11,7 +11,7 @@ from daemon import revising, wire
 from daemon.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.facts.extraction import Telling, ToldRelation
+from memory.facts.extraction import ExtractedRelation, Extraction
 from memory.nouns import Decision, Document
 from memory.settings import FactSettings, MemorySettings
 from memory.store import episodes
@@ -31,10 +31,10 @@ def tell(memory: Memory, day: str, text: str, *relations: tuple[str, str, str], 
     [receipt] = memory.remember_many([Document(f"{day}.md", text, kind="file", at=at)])
     [id] = receipt.episode_ids
     told = [
-        ToldRelation(subject=s, predicate=p, object=o, start=0, end=text.index(".") + 1, modality=modality)  # type: ignore[arg-type]
+        ExtractedRelation(subject=s, predicate=p, object=o, start=0, end=text.index(".") + 1, modality=modality)  # type: ignore[arg-type]
         for s, p, o in relations
     ]
-    memory.learn({id: Telling("rule", tuple(told))})
+    memory.learn({id: Extraction("rule", tuple(told))})
     return id
 
 
@@ -65,8 +65,8 @@ def test_a_sentence_that_says_more_than_the_relation_stays(memory: Memory) -> No
         "Since then Marta lives in Porto, in the house with the green door that her aunt Ines left her, and keeps bees."
     )
     id = tell(memory, "2026-03-09", text)
-    short = ToldRelation(subject="Marta", predicate="lives in", object="Porto", start=11, end=31)
-    memory.learn({id: Telling("model", (short,))}, "test")
+    short = ExtractedRelation(subject="Marta", predicate="lives in", object="Porto", start=11, end=31)
+    memory.learn({id: Extraction("model", (short,))}, "test")
     assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto", text]
     tell(memory, "2026-04-01", "Marta lives in Faro.", ("Marta", "lives in", "Faro"))
     assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Faro"], "it holds what is old"
@@ -82,8 +82,8 @@ def test_a_sentence_stays_as_long_as_its_relation_does_not_hold_yet(memory: Memo
     text = "Next century Marta moves to Porto."
     id = tell(memory, "2026-03-09", text)
     later = datetime(2101, 1, 1, tzinfo=UTC)
-    told = ToldRelation(subject="Marta", predicate="lives in", object="Porto", start=13, end=33, valid_from=later)
-    memory.learn({id: Telling("rule", (told,))})
+    told = ExtractedRelation(subject="Marta", predicate="lives in", object="Porto", start=13, end=33, valid_from=later)
+    memory.learn({id: Extraction("rule", (told,))})
     assert shown(revising.facts(memory, "Marta", None, None, False)) == [text]
     assert shown(revising.facts(memory, "Marta", "2101-06-01", None, False))[0] == "Marta lives in Porto"
 
@@ -100,8 +100,8 @@ def test_two_notes_that_disagree(memory: Memory) -> None:
     tell(memory, "2026-03-09", "Marta lives in Porto.", ("Marta", "lives in", "Porto"))
     at = datetime(2026, 3, 9, tzinfo=UTC)
     [receipt] = memory.remember_many([Document("b.md", "Marta lives in Faro.", kind="file", at=at)])
-    relation = ToldRelation(subject="Marta", predicate="lives in", object="Faro", start=0, end=20)
-    memory.learn({receipt.episode_ids[0]: Telling("rule", (relation,))})
+    relation = ExtractedRelation(subject="Marta", predicate="lives in", object="Faro", start=0, end=20)
+    memory.learn({receipt.episode_ids[0]: Extraction("rule", (relation,))})
     reply = revising.facts(memory, "Marta", None, None, False)
     assert sorted(shown(reply)) == ["Marta lives in Faro", "Marta lives in Porto"]
     [dispute] = reply.disputes
@@ -126,8 +126,8 @@ def test_history_is_in_order_of_time_and_says_who_replaced_what(memory: Memory) 
 def test_what_a_model_joined_is_one_strand(memory: Memory) -> None:
     tell(memory, "2025-01-01", "Marta teaches at Lumen.", ("Marta", "teaches at", "Lumen"))
     id = tell(memory, "2026-01-01", "Marta bakes for Rosa.")
-    relation = ToldRelation(subject="Marta", predicate="bakes for", object="Rosa", start=0, end=21)
-    memory.learn({id: Telling("model", (relation,))}, "test")
+    relation = ExtractedRelation(subject="Marta", predicate="bakes for", object="Rosa", start=0, end=21)
+    memory.learn({id: Extraction("model", (relation,))}, "test")
     assert {strand for strand, _ in values(revising.history(memory, "Marta"))} == {"teaches at", "bakes for"}
     old, new = sorted(fact.id for fact in memory.facts("Marta") if fact.kind == "relation")
     memory.decided([Decision(old, new, "supersedes", 0.9)], "test")
@@ -154,10 +154,10 @@ def test_who_decides_sees_whole_sentences(memory: Memory) -> None:
         [id] = receipt.episode_ids
         with memory.store.reading() as conn:
             start = episodes.by_ids(conn, [id])[0].text.rindex(quote)
-        told = ToldRelation(
+        told = ExtractedRelation(
             subject="Marta", predicate="lives in", object=quote.split()[-1], start=start, end=start + len(quote)
         )
-        memory.learn({id: Telling("rule", (told,))})
+        memory.learn({id: Extraction("rule", (told,))})
     [revision] = revising.listing(memory, "open", None, 10).revisions
     assert (revision.old.quote, revision.new.quote) == ("Marta lives in Lisbon, as ever.", "Marta lives in Porto")
     assert revising.one(memory, revision.id) == revision

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memory import Memory
-from memory.facts.extraction import Telling, ToldRelation
+from memory.facts.extraction import ExtractedRelation, Extraction
 from memory.protocols import Embedder
 from memory.settings import FactSettings, MemorySettings
 
@@ -34,9 +34,9 @@ def written(memory: Memory, text: str, at: str, source: str | None = None) -> in
     return receipt.episode_ids[0]
 
 
-def relation(text: str, quote: str, subject: str, predicate: str, object: str, **more: Any) -> ToldRelation:
+def relation(text: str, quote: str, subject: str, predicate: str, object: str, **more: Any) -> ExtractedRelation:
     start = text.index(quote)
-    return ToldRelation(
+    return ExtractedRelation(
         subject=subject, predicate=predicate, object=object, start=start, end=start + len(quote), **more
     )
 
@@ -45,7 +45,7 @@ def tell(memory: Memory, at: str, text: str, *told: tuple[str, str, str], model:
     """A note of that day that tells these relations with its whole text."""
     episode = written(memory, text, at)
     relations = tuple(relation(text, text, *one, **more) for one in told)
-    return memory.learn({episode: Telling("model" if model else "rule", relations)}, model)
+    return memory.learn({episode: Extraction("model" if model else "rule", relations)}, model)
 
 
 def held(memory: Memory, name: str, **how: Any) -> list[str]:

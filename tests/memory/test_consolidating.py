@@ -20,7 +20,7 @@ from memory.edge_memory.credit import Credit
 from memory.edge_memory.rebuild import ENOUGH
 from memory.edge_memory.reinforce import learn
 from memory.errors import NotFoundError
-from memory.facts.extraction import OWNER, Telling, ToldRelation
+from memory.facts.extraction import OWNER, ExtractedRelation, Extraction
 from memory.insight.consolidate import Report
 from memory.nouns import Answer, Citation, Fact, Trace
 from memory.protocols import Embedder
@@ -48,8 +48,8 @@ def tell(memory: Memory, at: str, subject: str, object: str, predicate: str = "l
     """A note of that day that tells the relation, as a model reads it; its episode."""
     text = f"{subject} {predicate} {object}."
     episode = memory.remember(text, source=f"{at} {text}", at=day(at)).episode_ids[0]
-    told = ToldRelation(subject=subject, predicate=predicate, object=object, start=0, end=len(text))
-    memory.learn({episode: Telling("model", (told,))}, "a model")
+    told = ExtractedRelation(subject=subject, predicate=predicate, object=object, start=0, end=len(text))
+    memory.learn({episode: Extraction("model", (told,))}, "a model")
     return episode
 
 
@@ -58,17 +58,17 @@ def again(memory: Memory, at: str, subject: str, object: str, predicate: str = "
     who was nameless, what stood in between forgotten), so it is made here as `relations` makes it."""
     text = f"It is {at}. {subject} {predicate} {object}."
     episode = memory.remember(text, source=f"{at} {text}", at=day(at)).episode_ids[0]
-    with memory._learning() as learner:
-        found = learner._resolver.object
-        pred, _ = relations.predicate(learner.conn, predicate, "lives in", "unknown")
+    with memory._asserting() as asserter:
+        found = asserter._resolver.resolve
+        pred, _ = relations.ensure_predicate(asserter.conn, predicate, "lives in", "unknown")
         start, end = (int(more.get(key, day(at)).timestamp() * 1000) if more.get(key, 1) else None
                       for key in ("valid_from", "valid_to"))  # fmt: skip
         end = end if "valid_to" in more else None
         id = relations.insert(
-            learner.conn, found(subject), pred, found(object), more.get("modality", "asserted"), 1.0, start, end, 1
+            asserter.conn, found(subject), pred, found(object), more.get("modality", "asserted"), 1.0, start, end, 1
         )
-        relations.tell(learner.conn, id, episode, 0, len(text), "a model")
-        learner._new.append(id)
+        relations.add_evidence(asserter.conn, id, episode, 0, len(text), "a model")
+        asserter._new.append(id)
     return id
 
 
@@ -138,8 +138,8 @@ def test_what_is_left_when_replacements_are_taken_back(fresh: Memory) -> None:
         episode = fresh.remember(text, source=at, at=day(at)).episode_ids[0]
         fresh.learn(
             {
-                episode: Telling(
-                    "rule", (ToldRelation(subject="Ana", predicate="lives in", object=place, start=0, end=5),)
+                episode: Extraction(
+                    "rule", (ExtractedRelation(subject="Ana", predicate="lives in", object=place, start=0, end=5),)
                 )
             }
         )
@@ -170,8 +170,8 @@ def test_what_comes_between_takes_them_apart(fresh: Memory) -> None:
         (tell if at < "2022" else again)(fresh, at, "Ana", place)
     assert fresh.consolidate().joined == 1
     episode = fresh.remember(text.format("Riga"), source="late", at=day("2022-01-01")).episode_ids[0]
-    told = ToldRelation(subject="Ana", predicate="lives in", object="Riga", start=0, end=5)
-    fresh.learn({episode: Telling("rule", (told,))})
+    told = ExtractedRelation(subject="Ana", predicate="lives in", object="Riga", start=0, end=5)
+    fresh.learn({episode: Extraction("rule", (told,))})
     assert held(fresh, "Ana", as_of=day("2021-06-01")) == ["lives in Utrecht"]
     assert held(fresh, "Ana", as_of=day("2022-06-01")) == ["lives in Riga"]
     assert held(fresh, "Ana") == ["lives in Utrecht"], "that was told after it"

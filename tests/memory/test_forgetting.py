@@ -11,7 +11,7 @@ import pytest
 
 from memory import Memory
 from memory.errors import NotFoundError
-from memory.facts.extraction import Telling, ToldObject, ToldRelation, ToldThesis
+from memory.facts.extraction import ExtractedObject, ExtractedRelation, ExtractedThesis, Extraction
 from memory.nouns import Answer, Citation, Decision, Document, Receipt
 from memory.settings import FactSettings, MemorySettings
 from memory.store import copies, jobs
@@ -43,12 +43,12 @@ def home(memory: Memory, day: str, place: str) -> int:
     """A note of that day that says where Marta lives; its episode's id."""
     text = f"Marta lives in {place}."
     [id] = keep(memory, day, text).episode_ids
-    memory.learn({id: Telling("rule", (relation("Marta", "lives in", place, len(text)),))})
+    memory.learn({id: Extraction("rule", (relation("Marta", "lives in", place, len(text)),))})
     return id
 
 
-def relation(subject: str, predicate: str, object: str, end: int = 5) -> ToldRelation:
-    return ToldRelation(subject=subject, predicate=predicate, object=object, start=0, end=end)
+def relation(subject: str, predicate: str, object: str, end: int = 5) -> ExtractedRelation:
+    return ExtractedRelation(subject=subject, predicate=predicate, object=object, start=0, end=end)
 
 
 def told_in_secret(memory: Memory) -> int:
@@ -57,14 +57,14 @@ def told_in_secret(memory: Memory) -> int:
     for n in range(20):
         keep(memory, f"2024-02-{n + 1:02}", f"Marta wrote letter {n}.")
     [id] = keep(memory, "2025-01-01", SECRET).episode_ids
-    telling = Telling(
+    telling = Extraction(
         "model",
         relations=(
             relation("Marta", "lives in", "Qqqzwickl", 24),
             relation("Marta", "xxxpredicate of", "Jjjdrake", 24),
         ),
-        theses=(ToldThesis(text="Zzzthesis: Marta left.", objects=("Marta", "Jjjdrake"), start=0, end=24),),
-        objects=(ToldObject("Marta", "person", ("Vvvnick",)), ToldObject("Jjjdrake", "person")),
+        theses=(ExtractedThesis(text="Zzzthesis: Marta left.", objects=("Marta", "Jjjdrake"), start=0, end=24),),
+        objects=(ExtractedObject("Marta", "person", ("Vvvnick",)), ExtractedObject("Jjjdrake", "person")),
     )
     memory.learn({id: telling}, "wwwreason")
     ids = {one.objects[1]: one.id for one in memory.facts("Marta") if one.kind == "relation"}
@@ -164,7 +164,7 @@ def test_what_comes_after_the_forgotten_one_replaces_what_was_before(memory: Mem
 def test_what_is_told_twice_is_forgotten_with_both(memory: Memory) -> None:
     home(memory, "2024-01-01", "Porto")
     [id] = keep(memory, "2024-03-01", "Marta is at home in Porto city.").episode_ids
-    memory.learn({id: Telling("model", (relation("Marta", "is at home in", "Porto city", 31),))}, "test")
+    memory.learn({id: Extraction("model", (relation("Marta", "is at home in", "Porto city", 31),))}, "test")
     old, new = sorted(one.id for one in memory.facts("Marta") if one.kind == "relation")
     memory.decided([Decision(old, new, "duplicates", 0.9)], "test")
     assert len([one for one in memory.facts("Marta") if one.kind == "relation"]) == 1
@@ -185,7 +185,7 @@ def test_a_fact_that_another_passage_tells_stays(memory: Memory) -> None:
 def test_a_name_that_another_passage_gives_stays(memory: Memory) -> None:
     for day in ("2024-01-01", "2024-02-01"):
         [id] = keep(memory, day, "Marta is called Vvvnick.").episode_ids
-        telling = Telling("model", objects=(ToldObject("Marta", "person", ("Vvvnick",)),))
+        telling = Extraction("model", objects=(ExtractedObject("Marta", "person", ("Vvvnick",)),))
         memory.learn({id: telling}, "test")
     memory.forget(source="2024-02-01.md")
     assert memory.facts("Vvvnick") is not None

@@ -9,7 +9,7 @@ import pytest
 
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.facts.extraction import OWNER, Telling, ToldObject
+from memory.facts.extraction import OWNER, ExtractedObject, Extraction
 from memory.settings import PersonSettings
 from tests.memory.telling import UNTOLD, fresh, held, relation, tell, written
 
@@ -17,23 +17,25 @@ __all__ = ["fresh"]
 
 
 def test_names_are_resolved_in_their_passage(fresh: Memory) -> None:
-    sole, iwu = ToldObject("Marta Sole", "person", ("Marta",)), ToldObject("Marta Iwu", "person")
+    sole, iwu = ExtractedObject("Marta Sole", "person", ("Marta",)), ExtractedObject("Marta Iwu", "person")
     for at, told, place in (("2023-01-01", sole, "Lisbon"), ("2023-02-01", iwu, "Malmö")):
         text = f"{told.name} is here. Marta lives in {place}."
         episode = written(fresh, text, at)
-        fresh.learn({episode: Telling("model", (relation(text, text, "Marta", "lives in", place),), (), (told,))}, "m")
+        fresh.learn(
+            {episode: Extraction("model", (relation(text, text, "Marta", "lives in", place),), (), (told,))}, "m"
+        )
     assert held(fresh, "Marta Sole") == ["lives in Lisbon"]
     assert held(fresh, "Marta Iwu") == ["lives in Malmö"]
     assert fresh.revisions(state="all") == [], "they are two persons"
 
 
 def test_an_alias_finds_both(fresh: Memory) -> None:
-    circle = ToldObject("Vertalerskring Oost", "organisation", ("VKO",))
+    circle = ExtractedObject("Vertalerskring Oost", "organisation", ("VKO",))
     tell(fresh, "2023-01-01", "VKO dues are 50.", ("VKO", "annual dues", "50"), cardinality="one")
     text = "Vertalerskring Oost (VKO) now asks 60 a year."
     episode = written(fresh, text, "2024-01-01")
     told = relation(text, text, "VKO", "annual dues", "60", cardinality="one")
-    fresh.learn({episode: Telling("rule", (told,), (), (circle,))})
+    fresh.learn({episode: Extraction("rule", (told,), (), (circle,))})
     assert held(fresh, "VKO") == ["annual dues 60"]
 
 
@@ -72,7 +74,7 @@ def test_an_alias_that_a_model_took_wrongly_is_taken_away(fresh: Memory) -> None
     tell(fresh, "2023-01-15", "Berg costs 5.", ("Berg", "price", "5"))
     text = "Bergson, called Berg, costs 7."
     told = relation(text, text, "Bergson", "price", "7")
-    telling = Telling("model", (told,), (), (ToldObject("Bergson", "product", ("Berg",)),))
+    telling = Extraction("model", (told,), (), (ExtractedObject("Bergson", "product", ("Berg",)),))
     fresh.learn({written(fresh, text, "2024-01-15"): telling}, "m")
     assert held(fresh, "Berg") == ["price 5", "price 7"]
     fresh.apart("Berg", "Bergson")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.edge_memory.edges import packed
 from memory.errors import InvalidInputError, NotFoundError
-from memory.facts.extraction import OWNER, Telling, ToldThesis
+from memory.facts.extraction import OWNER, ExtractedThesis, Extraction
 from memory.nouns import Decision, Fact
 from memory.protocols import Embedder
 from memory.store import edge_memory, facts, relations
@@ -59,7 +59,7 @@ def test_the_order_of_arrival_does_not_matter(fresh: Memory) -> None:
 def test_the_same_telling_again_changes_nothing(fresh: Memory) -> None:
     text = "Ana lives in Utrecht."
     episode = written(fresh, text, "2023-01-15")
-    telling = Telling("rule", (relation(text, text, "Ana", "lives in", "Utrecht"),))
+    telling = Extraction("rule", (relation(text, text, "Ana", "lives in", "Utrecht"),))
     assert len(fresh.learn({episode: telling}).facts) == 1
     before = state(fresh)
     assert fresh.learn({episode: telling}).facts == ()
@@ -117,7 +117,7 @@ def test_what_one_note_lists_holds_side_by_side(fresh: Memory) -> None:
     text = "Phones of Ana: 111 and 222."
     episode = written(fresh, text, "2023-01-15")
     both = [relation(text, text, "Ana", "phone", number, cardinality="one") for number in ("111", "222")]
-    fresh.learn({episode: Telling("rule", tuple(both))})
+    fresh.learn({episode: Extraction("rule", tuple(both))})
     assert held(fresh, "Ana") == ["phone 111", "phone 222"] and fresh.revisions() == []
 
 
@@ -216,22 +216,22 @@ def test_a_note_that_is_gone_replaces_nothing_any_more(fresh: Memory) -> None:
     tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
     text = "Ana moved to Leipzig."
     episode = written(fresh, text, "2023-09-03", source="move.md")
-    fresh.learn({episode: Telling("rule", (relation(text, text, "Ana", "lives in", "Leipzig"),))})
+    fresh.learn({episode: Extraction("rule", (relation(text, text, "Ana", "lives in", "Leipzig"),))})
     assert held(fresh, "Ana") == ["lives in Leipzig"]
     fresh.retire("move.md")
     assert held(fresh, "Ana") == ["lives in Utrecht"]
     assert [r.state for r in fresh.revisions(state="all")] == ["undone"]
     again = written(fresh, text, "2023-09-03", source="move.md")
-    fresh.learn({again: Telling("rule", (relation(text, text, "Ana", "lives in", "Leipzig"),))})
+    fresh.learn({again: Extraction("rule", (relation(text, text, "Ana", "lives in", "Leipzig"),))})
     assert held(fresh, "Ana") == ["lives in Leipzig"], "nobody has said that it is not so"
 
 
 def test_theses_of_a_model_are_found_and_listed(fresh: Memory) -> None:
     text = "She got the job at Lumen on Monday."
     episode = written(fresh, text, "2024-01-01")
-    thesis = ToldThesis(text="Ana Ruiz works at Lumen.", objects=("Ana Ruiz", "Lumen"), start=0, end=len(text))
-    fresh.learn({episode: Telling("model", (), (thesis,))}, "m")
-    fresh.learn({episode: Telling("model", (), (thesis,))}, "m")
+    thesis = ExtractedThesis(text="Ana Ruiz works at Lumen.", objects=("Ana Ruiz", "Lumen"), start=0, end=len(text))
+    fresh.learn({episode: Extraction("model", (), (thesis,))}, "m")
+    fresh.learn({episode: Extraction("model", (), (thesis,))}, "m")
     found: list[Fact] = [fact for fact in fresh.facts("Ana Ruiz") if fact.origin == "model"]
     assert [fact.text for fact in found] == ["Ana Ruiz works at Lumen."]
     assert fresh.check().ok
@@ -243,7 +243,7 @@ def test_unread_episodes_come_asked_about_first(fresh: Memory) -> None:
     assert [episode.id for episode in fresh.unread(5)] == [new, old]
     list(fresh.ask("Who repaired the boiler?"))
     assert fresh.unread(1)[0].id == old
-    fresh.learn({old: Telling("model")}, "m")
+    fresh.learn({old: Extraction("model")}, "m")
     assert [episode.id for episode in fresh.unread(5)] == [new]
 
 
@@ -340,7 +340,7 @@ def test_a_slot_with_very_many_values_is_in_order_too(fresh: Memory, monkeypatch
         relation(text, text, "Ana", "lives in", f"Place {chr(65 + n % 26) * (n - 1959)}", valid_from=day(f"{n}-01-01"))
         for n in years
     )
-    fresh.learn({episode: Telling("rule", tuple(told))})
+    fresh.learn({episode: Extraction("rule", tuple(told))})
     for year in sorted(years):
         (found,) = held(fresh, "Ana", as_of=day(f"{year}-06-01"))
         assert len(found.removeprefix("lives in Place ")) == year - 1959
@@ -352,9 +352,9 @@ def test_a_slot_with_very_many_values_is_in_order_too(fresh: Memory, monkeypatch
         (lambda conn: relations.of_slot(conn, 1, 1, 2, 5), "edge_slot"),
         (lambda conn: relations.touching(conn, [1], 400), "edge_rel_src"),
         (lambda conn: relations.touching(conn, [1], 400), "edge_rel_dst"),
-        (lambda conn: relations.learned_single(conn, 1), "edge_slot"),
-        (lambda conn: facts.about(conn, [1], 5, 5), "edge_gone_dst"),
-        (lambda conn: facts.about(conn, [1], 5, 5, history=True), "edge_gone_src"),
+        (lambda conn: relations.is_learned_single(conn, 1), "edge_slot"),
+        (lambda conn: facts.list_about(conn, [1], 5, 5), "edge_gone_dst"),
+        (lambda conn: facts.list_about(conn, [1], 5, 5, history=True), "edge_gone_src"),
     ],
 )
 def test_no_look_at_facts_reads_all_edges(fresh: Memory, look: Callable[[Connection], Any], index: str) -> None:

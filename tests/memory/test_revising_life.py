@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.facts.extraction import OWNER, Telling, ToldObject, ToldRelation, ToldThesis
+from memory.facts.extraction import OWNER, ExtractedObject, ExtractedRelation, ExtractedThesis, Extraction
 from memory.graph.arrays import Graph
 from memory.graph.snapshot import load_graph
 from memory.nouns import Decision
@@ -131,13 +131,13 @@ class Life(RuleBasedStateMachine):
     ) -> None:
         episode = self.picked("SELECT id FROM node WHERE kind = 'E' ORDER BY id", number)
         bounds = [None if at is None else START + timedelta(days=at * 20) for at in (since, until)]
-        told = ToldRelation(
+        told = ExtractedRelation(
             subject=subject, predicate="lives in", object=object, start=0, end=5, modality=modality, replaces=replaces,
             valid_from=bounds[0], valid_to=bounds[1],
         )  # fmt: skip
-        thesis = ToldThesis(text=f"{subject}: {object}", objects=(subject, object), start=0, end=5)
-        objects = (ToldObject(subject, "person", (alias,)),) if alias and subject != OWNER else ()
-        telling = Telling("model" if model else "rule", (told,), (thesis,) if model else (), objects)
+        thesis = ExtractedThesis(text=f"{subject}: {object}", objects=(subject, object), start=0, end=5)
+        objects = (ExtractedObject(subject, "person", (alias,)),) if alias and subject != OWNER else ()
+        telling = Extraction("model" if model else "rule", (told,), (thesis,) if model else (), objects)
         self.pairs += self.memory.learn({episode: telling}, model).undecided
 
     @rule(number=numbers, relation=st.sampled_from(["supersedes", "contradicts", "duplicates"]))

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from memory.facts.extraction import Telling, ToldObject, ToldRelation
+from memory.facts.extraction import ExtractedObject, ExtractedRelation, Extraction
 from memory.facts.rules import changes, fields, phrases, statements, successions, tables
 from memory.facts.rules import modality as moods
 from memory.facts.rules.change_words import ALL_SIGNS, SIGNS, TOKEN
@@ -27,7 +27,7 @@ from memory.facts.rules.valid_time import valid_from
 LONGEST = 600  # characters of a sentence
 
 
-def telling(
+def extract_by_rules(
     text: str,
     title: str,
     at: datetime | None,
@@ -38,7 +38,7 @@ def telling(
     chat: bool = False,
     spans: Sequence[Span] | None = None,
     keys: frozenset[str] = frozenset(),
-) -> Telling:
+) -> Extraction:
     """What one episode tells.
 
     `title` is its note's title and headings, `at` when it was written, `speaker` who wrote it if it was not the owner;
@@ -46,10 +46,10 @@ def telling(
     `keys` (`fields.keys`) those that the whole note has. In a `chat` the text holds turns, "Speaker: words".
     """
     if moods.is_stale(title, text):
-        return Telling("rule")
+        return Extraction("rule")
     about, dated = ("", "") if speaker or chat or is_chat(text) else phrases.topic(title)
     read = passage(text, speaker, properties, first, chat, spans)
-    told: list[ToldRelation] = []
+    told: list[ExtractedRelation] = []
     if first:
         told += fields.of_properties(about, properties)
     said = list(_said(read, about, keys))
@@ -63,11 +63,11 @@ def telling(
             field for field in formed if not any(_tells_again(field, change) for change in near(field.start, field.end))
         ]
     acronym = phrases.acronym(title) if about else ""
-    objects = (ToldObject(about, None, (acronym,)),) if acronym else ()
-    return Telling("rule", tuple(_once(told)), (), objects)
+    objects = (ExtractedObject(about, None, (acronym,)),) if acronym else ()
+    return Extraction("rule", tuple(_once(told)), (), objects)
 
 
-def _tells_again(field: ToldRelation, change: ToldRelation) -> bool:
+def _tells_again(field: ExtractedRelation, change: ExtractedRelation) -> bool:
     """Whether a field says what was read as a change in the same place."""
     apart = field.end <= change.start or change.end <= field.start
     said = (change.object, change.replaces or change.object)
@@ -77,11 +77,11 @@ def _tells_again(field: ToldRelation, change: ToldRelation) -> bool:
 class _Near:
     """What was told, to be found again by its place; none of it is longer than the sentences that tell a change."""
 
-    def __init__(self, told: Iterable[ToldRelation]) -> None:
+    def __init__(self, told: Iterable[ExtractedRelation]) -> None:
         self._told = sorted(told, key=lambda relation: relation.start)
         self._starts = [relation.start for relation in self._told]
 
-    def __call__(self, start: int, end: int) -> Sequence[ToldRelation]:
+    def __call__(self, start: int, end: int) -> Sequence[ExtractedRelation]:
         """What may overlap [start, end)."""
         return self._told[bisect_left(self._starts, start - 4 * LONGEST) : bisect_left(self._starts, end)]
 
@@ -105,7 +105,7 @@ def _said(read: Passage, about: str, keys: frozenset[str]) -> Iterator[Said]:
             yield Said(text, start, end, about, of.teller, head, label, before, signs, keys)
 
 
-def _in_sentences(said: list[Said], at: datetime | None, first: bool) -> Iterator[ToldRelation]:
+def _in_sentences(said: list[Said], at: datetime | None, first: bool) -> Iterator[ExtractedRelation]:
     changed = [_told_change(change, one, at) for change, one in _changes(said)]
     yield from changed
     near = _Near(changed)
@@ -132,8 +132,8 @@ def _head(text: str, start: int, end: int) -> str:
     return name if name[:1].isupper() and len(name.split()) <= 4 else ""
 
 
-def _told_change(change: Change, said: Said, at: datetime | None) -> ToldRelation:
-    return ToldRelation(
+def _told_change(change: Change, said: Said, at: datetime | None) -> ExtractedRelation:
+    return ExtractedRelation(
         subject=change.subject,
         predicate=change.predicate,
         object=change.new,
@@ -152,13 +152,13 @@ def _is_own(said: Said) -> bool:
     return not said.signs.isdisjoint(SIGNS["own"])
 
 
-def _told_statement(statement: Statement, said: Said, at: datetime | None) -> ToldRelation:
+def _told_statement(statement: Statement, said: Said, at: datetime | None) -> ExtractedRelation:
     modality = moods.mood(said.words, _is_own(said))
     if modality == "asserted" and statement.ended:
         modality = "negated"
     elif modality == "asserted" and moods.is_past(said.words):
         modality = "past"
-    return ToldRelation(
+    return ExtractedRelation(
         subject=statement.subject,
         predicate=statement.predicate,
         object=statement.object,
@@ -171,7 +171,7 @@ def _told_statement(statement: Statement, said: Said, at: datetime | None) -> To
     )
 
 
-def _once(told: list[ToldRelation]) -> Iterator[ToldRelation]:
+def _once(told: list[ExtractedRelation]) -> Iterator[ExtractedRelation]:
     """Each statement once; a value that is told to replace itself replaces nothing."""
     seen: set[tuple[str, str, str, str]] = set()
     for relation in told:

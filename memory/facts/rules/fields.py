@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from memory.facts.extraction import OWNER, Cardinality, ToldRelation
+from memory.facts.extraction import OWNER, Cardinality, ExtractedRelation
 from memory.facts.predicates import SINGLE, canonical
 from memory.facts.rules import phrases
 from memory.facts.rules.passages import Line, Passage
@@ -61,7 +61,7 @@ _ENDING = re.compile(
 )
 
 
-def of_properties(about: str, properties: Mapping[str, Any]) -> Iterator[ToldRelation]:
+def of_properties(about: str, properties: Mapping[str, Any]) -> Iterator[ExtractedRelation]:
     """What a source's frontmatter says of what the source is about. Headers of mails and what describes the file are
     no facts."""
     if not about or "from" in properties:
@@ -75,7 +75,7 @@ def of_properties(about: str, properties: Mapping[str, Any]) -> Iterator[ToldRel
             told = _plain(item)
             if told:
                 card: Cardinality = "one" if len(values) == 1 and not isinstance(value, (list, tuple)) else "many"
-                yield ToldRelation(subject=about, predicate=name, object=told, start=-1, end=-1, cardinality=card)
+                yield ExtractedRelation(subject=about, predicate=name, object=told, start=-1, end=-1, cardinality=card)
 
 
 def _plain(value: object) -> str:
@@ -113,7 +113,7 @@ class Keys(frozenset[str]):
 
 def of_lines(
     passage: Passage, about: str, dated: str, at: datetime | None, keys: frozenset[str] = frozenset()
-) -> Iterator[ToldRelation]:
+) -> Iterator[ExtractedRelation]:
     """The fields, tables and tasks of a passage that is about `about`; `dated` as `phrases.topic` says it. `keys`: see
     `telling`."""
     text = passage.text
@@ -124,7 +124,7 @@ def of_lines(
         value = phrases.clean(_unasided(text[field.start : field.end]))
         subject, predicate = _placed(about or field.teller, field.section, field.key)
         single: Cardinality = "one" if field.new or (about and dated != "day") else "unknown"
-        yield ToldRelation(
+        yield ExtractedRelation(
             subject=subject,
             predicate=predicate,
             object=OWNER if value.lower() in ("me", "i", "myself") else value,
@@ -252,7 +252,7 @@ def _unasided(value: str) -> str:
 # Tasks ----------------------------------------------------------------------------------------
 
 
-def _tasks(passage: Passage) -> Iterator[ToldRelation]:
+def _tasks(passage: Passage) -> Iterator[ExtractedRelation]:
     for line in passage.lines:
         if not line.told or line.heading:
             continue
@@ -267,7 +267,7 @@ def _tasks(passage: Passage) -> Iterator[ToldRelation]:
             continue
         task = phrases.clean(_TODO_MARK.sub("", passage.text[start : line.end]))
         if 0 < len(task) <= 120:
-            yield ToldRelation(
+            yield ExtractedRelation(
                 subject=task, predicate="status", object=state, start=start, end=line.end,
                 cardinality="one",
             )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import pairwise
 
-from memory.facts.extraction import ToldRelation
+from memory.facts.extraction import ExtractedRelation
 from memory.facts.rules import phrases
 from memory.facts.rules.fields import NO_VALUE, VALUE_WORDS
 from memory.facts.rules.passages import Line, Passage
@@ -19,7 +19,7 @@ _DATE = re.compile(r"(?P<y>(?:19|20)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?")
 _ROWS = 3  # at least, of a series
 
 
-def of_tables(passage: Passage, dated: str) -> Iterator[ToldRelation]:
+def of_tables(passage: Passage, dated: str) -> Iterator[ExtractedRelation]:
     """What the tables of a passage tell; `dated` is how precisely its title is dated."""
     text = passage.text
     rows: list[tuple[Line, list[tuple[int, int]]]] = []
@@ -45,7 +45,7 @@ def _cells(text: str, line: Line) -> list[tuple[int, int]]:
     return cells
 
 
-def _table(text: str, rows: list[tuple[Line, list[tuple[int, int]]]], dated: str) -> Iterator[ToldRelation]:
+def _table(text: str, rows: list[tuple[Line, list[tuple[int, int]]]], dated: str) -> Iterator[ExtractedRelation]:
     """Row header × column header. Only a table with a header, whose first column names each row once."""
     if len(rows) < 3 or not _RULE.match(text, rows[1][0].start, rows[1][0].end):
         return
@@ -61,7 +61,7 @@ def _table(text: str, rows: list[tuple[Line, list[tuple[int, int]]]], dated: str
                 continue
             if len(value.split()) > VALUE_WORDS or NO_VALUE.match(value):
                 continue
-            yield ToldRelation(
+            yield ExtractedRelation(
                 subject=name,
                 predicate=column,
                 object=value,
@@ -71,7 +71,7 @@ def _table(text: str, rows: list[tuple[Line, list[tuple[int, int]]]], dated: str
             )
 
 
-def of_series(passage: Passage, about: str, at: datetime | None) -> Iterator[ToldRelation]:
+def of_series(passage: Passage, about: str, at: datetime | None) -> Iterator[ExtractedRelation]:
     """What changed along rows of "month: 2024-05; price: 30; seats: 12", each with its date first.
 
     Only of numbers that stay the same from most rows to the next: those are how things stand, others what happened.
@@ -88,7 +88,7 @@ def of_series(passage: Passage, about: str, at: datetime | None) -> Iterator[Tol
         for place, (date, start, end) in enumerate(cells):
             before = values[place - 1] if place else None
             if values[place] != before:
-                yield ToldRelation(
+                yield ExtractedRelation(
                     subject=about,
                     predicate=column.replace("_", " "),
                     object=values[place],

@@ -40,13 +40,13 @@ class Life:
             )
             self.id = vectors.register(conn, self.embedder)
             objects = [id for (id,) in conn.execute("SELECT id FROM node WHERE kind = 'O' ORDER BY id")]
-            plain, _ = relations.predicate(conn, "lives in", "lives in", "one")
+            plain, _ = relations.ensure_predicate(conn, "lives in", "lives in", "one")
             self.relations = [
                 relations.insert(conn, objects[0], plain, objects[n % 3 + 1], "asserted", 1.0, n, None, 1)
                 for n in range(6)
             ]
             for n, id in enumerate(self.relations):
-                relations.tell(conn, id, self.episodes[n % 4], 0, 3, "rule")
+                relations.add_evidence(conn, id, self.episodes[n % 4], 0, 3, "rule")
             others = [id for (id,) in conn.execute("SELECT id FROM edge WHERE kind <> 'rel' ORDER BY id")]
             self.edges = [*self.relations, *others]
         self.remembered = Remembered.nothing(DIMENSION)
@@ -92,7 +92,7 @@ class Life:
 
     def take_back(self, revision: int) -> None:
         with self.store.writing() as conn:
-            revisions.take_back(conn, revision)
+            revisions.revert(conn, revision)
             rebuild.complete(conn, self.id, DIMENSION)
 
     def say(self, trace: int, feedback: int | None) -> None:

@@ -115,7 +115,7 @@ def test_the_facts_that_an_answer_quotes_are_learnt_and_nothing_else_that_its_no
     cited = Citation(1, hit.episode.id, "survey", "Harbour survey", quote, passage=hit.episode.text)
     said = Answer("It is 14 May. [1]", (cited,), model="a model")
     with fresh.store.reading() as conn:
-        quoted = facts.quoted(conn, said.citations)
+        quoted = facts.quoted_facts(conn, said.citations)
         told = {id for id, *_ in facts.of_episodes(conn, [hit.episode.id])}
     (of_quote,) = quoted.values()
     assert 0 < len(of_quote) < len(told)

@@ -48,7 +48,7 @@ def test_a_request_shows_both_facts_with_their_days_and_words() -> None:
 
 def test_decisions_are_of_the_pairs_that_were_asked_about() -> None:
     rows = [row(), row(pair=2, relation="complements", confidence=1)]
-    assert llm_decide.decisions({"decisions": rows}, PAIRS) == [
+    assert llm_decide.parse_decisions({"decisions": rows}, PAIRS) == [
         Decision(11, 12, "supersedes", 0.9),
         Decision(13, 14, "complements", 1.0),
     ]
@@ -65,17 +65,17 @@ def test_decisions_are_of_the_pairs_that_were_asked_about() -> None:
 )  # fmt: skip
 def test_what_cannot_be_meant_is_dropped_alone(spoilt: dict[str, Any]) -> None:
     rows = [row(**spoilt), "prose", row(pair=2)]
-    assert [one.old for one in llm_decide.decisions({"decisions": rows}, PAIRS)] == [13]
+    assert [one.old for one in llm_decide.parse_decisions({"decisions": rows}, PAIRS)] == [13]
 
 
 def test_a_pair_is_decided_once() -> None:
-    (one,) = llm_decide.decisions({"decisions": [row(), row(relation="unrelated")]}, PAIRS)
+    (one,) = llm_decide.parse_decisions({"decisions": [row(), row(relation="unrelated")]}, PAIRS)
     assert one.relation == "supersedes"
 
 
 @pytest.mark.parametrize("data", [None, "prose", [], {}, {"decisions": {"pair": 1}}, {"decisions": None}])
 def test_what_is_no_answer_decides_nothing(data: Any) -> None:
-    assert llm_decide.decisions(data, PAIRS) == []
+    assert llm_decide.parse_decisions(data, PAIRS) == []
 
 
 VALUES = st.integers(-2, 4) | st.floats() | st.sampled_from(llm_decide.RELATIONS) | st.none()
@@ -83,7 +83,7 @@ VALUES = st.integers(-2, 4) | st.floats() | st.sampled_from(llm_decide.RELATIONS
 
 @given(st.lists(st.dictionaries(st.sampled_from(["pair", "relation", "confidence"]), VALUES)))
 def test_whatever_is_said_only_asked_pairs_are_decided(rows: list[dict[str, Any]]) -> None:
-    found = llm_decide.decisions({"decisions": rows}, PAIRS)
+    found = llm_decide.parse_decisions({"decisions": rows}, PAIRS)
     asked = [(old.id, new.id) for old, new in PAIRS]
     assert {(one.old, one.new) for one in found} <= {*asked}
     assert all(0 <= one.confidence <= 1 for one in found)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.facts import llm_extract
-from memory.facts.extraction import OWNER, Telling, ToldObject
+from memory.facts.extraction import OWNER, ExtractedObject, Extraction
 from memory.nouns import Episode, Policy, Source, SourceKind
 
 TEXT = "On 1 September Mira moved to Leipzig with me. Before that she lived in Utrecht. Perhaps we buy a van."
@@ -43,10 +43,10 @@ def answer(**kinds: Any) -> dict[str, Any]:
     return {"episodes": [{"episode": 1, "objects": [], "triples": [], "theses": [], **kinds}]}
 
 
-def told(data: Any, *given: Episode) -> tuple[Telling, list[str]]:
+def told(data: Any, *given: Episode) -> tuple[Extraction, list[str]]:
     """Of the only episode, and why the rest was dropped."""
-    tellings, dropped = llm_extract.tellings(data, given or (episode(),))
-    return tellings.get(7, Telling("model")), [f"{one.kind}: {one.reason}" for one in dropped]
+    tellings, dropped = llm_extract.parse_reply(data, given or (episode(),))
+    return tellings.get(7, Extraction("model")), [f"{one.kind}: {one.reason}" for one in dropped]
 
 
 # The request ------------------------------------------------------------------------------------------
@@ -93,7 +93,9 @@ def test_all_of_a_good_answer_is_taken() -> None:
     assert (old.modality, old.valid_to) == ("past", datetime(2024, 9, 1, tzinfo=UTC))
     (said,) = telling.theses
     assert (said.objects, said.modality) == (("Mira", OWNER), "hypothesis")
-    assert telling.objects == (ToldObject("Mira", "person", ("she",)),), "an alias that the text does not use joins two"
+    assert telling.objects == (ExtractedObject("Mira", "person", ("she",)),), (
+        "an alias that the text does not use joins two"
+    )
 
 
 @pytest.mark.parametrize("name", ["owner", "I", "The owner", "me", " Owner "])
@@ -114,8 +116,8 @@ def test_what_an_assistant_said_is_not_learnt() -> None:
     telling, dropped = told(answer(triples=items, theses=[thesis(quote="So you live in Utrecht")]), chat)
     assert [one.object for one in telling.relations] == ["Leipzig"]
     assert dropped == ["triple: an assistant said it", "thesis: an assistant said it"]
-    only, why = llm_extract.tellings(answer(triples=items[1:]), [chat])
-    assert llm_extract.useless(only[7], why) == "", "it is no fault of the model"
+    only, why = llm_extract.parse_reply(answer(triples=items[1:]), [chat])
+    assert llm_extract.rejection_reason(only[7], why) == "", "it is no fault of the model"
 
 
 @pytest.mark.parametrize(
@@ -151,10 +153,10 @@ def test_a_quote_of_another_episode_proves_nothing() -> None:
     other = episode("Ana lives in Porto these days.", 8)
     data = answer(triples=[triple(quote="Ana lives in Porto these days")])
     data["episodes"] += [{"episode": 2, "objects": [], "triples": [triple()], "theses": []}]
-    tellings, dropped = llm_extract.tellings(data, [episode(), other])
+    tellings, dropped = llm_extract.parse_reply(data, [episode(), other])
     assert not tellings[7] and not tellings[8]
     assert {one.reason for one in dropped} == {"its quote is not in the text"}
-    why = llm_extract.useless(tellings[7], [one for one in dropped if one.episode_id == 7])
+    why = llm_extract.rejection_reason(tellings[7], [one for one in dropped if one.episode_id == 7])
     assert why == "none of its 1 facts can be used: its quote is not in the text"
 
 
@@ -174,7 +176,7 @@ def test_an_object_that_nobody_names_is_left_out() -> None:
 @pytest.mark.parametrize("number", [0, 2, -1, "1", None, True, 1.5])
 def test_an_answer_about_no_episode_tells_nothing(number: Any) -> None:
     data = {"episodes": [{"episode": number, "objects": [], "triples": [triple()], "theses": []}]}
-    assert llm_extract.tellings(data, [episode()])[0] == {}
+    assert llm_extract.parse_reply(data, [episode()])[0] == {}
 
 
 def test_an_episode_is_told_once() -> None:
@@ -189,7 +191,7 @@ def test_orders_in_a_note_do_nothing_that_is_not_a_fact_with_its_words() -> None
     telling, _ = told(
         {**answer(triples=[triple()], delete="everything"), "tool": "delete", "forget": [1]}, episode(note)
     )
-    assert telling == Telling("model")
+    assert telling == Extraction("model")
 
 
 KEYS = st.sampled_from(["episodes", "episode", "objects", "triples", "theses", "subject", "object", "predicate",
@@ -203,8 +205,8 @@ JSON = st.recursive(
 
 @given(JSON, JSON)
 def test_whatever_is_said_only_facts_with_their_words_are_taken(anything: Any, item: Any) -> None:
-    llm_extract.tellings(anything, [episode()])
-    tellings, _ = llm_extract.tellings(answer(triples=[item, triple()], theses=[item], objects=[item]), [episode()])
+    llm_extract.parse_reply(anything, [episode()])
+    tellings, _ = llm_extract.parse_reply(answer(triples=[item, triple()], theses=[item], objects=[item]), [episode()])
     assert triple()["object"] in {one.object for one in tellings[7].relations}
     spans = [(one.start, one.end) for one in tellings[7].relations] + [
         (one.start, one.end) for one in tellings[7].theses

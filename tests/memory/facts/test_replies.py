@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memory.errors import MalformedOutputError, ModelUnavailableError
-from memory.facts.llm_replies import complete, loose
+from memory.facts.llm_replies import complete_json, parse_loosely
 from memory.llm import LlmRequest, Message, Reply
 
 SCHEMA = {"type": "object", "required": ["rows"]}
@@ -41,13 +41,13 @@ def bad(text: str) -> MalformedOutputError:
 
 def test_a_good_reply_is_its_data() -> None:
     model = Scripted({"rows": [1]})
-    assert complete(model, REQUEST) == {"rows": [1]}
+    assert complete_json(model, REQUEST) == {"rows": [1]}
     assert model.asked == [REQUEST]
 
 
 def test_a_bad_one_is_asked_for_once_more_with_the_reason() -> None:
     model = Scripted(bad("Sure! Here it is: ["), {"rows": []})
-    assert complete(model, REQUEST) == {"rows": []}
+    assert complete_json(model, REQUEST) == {"rows": []}
     first, said, complaint = model.asked[1].messages
     assert (first, said) == (REQUEST.messages[0], Message("assistant", "Sure! Here it is: ["))
     assert "at character 0" in complaint.text
@@ -58,19 +58,19 @@ def test_a_bad_one_is_asked_for_once_more_with_the_reason() -> None:
 def test_two_bad_ones_are_the_end(text: str) -> None:
     model = Scripted(bad(text), bad(text), {"rows": []})
     with pytest.raises(MalformedOutputError):
-        complete(model, REQUEST)
+        complete_json(model, REQUEST)
     assert len(model.asked) == 2
     assert 0 < len(model.asked[1].messages[1].text) <= 4_000
 
 
 def test_what_breaks_a_rule_inside_is_left_to_who_reads_it() -> None:
     model = Scripted(bad('{"rows": [{"colour": "greenish"}], "more": 1}'))
-    assert complete(model, REQUEST) == {"rows": [{"colour": "greenish"}], "more": 1}
+    assert complete_json(model, REQUEST) == {"rows": [{"colour": "greenish"}], "more": 1}
     assert len(model.asked) == 1
 
 
 def test_a_server_that_fails_is_not_asked_again_here() -> None:
     model = Scripted(ModelUnavailableError("down"), {"rows": []})
     with pytest.raises(ModelUnavailableError):
-        complete(model, REQUEST)
-    assert loose('{"rows": []}', SCHEMA) == {"rows": []}
+        complete_json(model, REQUEST)
+    assert parse_loosely('{"rows": []}', SCHEMA) == {"rows": []}

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.facts.extraction import OWNER, ToldRelation
-from memory.facts.rules.extract import telling
+from memory.facts.extraction import OWNER, ExtractedRelation
+from memory.facts.rules.extract import extract_by_rules
 from memory.text.sentences import sentences
 
 WRITTEN = datetime(2024, 3, 6, 9, tzinfo=UTC)  # a Wednesday
@@ -27,15 +27,15 @@ def told(
     properties: Mapping[str, Any] | None = None,
     first: bool = False,
     chat: bool = False,
-) -> tuple[ToldRelation, ...]:
-    return telling(text, title, WRITTEN, speaker, properties or {}, first, chat=chat).relations
+) -> tuple[ExtractedRelation, ...]:
+    return extract_by_rules(text, title, WRITTEN, speaker, properties or {}, first, chat=chat).relations
 
 
 def facts(text: str, title: str = DIARY, **given: Any) -> set[tuple[str, str, str]]:
     return {(r.subject, r.predicate, r.object) for r in told(text, title, **given) if r.modality == "asserted"}
 
 
-def only(text: str, title: str = DIARY, **given: Any) -> ToldRelation:
+def only(text: str, title: str = DIARY, **given: Any) -> ExtractedRelation:
     (relation,) = told(text, title, **given)
     return relation
 
@@ -336,9 +336,9 @@ def test_properties_are_told_once_by_the_first_episode() -> None:
 
 
 def test_an_acronym_in_the_title_is_another_name() -> None:
-    (known,) = telling("x", "Vertalerskring Oost (VKO)", WRITTEN, None, {}, False).objects
+    (known,) = extract_by_rules("x", "Vertalerskring Oost (VKO)", WRITTEN, None, {}, False).objects
     assert (known.name, known.aliases) == ("Vertalerskring Oost", ("VKO",))
-    assert telling("x", "Notes (draft)", WRITTEN, None, {}, False).objects == ()
+    assert extract_by_rules("x", "Notes (draft)", WRITTEN, None, {}, False).objects == ()
 
 
 # Time -----------------------------------------------------------------------------------------
@@ -379,7 +379,7 @@ def test_the_old_value_is_not_when_the_new_one_begins() -> None:
 def test_without_a_time_in_words_there_is_none() -> None:
     assert only("Our rent is 735.").valid_from is None
     assert only("Our rent is 735 since the 31st of February.").valid_from is None
-    assert telling("Our rent is 735 since May.", DIARY, None, None, {}, False).relations[0].valid_from is None
+    assert extract_by_rules("Our rent is 735 since May.", DIARY, None, None, {}, False).relations[0].valid_from is None
 
 
 # Any text -------------------------------------------------------------------------------------
@@ -396,9 +396,9 @@ PIECES = st.lists(
 
 @given(st.one_of(PIECES, st.text(max_size=300)), st.sampled_from([DIARY, "Rates 2024", "", "A › B (C)"]), st.booleans())
 def test_any_text_is_read_and_each_quote_stands_in_it(text: str, title: str, first: bool) -> None:
-    result = telling(text, title, WRITTEN, None, {}, first)
-    assert result == telling(text, title, WRITTEN, None, {}, first)
-    assert result == telling(text, title, WRITTEN, None, {}, first, spans=sentences(text))
+    result = extract_by_rules(text, title, WRITTEN, None, {}, first)
+    assert result == extract_by_rules(text, title, WRITTEN, None, {}, first)
+    assert result == extract_by_rules(text, title, WRITTEN, None, {}, first, spans=sentences(text))
     for relation in result.relations:
         assert relation.subject and relation.predicate and relation.object
         assert 0 <= relation.start < relation.end <= len(text)
@@ -425,7 +425,7 @@ def test_work_grows_with_the_text_and_no_faster(piece: str) -> None:
 
         sys.setprofile(count)
         try:
-            telling(piece * times, "Note", WRITTEN, None, {}, True)
+            extract_by_rules(piece * times, "Note", WRITTEN, None, {}, True)
         finally:
             sys.setprofile(None)
         return counted

@@ -98,4 +98,4 @@ def about(
 ) -> list[Fact] | None:
     """What is known of a name at `now` (ms); None if nothing has it."""
     objects = graph.all_by_norm(conn, name)
-    return facts.about(conn, objects, now, now if as_of is None else to_ms(as_of), history) if objects else None
+    return facts.list_about(conn, objects, now, now if as_of is None else to_ms(as_of), history) if objects else None

@@ -72,13 +72,13 @@ def test_damage_to_facts_is_told(store: Store, damage: str) -> None:
         (episode,) = remember(conn, "s", "Ana lives in Bonn, then Riga.")
         ana, bonn, riga = graph.allocate(conn, "node", 3) + np.arange(3)
         graph.insert_objects(conn, [graph.ObjectRow(int(id), "x") for id in (ana, bonn, riga)], 1)
-        _, canon = relations.predicate(conn, "lives in", "lives in", "one")
+        _, canon = relations.ensure_predicate(conn, "lives in", "lives in", "one")
         old, new = (
             relations.insert(conn, int(ana), canon, int(to), "asserted", 1.0, at, None, 1)
             for to, at in ((bonn, 100), (riga, 200))
         )
         for id in (old, new):
-            relations.tell(conn, id, episode, 0, 5, "rule")
+            relations.add_evidence(conn, id, episode, 0, 5, "rule")
         revision = revisions.add(conn, "supersedes", old, new, "", "rule", 1.0, 1)
         revisions.change(conn, revision, old, "valid_to", 200, 1)
         revisions.change(conn, revision, old, "superseded_by", new, 1)
