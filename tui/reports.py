@@ -22,7 +22,7 @@ _STATES = {
 def status_report(status: wire.Status) -> str:
     """What the memory holds, what it does, and what is wrong."""
     lines = [
-        f"{count(status.sources, 'source')}, {count(status.episodes, 'episode')}, {count(status.objects, 'object')}, "
+        f"{count(status.sources, 'note')}, {count(status.episodes, 'passage')}, {count(status.objects, 'object')}, "
         f"{count(status.theses, 'statement')} · {size(status.bytes)}",
         f"{short_path(status.path)} · {status.embedder} · palimpsest {status.version}",
     ]
@@ -31,7 +31,7 @@ def status_report(status: wire.Status) -> str:
     for folder in status.folders:
         state = _STATES.get(folder.state, folder.state)
         detail = f": {folder.detail}" if folder.detail else ""
-        lines.append(f"{short_path(folder.path)} is {state}{detail} · {count(folder.sources, 'source')}")
+        lines.append(f"{short_path(folder.path)} is {state}{detail} · {count(folder.sources, 'note')}")
     if not status.folders:
         lines.append("No folder is watched. /watch PATH reads one and keeps up with it.")
     return "\n".join([*lines, *skipped_lines(status.skipped, status.skipped_total)])
@@ -41,7 +41,7 @@ def added_report(path: str, added: wire.Added, skipped: Sequence[wire.Skipped]) 
     """What reading a file or a folder brought."""
     if not (added.sources or added.unchanged or added.skipped):
         return f"{path}: nothing to read there."
-    parts = [f"{count(added.sources, 'source')} read, {count(added.episodes, 'episode')}"]
+    parts = [f"{count(added.sources, 'note')} read, {count(added.episodes, 'passage')}"]
     if added.unchanged:
         parts.append(f"{added.unchanged:,} unchanged")
     if added.skipped:

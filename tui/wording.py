@@ -11,7 +11,7 @@ from daemon.terminal import display_safe
 
 
 def count(number: int, noun: str) -> str:
-    """`1,204 episodes`, `1 episode`."""
+    """`1,204 passages`, `1 passage`."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 

@@ -75,7 +75,7 @@ def print_failed(state: wire.Enrichment) -> None:
 
 def reading(state: wire.Enrichment) -> str:
     """How far models are, in a line."""
-    far = f"{state.read:,} of {count(state.total, 'episode')} by a model"
+    far = f"{state.read:,} of {count(state.total, 'passage')} by a model"
     match state.state:
         case "off":
             return f"{far}; paused. To go on: pal resume"
@@ -98,7 +98,7 @@ def print_estimate(known: wire.Estimate) -> None:
     rows = [
         ("Files", f"{known.files:,}, {size(known.bytes)}" + (f"; {known.skipped:,} skipped" if known.skipped else "")),
         ("Words", f"{about}{known.words:,}"),
-        ("Episodes", f"{about}{known.episodes:,}"),
+        ("Passages", f"{about}{known.episodes:,}"),
     ]
     if known.model:
         where = "on this machine" if known.is_local else "elsewhere"

@@ -71,7 +71,7 @@ def watch_rm(session: Session, folder: Path, forget: bool, as_json: bool) -> Non
     if as_json:
         output.print_json(gone)
     elif forget:
-        output.print_text(f"No longer watched: {folder}. Forgotten: {count(gone.sources, 'source')}.")
+        output.print_text(f"No longer watched: {folder}. Forgotten: {count(gone.sources, 'note')}.")
         print_copies(gone)
     else:
         output.print_text(f"No longer watched: {folder}. What was read from it stays.")
@@ -93,7 +93,7 @@ def watch_list(session: Session, as_json: bool) -> None:
 
 def print_folders(folders: tuple[wire.Folder, ...]) -> None:
     """One line each: path, state, how much was read from it, where its text may go, what is wrong."""
-    output.print_table((row.path, row.state, count(row.sources, "source"), row.policy, row.detail) for row in folders)
+    output.print_table((row.path, row.state, count(row.sources, "note"), row.policy, row.detail) for row in folders)
 
 
 @click.command()

@@ -65,7 +65,7 @@ def _print_status(now: wire.Status) -> None:
         ("Palimpsest", f"{now.version}, process {now.pid}, up {_duration(now.uptime_s)}"),
         ("Memory", f"{now.path}, {size(now.bytes)}"),
         ("Holds", ", ".join(count(number, noun) for number, noun in (
-            (now.sources, "source"), (now.episodes, "episode"), (now.objects, "object"), (now.edges, "edge")))),
+            (now.sources, "note"), (now.episodes, "passage"), (now.objects, "object"), (now.edges, "edge")))),
         ("Embedder", now.embedder),
         ("Model", now.model or "none; answers are the lines themselves"),
         ("Queue", f"{count(now.queue, 'document')} waiting" + (f", now {now.busy}" if now.busy else "")),

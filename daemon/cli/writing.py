@@ -90,7 +90,7 @@ def _read(session: Session, files: list[Path], policy: str | None, as_json: bool
 
 def _summary(added: wire.Added) -> str:
     others = {"unchanged": added.unchanged, "skipped": added.skipped, "removed": added.removed}
-    parts = [f"Read {count(added.sources, 'source')}", count(added.episodes, "episode")]
+    parts = [f"Read {count(added.sources, 'note')}", count(added.episodes, "passage")]
     parts += [f"{number:,} {word}" for word, number in others.items() if number]
     return f"{', '.join(parts)} ({added.ms / 1000:.1f} s)."
 
@@ -116,9 +116,9 @@ def _report(kept: wire.Remembered, as_json: bool) -> None:
     if as_json:
         output.print_json(kept)
     elif kept.added or kept.removed:
-        click.echo(f"Remembered: {count(kept.added + kept.kept, 'episode')}, source {kept.source_id}.")
+        click.echo(f"Remembered: {count(kept.added + kept.kept, 'passage')}, note {kept.source_id}.")
     else:
-        click.echo(f"Already known: source {kept.source_id}.")
+        click.echo(f"Already known: note {kept.source_id}.")
 
 
 def _stdin() -> str:
@@ -136,7 +136,7 @@ def _stdin() -> str:
 @click.command()
 @click.option("--source", metavar="PATH", type=click.Path(), help="A file, note or chat, by its path or name.")
 @click.option("--object", "object_", metavar="NAME", help="A person, place or thing, with what links to it.")
-@click.option("--episode", type=int, metavar="ID", help="One passage.")
+@click.option("--passage", "episode", type=int, metavar="ID", help="One passage.")
 @click.option("--fact", type=int, metavar="ID", help="One fact; `pal facts` shows the numbers.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
@@ -157,7 +157,7 @@ def forget(
     given = {"source": source, "object": object_, "episode": episode, "fact": fact}
     chosen = {noun: value for noun, value in given.items() if value is not None}
     if len(chosen) != 1:
-        raise click.UsageError("Say what to forget, one at a time: --source, --object, --episode or --fact.")
+        raise click.UsageError("Say what to forget, one at a time: --source, --object, --passage or --fact.")
     if source is not None and Path(source).exists():
         chosen["source"] = str(Path(source).absolute())
     [(noun, value)] = chosen.items()
@@ -173,7 +173,7 @@ def forget(
         output.print_json(gone)
     else:
         click.echo(
-            f"Forgotten: {count(gone.sources, 'source')}, {count(gone.episodes, 'episode')}, "
+            f"Forgotten: {count(gone.sources, 'note')}, {count(gone.episodes, 'passage')}, "
             f"{count(gone.objects, 'object')}, {count(gone.facts, 'fact')}."
         )
         print_copies(gone)

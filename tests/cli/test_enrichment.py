@@ -50,7 +50,7 @@ def row(shell: Shell, name: str) -> str:
 def test_without_a_model_it_says_so_once_with_how_to_add_one(shell: Shell, ollama: FakeOllama) -> None:
     shell.pal("remember", "Mira lives in Utrecht.")
     until(shell, lambda state: state["state"] == "no_model")
-    assert row(shell, "Read") == "0 of 1 episode by a model; there is none that can, and all works without. " \
+    assert row(shell, "Read") == "0 of 1 passage by a model; there is none that can, and all works without. " \
         "To add one: pal models"  # fmt: skip
     assert ollama.seen == [], "nobody was looked for"
 
@@ -63,7 +63,7 @@ def test_a_model_that_was_graded_reads_by_itself(shell: Shell, ollama: FakeOllam
     shell.pal("remember", "Mira moved to Leipzig.", "--at", "2024-02-01")
     until(shell, lambda state: state["read"] == 2 and state["state"] != "reading")
     assert "lives in Leipzig" in shell.pal("facts", "Mira").out
-    assert row(shell, "Read") == "2 of 2 episodes by a model"
+    assert row(shell, "Read") == "2 of 2 passages by a model"
     assert shell.pal("check").code == 0
 
 
@@ -106,7 +106,7 @@ def test_a_pause_lasts_until_somebody_goes_on(shell: Shell, ollama: FakeOllama) 
     shell.pal("remember", "Mira lives in Utrecht.")
     shell.pal("daemon", "stop")
     assert shell.pal("status", "--json").json["enrichment"]["state"] == "off"
-    assert row(shell, "Read") == "0 of 1 episode by a model; paused. To go on: pal resume"
+    assert row(shell, "Read") == "0 of 1 passage by a model; paused. To go on: pal resume"
     assert shell.pal("config", "get", "enrichment.enabled").out == "false\n"
     assert shell.pal("resume").code == 0
     until(shell, lambda state: state["read"] == 1)

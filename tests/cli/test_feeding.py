@@ -27,10 +27,10 @@ def test_reading_again_changes_nothing(shell: Shell) -> None:
     files = len([path for path in NOTES.rglob("*") if path.is_file()])
     first = shell.pal("add", "notes")
     assert first.code == 0, first
-    assert first.out.startswith(f"Read {files} sources, ")
+    assert first.out.startswith(f"Read {files} notes, ")
     assert "skipped" not in first.out
     again = shell.pal("add", "notes")
-    assert again.out.startswith(f"Read 0 sources, 0 episodes, {files} unchanged")
+    assert again.out.startswith(f"Read 0 notes, 0 passages, {files} unchanged")
     note = shell.folder / "notes" / "Bosun.md"
     note.write_text(note.read_text("utf-8") + "\nBosun likes the postman.\n", "utf-8")
     assert shell.pal("add", "notes", "--json").lines[-1] | {"ms": 0, "episodes": 0} == {
@@ -47,7 +47,7 @@ def test_what_cannot_be_read_is_told_and_kept_for_later(shell: Shell) -> None:
     assert said.code == 0
     assert "Skipped ./empty.md: " in said.err
     assert "Skipped ./binary.md: " in said.err
-    assert said.out.startswith("Read 1 source, 1 episode, 2 skipped")
+    assert said.out.startswith("Read 1 note, 1 passage, 2 skipped")
     skipped = shell.pal("status", "--skipped")
     assert {line.split(": ")[0] for line in skipped.out.splitlines()} == {"./empty.md", "./binary.md"}
     assert "2 files; why: pal status --skipped" in shell.pal("status").out
@@ -73,13 +73,13 @@ def test_a_file_without_permission(shell: Shell) -> None:
 def test_text_on_standard_input_is_remembered(shell: Shell) -> None:
     said = shell.pal("add", "-", input="The gallery key is the one with the cork.\n")
     assert said.code == 0
-    assert said.out.startswith("Remembered: 1 episode, source ")
+    assert said.out.startswith("Remembered: 1 passage, note ")
     again = shell.pal(
         "remember",
         "-",
         input="The gallery key is the one with the cork.\n",
     )
-    assert again.out.startswith("Already known: source ")
+    assert again.out.startswith("Already known: note ")
     assert "cork" in shell.pal("ask", "which is the gallery key?").out
 
 
@@ -107,7 +107,7 @@ def test_forgetting_asks_first_and_is_final(shell: Shell) -> None:
     assert refused.code == 2
     assert "17-4-33" in shell.pal("ask", "what is the combination of the safe?").out
     said = shell.pal("forget", "--source", "secret.md", "--yes")
-    assert (said.code, said.out.split(",")[0]) == (0, "Forgotten: 1 source")
+    assert (said.code, said.out.split(",")[0]) == (0, "Forgotten: 1 note")
     gone = shell.pal("ask", "what is the combination of the safe?")
     assert (gone.code, "17-4-33" in gone.out) == (4, False)
     assert (shell.folder / "secret.md").exists()
@@ -117,7 +117,7 @@ def test_forgetting_asks_first_and_is_final(shell: Shell) -> None:
 
 
 def test_failures_are_json_too(vault: Shell) -> None:
-    said = vault.pal("forget", "--episode", "999999", "--yes", "--json")
+    said = vault.pal("forget", "--passage", "999999", "--yes", "--json")
     assert said.code == 4
     assert {"type", "code", "message", "remedy"} == set(said.json)
     assert (said.json["type"], said.json["code"]) == ("Failed", "not_found")

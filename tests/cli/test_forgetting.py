@@ -15,7 +15,7 @@ def test_copies_that_still_hold_it_are_named(shell: Shell) -> None:
     shell.pal("backup")
     said = shell.pal("forget", "--source", "safe", "--yes")
     first, heading, *copies = said.out.splitlines()
-    assert first.startswith("Forgotten: 1 source, 1 episode")
+    assert first.startswith("Forgotten: 1 note, 1 passage")
     assert heading == "Still in these copies of the memory, which are yours to delete:"
     places = sorted(line.split()[0] for line in copies)
     assert len(places) == 2 and places[0].startswith("./home/backups/memory-") and places[1] == "./mine.db"

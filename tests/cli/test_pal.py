@@ -61,7 +61,7 @@ def test_a_mistyped_command_and_a_bare_question_are_put_right(pal: Pal) -> None:
         (["watch", "add", __file__], "is a file. To read it once: pal add"),
         (["watch", "add", "no-such-folder"], "There is no 'no-such-folder'."),
         (["forget"], "Say what to forget, one at a time"),
-        (["forget", "--fact", "1", "--episode", "2"], "Say what to forget, one at a time"),
+        (["forget", "--fact", "1", "--passage", "2"], "Say what to forget, one at a time"),
         (["forget", "--fact", "1"], "Add --yes to forget without being asked."),
         (["backup", "/"], "is a folder. Give the copy a name in it."),
         (["backup", "/no/such/place.db"], "There is no folder '/no/such'."),

@@ -16,7 +16,7 @@ def test_status_tells_what_is_there(vault: Shell) -> None:
     assert (said.code, said.err) == (0, "")
     rows = {line.split()[0]: line for line in said.out.splitlines() if line}
     assert rows["Memory"].split()[1] == "./home/memory.db,"
-    assert rows["Holds"].split()[1:3] == ["20", "sources,"]
+    assert rows["Holds"].split()[1:3] == ["20", "notes,"]
     assert "none; answers are the lines themselves" in rows["Model"]
     assert vault.pal("status", "--json").json["sources"] == 20
 

@@ -19,7 +19,7 @@ async def test_an_answer_shows_its_text_its_evidence_and_what_it_took() -> None:
     async with chatting(world.client(answers=[world.answer()])) as chat:
         answer = await chat.ask(world.QUESTION)
         assert answer.query_one(Prose).source == world.TEXT
-        assert answer.trace.text == "▸ 3 episodes · 41 ms · 3 sources"
+        assert answer.trace.text == "▸ 3 passages · 41 ms · 3 sources"
         await chat.until(lambda: "notes/museum/fog-signal.md:14" in chat.text())
         screen = chat.text()
         assert "It was last sounded on 9 March 2026" in screen
@@ -44,7 +44,7 @@ async def test_an_answer_appears_while_it_is_being_written() -> None:
     async with chatting(world.client(answers=[script])) as chat:
         await chat.send(world.QUESTION)
         await chat.until(lambda: chat.answers and "It was last" in chat.text())
-        assert chat.answers[0].trace.text == "▸ answering · seed · 2 episodes"
+        assert chat.answers[0].trace.text == "▸ answering · seed · 2 passages"
         assert "[1] notes/museum/fog-signal.md:14" in chat.text()
         script.give(wire.Chunk("sounded in March."))
         await chat.until(lambda: "It was last sounded in March." in chat.text())

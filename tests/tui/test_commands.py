@@ -30,7 +30,7 @@ async def test_add_shows_its_progress_and_its_end(tmp_path: Path) -> None:
         await chat.until(lambda: notes(chat) == [f"{tmp_path}: read 1 of 3 · /x/a.md"])
         script.give(wire.Skipped("/x/b.bin", "it is no text"))
         script.give(wire.Added(sources=2, episodes=9, unchanged=0, skipped=1))
-        expected = f"{tmp_path}: 2 sources read, 9 episodes, 1 skipped.\n  skipped /x/b.bin: it is no text"
+        expected = f"{tmp_path}: 2 notes read, 9 passages, 1 skipped.\n  skipped /x/b.bin: it is no text"
         await chat.until(lambda: notes(chat) == [expected])
         assert chat.client.asked == []
 
@@ -56,7 +56,7 @@ async def test_an_addition_outlives_its_session(tmp_path: Path) -> None:
         await chat.send(f"/add {tmp_path}")
         await chat.pilot.press("ctrl+n")
         script.give(wire.Added(1, 1, 0, 0))
-        await chat.until(lambda: "1 source read, 1 episode." in chat.words())
+        await chat.until(lambda: "1 note read, 1 passage." in chat.words())
         assert notes(chat) == [] and "Ask your memory." in chat.text(), "it is told beside the new session, not in it"
 
 
@@ -72,9 +72,9 @@ async def test_status_tells_all_there_is_to_tell() -> None:
         await chat.send("/status")
         await chat.until(lambda: notes(chat))
         assert notes(chat)[0].splitlines() == [
-            "86 sources, 1,204 episodes, 913 objects, 5,120 statements · 18.4 MB",
+            "86 notes, 1,204 passages, 913 objects, 5,120 statements · 18.4 MB",
             "/home/tilda/.local/share/palimpsest/memory.db · static · palimpsest 0.1.0",
-            "/home/tilda/notes is watched · 86 sources",
+            "/home/tilda/notes is watched · 86 notes",
         ]
 
 

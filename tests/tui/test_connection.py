@@ -29,7 +29,7 @@ async def test_without_a_daemon_the_chat_opens_and_says_what_to_do() -> None:
         assert DOWN in chat.text()
         chat.screen.prompt.insert("kept")
         chat.client.come_back()
-        await chat.until(lambda: "● 86 sources · 1,204 episodes" in chat.text())
+        await chat.until(lambda: "● 86 notes · 1,204 passages" in chat.text())
         assert "Ask your memory." in chat.text()
         assert chat.screen.prompt.text == "kept"
 
@@ -43,7 +43,7 @@ async def test_a_daemon_that_goes_and_comes_back_is_found_again() -> None:
         await chat.until(lambda: "○ memory not running" in chat.text())
         assert chat.screen.prompt.text == "half a thought"
         client.come_back()
-        await chat.until(lambda: "● 86 sources" in chat.text())
+        await chat.until(lambda: "● 86 notes" in chat.text())
         chat.screen.prompt.clear()
         await chat.ask("Two?")
         assert [request.conversation for request in client.asked] == [100, 100]
@@ -80,7 +80,7 @@ async def test_a_stopped_daemon_is_started_by_a_question_and_not_behind_its_back
             await chat.pilot.pause(0.02)
         assert client.started == 0
         assert (await chat.ask("Are you there?")).text == "Yes."
-        await chat.until(lambda: "● 86 sources" in chat.text())
+        await chat.until(lambda: "● 86 notes" in chat.text())
 
 
 async def test_progress_is_shown_while_it_lasts() -> None:
@@ -89,7 +89,7 @@ async def test_progress_is_shown_while_it_lasts() -> None:
         await chat.until(lambda: "reading 312/1,904 visitors.csv" in chat.text())
         chat.client.state = replace(world.STATUS, sources=1904, episodes=9000)
         chat.client.live.give(wire.Progress(1904, 1904))
-        await chat.until(lambda: "● 1,904 sources · 9,000 episodes" in chat.text())
+        await chat.until(lambda: "● 1,904 notes · 9,000 passages" in chat.text())
         assert "reading" not in chat.text()
 
 

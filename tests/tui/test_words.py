@@ -118,10 +118,10 @@ def test_a_report_tells_what_is_wrong() -> None:
         "0.1.0", 1, 1, 1.0, "/m.db", "static", 3, 9, 20, 5, 50, 4096, 2, "reading", (folder,), skipped, 5
     )
     assert status_report(status).splitlines() == [
-        "3 sources, 9 episodes, 5 objects, 20 statements · 4.1 kB",
+        "3 notes, 9 passages, 5 objects, 20 statements · 4.1 kB",
         "/m.db · static · palimpsest 0.1.0",
         "Now: reading, 2 to read",
-        "/n is missing: it was unmounted · 3 sources",
+        "/n is missing: it was unmounted · 3 notes",
         "  skipped /n/0.bin: it is no text",
         "  skipped /n/1.bin: it is no text",
         "  skipped /n/2.bin: it is no text",
@@ -132,5 +132,5 @@ def test_a_report_tells_what_is_wrong() -> None:
 
 def test_an_addition_is_summed_up() -> None:
     assert added_report("~/n", wire.Added(0, 0, 0, 0), ()) == "~/n: nothing to read there."
-    assert added_report("~/n", wire.Added(1, 1, 2, 0), ()) == "~/n: 1 source read, 1 episode, 2 unchanged."
+    assert added_report("~/n", wire.Added(1, 1, 2, 0), ()) == "~/n: 1 note read, 1 passage, 2 unchanged."
     assert skipped_lines((), 1) == ["  1 file skipped; `pal status` lists them"]

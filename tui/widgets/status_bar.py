@@ -15,7 +15,7 @@ _LABEL = 24
 
 
 class StatusBar(Horizontal):
-    """Session on the left; sources, episodes, what is being read, and what is wrong on the right."""
+    """session on the left; notes, passages, what is being read, and what is wrong on the right."""
 
     def __init__(self) -> None:
         super().__init__(id="status-bar")
@@ -55,7 +55,7 @@ class StatusBar(Horizontal):
     def _state(self) -> Content:
         if self._down or self._status is None:
             return Content.styled(f"○ {self._down}", "$text-warning")
-        parts = [Content(f"{count(self._status.sources, 'source')} · {count(self._status.episodes, 'episode')}")]
+        parts = [Content(f"{count(self._status.sources, 'note')} · {count(self._status.episodes, 'passage')}")]
         if self._progress is not None:
             label = display_safe(self._progress.label.rpartition("/")[2], line=True)[:_LABEL]
             parts.insert(0, Content(f"reading {self._progress.done:,}/{self._progress.total:,} {label}".rstrip()))

@@ -17,7 +17,7 @@ _LABEL = 60
 
 
 class TraceLine(Plain):
-    """`12 episodes · 41 ms · 3 files`, live while the question runs; unfolded, the stages and the best visits. Where a
+    """`12 passages · 41 ms · 3 files`, live while the question runs; unfolded, the stages and the best visits. Where a
     language model was asked, how far the question went and how many calls that took."""
 
     unfolded = reactive(False)
@@ -85,7 +85,7 @@ class TraceLine(Plain):
 
     def _summary(self) -> str:
         episodes = sum(1 for kind, _ in self._visits if kind == "episode")
-        parts = [count(episodes, "episode")] if episodes else []
+        parts = [count(episodes, "passage")] if episodes else []
         parts += self._asked()
         if self._doing:
             last = [self._stages[-1].name] if self._stages else []

@@ -29,7 +29,7 @@ class Welcome(Plain):
 
 def _ready(status: wire.Status, last: wire.Conversation | None, now: datetime) -> list[Content]:
     folders = ", ".join(short_path(folder.path) for folder in status.folders)
-    holds = f"{count(status.sources, 'source')} and {count(status.episodes, 'episode')}"
+    holds = f"{count(status.sources, 'note')} and {count(status.episodes, 'passage')}"
     lines = [
         Content.styled("Ask your memory.", "bold"),
         Content(""),
