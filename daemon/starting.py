@@ -7,7 +7,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from daemon import wire
@@ -52,7 +52,7 @@ def connect(
 
 def _start(client: Client, wait: float) -> None:
     """Starts a daemon and returns when one answers. Several clients may do so at once: the lock lets one live."""
-    process = _spawn(client.paths)
+    process = spawn(client.paths)
     deadline = time.monotonic() + wait
     while time.monotonic() < deadline:
         try:
@@ -61,15 +61,15 @@ def _start(client: Client, wait: float) -> None:
         except DaemonDownError:
             code = process.poll()
         if code == ALREADY_RUNNING and not is_held(client.paths.lock):
-            process = _spawn(client.paths)  # the other one was just about to end
+            process = spawn(client.paths)  # the other one was just about to end
         elif code not in (None, ALREADY_RUNNING):
             raise DaemonDownError(f"The daemon could not start (exit code {code}).\n{_tail(client.paths)}")
         time.sleep(0.02)
     raise DaemonDownError(f"The daemon has not answered for {wait:.0f} s.\n{_tail(client.paths)}")
 
 
-def _spawn(paths: Paths) -> subprocess.Popen[bytes]:
-    """A daemon that outlives this process and its terminal."""
+def spawn(paths: Paths, environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+    """A new daemon process, which outlives this one and its terminal; it may find that another one runs."""
     import subprocess  # 10 ms, which only a start should pay
 
     private_folder(paths.logs)
@@ -82,7 +82,7 @@ def _spawn(paths: Paths) -> subprocess.Popen[bytes]:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            env=os.environ | paths.environment(),
+            env=os.environ | paths.environment() | dict(environment or {}),
             cwd=private_folder(paths.data),
             start_new_session=True,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # what Windows has instead

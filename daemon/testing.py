@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from daemon import starting
 from daemon.client import Client
 from daemon.paths import Paths
 from daemon.settings import Settings, render
@@ -41,15 +40,7 @@ class RunningDaemon:
 
     def spawn(self) -> subprocess.Popen[bytes]:
         """Another process of the same home, which may find that one is there."""
-        self.paths.logs.mkdir(parents=True, exist_ok=True)
-        with self.paths.output.open("ab") as output:
-            return subprocess.Popen(
-                [sys.executable, "-P", "-m", "daemon", "run"],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env=os.environ | self.paths.environment() | self.environment,
-            )
+        return starting.spawn(self.paths, self.environment)
 
     def stop(self) -> int:
         """Tells it to stop; returns the exit code."""

@@ -7,6 +7,8 @@ import signal
 import sqlite3
 import time
 
+import pytest
+
 from memory.store import check
 from tests.cli.vault import NOTES, Shell
 
@@ -63,6 +65,7 @@ def test_backup_is_a_memory_file(vault: Shell) -> None:
     assert own.json["path"].startswith("./home/backups/")
 
 
+@pytest.mark.usefixtures("cold_daemons")
 def test_the_daemon_starts_stops_and_says_so(shell: Shell) -> None:
     assert shell.pal("daemon", "status").code == 3
     started = shell.pal("daemon", "start")

@@ -42,6 +42,7 @@ def all_read(daemon: RunningDaemon, seconds: float = 60) -> bool:
     return daemon.client.status().sources == FILES
 
 
+@pytest.mark.usefixtures("cold_daemons")
 def test_an_addition_survives_kill_9(tmp_path: Path, notes: Path) -> None:
     with run_daemon(tmp_path / "home", QUICK) as daemon:
         stream = daemon.client.add([notes])  # what is asked is on the disk as soon as the stream begins

@@ -28,6 +28,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.usefixtures("cold_daemons")
 def test_a_life(tmp_path: Path) -> None:
     """Start, a second one, what it left on the disk, a polite end, a new start over a stale socket."""
     with run_daemon(tmp_path / "home") as daemon:
@@ -64,6 +65,7 @@ def test_a_life(tmp_path: Path) -> None:
         assert "Traceback" not in daemon.paths.log.read_text() + daemon.paths.output.read_text()
 
 
+@pytest.mark.usefixtures("cold_daemons")
 def test_three_clients_at_once_start_one_daemon(tmp_path: Path) -> None:
     paths = Paths.under(tmp_path / "home")
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
@@ -88,6 +90,7 @@ def test_a_second_signal_is_firm_and_loses_nothing(tmp_path: Path) -> None:
         assert daemon.client.status().sources == 1
 
 
+@pytest.mark.usefixtures("cold_daemons")
 def test_why_it_could_not_start_is_told(tmp_path: Path) -> None:
     paths = Paths.under(tmp_path)
     paths.config.write_text("[watch]\ndebounce = 1\n")
