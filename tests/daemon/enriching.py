@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from daemon.budget import Budget
-from daemon.enrichment import Enrichment
-from daemon.models import Models
+from daemon.jobs.budget import Budget
+from daemon.jobs.enrichment import Enrichment
+from daemon.jobs.models import Models
+from daemon.jobs.writer import Writer
 from daemon.settings import EnrichmentSettings, ModelsSettings, Settings
-from daemon.writer import Writer
 from memory import Memory
 from memory.facts import llm_decide
 from memory.facts import llm_extract as extract

@@ -5,7 +5,7 @@ import collections
 import threading
 
 from daemon import wire
-from daemon.activity import BACKLOG, Activity, Channel
+from daemon.jobs.activity import BACKLOG, Activity, Channel
 
 
 def notice(number: int) -> wire.Notice:

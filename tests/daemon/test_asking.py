@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from daemon import asking, wire
-from daemon.activity import Channel
+from daemon import wire
+from daemon.api import questions
+from daemon.jobs.activity import Channel
+from daemon.jobs.writer import Writer
 from daemon.views import now
-from daemon.writer import Writer
 from memory import Memory
 from memory.nouns import Answer, AskEvent, Citation, Document, Token
 from memory.store import conversations
@@ -70,7 +71,7 @@ def messages(memory: Memory, chat: int) -> list[tuple[str, str, str]]:
 
 async def test_whoever_hangs_up_ends_the_work_and_leaves_a_partial_answer(memory: Slow, writer: Writer) -> None:
     chat = new_chat(memory)
-    work = asking.begin(memory, writer, wire.AskRequest("When does the tide turn?", conversation=chat))
+    work = questions.begin(memory, writer, wire.AskRequest("When does the tide turn?", conversation=chat))
     assert messages(memory, chat) == [("user", "When does the tide turn?", "complete")]
     channel = Channel()
     thread = threading.Thread(target=work, args=(channel,))
@@ -86,7 +87,7 @@ async def test_an_answer_is_kept_before_it_is_sent(memory: Slow, writer: Writer)
     chat = new_chat(memory)
     memory.may_go_on.set()
     channel = Channel()
-    work = asking.begin(memory, writer, wire.AskRequest("When?", conversation=chat))
+    work = questions.begin(memory, writer, wire.AskRequest("When?", conversation=chat))
     threading.Thread(target=work, args=(channel,)).start()
     async for event in channel.events():
         if isinstance(event, wire.Answered):
@@ -100,7 +101,7 @@ async def test_a_question_that_fails_says_so_and_keeps_what_was_said(memory: Slo
     memory.may_go_on.set()
     memory.error = RuntimeError("SELECT secret FROM diary")
     channel = Channel()
-    work = asking.begin(memory, writer, wire.AskRequest("When?", conversation=chat))
+    work = questions.begin(memory, writer, wire.AskRequest("When?", conversation=chat))
     threading.Thread(target=work, args=(channel,)).start()
     *_, last = [event async for event in channel.events()]
     assert isinstance(last, wire.Failed) and last.code == "internal" and "SELECT" not in str(last)
@@ -110,7 +111,7 @@ async def test_a_question_that_fails_says_so_and_keeps_what_was_said(memory: Slo
 async def test_a_chat_that_is_deleted_meanwhile_costs_nobody_the_answer(memory: Slow, writer: Writer) -> None:
     chat = new_chat(memory)
     channel = Channel()
-    work = asking.begin(memory, writer, wire.AskRequest("When?", conversation=chat))
+    work = questions.begin(memory, writer, wire.AskRequest("When?", conversation=chat))
     with memory.store.writing() as conn:
         conversations.delete(conn, chat)
     memory.may_go_on.set()
@@ -137,7 +138,7 @@ async def test_what_is_forgotten_stays_in_no_chat(memory: Slow, writer: Writer, 
             raise RuntimeError("the model broke off")
         yield Answer(text, (citation,))
 
-    await asyncio.to_thread(asking._work, memory, writer, events(), asking._Heard(), chat, Channel())
+    await asyncio.to_thread(questions._work, memory, writer, events(), questions._Heard(), chat, Channel())
     if late:
         assert messages(memory, chat)[0][1] == text
         memory.forget(source="/tide.md")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from daemon.changes import Changes, Ready
 from daemon.settings import WatchSettings
+from daemon.watch.changes import Changes, Ready
 
 FOLDER, OTHER = Path("/notes"), Path("/other")
 Looked = queue.SimpleQueue[tuple[float, Ready, dict[Path, Path]]]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from daemon.enrichment import Enrichment
+from daemon.jobs.enrichment import Enrichment
 from daemon.settings import EnrichmentSettings
 from memory.facts import llm_decide, llm_extract
 from memory.llm import LlmRequest, Message, Usage

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from daemon import estimate as module
 from daemon import wire
-from daemon.estimate import estimate
+from daemon.api import estimate as module
+from daemon.api.estimate import estimate
 from daemon.settings import Settings
 from memory.errors import NotFoundError
 from plugins.manager import load

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from daemon.files import Found, Ignore, Unread, Vanished, read, uri_of, walk
 from daemon.settings import IGNORE
+from daemon.watch.files import Found, Ignore, Unread, Vanished, read, uri_of, walk
 
 
 def names(found: list[Found], root: Path) -> list[str]:

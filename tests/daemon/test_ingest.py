@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.files import Ignore
-from daemon.ingest import Ingest, Look
-from daemon.tasks import Tally
-from daemon.writer import Writer
+from daemon.jobs.tasks import Tally
+from daemon.jobs.writer import Writer
+from daemon.watch.files import Ignore
+from daemon.watch.ingest import Ingest, Look
 from memory import Memory
 from memory.errors import StoreFullError
 from memory.ingest.prepare import Prepared

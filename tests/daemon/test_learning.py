@@ -12,10 +12,10 @@ import pytest
 
 from daemon import wire
 from daemon.failures import ConflictError
-from daemon.learning import Learning, learnt
-from daemon.models import Models
+from daemon.jobs.models import Models
+from daemon.jobs.training import Learning, learnt
+from daemon.jobs.writer import Writer
 from daemon.settings import LearningSettings, Settings
-from daemon.writer import Writer
 from memory import Memory
 from memory.ranker.heads import NO_TORCH
 from memory.ranker.training import Report

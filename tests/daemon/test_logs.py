@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon import logs
+from daemon.process import logs
 
 
 @pytest.fixture(autouse=True)

@@ -12,10 +12,10 @@ import pytest
 
 from daemon import wire
 from daemon.client import DaemonError
-from daemon.models import Models
+from daemon.jobs.models import Models
+from daemon.jobs.writer import Writer
 from daemon.settings import ModelsSettings, Settings
 from daemon.testing import RunningDaemon, run_daemon
-from daemon.writer import Writer
 from memory import Memory
 from memory.errors import LocalOnlyError, OverBudgetError
 from memory.llm import Grades, LlmRequest, Message, Usage

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from daemon import wire
+from daemon.api.question_pool import Readers
 from daemon.client import Client
-from daemon.nightly import Nightly
+from daemon.jobs.night import Nightly
+from daemon.jobs.writer import Writer
 from daemon.paths import Paths
-from daemon.readers import Readers
 from daemon.settings import NightSettings
 from daemon.testing import RunningDaemon, run_daemon
-from daemon.writer import Writer
 from memory import Memory
 from memory.facts.extraction import ExtractedRelation, Extraction
 from memory.protocols import Embedder

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from daemon import revising, wire
-from daemon.writer import Writer
+from daemon import wire
+from daemon.api import facts
+from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.extraction import ExtractedRelation, Extraction
@@ -53,9 +54,9 @@ def values(reply: wire.HistoryReply) -> list[tuple[str, list[str]]]:
 
 def test_what_was_replaced_is_shown_with_its_history_alone(memory: Memory) -> None:
     moves(memory)
-    assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto"]
-    assert shown(revising.facts(memory, "Marta", "2025-01-01", None, False)) == ["Marta lives in Lisbon"]
-    both = revising.facts(memory, "Marta", None, None, True)
+    assert shown(facts.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto"]
+    assert shown(facts.facts(memory, "Marta", "2025-01-01", None, False)) == ["Marta lives in Lisbon"]
+    both = facts.facts(memory, "Marta", None, None, True)
     assert shown(both) == ["Marta lives in Porto", "Marta lives in Lisbon"]
     assert both.facts[1].quote == "Marta lives in Lisbon." and both.facts[1].predicate == "lives in"
 
@@ -67,15 +68,15 @@ def test_a_sentence_that_says_more_than_the_relation_stays(memory: Memory) -> No
     id = tell(memory, "2026-03-09", text)
     short = ExtractedRelation(subject="Marta", predicate="lives in", object="Porto", start=11, end=31)
     memory.learn({id: Extraction("model", (short,))}, "test")
-    assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto", text]
+    assert shown(facts.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto", text]
     tell(memory, "2026-04-01", "Marta lives in Faro.", ("Marta", "lives in", "Faro"))
-    assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Faro"], "it holds what is old"
+    assert shown(facts.facts(memory, "Marta", None, None, False)) == ["Marta lives in Faro"], "it holds what is old"
 
 
 def test_a_second_sentence_that_says_what_was_replaced_is_left_out(memory: Memory) -> None:
     moves(memory)
     tell(memory, "2024-06-01", "At that time Marta lives in Lisbon.", ("Marta", "lives in", "Lisbon"))
-    assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto"]
+    assert shown(facts.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto"]
 
 
 def test_a_sentence_stays_as_long_as_its_relation_does_not_hold_yet(memory: Memory) -> None:
@@ -84,16 +85,16 @@ def test_a_sentence_stays_as_long_as_its_relation_does_not_hold_yet(memory: Memo
     later = datetime(2101, 1, 1, tzinfo=UTC)
     told = ExtractedRelation(subject="Marta", predicate="lives in", object="Porto", start=13, end=33, valid_from=later)
     memory.learn({id: Extraction("rule", (told,))})
-    assert shown(revising.facts(memory, "Marta", None, None, False)) == [text]
-    assert shown(revising.facts(memory, "Marta", "2101-06-01", None, False))[0] == "Marta lives in Porto"
+    assert shown(facts.facts(memory, "Marta", None, None, False)) == [text]
+    assert shown(facts.facts(memory, "Marta", "2101-06-01", None, False))[0] == "Marta lives in Porto"
 
 
 def test_what_the_memory_knew_on_a_day(memory: Memory) -> None:
     moves(memory)
     yesterday = (datetime.now(UTC) - timedelta(days=1)).isoformat()
-    assert revising.facts(memory, "Marta", None, yesterday, False).facts == ()
+    assert facts.facts(memory, "Marta", None, yesterday, False).facts == ()
     with pytest.raises(InvalidInputError, match="known_on is no time"):
-        revising.facts(memory, "Marta", None, "someday", False)
+        facts.facts(memory, "Marta", None, "someday", False)
 
 
 def test_two_notes_that_disagree(memory: Memory) -> None:
@@ -102,25 +103,25 @@ def test_two_notes_that_disagree(memory: Memory) -> None:
     [receipt] = memory.remember_many([Document("b.md", "Marta lives in Faro.", kind="file", at=at)])
     relation = ExtractedRelation(subject="Marta", predicate="lives in", object="Faro", start=0, end=20)
     memory.learn({receipt.episode_ids[0]: Extraction("rule", (relation,))})
-    reply = revising.facts(memory, "Marta", None, None, False)
+    reply = facts.facts(memory, "Marta", None, None, False)
     assert sorted(shown(reply)) == ["Marta lives in Faro", "Marta lives in Porto"]
     [dispute] = reply.disputes
     assert (dispute.relation, dispute.state) == ("contradicts", "open")
     memory.settle(dispute.id, "both")
-    assert revising.facts(memory, "Marta", None, None, False).disputes == ()
+    assert facts.facts(memory, "Marta", None, None, False).disputes == ()
 
 
 def test_history_is_in_order_of_time_and_says_who_replaced_what(memory: Memory) -> None:
     moves(memory)
     tell(memory, "2023-01-01", "Marta lives in Braga.", ("Marta", "lives in", "Braga"))
     tell(memory, "2026-05-01", "Marta plays the flute.", ("Marta", "plays", "the flute"))
-    found = revising.history(memory, "Marta")
+    found = facts.history(memory, "Marta")
     assert values(found) == [("plays", ["the flute"]), ("lives in", ["Braga", "Lisbon", "Porto"])]
     braga, lisbon, porto = found.strands[1].values
     assert braga.ended and braga.ended.author == "rule" and braga.fact.valid_to == lisbon.fact.valid_from
     assert lisbon.ended and lisbon.ended.new == porto.fact and porto.ended is None
     with pytest.raises(NotFoundError):
-        revising.history(memory, "Nobody")
+        facts.history(memory, "Nobody")
 
 
 def test_what_a_model_joined_is_one_strand(memory: Memory) -> None:
@@ -128,10 +129,10 @@ def test_what_a_model_joined_is_one_strand(memory: Memory) -> None:
     id = tell(memory, "2026-01-01", "Marta bakes for Rosa.")
     relation = ExtractedRelation(subject="Marta", predicate="bakes for", object="Rosa", start=0, end=21)
     memory.learn({id: Extraction("model", (relation,))}, "test")
-    assert {strand for strand, _ in values(revising.history(memory, "Marta"))} == {"teaches at", "bakes for"}
+    assert {strand for strand, _ in values(facts.history(memory, "Marta"))} == {"teaches at", "bakes for"}
     old, new = sorted(fact.id for fact in memory.facts("Marta") if fact.kind == "relation")
     memory.decided([Decision(old, new, "supersedes", 0.9)], "test")
-    found = revising.history(memory, "Marta")
+    found = facts.history(memory, "Marta")
     assert values(found) == [("bakes for", ["Lumen", "Rosa"])]
     assert found.strands[0].values[0].ended is not None and found.strands[0].values[0].ended.author == "model"
 
@@ -139,10 +140,10 @@ def test_what_a_model_joined_is_one_strand(memory: Memory) -> None:
 def test_a_fact_that_was_never_true_is_in_no_history(memory: Memory) -> None:
     moves(memory)
     [revision] = memory.revisions()
-    revising.settle(memory, lambda event: None, revision.id, "old")
-    [strand] = revising.history(memory, "Marta").strands
+    facts.settle(memory, lambda event: None, revision.id, "old")
+    [strand] = facts.history(memory, "Marta").strands
     assert [(value.fact.objects[-1], value.ended) for value in strand.values] == [("Lisbon", None)]
-    assert shown(revising.facts(memory, "Marta", None, None, False)) == ["Marta lives in Lisbon"]
+    assert shown(facts.facts(memory, "Marta", None, None, False)) == ["Marta lives in Lisbon"]
 
 
 def test_who_decides_sees_whole_sentences(memory: Memory) -> None:
@@ -158,33 +159,33 @@ def test_who_decides_sees_whole_sentences(memory: Memory) -> None:
             subject="Marta", predicate="lives in", object=quote.split()[-1], start=start, end=start + len(quote)
         )
         memory.learn({id: Extraction("rule", (told,))})
-    [revision] = revising.listing(memory, "open", None, 10).revisions
+    [revision] = facts.listing(memory, "open", None, 10).revisions
     assert (revision.old.quote, revision.new.quote) == ("Marta lives in Lisbon, as ever.", "Marta lives in Porto")
-    assert revising.one(memory, revision.id) == revision
+    assert facts.one(memory, revision.id) == revision
 
 
 def test_a_verdict_is_told_to_everybody(memory: Memory) -> None:
     moves(memory)
     told: list[wire.Event] = []
-    [revision] = revising.listing(memory, "open", None, 10).revisions
-    settled = revising.settle(memory, told.append, revision.id, "keep")
+    [revision] = facts.listing(memory, "open", None, 10).revisions
+    settled = facts.settle(memory, told.append, revision.id, "keep")
     assert told == [wire.FactChanged(settled)] and settled.state == "kept"
-    assert revising.settle(memory, told.append, revision.id, "undo").state == "undone"
-    assert revising.listing(memory, "open", None, 10) == wire.RevisionsReply((), 0)
-    assert [one.id for one in revising.listing(memory, "all", "Marta", 10).revisions] == [revision.id]
+    assert facts.settle(memory, told.append, revision.id, "undo").state == "undone"
+    assert facts.listing(memory, "open", None, 10) == wire.RevisionsReply((), 0)
+    assert [one.id for one in facts.listing(memory, "all", "Marta", 10).revisions] == [revision.id]
     with pytest.raises(InvalidInputError, match="verdict"):
-        revising.settle(memory, told.append, revision.id, "maybe")
+        facts.settle(memory, told.append, revision.id, "maybe")
     with pytest.raises(InvalidInputError, match="state"):
-        revising.listing(memory, "closed", None, 10)
+        facts.listing(memory, "closed", None, 10)
     with pytest.raises(NotFoundError):
-        revising.settle(memory, told.append, 99, "keep")
+        facts.settle(memory, told.append, 99, "keep")
     assert len(told) == 2
 
 
 def test_news_come_once_and_in_order(memory: Memory) -> None:
     moves(memory)
     told: list[wire.Event] = []
-    news = revising.News(memory, told.append)
+    news = facts.News(memory, told.append)
     writer = Writer(news.look)
     writer.start()
     writer.write(lambda: tell(memory, "2026-04-01", "Marta lives in Faro.", ("Marta", "lives in", "Faro")))

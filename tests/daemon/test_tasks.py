@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError
 
 from daemon import wire
-from daemon.tasks import ADD, SCAN, Tally, Task, Tasks
+from daemon.jobs.tasks import ADD, SCAN, Tally, Task, Tasks
 
 
 def test_a_more_urgent_task_goes_between_two_steps_of_another() -> None:

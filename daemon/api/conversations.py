@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from fastapi import FastAPI, Response
 
 from daemon import views, wire
-from daemon.gate import reply
-from daemon.writer import Writer
+from daemon.api.gate import reply
+from daemon.jobs.writer import Writer
 from memory.store import conversations
 from memory.store.store import Store
 

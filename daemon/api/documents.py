@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon import views, wire
-from daemon.files import uri_of
-from daemon.ingest import FORGOTTEN
+from daemon.jobs.writer import Writer
 from daemon.paths import private_folder
-from daemon.writer import Writer
+from daemon.watch.files import uri_of
+from daemon.watch.ingest import FORGOTTEN
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Receipt
 from memory.store import copies, skips, sources

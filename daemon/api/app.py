@@ -23,21 +23,23 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
-from daemon import asking, conversing, explaining, keeping, learning, revising, verdicts, views, wire
-from daemon.activity import Activity, Channel
-from daemon.adds import Adds
-from daemon.embedding import Embedding
-from daemon.enrichment import Enrichment
+from daemon import views, wire
+from daemon.api import conversations, documents, feedback, questions, traces, training
+from daemon.api import facts as known_facts
+from daemon.api.gate import TOO_LARGE, fail, reply
+from daemon.api.question_pool import Readers
 from daemon.failures import failed
-from daemon.gate import TOO_LARGE, fail, reply
-from daemon.learning import Learning
-from daemon.models import Models
-from daemon.nightly import Nightly
-from daemon.readers import Readers
+from daemon.jobs.activity import Activity, Channel
+from daemon.jobs.embedder import Embedding
+from daemon.jobs.enrichment import Enrichment
+from daemon.jobs.models import Models
+from daemon.jobs.night import Nightly
+from daemon.jobs.tasks import Tasks
+from daemon.jobs.training import Learning
+from daemon.jobs.writer import Writer
 from daemon.settings import Settings
-from daemon.tasks import Tasks
-from daemon.watch import Watcher
-from daemon.writer import Writer
+from daemon.watch.adds import Adds
+from daemon.watch.watcher import Watcher
 from memory import Memory
 from memory.answering.options import ModelChoice
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
@@ -118,13 +120,13 @@ def build(services: Services) -> FastAPI:
     app.add_exception_handler(HTTPException, _refused)  # type: ignore[arg-type]
     _state_routes(app, services)
     _question_routes(app, services)
-    explaining.routes(app, services.memory, services.read)
-    verdicts.routes(app, services.memory, services.writer, services.workers.submit, _stream)
-    learning.routes(app, services.learning, services.workers.submit, services.work, _stream)
+    traces.routes(app, services.memory, services.read)
+    feedback.routes(app, services.memory, services.writer, services.workers.submit, _stream)
+    training.routes(app, services.learning, services.workers.submit, services.work, _stream)
     _fact_routes(app, services)
     _writing_routes(app, services)
     _folder_routes(app, services)
-    conversing.routes(app, services.memory.store, services.writer, services.work)
+    conversations.routes(app, services.memory.store, services.writer, services.work)
     _model_routes(app, services)
     _enrichment_routes(app, services)
     return app
@@ -163,7 +165,7 @@ def _state_routes(app: FastAPI, services: Services) -> None:
 
     @app.post("/backup", response_model=wire.BackedUp)
     async def backup(request: wire.BackupRequest) -> Response:
-        return reply(await services.work(partial(keeping.backup, memory, services.writer, services.backups, request)))
+        return reply(await services.work(partial(documents.backup, memory, services.writer, services.backups, request)))
 
     @app.get("/embedder", response_model=wire.EmbedderReply)
     async def embedder() -> Response:
@@ -200,11 +202,11 @@ def _question_routes(app: FastAPI, services: Services) -> None:
 
     @app.post("/ask", response_class=StreamingResponse)
     async def ask(request: wire.AskRequest) -> Response:
-        return answering(await services.read(partial(asking.begin, memory, services.writer, request, models())))
+        return answering(await services.read(partial(questions.begin, memory, services.writer, request, models())))
 
     @app.post("/traces/{id}/again", response_class=StreamingResponse)
     async def again(id: int) -> Response:
-        return answering(await services.read(partial(asking.again, memory, services.writer, id, models())))
+        return answering(await services.read(partial(questions.again, memory, services.writer, id, models())))
 
     @app.post("/recall", response_model=wire.RecallReply)
     async def recall(request: wire.RecallRequest) -> Response:
@@ -214,7 +216,7 @@ def _question_routes(app: FastAPI, services: Services) -> None:
         began = time.monotonic()
 
         def call() -> Recall:
-            return memory.recall(request.question, request.k, as_of, asking.scope(memory, request.within))
+            return memory.recall(request.question, request.k, as_of, questions.scope(memory, request.within))
 
         found = await services.read(call)
         return reply(views.recall_reply(found, round((time.monotonic() - began) * 1000, 1)))
@@ -237,29 +239,29 @@ def _fact_routes(app: FastAPI, services: Services) -> None:
     async def facts(
         about: str, as_of: str | None = None, known_on: str | None = None, history: bool = False
     ) -> Response:
-        return reply(await services.read(lambda: revising.facts(memory, about, as_of, known_on, history)))
+        return reply(await services.read(lambda: known_facts.facts(memory, about, as_of, known_on, history)))
 
     @app.get("/history", response_model=wire.HistoryReply)
     async def history(about: str) -> Response:
-        return reply(await services.read(lambda: revising.history(memory, about)))
+        return reply(await services.read(lambda: known_facts.history(memory, about)))
 
     @app.get("/revisions", response_model=wire.RevisionsReply)
     async def listed(state: str = "open", about: str | None = None, limit: int = 50) -> Response:
         most = max(0, min(limit, MOST_ROWS))
-        return reply(await services.read(lambda: revising.listing(memory, state, about, most)))
+        return reply(await services.read(lambda: known_facts.listing(memory, state, about, most)))
 
     @app.get("/revisions/{id}", response_model=wire.FactRevision)
     async def revision(id: int) -> Response:
-        return reply(await services.read(lambda: revising.one(memory, id)))
+        return reply(await services.read(lambda: known_facts.one(memory, id)))
 
     @app.post("/revisions/{id}", response_model=wire.FactRevision)
     async def settle(id: int, request: wire.VerdictRequest) -> Response:
-        unit = partial(revising.settle, memory, services.activity.publish, id, request.verdict)
+        unit = partial(known_facts.settle, memory, services.activity.publish, id, request.verdict)
         return reply(await asyncio.wrap_future(services.writer.submit(unit, urgent=True)))
 
     @app.post("/names", response_model=wire.Names)
     async def names(request: wire.NamesRequest) -> Response:
-        unit = partial(revising.names, memory, request)
+        unit = partial(known_facts.names, memory, request)
         return reply(await asyncio.wrap_future(services.writer.submit(unit, urgent=True)))
 
 
@@ -268,18 +270,18 @@ def _writing_routes(app: FastAPI, services: Services) -> None:
 
     @app.post("/remember", response_model=wire.Remembered)
     async def remember(request: wire.RememberRequest) -> Response:
-        receipt = await asyncio.wrap_future(writer.submit(partial(keeping.remember, memory, request), urgent=True))
+        receipt = await asyncio.wrap_future(writer.submit(partial(documents.remember, memory, request), urgent=True))
         return reply(views.remembered(receipt))
 
     @app.post("/forget", response_model=wire.Forgotten)
     async def forget(request: wire.ForgetRequest) -> Response:
-        unit = partial(keeping.forget, memory, services.watcher.covers, services.backups, request)
+        unit = partial(documents.forget, memory, services.watcher.covers, services.backups, request)
         return reply(await asyncio.wrap_future(writer.submit(unit, urgent=True)))
 
     @app.post("/add", response_class=StreamingResponse)
     async def add(request: wire.AddRequest) -> Response:
         channel = Channel()
-        paths = await services.work(partial(keeping.existing, request.paths))
+        paths = await services.work(partial(documents.existing, request.paths))
 
         def tell(event: wire.Event) -> None:
             channel.put(event)
@@ -309,7 +311,7 @@ def _folder_routes(app: FastAPI, services: Services) -> None:
             folder = watcher.remove(Path(request.path))
             if not request.forget:
                 return wire.Forgotten(0, 0, 0, 0)
-            return keeping.forget_folder(services.memory, services.writer, services.backups, folder)
+            return documents.forget_folder(services.memory, services.writer, services.backups, folder)
 
         return reply(await services.work(call))
 

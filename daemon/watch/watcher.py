@@ -24,14 +24,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon import wire
-from daemon.changes import Changes, Ready
 from daemon.failures import ConflictError
-from daemon.files import FOLDER_RULES, Ignore, uri_of
-from daemon.ingest import Ingest, Look
+from daemon.jobs.tasks import CHANGE, SCAN, Tally, Task, Tasks
+from daemon.jobs.writer import Writer
 from daemon.settings import WatchSettings
-from daemon.tasks import CHANGE, SCAN, Tally, Task, Tasks
 from daemon.views import now
-from daemon.writer import Writer
+from daemon.watch.changes import Changes, Ready
+from daemon.watch.files import FOLDER_RULES, Ignore, uri_of
+from daemon.watch.ingest import Ingest, Look
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Policy

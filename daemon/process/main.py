@@ -20,8 +20,8 @@ from functools import partial
 from types import FrameType
 
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, DaemonLock
-from daemon.logs import configure
 from daemon.paths import Paths, private_folder
+from daemon.process.logs import configure
 from daemon.settings import Settings, SettingsError, load, new_folder_policy
 from memory.errors import PalimpsestError
 
@@ -78,20 +78,20 @@ class Daemon:
         # made it four times slower.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         gc.disable()  # until it serves: nothing that the imports make is garbage, and looking for it takes 0.1 s
-        from daemon.activity import Activity
-        from daemon.adds import Adds
-        from daemon.api import Services
-        from daemon.embedding import Embedding, first
-        from daemon.enrichment import Enrichment
-        from daemon.estimate import estimate
-        from daemon.ingest import Ingest
-        from daemon.learning import Learning
-        from daemon.models import Models
-        from daemon.nightly import Nightly
-        from daemon.revising import News
-        from daemon.tasks import Tasks
-        from daemon.watch import Watcher
-        from daemon.writer import Writer
+        from daemon.api.app import Services
+        from daemon.api.estimate import estimate
+        from daemon.api.facts import News
+        from daemon.jobs.activity import Activity
+        from daemon.jobs.embedder import Embedding, first
+        from daemon.jobs.enrichment import Enrichment
+        from daemon.jobs.models import Models
+        from daemon.jobs.night import Nightly
+        from daemon.jobs.tasks import Tasks
+        from daemon.jobs.training import Learning
+        from daemon.jobs.writer import Writer
+        from daemon.watch.adds import Adds
+        from daemon.watch.ingest import Ingest
+        from daemon.watch.watcher import Watcher
         from memory import Memory
         from plugins import manager
 
@@ -144,9 +144,9 @@ class Daemon:
 
     async def serve(self) -> None:
         """Answers requests until it is told to stop."""
-        from daemon.api import build
-        from daemon.gate import Gate
-        from daemon.server import Server, listen
+        from daemon.api.app import build
+        from daemon.api.gate import Gate
+        from daemon.process.server import Server, listen
 
         self._loop = asyncio.get_running_loop()
         self._told = asyncio.Event()
@@ -209,7 +209,7 @@ class Daemon:
 
     def stop(self) -> None:
         """Closes the memory. Nobody finds the daemon any more."""
-        from daemon.server import forget_address
+        from daemon.process.server import forget_address
 
         self.services.close()
         self.memory.close()

@@ -12,11 +12,12 @@ from typing import Any
 from fastapi import FastAPI, Response
 from fastapi.responses import StreamingResponse
 
-from daemon import explaining, wire
-from daemon.activity import Channel
+from daemon import wire
+from daemon.api import traces
+from daemon.api.gate import reply
 from daemon.failures import failed
-from daemon.gate import reply
-from daemon.writer import Writer
+from daemon.jobs.activity import Channel
+from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError
 from memory.store import text
@@ -57,7 +58,7 @@ def judged(memory: Memory, id: int, verdict: str) -> wire.Judged:
     memory.feedback(id, verdict)
     after = memory.trace(id).asked
     passages = len({citation.episode_id for citation in before.answer.citations})
-    return wire.Judged(explaining.asked(after), before.asked.verdict, passages)
+    return wire.Judged(traces.asked(after), before.asked.verdict, passages)
 
 
 def rebuilt(memory: Memory, writer: Writer, what: tuple[str, ...], channel: Channel) -> None:

@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-from daemon import files, keeping, wire
-from daemon.files import Found, Ignore
-from daemon.models import Models
+from daemon import wire
+from daemon.api.documents import existing
+from daemon.jobs.models import Models
 from daemon.settings import Settings
+from daemon.watch import files
+from daemon.watch.files import Found, Ignore
 from memory.facts.llm_extract import SCHEMA, SYSTEM
 from memory.ingest.chunk import count_words, episodes_of
 from memory.llm import about_tokens
@@ -28,7 +30,7 @@ def estimate(
     readable: list[Found] = []
     skipped = 0
     own = tuple(own)
-    for path in keeping.existing(request.paths):
+    for path in existing(request.paths):
         ignore = Ignore(path if path.is_dir() else path.parent, settings.watch.ignore, own)
         for found in files.walk(path, ignore):
             if found.stat is not None and found.unread is None:

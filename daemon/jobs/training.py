@@ -1,4 +1,4 @@
-"""Learning from earlier questions: with which model, and the routes that begin it or take it back.
+"""Learning from earlier questions, and with which model.
 
 One at a time, in a thread of its own; questions and reading go on meanwhile. A daemon that stops breaks it off, and
 what was in use stays in use.
@@ -6,28 +6,17 @@ what was in use stays in use.
 
 from __future__ import annotations
 
-import logging
 import threading
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import CancelledError
-from functools import partial
-from typing import Any
-
-from fastapi import FastAPI, Response
-from fastapi.responses import StreamingResponse
+from collections.abc import Callable
 
 from daemon import wire
-from daemon.activity import Channel
-from daemon.failures import ConflictError, failed
-from daemon.gate import reply
-from daemon.models import Models
+from daemon.failures import ConflictError
+from daemon.jobs.models import Models
+from daemon.jobs.writer import Writer
 from daemon.settings import LearningSettings
-from daemon.writer import Writer
 from memory import Memory
 from memory.protocols import LLM
 from memory.ranker.training import Progress, Report, Write
-
-log = logging.getLogger(__name__)
 
 WORDS = {"label": "questions", "train": "training", "measure": "measuring", "done": "done"}
 
@@ -57,7 +46,7 @@ class Learning:
         return ended
 
     def at_night(self, write: Write, cancelled: Callable[[], bool]) -> str:
-        """What a night does (a `daemon.nightly.Learn`); a sentence about what came of it, none if nothing was to do."""
+        """What a night does (a `night.Learn`); a sentence about what came of it, none if nothing was to do."""
         if not self._enabled:
             return ""
         try:
@@ -109,26 +98,6 @@ class Learning:
         return None if model is None or (not model.is_local and self._models.day_is_spent) else model
 
 
-def routes(
-    app: FastAPI,
-    learning: Learning,
-    start: Callable[[Callable[[], None]], Any],
-    work: Callable[[Callable[[], wire.Unlearnt]], Any],
-    stream: Callable[[AsyncIterator[wire.Event]], Response],
-) -> None:
-    """`start` runs what takes a while in a thread of its own, `work` waits for it; `stream` sends events."""
-
-    @app.post("/learn", response_class=StreamingResponse)
-    async def learn(request: wire.LearnRequest) -> Response:
-        channel = Channel()
-        start(partial(_filled, learning, request.dry_run, channel))
-        return stream(channel.events())
-
-    @app.post("/learn/undo", response_model=wire.Unlearnt)
-    async def undo() -> Response:
-        return reply(await work(learning.undo))
-
-
 def learnt(report: Report, dry_run: bool) -> wire.Learnt:
     """The report as clients get it."""
     return wire.Learnt(
@@ -136,17 +105,6 @@ def learnt(report: Report, dry_run: bool) -> wire.Learnt:
         report.measured, report.sigma, report.scorer, report.margin, report.reached, report.shadow, report.promoted,
         report.reason, dry_run, report.seconds, report.head, report.instead,
     )  # fmt: skip
-
-
-def _filled(learning: Learning, dry_run: bool, channel: Channel) -> None:
-    """Goes on if nobody listens any more: half of it helps nobody."""
-    try:
-        channel.put(learning.study(dry_run, channel.put))
-    except (Exception, CancelledError) as error:
-        log.error("learning failed: %s", type(error).__name__)
-        channel.put(failed(error))
-    finally:
-        channel.end()
 
 
 def _progress(progress: Progress) -> wire.Progress:

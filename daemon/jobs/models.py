@@ -17,11 +17,11 @@ from datetime import date
 from functools import partial
 
 from daemon import wire
-from daemon.activity import Channel
 from daemon.failures import ConflictError, failed
+from daemon.jobs.activity import Channel
+from daemon.jobs.writer import Writer
 from daemon.settings import Settings
 from daemon.views import moment
-from daemon.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError, ModelError, ModelUnavailableError, NotFoundError, OverBudgetError
 from memory.llm import ROLES, Grades, LlmRequest, Role, Usage

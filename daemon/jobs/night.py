@@ -21,9 +21,9 @@ from functools import partial
 from typing import Any
 
 from daemon import views, wire
-from daemon.budget import on_battery
+from daemon.jobs.budget import on_battery
+from daemon.jobs.writer import Writer
 from daemon.settings import NightSettings
-from daemon.writer import Writer
 from memory import Memory
 from memory.insight import trend
 from memory.insight.consolidate import Report

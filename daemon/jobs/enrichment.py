@@ -25,12 +25,12 @@ from dataclasses import replace
 from functools import partial
 
 from daemon import wire
-from daemon.budget import Budget
-from daemon.models import Models
-from daemon.reading import DECIDE, EXTRACT, KINDS, Reading, WaitError
+from daemon.jobs.budget import Budget
+from daemon.jobs.extraction import DECIDE, EXTRACT, KINDS, Reading, WaitError
+from daemon.jobs.models import Models
+from daemon.jobs.writer import Writer
 from daemon.settings import EnrichmentSettings
 from daemon.views import now
-from daemon.writer import Writer
 from memory import Memory
 from memory.errors import (
     LocalOnlyError,

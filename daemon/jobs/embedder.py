@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from daemon import wire
+from daemon.jobs.tasks import EMBED, Tally, Task, Tasks
+from daemon.jobs.writer import Writer
 from daemon.settings import EmbedderSettings
-from daemon.tasks import EMBED, Tally, Task, Tasks
 from daemon.views import now
-from daemon.writer import Writer
 from memory import Memory
 from memory.errors import PalimpsestError
 from memory.store import jobs, vectors

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from daemon import wire
 from daemon.failures import failed
-from daemon.files import Ignore, uri_of
-from daemon.ingest import Ingest, Look
+from daemon.jobs.tasks import ADD, Tally, Task, Tasks
+from daemon.jobs.writer import Writer
 from daemon.settings import WatchSettings
-from daemon.tasks import ADD, Tally, Task, Tasks
 from daemon.views import now
-from daemon.writer import Writer
+from daemon.watch.files import Ignore, uri_of
+from daemon.watch.ingest import Ingest, Look
 from memory import Memory
 from memory.nouns import Policy
 from memory.store import folders, jobs, sources

@@ -16,11 +16,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from daemon import files, wire
-from daemon.files import Found, Ignore, uri_of
-from daemon.tasks import Tally
+from daemon import wire
+from daemon.jobs.tasks import Tally
+from daemon.jobs.writer import Writer
 from daemon.views import moment, now
-from daemon.writer import Writer
+from daemon.watch import files
+from daemon.watch.files import Found, Ignore, uri_of
 from memory import Memory
 from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
 from memory.ingest.prepare import Prepared

@@ -12,9 +12,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from daemon.models import Models
+from daemon.jobs.models import Models
+from daemon.jobs.writer import Writer
 from daemon.views import now
-from daemon.writer import Writer
 from memory import Memory
 from memory.errors import MalformedOutputError
 from memory.facts import llm_decide, llm_extract

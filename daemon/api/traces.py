@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from fastapi import FastAPI, Response
 
 from daemon import views, wire
-from daemon.gate import reply
+from daemon.api.gate import reply
 from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import Scope

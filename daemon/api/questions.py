@@ -16,9 +16,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from daemon import views, wire
-from daemon.activity import Channel
 from daemon.failures import failed
-from daemon.writer import Writer
+from daemon.jobs.activity import Channel
+from daemon.jobs.writer import Writer
 from memory.answering.options import ModelChoice
 from memory.errors import ModelCancelledError, NotFoundError
 from memory.nouns import Answer, AskEvent, Citation, Scope, Token

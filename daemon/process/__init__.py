@@ -1,0 +1,1 @@
+"""The process: its start, its lock and log, its socket, its end."""
