@@ -9,6 +9,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 DATA   ?= ../shared/bench
 SETS   ?= hotpotqa musique 2wiki
+JOBS   ?= 2
+TESTS  ?= tests
 
 bin  := $(VENV)/bin
 home := $(CURDIR)/.palimpsest
@@ -53,12 +55,10 @@ demo: $(VENV)/.installed
 	  "When was the fog signal last sounded?"; \
 	do printf '\n$$ pal ask "%s"\n' "$$question"; $(pal) ask "$$question" || exit 1; done
 
-# Those of the daemon mostly wait, so the others run beside them; those of the terminal want the machine for themselves.
+# A file's tests stay in one process: what they share is made once.
 test: $(VENV)/.installed-dev
-	@log=$$(mktemp); $(bin)/python -m pytest tests/cli tests/daemon >"$$log" 2>&1 & waiting=$$!; code=0; \
-	$(bin)/python -m pytest --ignore=tests/cli --ignore=tests/daemon --ignore=tests/tui || code=1; \
-	wait $$waiting || code=1; cat "$$log"; rm -f "$$log"; \
-	$(bin)/python -m pytest tests/tui || code=1; exit $$code
+	@$(bin)/python -m pytest -n $(JOBS) --dist loadfile $(TESTS) || { \
+	  echo "Tests failed: those that begin with FAILED or ERROR above. One alone: make test JOBS=0 TESTS=tests/..." >&2; exit 1; }
 
 lint: $(VENV)/.installed-dev
 	@$(bin)/ruff check .

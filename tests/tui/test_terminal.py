@@ -171,7 +171,7 @@ def test_a_daemon_that_is_killed_is_found_again_and_nothing_typed_is_lost(daemon
         daemon.kill()
         terminal.until("memory not running")
         daemon.start()
-        terminal.until("episodes")
+        terminal.until("passages")
         terminal.send("?\r")
         terminal.until("goat")
         terminal.send("\x11")
