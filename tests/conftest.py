@@ -17,7 +17,7 @@ spawn_cold = starting.spawn
 # The same examples in every run: a change that fails must be at fault itself. To look for new ones, and more of them:
 # HYPOTHESIS_PROFILE=explore make test. No example has a deadline: a busy machine is no fault of what is tested.
 settings.register_profile("same", derandomize=True, deadline=None, max_examples=50)
-settings.register_profile("explore", derandomize=False, deadline=None, max_examples=200)
+settings.register_profile("explore", derandomize=False, deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 # Where the tests are run in the background, Ctrl-C may be switched off, and so it would be in what they start.

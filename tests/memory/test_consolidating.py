@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from memory import Memory, consolidating
@@ -27,6 +26,7 @@ from memory.protocols import Embedder
 from memory.settings import FactSettings, MemorySettings, PersonSettings
 from memory.store import edge_memory, health, queries, relations, traces, vectors
 from memory.store.edge_memory import Slots
+from tests.examples import examples
 
 UNTOLD = MemorySettings(facts=FactSettings(rules=False))
 PLACES = ("Utrecht", "Leipzig", "Riga")
@@ -302,7 +302,7 @@ def served(memory: Memory) -> set[tuple[Any, ...]]:
     }
 
 
-@hypothesis_settings(max_examples=30, deadline=None)
+@examples(1 / 2)
 @given(rows=told_facts)
 def test_nothing_else_changes_and_undo_restores(static: Embedder, rows: list[Any]) -> None:
     with Memory.open(":memory:", embedder=static, settings=UNTOLD) as memory:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Answer, Citation, Document, Scope, Step, Token, Turn
 from memory.protocols import Embedder
+from tests.examples import examples
 
 
 def day(text: str) -> datetime:
@@ -315,7 +316,7 @@ texts = st.lists(words, min_size=1, max_size=12).map(" ".join)
 steps = st.lists(st.tuples(st.sampled_from("abcd"), st.one_of(texts, st.just("retire"))), max_size=12)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(1 / 2, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps)
 def test_the_snapshot_grown_by_writes_is_the_one_loaded(static: Embedder, changes: list[tuple[str, str]]) -> None:
     with Memory.open(":memory:", embedder=static) as memory:

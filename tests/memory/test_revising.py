@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
@@ -21,6 +21,7 @@ from memory.protocols import Embedder
 from memory.store import edge_memory, facts, relations
 from memory.store.connect import Connection
 from memory.store.edge_memory import Slots
+from tests.examples import examples
 from tests.memory.telling import UNTOLD, day, fresh, held, relation, state, tell, written
 
 __all__ = ["fresh"]
@@ -301,7 +302,7 @@ def test_a_successor_begins_with_half_of_what_was_remembered_until_that_is_undon
 PLACES = ("Bonn", "Kyiv", "Lima", "Oslo", "Riga")
 
 
-@settings(max_examples=25, deadline=None)
+@examples(1 / 2)
 @given(st.permutations(range(len(PLACES))), st.randoms(use_true_random=False))
 def test_a_life_in_any_order_is_the_same_life(static: Embedder, order: list[int], random: Random) -> None:
     with Memory.open(":memory:", embedder=static, settings=UNTOLD) as memory:

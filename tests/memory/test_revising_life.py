@@ -7,7 +7,6 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
@@ -18,6 +17,7 @@ from memory.graph.arrays import Graph
 from memory.graph.snapshot import load_graph
 from memory.nouns import Decision
 from memory.protocols import Embedder
+from tests.examples import examples
 
 START = datetime(2022, 1, 1, tzinfo=UTC)
 PLACES = ("Bonn", "Kyiv", "Riga")
@@ -193,6 +193,6 @@ def test_any_life_is_served_as_it_is_stored(static: Embedder) -> None:
         def __init__(self) -> None:
             super().__init__(static, sizes)
 
-    how = settings(max_examples=25, stateful_step_count=15, deadline=None, derandomize=True)
+    how = examples(1 / 2, stateful_step_count=15)
     run_state_machine_as_test(Born, settings=how)
     assert max(sizes) > 1, "some life had several facts that were compared"

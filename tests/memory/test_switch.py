@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from memory import Memory
@@ -21,6 +21,7 @@ from memory.nouns import Document
 from memory.protocols import Embedder
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import vectors
+from tests.examples import examples
 from tests.memory.store.building import HashEmbedder
 
 ON_DISK = MemorySettings(recall=RecallSettings(vectors_in_memory=0))
@@ -282,7 +283,7 @@ moves = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(1, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(moves, max_size=14), st.integers(0, 2))
 def test_whatever_happened_a_switch_makes_it_whole(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]], last: int

@@ -8,13 +8,14 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from memory.nouns import Document
 from plugins.manager import Plugins
 from plugins.readers import Reader, Unreadable, documents, reader_of
 from plugins.readers.contract import MIB
+from tests.examples import examples
 from tests.plugins.conftest import MODIFIED, Read
 
 SUFFIXES = (".md", ".txt", ".org", ".html", ".csv", ".eml", ".ics", ".json", "")
@@ -146,7 +147,7 @@ def test_surrogates_and_nul_never_survive(read: Read) -> None:
         assert text and str(text).encode()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     suffix=st.sampled_from(SUFFIXES),
     content=st.binary(max_size=300)

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.embedders.static import MAX_CHARS, StaticEmbedder
+from tests.examples import examples
 
 TEXTS = [
     "Ana works at Lumen since May.",
@@ -73,7 +74,7 @@ def test_a_very_long_text_counts_up_to_a_limit(embedder: StaticEmbedder) -> None
     np.testing.assert_array_equal(embedder.embed_query(start + "z" * 5_000_000), embedder.embed_query(start))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(1)
 @given(texts=st.lists(st.text(st.characters(exclude_categories=()), max_size=200), max_size=5))
 def test_any_text_gives_a_unit_vector_or_zeros(texts: list[str]) -> None:
     vectors = SHARED.embed_documents(texts)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.answering.budget import ALLOWED, OF_AGENT
@@ -18,6 +18,7 @@ from memory.llm import LlmRequest, Reply, ToolCall, Usage, length
 from memory.nouns import Answer, Effort, Step, Token
 from memory.protocols import LLM
 from memory.settings import AnswerSettings
+from tests.examples import examples
 from tests.fakes import Hangs, Says
 from tests.fakes.answering import places, seeking
 from tests.memory.answering.conftest import Desk, Heard
@@ -221,7 +222,7 @@ SAID = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@examples(1 / 2)
 @given(st.lists(SAID, min_size=1, max_size=5), st.sampled_from(sorted(ALLOWED)))
 def test_no_model_takes_more_than_is_allowed(fleet_of_all: Desk, says: list[str | None], effort: Effort) -> None:
     llm: LLM = _Any(says)

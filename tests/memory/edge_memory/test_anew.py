@@ -6,18 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 from memory.edge_memory import rebuild
 from memory.store import edge_memory, queries
 from memory.store.codec import id_list
 from memory.store.store import Store
+from tests.examples import examples
 from tests.memory.edge_memory.life import Life, moves
 from tests.memory.store.building import DIMENSION
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(1 / 2, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(moves, min_size=4, max_size=12), st.lists(st.one_of(moves, st.tuples(st.just("fold"))), max_size=8))
 def test_what_is_made_aside_is_what_the_traces_make_of_it_whatever_comes_between(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[Any, ...]], between: list[tuple[Any, ...]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from memory.edge_memory import activation, rebuild
@@ -16,6 +16,7 @@ from memory.errors import NotFoundError
 from memory.store import edge_memory, graph, queries, vectors
 from memory.store.queries import Geometry
 from memory.store.store import Store
+from tests.examples import examples
 from tests.memory.edge_memory.life import QUESTIONS, Life, Other, moves
 from tests.memory.store.building import DIMENSION, HashEmbedder
 
@@ -25,7 +26,7 @@ def fired(held: Remembered) -> list[dict[int, float]]:
     return [dict(held.fires(key, 0.1).strength_of) for key in keys if key is not None]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(1 / 2, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(moves, min_size=8, max_size=25))
 def test_traces_make_it_again_bit_by_bit(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[Any, ...]]

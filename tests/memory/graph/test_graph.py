@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.graph.arrays import TITLE_BONUS, EpisodeRow, Graph
+from tests.examples import examples
 
 
 def row(node: int, mentions: dict[int, int], titles: frozenset[int] = frozenset(), source: int = 1) -> EpisodeRow:
@@ -34,7 +35,7 @@ def test_what_nothing_mentions_has_no_weight() -> None:
     assert graph.idf.tolist() == [0.0, 0.0]  # ln(1/1) for the one that is left
 
 
-@settings(max_examples=60, deadline=None)
+@examples(1)
 @given(st.lists(st.lists(st.dictionaries(st.integers(0, 8), st.integers(1, 5), max_size=5), max_size=4), max_size=5))
 def test_written_in_any_portions_it_is_the_same_graph(batches: list[list[dict[int, int]]]) -> None:
     grown = Graph.empty()

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.graph.append_only import LEAST_ROOM, Places, longer, stacked
 from memory.graph.postings import LATE, Postings
+from tests.examples import examples
 
 lists = st.lists(st.integers(0, 99), max_size=40)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(2)
 @given(st.lists(st.tuples(st.integers(0, 20), lists), max_size=12))
 def test_whatever_is_grown_from_whichever_all_stay_as_they_were(steps: list[tuple[int, list[int]]]) -> None:
     arrays, expected = [np.empty(0, np.int32)], [[]]
@@ -52,7 +53,7 @@ def test_only_the_array_that_begins_a_room_goes_on_in_it() -> None:
     assert whole.tolist() == list(range(10))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(2)
 @given(st.lists(st.lists(st.integers(0, 30), max_size=6), min_size=1, max_size=5), st.data())
 def test_places_grown_are_the_places_of_all(batches: list[list[int]], data: st.DataObject) -> None:
     ids = np.array(batches[0], np.int64)
@@ -70,7 +71,7 @@ def test_places_grown_are_the_places_of_all(batches: list[list[int]], data: st.D
     assert all((int(node) in some) == (there[wanted[int(node)]]) for node in ids)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(2)
 @given(st.lists(st.lists(st.integers(0, 9), max_size=5, unique=True), max_size=12), st.integers(0, 12))
 def test_postings_grown_find_what_the_matrix_holds(rows: list[list[int]], first: int) -> None:
     def matrix(some: list[list[int]]) -> sparse.csr_matrix:

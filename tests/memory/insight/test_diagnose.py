@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.cli import main
@@ -29,6 +29,7 @@ from memory.retrieval.traversers import Walk
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import jobs
 from memory.store.traces import Outcome
+from tests.examples import examples
 from tests.memory.retrieval.walking import rng_graph
 
 ONE, TWO, THREE, FOUR, FIVE, DAY = range(1, 7)
@@ -153,7 +154,7 @@ def test_names_that_may_be_one_and_dates_that_are_no_hubs() -> None:
     assert [hub.label for hub in found.hubs] == ["Harbor office", "Bosun"]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(1)
 @given(st.integers(0, 10**6), st.data())
 def test_rates_are_rates_and_the_order_of_traces_does_not_matter(seed: int, data: st.DataObject) -> None:
     graph, _ = rng_graph(seed)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.insight import aliases
 from memory.insight.aliases import WINDOW, alike
+from tests.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,7 @@ def test_two_names(one: str, other: str) -> None:
     assert alike([one, other], 5) == ()
 
 
-@settings(max_examples=50, deadline=None)
+@examples(1)
 @given(st.lists(st.text("abco ", min_size=3, max_size=8), max_size=30), st.integers(0, 100))
 def test_the_order_does_not_matter(spelt: list[str], seed: int) -> None:
     assert alike(random.Random(seed).sample(spelt, len(spelt)), 5) == alike(spelt, 5)

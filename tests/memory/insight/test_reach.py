@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.graph.arrays import EpisodeRow, Graph
 from memory.insight.hop_distance import HOPS, MOST_EDGES, Reach
+from tests.examples import examples
 from tests.memory.retrieval.walking import everything, rng_graph
 
 
@@ -19,7 +20,7 @@ def breadth_first(graph: Graph, seeds: set[int]) -> dict[int, int]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@examples(3)
 @given(st.integers(0, 10**6), st.data())
 def test_as_far_as_a_search_that_looks_at_everything(seed: int, data: st.DataObject) -> None:
     graph, _ = rng_graph(seed)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import InvalidInputError
 from memory.graph.adjacency import EDGE_KINDS, Moment, Walkable
 from memory.graph.arrays import EpisodeRow, Graph, Link, ThesisRow
+from tests.examples import examples
 from tests.memory.retrieval.walking import kinds_of, rng_graph
 
 MAY = EpisodeRow(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 11, 2: 12})
@@ -84,7 +85,7 @@ def test_only_hubs_are_penalised() -> None:
     assert Walkable(graph, graph.alive, hub_penalty=False).penalties([1]).tolist() == [1]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(1)
 @given(st.integers(0, 10**6), st.sampled_from(["ETO", "EO", "TO", "O", "eTO", "tE", ""]), st.data())
 def test_edges_lead_back_and_nothing_forbidden_comes_out(seed: int, enter: str, data: st.DataObject) -> None:
     graph, _ = rng_graph(seed)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.retrieval.chains import STEPS, Statement, Triple, chains, facts
+from tests.examples import examples
 from tests.memory.retrieval.walking import BOOK, EDGES, PUB, A, B, P, W
 
 LABELS = ("works_at", "founded", "located_in", "hq_in", "employs", "knows", "advises", "wrote", "published")
@@ -72,7 +73,7 @@ triple = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@examples(1)
 @given(
     st.lists(triple, max_size=10, unique_by=lambda one: one.fact), st.sets(st.integers(1, 6), max_size=3), st.integers()
 )

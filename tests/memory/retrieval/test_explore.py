@@ -9,7 +9,7 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
@@ -17,6 +17,7 @@ from memory.exploring.explorer import Explorer, Option
 from memory.nouns import Scope
 from memory.protocols import Embedder
 from memory.store import graph as stored
+from tests.examples import examples
 from tests.memory.retrieval.exploring import PAGES, QUESTION, asked, document, fill, remembering, titles
 from tests.memory.retrieval.test_invariants import as_ofs, asked_of, filled, questions
 from tests.memory.retrieval.vaults import Vault, day, sight, vaults
@@ -232,7 +233,7 @@ def halves(draw: st.DrawFn) -> tuple[Vault, Scope]:
     return vault, Scope(sources=tuple(seen))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(1 / 2)
 @given(halves(), questions, as_ofs, st.integers(1, 3), st.data())
 def test_nothing_invisible_is_offered_told_or_taken(
     static: Embedder,

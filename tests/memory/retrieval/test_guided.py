@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
@@ -27,6 +27,7 @@ from plugins.llms.anthropic import AnthropicModel
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Ollama
 from plugins.llms.settings import AnthropicSettings, OllamaSettings
+from tests.examples import examples
 from tests.fakes import ClaudeModel, Fails, FakeAnthropic, FakeOllama, Hangs, OllamaModel, Says
 from tests.fakes.answering import prompt
 from tests.fakes.server import Reply, Sends
@@ -324,7 +325,7 @@ def test_only_long_lines_are_cut(lines: list[str], tokens: int) -> None:
     assert not lengths or not kept or min(lengths) >= max(kept)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(1 / 2)
 @given(
     vaults, questions, as_ofs, scopes, st.sampled_from(PRESETS), st.integers(0, 8), st.integers(1, 3),
     st.lists(st.sampled_from(["1", "2, 3", "5", "9999", "", "DONE", "yes", "no", "non so", "back"]), min_size=1),

@@ -6,13 +6,14 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
 from memory.exploring.heuristic import POOLED, heuristic
 from memory.nouns import Document, Scope
 from memory.protocols import Embedder
+from tests.examples import examples
 from tests.memory.retrieval.looking import found
 from tests.memory.retrieval.vaults import QUESTIONS, Vault, day, fill, scopes, sight, vaults
 
@@ -82,7 +83,7 @@ def test_an_empty_memory_gives_nothing(fresh: Memory) -> None:
     assert (dict(looked.episodes), looked.steps, looked.stopped) == ({}, (), "nothing found")
 
 
-@settings(max_examples=25, deadline=None)
+@examples(1 / 2)
 @given(vaults, st.sampled_from(QUESTIONS), st.none() | st.integers(0, 9).map(day), scopes)
 def test_it_stays_within_what_may_be_seen_and_says_the_same_again(
     static: Embedder, vault: Vault, question: str, as_of: datetime | None, within: Scope | None

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from memory import Memory
@@ -32,6 +32,7 @@ from memory.settings import MemorySettings, RecallSettings
 from memory.store import dates, episodes
 from memory.store import graph as stored
 from memory.text.mentions import norm
+from tests.examples import examples
 from tests.memory.retrieval.vaults import QUESTIONS, STRATEGIES, Vault, day, fill, scopes, sight, vaults
 from tests.memory.store.building import about
 
@@ -68,7 +69,7 @@ def asked_of(question: str, as_of: datetime | None, now: datetime) -> datetime |
     return as_of or (when.until - timedelta(milliseconds=1) if stood else None)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(1 / 2)
 @given(vaults, strategies, questions, as_ofs, scopes)
 def test_what_may_not_be_seen_is_no_hit_no_visit_and_no_citation(
     static: Embedder, vault: Vault, strategy: str, question: str, as_of: datetime | None, within: Scope | None
@@ -101,7 +102,7 @@ def test_what_may_not_be_seen_is_no_hit_no_visit_and_no_citation(
                     assert citation.passage == episode.text
 
 
-@settings(max_examples=30, deadline=None)
+@examples(1 / 2)
 @given(
     vaults, st.sampled_from(["beam", "circles", "paths", "beam+circles+paths"]), questions, as_ofs, scopes, st.data()
 )
@@ -134,7 +135,7 @@ def test_no_path_or_bridge_leads_through_what_may_not_be_seen(
         assert not together.episodes[~mask].any()
 
 
-@settings(max_examples=20, deadline=None)
+@examples(1 / 2)
 @given(vaults, as_ofs)
 def test_facts_are_those_that_hold(static: Embedder, vault: Vault, as_of: datetime | None) -> None:
     with filled(static, vault, "spread") as memory, memory.store.reading() as conn:
@@ -154,7 +155,7 @@ def told(memory: Memory, question: str) -> tuple[dict[object, float], dict[str, 
     return hits, visits, answer.text
 
 
-@settings(max_examples=12, deadline=None, phases=[Phase.generate])
+@examples(1 / 4, phases=[Phase.generate])
 @given(vaults, st.sampled_from(["spread", "beam", "spread+beam+circles"]), st.randoms(use_true_random=False))
 def test_the_order_of_writing_does_not_matter(
     static: Embedder, vault: Vault, strategy: str, shuffled: random.Random
@@ -244,7 +245,7 @@ def test_the_hash_seed_has_no_effect_on_any_stage() -> None:
     assert b"Ana Silva met Bo Chen." in said[0]
 
 
-@settings(max_examples=20, deadline=None)
+@examples(1 / 2)
 @given(vaults, st.sampled_from(["Zebulon Quark", "Ana Quark", "Silvana", "Portorož", "Lumenista"]))
 def test_a_name_that_is_no_object_is_linked_to_none(static: Embedder, vault: Vault, name: str) -> None:
     with filled(static, vault, "spread") as memory, memory.store.reading() as conn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.graph.adjacency import Walkable
@@ -13,6 +13,7 @@ from memory.retrieval.beam import beam
 from memory.retrieval.paths import astar, both_ends, paths
 from memory.retrieval.traversers import Seeds
 from memory.settings import RecallSettings
+from tests.examples import examples
 from tests.memory.retrieval.walking import EDGES, A, P, W, Y, Z, related, rng_graph
 
 
@@ -39,7 +40,7 @@ def test_a_search_that_reaches_its_budget_finds_nothing() -> None:
 pairs = st.lists(st.tuples(st.integers(1, 7), st.integers(1, 7)).filter(lambda pair: pair[0] != pair[1]), min_size=1)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(3)
 @given(pairs, st.integers(1, 4))
 def test_it_finds_exactly_the_shortest_paths(ends: list[tuple[int, int]], longest: int) -> None:
     edges = dict(enumerate([*ends, (1, 2)], 1))

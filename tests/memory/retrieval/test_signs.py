@@ -6,11 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.graph import quantized
 from memory.graph.quantized import Signs
+from tests.examples import examples
 
 NONE = np.empty(0, np.int64)
 
@@ -33,7 +34,7 @@ def test_the_nearest_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.allclose(cosines, matrix[rows] @ query, atol=0.01)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(1)
 @given(st.integers(1, 40), st.sampled_from([3, 64, 70, 256]), st.data())
 def test_few_vectors_are_all_compared_and_only_the_allowed(n: int, d: int, data: st.DataObject) -> None:
     matrix = unit(n, d)
@@ -45,7 +46,7 @@ def test_few_vectors_are_all_compared_and_only_the_allowed(n: int, d: int, data:
     assert np.allclose(cosines, matrix[rows] @ query, atol=0.01)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(1)
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=5), st.permutations(range(5)))
 def test_written_in_any_portions_and_places_they_are_the_same(sizes: list[int], order: list[int]) -> None:
     matrix = unit(sum(sizes), 70)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from memory import Memory
@@ -17,6 +17,7 @@ from memory.nouns import Document, Turn
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import graph as stored
 from memory.store.graph import EdgeRow
+from tests.examples import examples
 from tests.memory.retrieval.walking import everything
 from tests.memory.store.building import HashEmbedder
 
@@ -86,7 +87,7 @@ def taken(memory: Memory, steps: list[tuple[str, object]]) -> Iterator[None]:
         yield
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(1 / 2, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(step, min_size=1, max_size=6))
 def test_grown_by_any_writes_it_is_what_the_file_holds(steps: list[tuple[str, object]]) -> None:
     with Memory.open(":memory:", embedder=HashEmbedder()) as memory:
@@ -100,7 +101,7 @@ def test_grown_by_any_writes_it_is_what_the_file_holds(steps: list[tuple[str, ob
                 assert np.array_equal(old.vectors[old.graph.row_of[node]], fresh.vectors[row])
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(1 / 4, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(step, min_size=1, max_size=4), st.integers(0, 6))
 def test_many_vectors_are_known_by_their_signs(steps: list[tuple[str, object]], limit: int) -> None:
     chosen = MemorySettings(recall=RecallSettings(vectors_in_memory=limit))

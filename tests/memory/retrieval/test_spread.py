@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import InvalidInputError
@@ -12,6 +12,7 @@ from memory.graph.arrays import EpisodeRow, Graph
 from memory.retrieval.pagerank import LEAST, spread
 from memory.retrieval.traversers import Seeds, by_name
 from memory.settings import RecallSettings
+from tests.examples import examples
 
 SETTINGS = RecallSettings()
 
@@ -116,7 +117,7 @@ def everywhere(graph: Graph, seeds: Seeds, allowed: np.ndarray) -> tuple[np.ndar
 mentions = st.dictionaries(st.integers(0, 10), st.integers(1, 4), max_size=6)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(1)
 @given(st.lists(st.tuples(mentions, st.sets(st.integers(0, 10), max_size=2)), min_size=1, max_size=12), st.data())
 def test_mass_is_never_made(episodes: list[tuple[dict[int, int], set[int]]], data: st.DataObject) -> None:
     given_titles = [(m | {t: m.get(t, 1) for t in titles}, titles) for m, titles in episodes]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
@@ -21,6 +21,7 @@ from memory.nouns import Document, Policy, Scope
 from memory.protocols import Embedder
 from memory.store import episodes
 from memory.store.connect import Connection
+from tests.examples import examples
 from tests.memory.retrieval.looking import found, outside, rows, toolbox
 from tests.memory.retrieval.vaults import NAMES, QUESTIONS, Vault, day, fill, sight, vaults
 
@@ -315,7 +316,7 @@ EVERYWHERE: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(1 / 2)
 @given(vaults, st.sampled_from(QUESTIONS), st.none() | st.integers(2, 6).map(day), halves, st.lists(calls, max_size=8))
 def test_nothing_that_may_not_be_seen_comes_out_of_a_tool(
     static: Embedder,
@@ -339,7 +340,7 @@ def test_nothing_that_may_not_be_seen_comes_out_of_a_tool(
         assert not [title for title, id in titles.items() if id not in may.episodes and f'"{title}"' in text]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(1 / 2)
 @given(vaults, st.sampled_from(QUESTIONS), st.frozensets(st.integers(1, 7), max_size=4), st.lists(calls, max_size=8))
 def test_nothing_that_must_stay_here_comes_out_for_a_model_elsewhere(
     static: Embedder, vault: Vault, question: str, opened: frozenset[int], wanted: list[tuple[str, dict[str, Any]]]

@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from memory.errors import NotFoundError
 from memory.store import check, episodes, forget, graph, sources, text, vectors
 from memory.store.store import Store
+from tests.examples import examples
 from tests.memory.store.building import remember
 
 uris = st.sampled_from(["a", "b", "c", "d"])
@@ -128,5 +129,5 @@ class Life(RuleBasedStateMachine):
             ]
 
 
-Life.TestCase.settings = settings(max_examples=20, stateful_step_count=12, deadline=None, derandomize=True)
+Life.TestCase.settings = examples(1 / 2, stateful_step_count=12)
 TestLife = Life.TestCase

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from memory.nouns import Answer, Citation, Trace
@@ -16,6 +16,7 @@ from memory.store import queries, revisions, traces, vectors
 from memory.store.connect import Connection
 from memory.store.queries import Earlier
 from memory.store.store import Store
+from tests.examples import examples
 from tests.memory.store.building import HashEmbedder, remember
 
 TEXTS = ("Ana lives in Oslo.", "Ana met Bo.", "Bo is well.", "Cy met Ana. He likes Bo.")
@@ -29,7 +30,7 @@ asked = st.tuples(
 revised = st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(1000, 5000), st.none() | st.integers(1000, 5000))
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(1, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(asked, min_size=1, max_size=8), st.lists(revised, max_size=3), st.sets(st.integers(0, 3), max_size=1))
 def test_what_answered_earlier_questions_is_read_at_once(
     tmp_path_factory: pytest.TempPathFactory,

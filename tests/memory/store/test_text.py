@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from memory.store import check, episodes, text
 from memory.store.store import Store
+from tests.examples import examples
 from tests.memory.store.building import remember
 
 
@@ -93,7 +94,7 @@ words = st.lists(st.sampled_from(["all", "half", "whole", "tail", "n1", "n2", "z
 
 
 @given(words)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@examples(1, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_in_a_small_memory_nothing_is_saved(store: Store, terms: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if not find(store, "all"):
@@ -108,7 +109,7 @@ def test_in_a_small_memory_nothing_is_saved(store: Store, terms: list[str]) -> N
 
 
 @given(words, st.integers(1, 40))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@examples(1, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_afforded_stays_within_the_budget(store: Store, terms: list[str], budget: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if not find(store, "all"):

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from memory.errors import InvalidInputError, NotFoundError
 from memory.store import check, vectors
 from memory.store.store import Store
+from tests.examples import examples
 from tests.memory.store.building import DIMENSION, HashEmbedder, remember
 
 
@@ -96,7 +97,7 @@ def test_deleted_vectors_are_found_no_more(store: Store, embedder_id: int) -> No
     )
 )
 @example(np.full((1, DIMENSION), 1e-30, np.float32))  # its norm vanishes in single precision
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@examples(4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_only_unit_vectors_and_zeros_pass(store: Store, matrix: np.ndarray) -> None:
     with np.errstate(all="ignore"):
         norms = np.linalg.norm(matrix.astype(np.float64), axis=1)

@@ -18,6 +18,7 @@ from memory.text.mentions import mentions
 from memory.text.sentences import sentences
 from memory.text.unicode import ascii_digits, strip_accents
 from memory.text.words import Term, index_form, words
+from tests.examples import examples
 from tests.memory.store.building import remember
 
 # Letters of each script, and the marks that stand with them.
@@ -83,7 +84,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.mark.parametrize("script", SCRIPTS)
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@examples(1 / 2)
 def test_a_text_is_found_by_any_of_its_own_words(store: Store, script: str, data: st.DataObject) -> None:
     text = data.draw(TEXTS[script])
     with store.writing() as conn:
