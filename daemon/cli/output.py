@@ -18,7 +18,7 @@ from daemon.terminal import display_safe, escape_unsafe
 def print_json(value: Any) -> None:
     """One JSON document on one line of stdout. Events carry their `type`."""
     data = wire.encode(value)
-    if type(value).__name__ in wire.EVENTS:
+    if isinstance(value, wire.Event):
         data = {"type": type(value).__name__, **data}
     click.echo(escape_unsafe(json.dumps(data, ensure_ascii=False)))
 

@@ -42,198 +42,64 @@ Requests without a body:
 
 from __future__ import annotations
 
-from daemon.wire.codec import (
-    decode,
-    encode,
-)
-from daemon.wire.events import (
-    EVENTS,
-    Added,
-    Answered,
-    Chunk,
-    Cited,
-    Embedding,
-    Event,
-    FactChanged,
-    Failed,
-    Graded,
-    Learnt,
-    Notice,
-    Progress,
-    Rebuilt,
-    Skipped,
-    SourceChanged,
-    Stage,
-    Visited,
-    event_line,
-    parse_event,
-)
-from daemon.wire.facts import (
-    FactRevision,
-    FactsReply,
-    HeldValue,
-    HistoryReply,
-    KnownFact,
-    Names,
-    RevisionsReply,
-    Strand,
-)
-from daemon.wire.replies import (
-    AliasSuspect,
-    BackedUp,
-    CheckReply,
-    Consolidated,
-    Conversation,
-    ConversationsReply,
-    Copy,
-    Diagnosis,
-    Done,
-    EmbedderReply,
-    Enrichment,
-    Estimate,
-    FailedJob,
-    FailureClass,
-    Folder,
-    FoldersReply,
-    Forgotten,
-    Found,
-    Hello,
-    Hub,
-    Message,
-    MessagesReply,
-    ModelRole,
-    ModelRow,
-    ModelsReply,
-    Night,
-    Passage,
-    Period,
-    RecallReply,
-    Remembered,
-    Retried,
-    SourceRow,
-    SourcesReply,
-    Status,
-    Unlearnt,
-)
-from daemon.wire.requests import (
-    AddRequest,
-    AskRequest,
-    BackupRequest,
-    ConversationRequest,
-    EmbedderRequest,
-    EnrichmentRequest,
-    EstimateRequest,
-    FeedbackRequest,
-    FolderRequest,
-    ForgetRequest,
-    LearnRequest,
-    NamesRequest,
-    ProbeRequest,
-    RebuildRequest,
-    RecallRequest,
-    RememberRequest,
-    RetryRequest,
-    RoleRequest,
-    VerdictRequest,
-    Within,
-)
-from daemon.wire.traces import Asked, Judged, LostPassage, Trace, TracesReply, UsedSource, WhyNotReply, WhyReply
+import importlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from daemon.wire.codec import Event as Event
+from daemon.wire.codec import decode as decode
+from daemon.wire.codec import encode as encode
+from daemon.wire.codec import event_line as event_line
+
+if TYPE_CHECKING:
+    from daemon.wire.chats import *
+    from daemon.wire.diagnosis import *
+    from daemon.wire.documents import *
+    from daemon.wire.enrichment import *
+    from daemon.wire.facts import *
+    from daemon.wire.models import *
+    from daemon.wire.process import *
+    from daemon.wire.questions import *
+    from daemon.wire.status import *
+    from daemon.wire.traces import *
+    from daemon.wire.training import *
 
 PROTOCOL = 1  # raised when a client of the version before could misread what it gets
 
-__all__ = [
-    "EVENTS",
-    "PROTOCOL",
-    "AddRequest",
-    "Added",
-    "AliasSuspect",
-    "Answered",
-    "AskRequest",
-    "Asked",
-    "BackedUp",
-    "BackupRequest",
-    "CheckReply",
-    "Chunk",
-    "Cited",
-    "Consolidated",
-    "Conversation",
-    "ConversationRequest",
-    "ConversationsReply",
-    "Copy",
-    "Diagnosis",
-    "Done",
-    "EmbedderReply",
-    "EmbedderRequest",
-    "Embedding",
-    "Enrichment",
-    "EnrichmentRequest",
-    "Estimate",
-    "EstimateRequest",
-    "Event",
-    "FactChanged",
-    "FactRevision",
-    "FactsReply",
-    "Failed",
-    "FailedJob",
-    "FailureClass",
-    "FeedbackRequest",
-    "Folder",
-    "FolderRequest",
-    "FoldersReply",
-    "ForgetRequest",
-    "Forgotten",
-    "Found",
-    "Graded",
-    "HeldValue",
-    "Hello",
-    "HistoryReply",
-    "Hub",
-    "Judged",
-    "KnownFact",
-    "LearnRequest",
-    "Learnt",
-    "LostPassage",
-    "Message",
-    "MessagesReply",
-    "ModelRole",
-    "ModelRow",
-    "ModelsReply",
-    "Names",
-    "NamesRequest",
-    "Night",
-    "Notice",
-    "Passage",
-    "Period",
-    "ProbeRequest",
-    "Progress",
-    "RebuildRequest",
-    "Rebuilt",
-    "RecallReply",
-    "RecallRequest",
-    "RememberRequest",
-    "Remembered",
-    "Retried",
-    "RetryRequest",
-    "RevisionsReply",
-    "RoleRequest",
-    "Skipped",
-    "SourceChanged",
-    "SourceRow",
-    "SourcesReply",
-    "Stage",
-    "Status",
-    "Strand",
-    "Trace",
-    "TracesReply",
-    "Unlearnt",
-    "UsedSource",
-    "VerdictRequest",
-    "Visited",
-    "WhyNotReply",
-    "WhyReply",
-    "Within",
-    "decode",
-    "encode",
-    "event_line",
-    "parse_event",
-]
+# module -> its types. A module is imported when one of its types is first asked for: each dataclass takes half a
+# millisecond to make, and a command needs few of them.
+MODULES = {
+    "process": "Hello Done Failed",
+    "questions": "Within AskRequest RecallRequest Stage Visited Chunk Cited Answered Passage Found RecallReply",
+    "traces": "Asked Judged TracesReply Trace UsedSource WhyReply LostPassage WhyNotReply FeedbackRequest "
+    "RebuildRequest Rebuilt",
+    "facts": "KnownFact FactsReply FactRevision Names RevisionsReply HeldValue Strand HistoryReply FactChanged "
+    "VerdictRequest NamesRequest",
+    "documents": "RememberRequest Remembered AddRequest Added Progress Skipped SourceChanged SourceRow SourcesReply "
+    "FolderRequest Folder FoldersReply ForgetRequest Copy Forgotten EstimateRequest Estimate",
+    "models": "ModelRow ModelRole ModelsReply RoleRequest ProbeRequest Graded EmbedderReply EmbedderRequest Embedding",
+    "enrichment": "FailedJob Enrichment EnrichmentRequest RetryRequest Retried",
+    "training": "LearnRequest Learnt Unlearnt",
+    "chats": "Conversation ConversationsReply Message MessagesReply ConversationRequest",
+    "status": "Night Status Notice Consolidated BackupRequest BackedUp CheckReply",
+    "diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis",
+}
+_HOME = {name: module for module, names in MODULES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(f"daemon.wire.{_HOME[name]}"), name)
+    return value
+
+
+def parse_event(line: bytes | str) -> Event:
+    """A line of a stream -> its event. Raises ValueError if it is none."""
+    data = json.loads(line)
+    name = data.pop("type", None) if isinstance(data, dict) else None
+    kind = __getattr__(name) if isinstance(name, str) and name in _HOME else None
+    if kind is None or not issubclass(kind, Event):
+        raise ValueError(f"no event of this protocol: {name!r}")
+    event: Event = decode(kind, data)
+    return event

@@ -1,7 +1,8 @@
-"""Dataclasses to JSON and back."""
+"""Dataclasses to JSON and back, events to lines of a stream."""
 
 from __future__ import annotations
 
+import json
 import types
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -9,6 +10,12 @@ from functools import cache
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
+
+
+class Event:
+    """What comes in a stream. On the wire it carries its class name in `"type"`."""
+
+    __slots__ = ()
 
 
 def encode(value: Any) -> Any:
@@ -48,3 +55,8 @@ def _decoded(kind: Any, value: Any) -> Any:
     if origin is tuple:
         return tuple(_decoded(get_args(kind)[0], item) for item in value)
     return decode(cast(Any, kind), value) if is_dataclass(kind) else value
+
+
+def event_line(event: Event) -> bytes:
+    """An event -> its line in a stream, with the line feed. ASCII: a broken file name cannot break the stream."""
+    return json.dumps({"type": type(event).__name__, **encode(event)}).encode("ascii") + b"\n"

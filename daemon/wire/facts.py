@@ -1,8 +1,10 @@
-"""Facts in time, as clients see them."""
+"""Facts, how they changed, and what a person says of that."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from daemon.wire.codec import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +100,27 @@ class HistoryReply:
 
     about: str
     strands: tuple[Strand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FactChanged(Event):
+    """A fact was replaced, or somebody settled or undid that."""
+
+    revision: FactRevision
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRequest:
+    """POST /revisions/{id} -> FactRevision. `verdict`: keep (the new fact stands) | both (both hold) | old (the old one
+    stands, the new one was never true) | undo (everything is as before the revision)."""
+
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamesRequest:
+    """POST /names -> Names. Whether two names mean the same object (`same`) or two."""
+
+    one: str
+    other: str
+    same: bool

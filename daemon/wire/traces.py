@@ -1,13 +1,12 @@
-"""What a question did, and what can be said of its answer by that."""
+"""Questions that were asked, looked into: what led to an answer, what it rests on, what a person says of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from daemon.wire.events import Cited, Stage, Visited
+from daemon.wire.codec import Event
 from daemon.wire.facts import KnownFact
-from daemon.wire.replies import Passage
-from daemon.wire.requests import Within
+from daemon.wire.questions import Cited, Passage, Stage, Visited, Within
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +127,28 @@ class WhyNotReply:
     words: str
     lost: tuple[LostPassage, ...] = ()
     missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackRequest:
+    """POST /traces/{id}/feedback -> Judged. `verdict`: good | bad | none (which takes either back)."""
+
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildRequest:
+    """POST /rebuild -> rebuild stream. `what`: "memory", what edges remember of questions, from the traces; "text", the
+    full text, from the passages."""
+
+    what: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt(Event):
+    """The end of a rebuild: of `what`, how many `edges` remember something now, and how many `passages` are in the full
+    text; 0 for what was not asked for."""
+
+    what: tuple[str, ...]
+    edges: int = 0
+    passages: int = 0

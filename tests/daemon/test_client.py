@@ -43,6 +43,14 @@ def test_the_client_imports_nothing_heavy() -> None:
     assert not {name for name in modules - settings if name.startswith(("plugins", "tui"))}
 
 
+def test_a_message_is_made_when_it_is_first_asked_for() -> None:
+    """Each takes half a millisecond to make, and there are about ninety."""
+    modules = imported_by("from daemon import wire; wire.RecallRequest, wire.RecallReply, wire.Hello")
+    assert {name for name in modules if name.startswith("daemon.wire.")} == {
+        f"daemon.wire.{name}" for name in ("codec", "process", "questions")
+    }
+
+
 def test_the_client_imports_little() -> None:
     """What its import costs is measured in benchmarks/; how much it brings along can be counted."""
     assert len(imported_by("import daemon.client") - imported_by("pass")) < 80

@@ -1,0 +1,54 @@
+"""Chat sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from daemon.wire.questions import Cited
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A chat session. GET /conversations lists the newest first."""
+
+    id: int
+    title: str
+    created: str
+    updated: str
+    messages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationsReply:
+    conversations: tuple[Conversation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a chat session. `state`: complete | partial (the stream broke off); `verdict`: good | bad, what the
+    person said of the answer."""
+
+    id: int
+    role: str  # "user" | "memory"
+    text: str
+    at: str
+    state: str = "complete"
+    citations: tuple[Cited, ...] = ()
+    no_answer: bool = False
+    trace_id: int | None = None
+    verdict: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesReply:
+    """GET /conversations/{id}"""
+
+    conversation: Conversation
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRequest:
+    """POST /conversations -> Conversation; PUT /conversations/{id} renames it."""
+
+    title: str = ""

@@ -1,0 +1,55 @@
+"""What models do in the background."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FailedJob:
+    """Reading or deciding that was given up. `label` is the passage it is about, `reason` a sentence."""
+
+    id: int
+    kind: str  # "extract" | "decide"
+    label: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Enrichment:
+    """How far models are with reading. `state`: off | no_model | idle | reading | waiting, with a sentence in `detail`.
+
+    `read` of `total` episodes were read by a model, `jobs` wait or run; `tokens` and `minutes` were spent today.
+    """
+
+    state: str
+    detail: str = ""
+    model: str = ""
+    read: int = 0
+    total: int = 0
+    jobs: int = 0
+    failed: tuple[FailedJob, ...] = ()
+    failed_total: int = 0
+    tokens: int = 0
+    minutes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class EnrichmentRequest:
+    """POST /enrichment -> Enrichment. Whether models read what was added, until the daemon ends."""
+
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRequest:
+    """POST /enrichment/retry -> Retried. The failed job of that id is done again; without one, all of them."""
+
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """`jobs` are done again."""
+
+    jobs: int

@@ -1,0 +1,107 @@
+"""Language models and embedders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from daemon.wire.codec import Event
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """A language model that can be reached. `outdated`: the grades are of an earlier model of that name.
+
+    `tokens` were read and written today, `roles` is what it is used for now.
+    """
+
+    name: str
+    is_local: bool
+    context: int = 0
+    bytes: int = 0
+    loaded: bool = False
+    tokens: int = 0
+    roles: tuple[str, ...] = ()
+    outdated: bool = False
+    grades: Graded | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRole:
+    """What models are wanted for something, and the one that does it now; "" if none of them can."""
+
+    role: str
+    names: tuple[str, ...]
+    used: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsReply:
+    """The models that can be reached now. `problems` says why others cannot, `hints` how there could be more."""
+
+    models: tuple[ModelRow, ...]
+    roles: tuple[ModelRole, ...]
+    problems: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRequest:
+    """POST /models/use -> ModelsReply. `names` in the order of preference; without any, no model does that."""
+
+    role: str  # "extract" | "answer" | "agent"
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRequest:
+    """POST /models/probe -> probe stream. Closing the stream ends the probe."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Graded(Event):
+    """The end of a probe. The first four grades are shares in [0, 1]; `context` is in tokens; `good_for` are roles."""
+
+    name: str
+    at: str
+    schema: float
+    tools: float
+    cite: float
+    refuse: float
+    tokens_per_s: float
+    first_s: float
+    context: int
+    good_for: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderReply:
+    """The embedder that is wanted, and the identity of the one that questions use. While `building`, `done` of `total`
+    episodes have a vector of the one that is wanted; `problem` says why that could not be done."""
+
+    name: str
+    used: str
+    building: bool = False
+    done: int = 0
+    total: int = 0
+    problem: str = ""
+    known: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderRequest:
+    """POST /embedder -> EmbedderReply, as soon as its model is loaded; the rest is done in the background."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding(Event):
+    """`done` of `total` episodes have a vector of the embedder that will answer from now on."""
+
+    done: int
+    total: int
+    embedder: str

@@ -1,0 +1,35 @@
+"""The process itself: who answers, that something is done, what went wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from daemon.wire.codec import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """GET /hello: what a client asks first, and the only reply that never changes between protocols."""
+
+    version: str
+    protocol: int
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """It was done; there is nothing more to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Event):
+    """A request that could not be answered; also the body of every HTTP error reply.
+
+    `code` is stable, `remedy` says what to do. Codes: bad_input (422), too_large (413), not_found (404),
+    conflict (409), not_available (501), forbidden (403), busy and stopping (503), store (500: the memory file),
+    internal (500).
+    """
+
+    code: str
+    message: str
+    remedy: str = ""

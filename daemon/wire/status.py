@@ -1,0 +1,96 @@
+"""How the memory is, and what keeps it well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from daemon.wire.codec import Event
+from daemon.wire.diagnosis import AliasSuspect
+from daemon.wire.documents import Folder, Skipped
+from daemon.wire.enrichment import Enrichment
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """What is done once a day while nobody asks. `state`: off | idle | battery | working | failed; `hour` is when. `at`
+    is when it was done last, None if never, `seconds` how long that took, and the rest what came of it: counts as in
+    Consolidated, and in `learnt` a sentence about what was learnt."""
+
+    state: str
+    hour: int
+    at: str | None = None
+    seconds: float = 0.0
+    joined: int = 0
+    stale: int = 0
+    questions: int = 0
+    episodes: int = 0
+    suspects: int = 0
+    learnt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """GET /status. `queue` counts documents that wait to be read, `busy` says what is done now."""
+
+    version: str
+    protocol: int
+    pid: int
+    uptime_s: float
+    path: str
+    embedder: str
+    sources: int
+    episodes: int
+    theses: int
+    objects: int
+    edges: int
+    bytes: int
+    queue: int
+    busy: str
+    folders: tuple[Folder, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    skipped_total: int = 0
+    model: str | None = None
+    enrichment: Enrichment | None = None
+    review: int = 0  # revisions that nobody has looked at
+    night: Night | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice(Event):
+    """Something a person should know. `level`: info | warning | error."""
+
+    level: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidated:
+    """The memory is in order. `joined` facts were told twice and are one now, `stale` rows of edge memory are gone,
+    `questions` and `episodes` have the vector that they lacked; `suspects` are names that may be one."""
+
+    joined: int
+    stale: int
+    questions: int
+    episodes: int
+    recentred: bool
+    suspects: tuple[AliasSuspect, ...] = ()
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BackupRequest:
+    """POST /backup -> BackedUp. `to` is an absolute path that does not exist yet; None means the backup folder."""
+
+    to: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BackedUp:
+    path: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReply:
+    problems: tuple[str, ...]
+    checked: tuple[str, ...]

@@ -1,0 +1,50 @@
+"""Training the ranker on earlier questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from daemon.wire.codec import Event
+
+
+@dataclass(frozen=True, slots=True)
+class LearnRequest:
+    """POST /learn -> learning's stream. With `dry_run` nothing is written."""
+
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt(Event):
+    """The end of learning from earlier questions: how many there were, with so many labels; of so many a model was
+    asked, and why of no more. `trained` on some, `measured` on the newest: `before` and `after` are the percent of what
+    they needed that is found, `margin` half the 95 % interval of the difference; `near`: what could be found at all;
+    `shadow`: what an earlier scorer that is not used finds in the questions since it was made. `promoted`: it is used
+    from now on, with `dry_run` it would be. `scorer` is what learnt, compact or full; `instead`: why not the other one
+    that was wanted."""
+
+    questions: int
+    labels: int
+    calls: int
+    calls_ended: str
+    trained: int
+    measured: int
+    before: float | None
+    after: float | None
+    margin: float | None
+    near: float | None
+    shadow: float | None
+    promoted: bool
+    reason: str
+    dry_run: bool = False
+    seconds: float = 0.0
+    scorer: str = "compact"
+    instead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unlearnt:
+    """Whether something that was learnt at night was taken back, and whether what was used before it is used again."""
+
+    undone: bool
+    earlier: bool
