@@ -11,8 +11,8 @@ from typing import Literal
 
 from benchmarks.problems import Problem
 from memory.answering import compose
-from memory.answering.compose import Written
-from memory.answering.context import PASSAGE_CHARS, Piece, fitted
+from memory.answering.compose import GroundedText
+from memory.answering.context import MAX_PASSAGE_CHARS, EvidencePiece, fit_context
 from memory.llm import about_tokens
 from memory.nouns import Episode
 from memory.protocols import LLM
@@ -43,23 +43,23 @@ class Baseline:
         ranked = sorted((one for one in episodes if worth[one.id]), key=lambda one: (-worth[one.id], one.id))
         return ranked[:DEPTH]
 
-    def composed(self, model: LLM, problem: Problem, found: Sequence[Episode], now: datetime) -> Written:
+    def composed(self, model: LLM, problem: Problem, found: Sequence[Episode], now: datetime) -> GroundedText:
         """What the model writes from that, checked as every answer is; nothing of it counts that is not proved."""
         room = model.context_tokens - about_tokens(compose.SYSTEM) - ROOM - 2 * self.settings.answer_tokens
         tokens = room if self.name == "whole" else min(room, self.settings.context_tokens)
-        pieces = [Piece("passage", one.text[:PASSAGE_CHARS], one, 0, one.text, False) for one in found]
-        context = fitted(pieces, tokens)
+        pieces = [EvidencePiece("passage", one.text[:MAX_PASSAGE_CHARS], one, 0, one.text, False) for one in found]
+        context = fit_context(pieces, tokens)
         if not context.pieces:
-            return Written(no_answer=True)
-        request = compose.request(
+            return GroundedText(no_answer=True)
+        request = compose.build_request(
             problem.text, context, now=now, as_of=problem.as_of, max_tokens=self.settings.answer_tokens
         )
-        stream = compose.written(model, request, context, problem.text)
+        stream = compose.write_grounded(model, request, context, problem.text)
         while True:
             try:
                 next(stream)
             except StopIteration as ended:
-                said: Written = ended.value
+                said: GroundedText = ended.value
                 return said
 
 

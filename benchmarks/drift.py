@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks import command, metrics, replaying
 from benchmarks.problems import Library, Problem
 from memory import Memory
-from memory.answering.escalation import Outcome
+from memory.answering.escalation import AskOutcome
 from memory.llm import NOTHING
 from memory.nouns import Answer, Citation, Episode, Scope
 from memory.retrieval.pipeline import Found
@@ -96,7 +96,7 @@ def _ask(memory: Memory, draw: random.Random, episode: Episode, error: float) ->
     question = made_of(episode.text, draw)
     found = memory._find(question, memory.settings.answer.episodes, None, within, None)
     said = _answered(found, episode, error, draw)
-    outcome = Outcome(said, (), found, "R2", 0, NOTHING)
+    outcome = AskOutcome(said, (), found, "R2", 0, NOTHING)
     memory._keep(found.recall.trace, said, Plan(within=within), outcome, None)
     memory._settle()
 

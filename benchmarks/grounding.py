@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks import command, data, metrics
 from benchmarks.judge import contains
-from memory.answering.grounding import Proof, check
+from memory.answering.grounding import Proof, check_claim
 
 PERSONA = "questions.jsonl"
 WORDS = 240  # of a passage
@@ -91,14 +91,14 @@ def judged(found: Sequence[Case], seed: int = 1) -> dict[str, Any]:
         proofs = {1: Proof(case.evidence)}
         for form, claim in _claims(case):
             began = time.perf_counter()
-            problem = check(claim.format(answer=case.answer), proofs, case.question)
+            problem = check_claim(claim.format(answer=case.answer), proofs, case.question)
             took += time.perf_counter() - began
             right.setdefault(form, []).append(float(problem is not None))
             if problem is not None:
                 refused.append(f"{case.question} | {claim.format(answer=case.answer)} | {problem.told()}")
             if others:
                 said = claim.format(answer=rng.choice(others))
-                caught = check(said, proofs, case.question) is not None
+                caught = check_claim(said, proofs, case.question) is not None
                 wrong.setdefault(form, []).append(float(caught))
                 if not caught:
                     missed.append(f"{case.question} | {said}")

@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks import command, drift, metrics, replaying, scale
 from memory import Memory
-from memory.answering.escalation import Outcome
+from memory.answering.escalation import AskOutcome
 from memory.edge_memory import rebuild
 from memory.edge_memory.credit import Used, credit
 from memory.edge_memory.reinforce import learn
@@ -223,7 +223,7 @@ def _learnt(memory: Memory, past: Past) -> dict[str, Any]:
         said = Answer(ANSWER, (_cited(episode if episode in hits else hits[0]),), model="years")
         taken: dict[str, float] = {}
         with _timed(taken, "keep"):
-            memory._keep(found.recall.trace, said, PLAIN, Outcome(said, (), found, "R2", 0, NOTHING), None)
+            memory._keep(found.recall.trace, said, PLAIN, AskOutcome(said, (), found, "R2", 0, NOTHING), None)
         with _timed(taken, "settle"):
             memory._settle()
         keep.append(taken["keep"])

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
-from memory.answering.escalation import Again, answer
-from memory.answering.followup import BEFORE, followed
-from memory.answering.options import ModelChoice, Wish
+from memory.answering.escalation import RecallAgain, answer_question
+from memory.answering.options import MAX_EARLIER_QUESTIONS, AskOptions, ModelChoice, resolve_followup
 from memory.nouns import Answer, AskEvent, Effort, Recall, Scope
 from memory.protocols import ChooseLLM, Embedder
 from memory.remembering import Remembering
@@ -82,12 +81,14 @@ class Asking(Remembering):
         scope.checked(as_of, within, now)
         before = self._before(conversation)
         models = ModelChoice(llm or self._choose, driver or self._drive)
-        return self._answer(question, within, models, Wish(now, as_of, before, cancelled, effort=effort, replay=replay))
+        return self._answer(
+            question, within, models, AskOptions(now, as_of, before, cancelled, effort=effort, replay=replay)
+        )
 
     def _answer(
-        self, question: str, within: Scope | None, models: ModelChoice, wish: Wish, parent: int | None = None
+        self, question: str, within: Scope | None, models: ModelChoice, wish: AskOptions, parent: int | None = None
     ) -> Iterator[AskEvent]:
-        searched = followed(question, wish.before)
+        searched = resolve_followup(question, wish.before)
         if searched != question:
             wish = replace(wish, question=replace_surrogates(question))
         split = () if wish.question else parts(searched)
@@ -101,7 +102,7 @@ class Asking(Remembering):
         plan = Plan(wish.as_of, within, wish.now, wish.effort, follows, newest)
         wish = replace(wish, plan=plan)
         again = self._sketching(searched, within, wish)
-        outcome = yield from answer(
+        outcome = yield from answer_question(
             self.store.reading, found, embedder, self.settings.answer, models, wish, of_parts, again
         )
         trace, said = outcome.found.recall.trace.extended(*outcome.steps), outcome.answer
@@ -113,7 +114,7 @@ class Asking(Remembering):
         yield said.traced(trace_id)
         self._settle()
 
-    def _sketching(self, question: str, within: Scope | None, wish: Wish) -> Again | None:
+    def _sketching(self, question: str, within: Scope | None, wish: AskOptions) -> RecallAgain | None:
         """Finds what was found for a question once more, led by what a model sketched; None where nothing is led so."""
         if TRAVERSER not in self.settings.recall.strategy.split("+"):
             return None
@@ -132,7 +133,7 @@ class Asking(Remembering):
         if conversation is None:
             return ()
         with self.store.reading() as conn:
-            asked = conversations.asked(conn, conversation, BEFORE)
+            asked = conversations.asked(conn, conversation, MAX_EARLIER_QUESTIONS)
         return tuple(asked)
 
     def _find(

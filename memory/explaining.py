@@ -6,18 +6,18 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
-from memory.answering.budget import ALLOWED
-from memory.answering.extractive import extract
-from memory.answering.options import ModelChoice, Wish
+from memory.answering.budget import ALLOWANCES
+from memory.answering.extractive import extract_answer
+from memory.answering.options import AskOptions, ModelChoice
 from memory.asking import Asking
-from memory.insight.whynot import whynot
+from memory.insight.whynot import explain_absence
 from memory.nouns import AskEvent, Citation, Fact, Visit
 from memory.protocols import ChooseLLM
 from memory.store import facts, traces
 from memory.store.connect import Connection
 from memory.trace import Asked, Plan, Traced, Used, Why, WhyNot
 
-NEAREST = 3  # passages that `whynot` tells of
+NEAREST = 3  # passages that `explain_absence` tells of
 
 
 class Explaining(Asking):
@@ -46,7 +46,7 @@ class Explaining(Asking):
         same effort. The events are those of `ask`; the new trace knows this one as its parent. NotFoundError, before
         the first event."""
         asked, plan = (one := self.trace(id)).asked, one.plan
-        wish = Wish(None, plan.as_of, (), cancelled, asked.question if plan.searched else "", plan.effort)
+        wish = AskOptions(None, plan.as_of, (), cancelled, asked.question if plan.searched else "", plan.effort)
         models = ModelChoice(llm or self._choose, driver or self._drive)
         return self._answer(plan.searched or asked.question, plan.within, models, wish, parent=id)
 
@@ -74,7 +74,7 @@ class Explaining(Asking):
             tuple(dict.fromkeys(detail["reason"] for detail in details if detail.get("reason"))),
             tuple(dict.fromkeys(gap for detail in details for gap in detail.get("gaps", ()))),
             len(scores),
-            ALLOWED[traced.plan.effort],
+            ALLOWANCES[traced.plan.effort],
         )
 
     def whynot(self, id: int, words: str, most: int = NEAREST) -> WhyNot:
@@ -95,8 +95,8 @@ class Explaining(Asking):
         with self.store.reading() as conn:
             gathered = [visit.node_id for visit in traced.trace.visits if visit.stage == "collected"]
             found = found.collecting(conn, gathered)
-            said = extract(conn, found, self._quick or self._serving.embedder, self.settings.answer)
-            return whynot(conn, found, said, traced, words, most)
+            said = extract_answer(conn, found, self._quick or self._serving.embedder, self.settings.answer)
+            return explain_absence(conn, found, said, traced, words, most)
 
 
 def _scores(visits: Sequence[Visit]) -> dict[int, float]:

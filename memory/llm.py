@@ -100,6 +100,19 @@ NOTHING = Usage()
 
 
 @dataclass(frozen=True, slots=True)
+class Allowance:
+    """Calls of models, tokens that they read and write, and seconds from the first call on."""
+
+    calls: int
+    tokens: int
+    seconds: float
+
+    def plus(self, other: Allowance) -> Allowance:
+        """The sum of both."""
+        return Allowance(self.calls + other.calls, self.tokens + other.tokens, self.seconds + other.seconds)
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """All of an answer. `stop` is "length" where it was cut at `max_tokens`.
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from memory.answering.escalation import Outcome
+from memory.answering.escalation import AskOutcome
 from memory.edge_memory import activation, rebuild
 from memory.edge_memory.activation import Remembered
 from memory.edge_memory.feedback import lesson
@@ -70,7 +70,7 @@ class Remembering:
 
     # ----------------------------------------------------------------------------------------------
 
-    def _keep(self, trace: Trace, said: Answer, plan: Plan, outcome: Outcome, parent: int | None) -> int | None:
+    def _keep(self, trace: Trace, said: Answer, plan: Plan, outcome: AskOutcome, parent: int | None) -> int | None:
         """Keeps the trace of a question and learns from it; its id. None if something that it shows has been forgotten
         meanwhile, while a model wrote or a person read: then nothing is kept."""
         found = outcome.found

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
-from memory.answering.budget import Allowance
+from memory.llm import Allowance
 from memory.nouns import Answer, Citation, Effort, Episode, Fact, Scope, Trace
 
 Opinion = Literal["good", "bad"]

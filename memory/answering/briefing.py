@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC
 
-from memory.answering.candidates import Line, stems
+from memory.answering.candidates import AnswerCandidate, stems
 from memory.answering.supersession import holds_at
 from memory.facts.predicates import canonical
 from memory.facts.values import same_value
@@ -25,14 +25,18 @@ from memory.text.mentions import norm
 from memory.text.relation_sentences import statement
 from memory.time.timestamps import from_ms, to_ms
 
-LINES, FACTS = 10, 6  # shown at most
-LONGER = 50  # longer names that are looked at, the shortest
-NEAR = 200  # facts of the object that are looked at, the newest
-OF_ONE_KIND = 2  # facts with one predicate
-PER_EPISODE, PER_OWN, OWN = 1, 4, 6  # sentences of one passage; of one about nothing else, and of all these
-ALIKE = 0.6  # share of its words that a sentence may have in common with one line that is shown
-BEFORE = 2  # older values that are shown with a fact
-SHORT, SHORT_OWN = 3, 2  # words that a sentence has at least; one of a note about it
+MAX_BRIEFING_LINES, MAX_BRIEFING_FACTS = 10, 6  # shown at most
+MAX_LONGER_NAMES = 50  # longer names that are looked at, the shortest
+MAX_FACTS_OF_OBJECT = 200  # facts of the object that are looked at, the newest
+MAX_PER_PREDICATE = 2  # facts with one predicate
+MAX_PER_EPISODE, MAX_PER_OWN_NOTE, MAX_OWN_SENTENCES = (
+    1,
+    4,
+    6,
+)  # sentences of one passage; of one about nothing else, and of all these
+DUPLICATE_OVERLAP = 0.6  # share of its words that a sentence may have in common with one line that is shown
+MAX_EARLIER_VALUES = 2  # older values that are shown with a fact
+LEAST_WORDS, LEAST_WORDS_OWN = 3, 2  # words that a sentence has at least; one of a note about it
 
 # A line that only files a note, or greets.
 _FILING = re.compile(
@@ -59,7 +63,7 @@ def objects_of(conn: Connection, found: Found, subject: str) -> list[int]:
     named = graph.all_by_norm(conn, key) or [id for id, name in found.seeds.items() if norm(name) == key]
     if not key:
         return named
-    longer = {norm(name) for name in graph.beginning_with(conn, f"{key} ", LONGER)}
+    longer = {norm(name) for name in graph.beginning_with(conn, f"{key} ", MAX_LONGER_NAMES)}
     if len(longer) != 1 or relations.touching(conn, named, 1):
         longer = {name for name in longer if _has_note(found, graph.all_by_norm(conn, name))}
     return named + (graph.all_by_norm(conn, longer.pop()) if len(longer) == 1 else [])
@@ -74,7 +78,9 @@ def _has_note(found: Found, objects: Sequence[int]) -> bool:
 _SELF = frozenset(("i", "me", "my", "myself", "mich", "mir", "ich"))
 
 
-def briefing(conn: Connection, found: Found, subject: str, lines: Sequence[Line]) -> list[Line]:
+def write_briefing(
+    conn: Connection, found: Found, subject: str, lines: Sequence[AnswerCandidate]
+) -> list[AnswerCandidate]:
     """What is known of `subject`, at most LINES lines; none if nothing is. `lines` are those of the recalled episodes,
     the best first. `conn` must see what the recall saw."""
     objects = objects_of(conn, found, subject)
@@ -85,8 +91,8 @@ def briefing(conn: Connection, found: Found, subject: str, lines: Sequence[Line]
 # Facts -----------------------------------------------------------------------------------------
 
 
-def _facts(conn: Connection, found: Found, objects: Collection[int]) -> list[Line]:
-    near = relations.touching(conn, sorted(objects), NEAR)
+def _facts(conn: Connection, found: Found, objects: Collection[int]) -> list[AnswerCandidate]:
+    near = relations.touching(conn, sorted(objects), MAX_FACTS_OF_OBJECT)
     holding = [one for one in near if one.modality in ("asserted", "plan") and holds_at(one, found.at)]
     tellers = _tellers(conn, found, holding)
     holding = [one for one in holding if one.id in tellers]
@@ -99,20 +105,20 @@ def _facts(conn: Connection, found: Found, objects: Collection[int]) -> list[Lin
         return 0 if canonical(one.predicate) in _IS else 1
 
     holding.sort(key=lambda one: (group(one), not past.get(one.id), -(one.told or 0), one.id))
-    shown: list[Line] = []
+    shown: list[AnswerCandidate] = []
     kinds = Counter[tuple[int, bool]]()
     said: set[str] = set()
     for one in holding:
         kind = (one.canon, one.subject in objects)
         words = statement(labels[one.subject], one.predicate, labels[one.object])
-        if kinds[kind] == OF_ONE_KIND or norm(words) in said:
+        if kinds[kind] == MAX_PER_PREDICATE or norm(words) in said:
             continue
         kinds[kind] += 1
         said.add(norm(words))
         line = tellers[one.id]
-        before = [was for was in past.get(one.id, ()) if not same_value(was, labels[one.object])][:BEFORE]
+        before = [was for was in past.get(one.id, ()) if not same_value(was, labels[one.object])][:MAX_EARLIER_VALUES]
         shown.append(replace(line, shown=words + _time(one, line, before)))
-        if len(shown) == FACTS:
+        if len(shown) == MAX_BRIEFING_FACTS:
             break
     return shown
 
@@ -127,7 +133,7 @@ def _past(conn: Connection, found: Found, holding: Sequence[Relation]) -> dict[i
     return {id: list(dict.fromkeys(values[old] for old in olds if old in values)) for id, olds in replaced.items()}
 
 
-def _tellers(conn: Connection, found: Found, facts: Sequence[Relation]) -> dict[int, Line]:
+def _tellers(conn: Connection, found: Found, facts: Sequence[Relation]) -> dict[int, AnswerCandidate]:
     """The newest sentence that tells each of these, as far as the question may see one."""
     rows = [row for row in relations.evidence(conn, [one.id for one in facts]) if found.sees(row[1])]
     ids = sorted({episode for _, episode, _, _ in rows})
@@ -136,7 +142,7 @@ def _tellers(conn: Connection, found: Found, facts: Sequence[Relation]) -> dict[
     for thesis in episodes.theses_of(conn, ids):
         if thesis.origin == "sentence" and thesis.span_from is not None:
             theses.setdefault(thesis.episode_id, []).append(thesis)
-    found_lines: dict[int, Line] = {}
+    found_lines: dict[int, AnswerCandidate] = {}
     for fact, episode_id, start, end in rows:
         episode = there.get(episode_id)
         if episode is None:
@@ -147,7 +153,7 @@ def _tellers(conn: Connection, found: Found, facts: Sequence[Relation]) -> dict[
                 at = to_ms(episode.at) if episode.at else 0
                 none = frozenset[str]()
                 words = frozenset(stems(thesis.text, found.question.language))
-                line = Line(
+                line = AnswerCandidate(
                     episode, thesis.id, begin, thesis.text, thesis.text, words, none, none, 1.0, 0.0, 0.0, at
                 )  # fmt: skip
                 before = found_lines.get(fact)
@@ -157,7 +163,7 @@ def _tellers(conn: Connection, found: Found, facts: Sequence[Relation]) -> dict[
     return found_lines
 
 
-def _time(fact: Relation, line: Line, before: Sequence[str]) -> str:
+def _time(fact: Relation, line: AnswerCandidate, before: Sequence[str]) -> str:
     """Since when it holds, as far as that is known, and what was there before."""
     parts = ["planned"] if fact.modality == "plan" else []
     start, end = from_ms(fact.valid_from), from_ms(fact.valid_to)
@@ -175,20 +181,24 @@ def _time(fact: Relation, line: Line, before: Sequence[str]) -> str:
 
 
 def _sentences(
-    found: Found, subject: str, objects: Collection[int], known: Sequence[Line], lines: Sequence[Line]
-) -> list[Line]:
+    found: Found,
+    subject: str,
+    objects: Collection[int],
+    known: Sequence[AnswerCandidate],
+    lines: Sequence[AnswerCandidate],
+) -> list[AnswerCandidate]:
     """The sentences that tell most of it: those of its own note in their order, then the others, the newest first."""
     language = found.question.language
     name = frozenset(stems(subject, language))
     titled = _titled(found, objects, {line.episode.id for line in lines})
     own = {id for id in {line.episode.id for line in lines} if id in titled}
     named = [line for line in lines if line.episode.id in own or (name and name <= line.words)]
-    telling = [line for line in named if _tells(line, name, SHORT_OWN if line.episode.id in own else SHORT)]
+    telling = [line for line in named if _tells(line, name, LEAST_WORDS_OWN if line.episode.id in own else LEAST_WORDS)]
     about = [line for line in telling if not line.earlier] or telling
     newest = sorted({line.newness for line in about})
     place = {at: (n + 1) / len(newest) for n, at in enumerate(newest)}
 
-    def worth(line: Line) -> float:
+    def worth(line: AnswerCandidate) -> float:
         return (
             _NAMED * (name <= line.words)
             + _NEW * place[line.newness]
@@ -204,14 +214,16 @@ def _sentences(
     turns = {line.thesis_id: turn.update((line.episode.id,)) or turn[line.episode.id] for line in mine}
     first = sorted(mine, key=lambda line: turns[line.thesis_id])  # of two notes about it both begin
     others = sorted((line for line in about if line not in first), key=lambda line: (-worth(line), line.thesis_id))
-    chosen: list[Line] = []
+    chosen: list[AnswerCandidate] = []
     taken = Counter[int]()
     quoted = {line.thesis_id for line in known}
     for line in [*first, *others]:
         is_own = line.episode.id in own
-        if len(known) + len(chosen) == LINES:
+        if len(known) + len(chosen) == MAX_BRIEFING_LINES:
             break
-        if taken[line.episode.id] == (PER_OWN if is_own else PER_EPISODE) or (is_own and taken.total() == OWN):
+        if taken[line.episode.id] == (MAX_PER_OWN_NOTE if is_own else MAX_PER_EPISODE) or (
+            is_own and taken.total() == MAX_OWN_SENTENCES
+        ):
             continue
         if line.thesis_id not in quoted and not _alike(line, chosen):
             taken[line.episode.id] += 1
@@ -236,18 +248,20 @@ def _titled(found: Found, objects: Collection[int], ids: Collection[int]) -> set
     return kept
 
 
-def _tells(line: Line, name: frozenset[str], least: int) -> bool:
+def _tells(line: AnswerCandidate, name: frozenset[str], least: int) -> bool:
     """Whether it is more than a heading, a label or a question; of so many words at least."""
     said = line.words - {*stems(line.episode.title), *name}
     return len(line.words - name) >= least and bool(said) and not _FILING.match(line.shown) and line.shown[-1:] != "?"
 
 
-def _alike(line: Line, shown: Sequence[Line]) -> bool:
+def _alike(line: AnswerCandidate, shown: Sequence[AnswerCandidate]) -> bool:
     """Whether a line that is shown says most of it."""
-    return any(len(line.words & other.words) >= ALIKE * min(len(line.words), len(other.words)) for other in shown)
+    return any(
+        len(line.words & other.words) >= DUPLICATE_OVERLAP * min(len(line.words), len(other.words)) for other in shown
+    )
 
 
-def _dated(line: Line) -> Line:
+def _dated(line: AnswerCandidate) -> AnswerCandidate:
     """The sentence with the day on which it was written."""
     day = line.episode.at.astimezone(UTC).date().isoformat() if line.episode.at else ""
     return line if not day or day in line.shown else replace(line, shown=f"{line.shown} ({day})")

@@ -8,36 +8,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from memory.errors import ModelCancelledError, ModelError, ModelTimeoutError, OverBudgetError
-from memory.llm import NOTHING, LlmRequest, Reply, Usage, about_tokens, length
+from memory.llm import NOTHING, Allowance, LlmRequest, Reply, Usage, about_tokens, length
 from memory.nouns import Effort
 from memory.protocols import LLM
 
-LEAST_REPLY = 32  # tokens of a reply for which a call is worth making
+LEAST_REPLY_TOKENS = 32  # tokens of a reply for which a call is worth making
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
-    """Calls of models, tokens that they read and write, and seconds from the first call on."""
-
-    calls: int
-    tokens: int
-    seconds: float
-
-    def plus(self, other: Allowance) -> Allowance:
-        return Allowance(self.calls + other.calls, self.tokens + other.tokens, self.seconds + other.seconds)
-
-
-ALLOWED: dict[Effort, Allowance] = {
+ALLOWANCES: dict[Effort, Allowance] = {
     "quick": Allowance(1, 6_000, 30),
     "normal": Allowance(4, 12_000, 60),
     "deep": Allowance(12, 20_000, 180),
 }
-GUIDED: dict[Effort, int] = {"quick": 0, "normal": 2, "deep": 6}  # calls in which a model picks where to look
-OF_AGENT = Allowance(12, 50_000, 300)  # what an agent may take on top
-NONE_KEPT = Allowance(0, 0, 0)
+MAX_GUIDED_CALLS: dict[Effort, int] = {"quick": 0, "normal": 2, "deep": 6}  # calls in which a model picks where to look
+AGENT_ALLOWANCE = Allowance(12, 50_000, 300)  # what an agent may take on top
+NOTHING_RESERVED = Allowance(0, 0, 0)
 
 
 class Meter:
@@ -88,7 +76,7 @@ class Metered:
     for one that is not over when the time is. `keep` calls and tokens are left for what comes later.
     """
 
-    def __init__(self, llm: LLM, meter: Meter, keep: Allowance = NONE_KEPT) -> None:
+    def __init__(self, llm: LLM, meter: Meter, keep: Allowance = NOTHING_RESERVED) -> None:
         self._llm = llm
         self._meter = meter
         self._keep = keep
@@ -144,7 +132,7 @@ class Metered:
         if self._meter.calls_left <= self._keep.calls:
             raise OverBudgetError(f"{self.name} may not be asked more often for one question.")
         room = self._meter.tokens_left - self._keep.tokens - length(request)
-        if room < LEAST_REPLY:
+        if room < LEAST_REPLY_TOKENS:
             raise OverBudgetError(f"{self.name} has read all that it may read for one question.")
         self._meter.begin()
         return replace(request, max_tokens=min(request.max_tokens, room), cancelled=self._meter.should_stop)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memory.answering.expected_type import asked_for
-from memory.answering.late_interaction import Likeness
+from memory.answering.expected_type import expected_types
+from memory.answering.late_interaction import LateInteraction
 from memory.graph.arrays import Floats
 from memory.nouns import Episode
 from memory.protocols import Embedder
@@ -55,7 +55,7 @@ def stems(text: str, language: str = ENGLISH) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AnswerCandidate:
     """A sentence as an answer. `score` orders lines; any real number.
 
     `values` are its numbers, dates and names that the question does not name; `covered` the question's stems that
@@ -78,11 +78,11 @@ class Line:
     newness: int
     earlier: bool = False
     newer: int | None = None
-    also: tuple[Line, ...] = ()
+    also: tuple[AnswerCandidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PassageScores:
     """What a line gets from where it stands, each in [-1, 1]: cosines of the question with the sentence under its
     title and alone, `rank` of its episode in the recall, `newness` among the recalled episodes."""
 
@@ -92,7 +92,7 @@ class Place:
     newness: float
 
 
-class Scorer:
+class QueryFeatures:
     """Judges the sentences of one question's recall.
 
     `frequencies`: term -> how many of the `total` episodes hold it.
@@ -115,11 +115,13 @@ class Scorer:
         self._total = sum(self._weights.values()) or 1.0
         self._keys = tuple(self._weights)
         self._shares = np.array(list(self._weights.values()), np.float32) / self._total
-        self._likeness = Likeness(embedder, [written[key] for key in self._keys])
-        self._asks = asked_for(question.text, question.language)
+        self._likeness = LateInteraction(embedder, [written[key] for key in self._keys])
+        self._asks = expected_types(question.text, question.language)
         self._passages: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
 
-    def line(self, episode: Episode, thesis: Thesis, place: Place, before: str = "", facts: str = "") -> Line:
+    def line(
+        self, episode: Episode, thesis: Thesis, place: PassageScores, before: str = "", facts: str = ""
+    ) -> AnswerCandidate:
         """The sentence with its score. `before` is the sentence before it in the same passage: if that one asks, this
         one speaks of what it asked. `facts` are the words of the facts that it tells."""
         shown = " ".join(thesis.text.split())
@@ -149,7 +151,7 @@ class Scorer:
         )
         covered = own | passage
         at = to_ms(episode.at) if episode.at else 0
-        return Line(
+        return AnswerCandidate(
             episode, thesis.id, thesis.span_from or 0, thesis.text, shown, frozenset(said), values, covered,
             self._share(covered), place.cosine_titled, score, at,
         )  # fmt: skip
@@ -237,7 +239,7 @@ class Scorer:
         return bonus + NAME_ASKED * ("name" in self._asks and any(not value[0].isdigit() for value in values))
 
 
-def same_statement(a: Line, b: Line) -> bool:
+def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
     """Both say the same of the same subject at different times, with other values of the same kind.
 
     Apart from their values they share their words, two at least: "Hourly rate 48" and "Hourly rate 52". A name that one
@@ -253,7 +255,7 @@ def same_statement(a: Line, b: Line) -> bool:
     return bool(beside) and len(shared) >= 2 and len(shared) / len(left | right) >= SAME_STATEMENT
 
 
-def _of_another(line: Line, other: Line) -> bool:
+def _of_another(line: AnswerCandidate, other: AnswerCandidate) -> bool:
     """Whether it begins with a name that the other does not hold."""
     first = next(iter(stems(line.shown)), "")
     return first not in other.words and first in _stems_of(frozenset(v for v in line.values if not v[0].isdigit()))

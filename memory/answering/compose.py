@@ -9,7 +9,7 @@ first claim that is not proved ends the call; the model is told why and may go o
 
 What was read is data of strangers. It stands between two lines with a word that nobody could know who wrote it, and
 whatever a model is talked into, it can only say what its citations prove. The invariant for what must stay here:
-`chosen` is the only place where a model and evidence come together, and `LlmRequest.local_only` is taken from the
+`choose_model` is the only place where a model and evidence come together, and `LlmRequest.local_only` is taken from the
 evidence itself.
 """
 
@@ -26,7 +26,8 @@ from typing import Any
 from memory.answering import context as evidence
 from memory.answering import grounding
 from memory.answering.candidates import stems
-from memory.answering.context import Context, Piece
+from memory.answering.context import EvidencePiece, PromptContext
+from memory.answering.extractive import NOT_FOUND, NOT_FOUND_THERE, ExtractiveAnswer
 from memory.answering.grounding import Problem
 from memory.errors import (
     LocalOnlyError,
@@ -38,15 +39,16 @@ from memory.errors import (
     OverBudgetError,
 )
 from memory.llm import LlmRequest, Message, Reply
-from memory.nouns import Citation, Token
+from memory.nouns import Answer, Citation, Token
 from memory.protocols import LLM, ChooseLLM
+from memory.retrieval.pipeline import Found
 
 PURPOSE = "answer"
 NO_ANSWER = "NO ANSWER"
 ENOUGH = "END"
-TRIES = 2
-MOST_CHARS = 8_000  # of an answer; a model that writes on is stopped
-MISSING, MISSING_CHARS = 5, 100  # things that are missing, and their length
+MAX_CALLS = 2
+MAX_ANSWER_CHARS = 8_000  # of an answer; a model that writes on is stopped
+MAX_MISSING, MAX_MISSING_CHARS = 5, 100  # things that are missing, and their length
 
 SYSTEM = f"""\
 You answer questions of a person from that person's own memory: their notes, mails and chats. You get the question and \
@@ -65,7 +67,9 @@ the question is about the past. Say since when, where that is known.
 guess, and never add what you know from elsewhere."""
 
 
-def chosen(choose: ChooseLLM, pieces: Sequence[Piece]) -> tuple[LLM, tuple[Piece, ...], int] | None:
+def choose_model(
+    choose: ChooseLLM, pieces: Sequence[EvidencePiece]
+) -> tuple[LLM, tuple[EvidencePiece, ...], int] | None:
     """The model for these pieces, those that it may get, and how many passages it may not get; None if there is none,
     or nothing was found. LocalOnlyError if it may get nothing of it.
 
@@ -74,7 +78,7 @@ def chosen(choose: ChooseLLM, pieces: Sequence[Piece]) -> tuple[LLM, tuple[Piece
     """
     if not pieces:
         return None
-    kept, left_out = evidence.without_local(pieces)
+    kept, left_out = evidence.drop_local(pieces)
     model = choose(len(kept) < len(pieces))
     if model is not None and (len(kept) == len(pieces) or model.is_local):
         return model, tuple(pieces), 0
@@ -85,9 +89,9 @@ def chosen(choose: ChooseLLM, pieces: Sequence[Piece]) -> tuple[LLM, tuple[Piece
     return (model, kept, left_out) if model is not None and kept else None
 
 
-def request(
+def build_request(
     question: str,
-    context: Context,
+    context: PromptContext,
     *,
     now: datetime,
     as_of: datetime | None = None,
@@ -121,7 +125,7 @@ def request(
     )
 
 
-def again(first: LlmRequest, said: str, problem: Problem, shown: str) -> LlmRequest:
+def build_retry(first: LlmRequest, said: str, problem: Problem, shown: str) -> LlmRequest:
     """Asks once more: `said` is what the model wrote, `shown` what of it is proved and on the person's screen."""
     fence = _fence()
     why = f"The last sentence is not proved:\n{fence}\n{problem.told()}\n{fence}\n"
@@ -132,9 +136,9 @@ def again(first: LlmRequest, said: str, problem: Problem, shown: str) -> LlmRequ
     return replace(first, messages=(*first.messages, Message("assistant", said or "-"), Message("user", why)))
 
 
-def fingerprint(request: LlmRequest) -> str:
+def fingerprint(build_request: LlmRequest) -> str:
     """The same for two requests with one fence that say the very same to a model."""
-    said = [request.system, *(message.text for message in request.messages)]
+    said = [build_request.system, *(message.text for message in build_request.messages)]
     return hashlib.blake2b("\0".join(said).encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
@@ -143,7 +147,7 @@ def _fence() -> str:
 
 
 @dataclass(slots=True)
-class Written:
+class GroundedText:
     """What a model has written as far as it is proved. `no_answer`: it says that the evidence does not hold it.
 
     `failed` is a sentence for the person why there is no answer, or not all of it; `problems` is for the trace, without
@@ -158,7 +162,7 @@ class Written:
     broken: bool = False
     problems: list[str] = field(default_factory=list)
 
-    def detail(self, context: Context) -> dict[str, Any]:
+    def detail(self, context: PromptContext) -> dict[str, Any]:
         """For the trace."""
         kinds = [piece.kind for piece in context.pieces]
         return {
@@ -170,15 +174,17 @@ class Written:
         }
 
 
-def written(llm: LLM, first: LlmRequest, context: Context, question: str) -> Generator[Token | Citation, None, Written]:
+def write_grounded(
+    llm: LLM, first: LlmRequest, context: PromptContext, question: str
+) -> Generator[Token | Citation, None, GroundedText]:
     """Asks the model, twice at most; gives the proved text as it comes and each citation behind its first use.
 
     Whatever the model does, this returns; only a ModelCancelledError of a request that was cancelled passes through.
     """
-    result = Written()
+    result = GroundedText()
     writer = _Writer(result, context, question)
     ask, problem = first, None
-    for _ in range(TRIES):
+    for _ in range(MAX_CALLS):
         try:
             problem = yield from writer.heard(llm, ask)
         except ModelCancelledError:
@@ -188,11 +194,11 @@ def written(llm: LLM, first: LlmRequest, context: Context, question: str) -> Gen
         except Exception as error:  # a model of somebody else's may raise anything; nobody shall go without an answer
             if isinstance(error, OverBudgetError) and problem is not None:
                 break  # it may not be asked again, so what it said before is not proved
-            problem, result.failed, result.broken = None, _why(llm.name, error), True
+            problem, result.failed, result.broken = None, _explain_error(llm.name, error), True
         if problem is None:
             break
         result.problems.append(problem.kind)
-        ask = again(first, writer.said, problem, result.text)
+        ask = build_retry(first, writer.said, problem, result.text)
     if problem is not None:
         part = "A part of what" if result.text else "What"
         result.failed = f"{part} {llm.name} wrote is not proved by your notes, so it was left out."
@@ -203,7 +209,7 @@ def written(llm: LLM, first: LlmRequest, context: Context, question: str) -> Gen
 class _Writer:
     """Takes in what a model says and lets through what is proved."""
 
-    def __init__(self, result: Written, context: Context, question: str) -> None:
+    def __init__(self, result: GroundedText, context: PromptContext, question: str) -> None:
         self.said = ""  # in the call that is made
         self._result = result
         self._context = context
@@ -212,22 +218,22 @@ class _Writer:
         self._numbers: dict[tuple[int, int], int] = {}  # (episode, start of the quote) -> the number that is shown
         self._kept: set[str] = set()
 
-    def heard(self, llm: LLM, request: LlmRequest) -> Generator[Token | Citation, None, Problem | None]:
+    def heard(self, llm: LLM, build_request: LlmRequest) -> Generator[Token | Citation, None, Problem | None]:
         """One call. The problem that ended it, if one did."""
         self.said, waiting = "", ""
         problem: Problem | None = None
-        stream = llm.stream(request)
+        stream = llm.stream(build_request)
         try:
             for item in stream:
                 if isinstance(item, Reply):
                     item = "" if self.said else item.text
                 self.said += item
                 waiting += item
-                if len(self.said) > MOST_CHARS:
+                if len(self.said) > MAX_ANSWER_CHARS:
                     break
                 if _refusal(waiting, begun=True):
                     continue
-                complete, waiting = grounding.claims(waiting, ended=False)
+                complete, waiting = grounding.split_claims(waiting, ended=False)
                 problem = yield from self._all_kept(complete)
                 if problem is not None:
                     break
@@ -240,7 +246,7 @@ class _Writer:
                 self._result.missing = _missing(waiting, self._question)
             return None
         if problem is None:
-            complete, waiting = grounding.claims(waiting, ended=True)
+            complete, waiting = grounding.split_claims(waiting, ended=True)
             problem = yield from self._all_kept(complete)
         if problem is None and not self._result.text:
             return Problem("no_citation")
@@ -248,7 +254,7 @@ class _Writer:
 
     def _all_kept(self, complete: Sequence[str]) -> Generator[Token | Citation, None, Problem | None]:
         for claim in complete:
-            problem = grounding.check(claim, self._proofs, self._question)
+            problem = grounding.check_claim(claim, self._proofs, self._question)
             if problem is not None:
                 return problem
             key = " ".join(stems(grounding.CITATION.sub(" ", claim)))
@@ -264,7 +270,7 @@ class _Writer:
 
         def shown(match: re.Match[str]) -> str:
             return "".join(f"[{number}]" for number in dict.fromkeys(self._cited(n, plain, new) for n in
-                                                                     grounding.cited(match[0])))  # fmt: skip
+                                                                     grounding.cited_numbers(match[0])))  # fmt: skip
 
         text = grounding.CITATION.sub(shown, claim)
         if self._result.text and not self._result.text[-1].isspace() and not text[:1].isspace():
@@ -287,7 +293,7 @@ class _Writer:
         return self._numbers[key]
 
 
-def _citation(n: int, piece: Piece, start: int, quote: str) -> Citation:
+def _citation(n: int, piece: EvidencePiece, start: int, quote: str) -> Citation:
     episode = piece.episode
     return Citation(
         n, episode.id, episode.source.uri, episode.title, quote, episode.line_at(start),
@@ -331,16 +337,16 @@ def _missing(said: str, question: str) -> tuple[str, ...]:
     allowed = _ASKABLE | set(stems(question))
     found = []
     for part in re.split(r"[;\n]", told):
-        words = " ".join(part.split()).strip(" .-*")[:MISSING_CHARS]
+        words = " ".join(part.split()).strip(" .-*")[:MAX_MISSING_CHARS]
         if words and (content := stems(words)) and allowed.issuperset(content):
             found.append(words)
-    return tuple(dict.fromkeys(found))[:MISSING]
+    return tuple(dict.fromkeys(found))[:MAX_MISSING]
 
 
 _MARKS = " \n\t*#`\"'"  # that may stand before it
 
 
-def _why(name: str, error: Exception) -> str:
+def _explain_error(name: str, error: Exception) -> str:
     """A sentence for the person."""
     match error:
         case OverBudgetError():
@@ -354,3 +360,59 @@ def _why(name: str, error: Exception) -> str:
         case ModelError():
             return f"{name} cannot be reached or broke off."
     return f"{name} failed."
+
+
+_NUMBERS = re.compile(r"(?:\[\d+\]\s*)+$")  # of a line's citations, behind it
+_NUMBER = re.compile(r"\[(\d+)\]")
+WORD_FOR_WORD = "This is what your notes say, word for word."
+
+
+def finalise(
+    said: GroundedText, lines: ExtractiveAnswer, found: Found, model: str, context: PromptContext
+) -> Generator[Token | Citation, None, Answer]:
+    """The answer that what a model said comes to."""
+    note = _left_out(context.left_out, model)
+    if said.text and not said.broken:
+        note = " ".join(filter(None, [said.failed, note]))
+        return Answer(said.text, tuple(said.citations), confidence=lines.answer.confidence, model=model, note=note)
+    if said.text and lines.answer.no_answer:
+        return Answer(said.text, tuple(said.citations), model=model, note=said.failed)
+    if said.text:  # it broke off: what it had said is proved, and the lines tell the rest
+        first = len(said.citations)
+        rest = [renumber(piece, first) for piece in lines.pieces]
+        yield Token("\n\n")
+        yield from rest
+        text = "".join(piece.text for piece in rest if isinstance(piece, Token)).rstrip()
+        citations = (*said.citations, *(piece for piece in rest if isinstance(piece, Citation)))
+        confidence, note = lines.answer.confidence, f"{said.failed} {WORD_FOR_WORD}"
+        return Answer(f"{said.text}\n\n{text}", citations, confidence=confidence, model=model, note=note)
+    if said.no_answer and not (context.left_out and not lines.answer.no_answer):
+        why = NOT_FOUND_THERE if found.n_allowed < found.n_alive else NOT_FOUND
+        yield Token(why)
+        note = " ".join(filter(None, [said.failed, note]))
+        return Answer(why, no_answer=True, missing=said.missing or lines.answer.missing, model=model, note=note)
+    failed = note if said.no_answer else said.failed
+    return (yield from stream_extractive(lines, failed))
+
+
+def stream_extractive(lines: ExtractiveAnswer, why: str = "") -> Generator[Token | Citation, None, Answer]:
+    """The lines themselves, with a sentence why no model wrote if one should have."""
+    for piece in lines.pieces:
+        yield Token(piece) if isinstance(piece, str) else piece
+    said = "" if lines.answer.no_answer else WORD_FOR_WORD
+    note = " ".join(filter(None, [why, said])) if why else ""
+    return replace(lines.answer, note=note)
+
+
+def renumber(piece: str | Citation, by: int) -> Token | Citation:
+    """A piece of the lines with higher numbers, behind what a model cited."""
+    if isinstance(piece, Citation):
+        return replace(piece, n=piece.n + by)
+    return Token(_NUMBERS.sub(lambda behind: _NUMBER.sub(lambda n: f"[{int(n[1]) + by}]", behind[0]), piece))
+
+
+def _left_out(passages: int, model: str) -> str:
+    if not passages:
+        return ""
+    what = "1 passage" if passages == 1 else f"{passages} passages"
+    return f"{what} that must stay on this machine {'was' if passages == 1 else 'were'} not shown to {model}."

@@ -18,18 +18,18 @@ from statistics import median
 
 import numpy as np
 
-from memory.answering.candidates import Line, Scorer
-from memory.answering.expected_type import Kind, asked_for
+from memory.answering.candidates import AnswerCandidate, QueryFeatures
+from memory.answering.expected_type import ExpectedType, expected_types
 from memory.graph.arrays import Bools, Floats
 from memory.retrieval.analyse import Question
 from memory.retrieval.pipeline import Found
 from memory.text.languages import ENGLISH, stem
 from memory.text.mentions import mentions
 
-LOOKED_AT = 10  # lines, the best
-SHARED = 0.1  # of a question's weight; a passage that holds less shares no word with it worth the name
-LONG = 3  # words of a phrase in which general words say something too
-IN_PASSAGE = 0.8  # what it counts that a name stands elsewhere in the line's passage
+MAX_CANDIDATES = 10  # lines, the best
+LEAST_COVERAGE = 0.1  # of a question's weight; a passage that holds less shares no word with it worth the name
+LEAST_PHRASE_WORDS = 3  # words of a phrase in which general words say something too
+IN_PASSAGE_WEIGHT = 0.8  # what it counts that a name stands elsewhere in the line's passage
 
 WEIGHTS: Mapping[str, float] = {
     "passage": 1.96,
@@ -42,7 +42,7 @@ WEIGHTS: Mapping[str, float] = {
 }
 BIAS = -5.2  # as fitted, less 0.1: at the default threshold one question in ten at most is refused for nothing
 
-# What only says what kind of thing is asked for, beside the words that `asked_for` knows.
+# What only says what kind of thing is asked for, beside the words that `expected_types` knows.
 _GENERIC = frozenset(
     stem(word, ENGLISH)
     for word in "name names called number day date time year month kind type sort title many much long often".split()
@@ -72,15 +72,15 @@ _FIGURE = re.compile(r"(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")
 _YEAR = re.compile(r"(19|20)\d\d$")
 
 
-def confidence(found: Found, lines: Sequence[Line], scorer: Scorer) -> float:
+def confidence(found: Found, lines: Sequence[AnswerCandidate], scorer: QueryFeatures) -> float:
     """In [0, 1]: how likely it is that the `lines`, best first, hold what the question asks. 0 without lines."""
     if not lines:
         return 0.0
-    seen = features(found, lines, scorer)
+    seen = confidence_features(found, lines, scorer)
     return 1 / (1 + math.exp(-BIAS - sum(weight * seen[name] for name, weight in WEIGHTS.items())))
 
 
-def features(found: Found, lines: Sequence[Line], scorer: Scorer) -> dict[str, float]:
+def confidence_features(found: Found, lines: Sequence[AnswerCandidate], scorer: QueryFeatures) -> dict[str, float]:
     """What the confidence is made of, each in [0, 1] but for the cosine; of one line at least.
 
     passage: cosine of the question and the best passage, or line while passages have no vectors; if none shares a
@@ -91,14 +91,14 @@ def features(found: Found, lines: Sequence[Line], scorer: Scorer) -> dict[str, f
     near a line comes to what of somebody's is asked for ("phone" of "Ana's phone"), times the share of the names; 1
     if the question is not of that form. fact: the first line is a fact, not a sentence.
     """
-    top = lines[:LOOKED_AT]
-    names, asked, owned = _parts(found.question, scorer)
+    top = lines[:MAX_CANDIDATES]
+    names, asked, owned = _split_stems(found.question, scorer)
     scorer.read(line.shown for line in top)
     alone = np.stack([scorer.near(line.shown) for line in top])
     titles = np.stack([scorer.near(f"{line.episode.title} {line.episode.speaker or ''}") for line in top])
     titled = np.maximum(alone, titles)
     passage = np.array([[stem in line.covered for stem in scorer.stems] for line in top], np.float32)
-    spoken_of = np.maximum(titled, IN_PASSAGE * passage)
+    spoken_of = np.maximum(titled, IN_PASSAGE_WEIGHT * passage)
     named = _share(spoken_of, scorer.shares * names)
     both = named * _share(titled, scorer.shares * asked)
     best = top[int(np.argmax(both * (1 + alone @ scorer.shares)))]
@@ -106,7 +106,7 @@ def features(found: Found, lines: Sequence[Line], scorer: Scorer) -> dict[str, f
     cosine = max((hit.channels.get("vector", 0.0) for hit in found.recall.hits), default=0.0)
     if not cosine:  # passages have no vectors yet
         cosine = max(line.cosine for line in lines)
-    if coverage < SHARED:
+    if coverage < LEAST_COVERAGE:
         usual = max(0.0, median(line.cosine for line in lines))
         cosine = (cosine - usual) / (1 - usual) if usual < 1 else 0.0
     return {
@@ -120,7 +120,7 @@ def features(found: Found, lines: Sequence[Line], scorer: Scorer) -> dict[str, f
     }
 
 
-def _parts(question: Question, scorer: Scorer) -> tuple[Bools, Bools, Bools]:
+def _split_stems(question: Question, scorer: QueryFeatures) -> tuple[Bools, Bools, Bools]:
     """(n,) which of the question's stems name somebody or something, which say what is asked of them, and which say
     what of somebody's is asked for: "phone" in "Ana's phone number"."""
     known = question.language == ENGLISH and not question.text.isupper()  # where capitals say what is a name
@@ -131,7 +131,11 @@ def _parts(question: Question, scorer: Scorer) -> tuple[Bools, Bools, Bools]:
     own = scorer.stemmed(_owned(question))
     names, generic, owned = (
         np.array([stem in words for stem in scorer.stems], np.bool_)
-        for words in (name_words, _GENERIC, {word for word in own if word not in _GENERIC or len(own) > LONG})
+        for words in (
+            name_words,
+            _GENERIC,
+            {word for word in own if word not in _GENERIC or len(own) > LEAST_PHRASE_WORDS},
+        )
     )
     return names & ~generic, ~names & ~generic, owned
 
@@ -150,11 +154,11 @@ def _share(near: Floats, weights: Floats) -> Floats:
     return near @ weights / total if total else np.ones(len(near), np.float32)
 
 
-def _holds_kind(shown: str, question: Question, scorer: Scorer) -> bool:
+def _holds_kind(shown: str, question: Question, scorer: QueryFeatures) -> bool:
     """Whether a line holds the kind of thing that is asked for; so does any, if the question does not say."""
-    kinds = set(asked_for(question.text, question.language))
+    kinds = set(expected_types(question.text, question.language))
     if question.language == ENGLISH:
-        told: tuple[tuple[Kind, re.Pattern[str]], ...]
+        told: tuple[tuple[ExpectedType, re.Pattern[str]], ...]
         told = (("number", _NUMBERS), ("date", _DATES), ("name", _NAMES))
         kinds.update(kind for kind, words in told if words.search(question.text))
     text = _LABEL.sub("", _SINCE.sub("", shown))

@@ -14,7 +14,7 @@ from datetime import UTC
 from time import perf_counter
 from typing import Any, Literal, NamedTuple
 
-from memory.answering.candidates import Line, stems
+from memory.answering.candidates import AnswerCandidate, stems
 from memory.answering.grounding import Proof
 from memory.answering.supersession import holds_at
 from memory.facts.extraction import OWNER
@@ -33,24 +33,24 @@ from memory.text.quotes import Quotable, one_line, strip_unseen
 from memory.text.relation_sentences import NAMELESS, statement
 from memory.time.timestamps import from_ms
 
-NEAR = 60  # relations of the question's objects that are looked at, the newest
-FACTS = 10  # shown at most, beside those that contradict each other
-LINES = 8  # shown at most
-SHARE = 0.25  # of the room that facts may take, and lines as well
-PASSAGE_CHARS = 3_000  # of one passage
-HEAD = 160  # characters of a title, a name, a fact
+MAX_RELATIONS_NEAR = 60  # relations of the question's objects that are looked at, the newest
+MAX_FACTS_SHOWN = 10  # shown at most, beside those that contradict each other
+MAX_SENTENCES_SHOWN = 8  # shown at most
+KIND_TOKEN_SHARE = 0.25  # of the room that facts may take, and lines as well
+MAX_PASSAGE_CHARS = 3_000  # of one passage
+MAX_HEAD_CHARS = 160  # characters of a title, a name, a fact
 
 _BREAK = re.compile(r"[.!?]\s+|\n\s*")
 
-Kind = Literal["fact", "line", "passage"]
+PieceKind = Literal["fact", "line", "passage"]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class EvidencePiece:
     """A piece of evidence: its words as they are shown, and `quote`, the words of `episode` from `start` on that it
     rests on. `against`: the fact (relation id) that contradicts it; `id`: its own."""
 
-    kind: Kind
+    kind: PieceKind
     text: str
     episode: Episode
     start: int
@@ -69,10 +69,10 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class PromptContext:
     """Numbered evidence; piece number n is `pieces[n - 1]`. `left_out` local passages are not in it."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[EvidencePiece, ...]
     left_out: int = 0
 
     @property
@@ -90,7 +90,7 @@ class Context:
         return "\n".join(_shown(number, piece, place) for number, piece in enumerate(self.pieces, 1))
 
 
-def without_local(pieces: Iterable[Piece]) -> tuple[tuple[Piece, ...], int]:
+def drop_local(pieces: Iterable[EvidencePiece]) -> tuple[tuple[EvidencePiece, ...], int]:
     """The pieces that may leave this machine, and how many passages (episodes) may not."""
     pieces = tuple(pieces)
     kept = tuple(piece for piece in pieces if not piece.is_local)
@@ -98,10 +98,10 @@ def without_local(pieces: Iterable[Piece]) -> tuple[tuple[Piece, ...], int]:
     return kept, len({piece.episode.id for piece in pieces} - shown)
 
 
-def fitted(pieces: Sequence[Piece], tokens: int, left_out: int = 0) -> Context:
+def fit_context(pieces: Sequence[EvidencePiece], tokens: int, left_out: int = 0) -> PromptContext:
     """As much of it as has room in so many tokens: what comes first in its kind goes in first, facts and lines take no
     more than their share, and one piece at least is in it."""
-    room = {"fact": SHARE * tokens, "line": SHARE * tokens, "passage": float(tokens)}
+    room = {"fact": KIND_TOKEN_SHARE * tokens, "line": KIND_TOKEN_SHARE * tokens, "passage": float(tokens)}
     left = float(tokens)
     chosen = []
     for piece in pieces:
@@ -114,19 +114,19 @@ def fitted(pieces: Sequence[Piece], tokens: int, left_out: int = 0) -> Context:
         chars = max(200, tokens)
         chosen = [replace(pieces[0], text=pieces[0].text[:chars])]
     there = {piece.id for piece in chosen}
-    return Context(tuple(one if one.against in there else replace(one, against=0) for one in chosen), left_out)
+    return PromptContext(tuple(one if one.against in there else replace(one, against=0) for one in chosen), left_out)
 
 
-class Gathered(NamedTuple):
+class GatheredEvidence(NamedTuple):
     """All that may be shown for a question, and how its facts were chosen."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[EvidencePiece, ...]
     filter: Step
 
 
-def gathered(
-    conn: Connection, found: Found, lines: Sequence[Line], embedder: Embedder, chosen: Collection[int] = ()
-) -> Gathered:
+def gather_evidence(
+    conn: Connection, found: Found, lines: Sequence[AnswerCandidate], embedder: Embedder, chosen: Collection[int] = ()
+) -> GatheredEvidence:
     """What may be shown: `lines` are those of the answer, in their order; of the passages the `chosen` ones (episode
     ids) come first; `embedder` compares facts with the question. `conn` must see what the recall saw."""
     hits = [hit.episode for hit in found.recall.hits]
@@ -134,31 +134,33 @@ def gathered(
     told, detail = _facts(conn, found, hits, embedder)
     step = Step("filter", (perf_counter() - start) * 1000, detail)
     hits.sort(key=lambda episode: episode.id not in chosen)
-    return Gathered((*told, *map(_line, lines[:LINES]), *map(_passage, hits)), step)
+    return GatheredEvidence((*told, *map(_line, lines[:MAX_SENTENCES_SHOWN]), *map(_passage, hits)), step)
 
 
-def _line(line: Line) -> Piece:
+def _line(line: AnswerCandidate) -> EvidencePiece:
     text = " ".join(strip_unseen(line.quote).split())
-    return Piece("line", text, line.episode, line.start, line.quote, _stays(line.episode), line.earlier)
+    return EvidencePiece("line", text, line.episode, line.start, line.quote, _stays(line.episode), line.earlier)
 
 
-def _passage(episode: Episode) -> Piece:
-    return Piece("passage", strip_unseen(episode.text)[:PASSAGE_CHARS], episode, 0, episode.text, _stays(episode))
+def _passage(episode: Episode) -> EvidencePiece:
+    return EvidencePiece(
+        "passage", strip_unseen(episode.text)[:MAX_PASSAGE_CHARS], episode, 0, episode.text, _stays(episode)
+    )
 
 
 def _stays(episode: Episode) -> bool:
     return episode.source.policy != "any"
 
 
-def _shown(number: int, piece: Piece, place: Mapping[int, int]) -> str:
+def _shown(number: int, piece: EvidencePiece, place: Mapping[int, int]) -> str:
     episode = piece.episode
     head: list[str] = [piece.kind]
     if episode.at is not None:
         head.append(f"written {episode.at.date().isoformat()}")
     if episode.title:
-        head.append(f'in "{one_line(episode.title, HEAD)}"')
+        head.append(f'in "{one_line(episode.title, MAX_HEAD_CHARS)}"')
     if episode.speaker:
-        head.append(f"by {one_line(episode.speaker, HEAD)}")
+        head.append(f"by {one_line(episode.speaker, MAX_HEAD_CHARS)}")
     if piece.earlier:
         head.append("no longer so")
     if piece.against:
@@ -175,22 +177,22 @@ def _shown(number: int, piece: Piece, place: Mapping[int, int]) -> str:
 
 def _facts(
     conn: Connection, found: Found, hits: Sequence[Episode], embedder: Embedder
-) -> tuple[list[Piece], dict[str, Any]]:
+) -> tuple[list[EvidencePiece], dict[str, Any]]:
     """Facts that hold and have to do with the question, the most first; beside each the one that contradicts it. And
     for the trace how many there were to choose from, the ids of those, and of those that a scorer which is not used
     would have shown."""
     told = {id for id, *_ in facts.of_episodes(conn, [episode.id for episode in hits])}
     near = [*found.seeds, *(graph.owner(conn) if found.question.of_owner else ())]
     known = {one.id: one for one in relations.by_id(conn, sorted(told))}
-    known |= {one.id: one for one in relations.touching(conn, near, NEAR)}
+    known |= {one.id: one for one in relations.touching(conn, near, MAX_RELATIONS_NEAR)}
     disputed = _disputed(conn, list(known))
     known |= {one.id: one for one in relations.by_id(conn, sorted({*disputed} - known.keys()))}
     current = [one for one in known.values() if one.modality in ("asserted", "plan") and holds_at(one, found.at)]
     tellers = _tellers(conn, found, [one.id for one in current])
     names = graph.object_labels(conn, sorted({node for one in current for node in (one.subject, one.object)}))
-    pieces: dict[int, Piece] = {}
+    pieces: dict[int, EvidencePiece] = {}
     candidates: list[Candidate] = []
-    asked = _Asked(found, near)
+    asked = _QuestionOverlap(found, near)
     for one in current:
         if one.id not in tellers:
             continue
@@ -198,16 +200,18 @@ def _facts(
         episode, *span = tellers[one.id][0]
         start, end = _sentence(episode.text, *span)
         stays = not _may_leave(conn, one, (names[one.subject], names[one.object]), [of for of, *_ in tellers[one.id]])
-        text = one_line(words, HEAD) + _time(one)
-        pieces[one.id] = Piece("fact", text, episode, start, episode.text[start:end], stays, id=one.id)
+        text = one_line(words, MAX_HEAD_CHARS) + _time(one)
+        pieces[one.id] = EvidencePiece("fact", text, episode, start, episode.text[start:end], stays, id=one.id)
         candidates.append(asked.candidate(one, words, episode.text[start:end], [of for of, *_ in tellers[one.id]]))
     scores = worths(conn, found, candidates, embedder, _shadow(conn, found))
 
     def best(worth: Floats) -> list[int]:
         of = dict(zip(pieces, worth.tolist(), strict=True))
-        return sorted((id for id in of if of[id] > LEAST), key=lambda id: (-of[id], -(known[id].told or 0), id))[:FACTS]
+        return sorted((id for id in of if of[id] > LEAST), key=lambda id: (-of[id], -(known[id].told or 0), id))[
+            :MAX_FACTS_SHOWN
+        ]
 
-    ordered: dict[int, Piece] = {}
+    ordered: dict[int, EvidencePiece] = {}
     for id in best(scores.used):
         ordered.setdefault(id, pieces[id])
         other = disputed.get(id)
@@ -220,7 +224,7 @@ def _facts(
     return list(ordered.values()), detail
 
 
-class _Asked:
+class _QuestionOverlap:
     """What a question asks, to compare facts with."""
 
     def __init__(self, found: Found, named: Collection[int]) -> None:

@@ -15,21 +15,19 @@ from functools import cached_property
 from time import perf_counter
 
 from memory.answering import compose
-from memory.answering.budget import ALLOWED, GUIDED, OF_AGENT, Allowance, Meter, Metered
-from memory.answering.candidates import Line
-from memory.answering.compose import Written
-from memory.answering.context import Context, Piece, fitted, gathered
-from memory.answering.extractive import Extract, extract
-from memory.answering.finalise import ended, extractive
-from memory.answering.merge import together
-from memory.answering.options import ModelChoice, Wish
+from memory.answering.budget import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
+from memory.answering.candidates import AnswerCandidate
+from memory.answering.compose import GroundedText, finalise, stream_extractive
+from memory.answering.context import EvidencePiece, PromptContext, fit_context, gather_evidence
+from memory.answering.extractive import ExtractiveAnswer, extract_answer, merge_answers
+from memory.answering.options import AskOptions, ModelChoice
 from memory.errors import ModelError
-from memory.exploring.agent import agent
+from memory.exploring.agent import run_agent
 from memory.exploring.explorer import Explorer
-from memory.exploring.guided import guided
-from memory.exploring.heuristic import heuristic
+from memory.exploring.guided import explore_guided
+from memory.exploring.heuristic import explore_best_first
 from memory.exploring.tools import Toolbox
-from memory.llm import NOTHING, LlmRequest, Usage, about_tokens
+from memory.llm import NOTHING, Allowance, LlmRequest, Usage, about_tokens
 from memory.nouns import Answer, Citation, Step, Token
 from memory.protocols import LLM, Embedder
 from memory.retrieval.pipeline import Found
@@ -42,21 +40,24 @@ from memory.store.connect import Connection
 from memory.store.traces import Refused
 
 Reading = Callable[[], AbstractContextManager[Connection]]
-Again = Callable[[Sequence[Sketch]], Found]
+RecallAgain = Callable[[Sequence[Sketch]], Found]
 """Recalls once more, led by sketches."""
 
-PROMPT = 400  # tokens of a request beside system, evidence and reply
-LEAST = 300  # tokens of evidence without which a model is not asked
-OF_PART = 5  # episodes of each part of a question that a model sees before those of the whole
-REPLAYED, REPLAYED_TOKENS = 5, 1_500  # episodes that helped before, and tokens of what a model sees of them
-DEEP = 5_000  # tokens of evidence that an answer with much effort may be written from
+PROMPT_TOKENS = 400  # tokens of a request beside system, evidence and reply
+LEAST_EVIDENCE_TOKENS = 300  # tokens of evidence without which a model is not asked
+MAX_EPISODES_PER_PART = 5  # episodes of each part of a question that a model sees before those of the whole
+MAX_EPISODES_REPLAYED, MAX_TOKENS_REPLAYED = (
+    5,
+    1_500,
+)  # episodes that helped before, and tokens of what a model sees of them
+MAX_TOKENS_DEEP = 5_000  # tokens of evidence that an answer with much effort may be written from
 NOT_OF_THIS = "What helped with such a question before does not speak of what this one names."
 
 Event = Step | Token | Citation
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AskOutcome:
     """The answer, the steps that led to it, the rung it was found on, and what models took for it. `found` is the
     recall with all that was gathered, `expanded` the edges that a model chose to follow."""
 
@@ -69,26 +70,26 @@ class Outcome:
     expanded: tuple[int, ...] = ()
 
 
-def answer(
+def answer_question(
     reading: Reading,
     found: Found,
     embedder: Embedder,
     settings: AnswerSettings,
     models: ModelChoice,
-    wish: Wish,
+    wish: AskOptions,
     parts: Sequence[Found] = (),
-    again: Again | None = None,
-) -> Generator[Event, None, Outcome]:
+    again: RecallAgain | None = None,
+) -> Generator[Event, None, AskOutcome]:
     """Answers from what was recalled, with as little as suffices; `parts` is what was recalled for each of the
     questions that this one is made of, `again` recalls once more where a model's sketches may help. A connection must
     see what the recall saw."""
-    ladder = _Ladder(reading, found, embedder, settings, models, wish, parts, again)
+    ladder = _Escalation(reading, found, embedder, settings, models, wish, parts, again)
     said = yield from ladder.climbed()
-    return Outcome(said, tuple(ladder.steps), ladder.found, ladder.tier, ladder.meter.calls, ladder.meter.usage,
+    return AskOutcome(said, tuple(ladder.steps), ladder.found, ladder.tier, ladder.meter.calls, ladder.meter.usage,
                    tuple(ladder.expanded))  # fmt: skip
 
 
-class _Ladder:
+class _Escalation:
     """One question on its way up."""
 
     def __init__(
@@ -98,15 +99,15 @@ class _Ladder:
         embedder: Embedder,
         settings: AnswerSettings,
         models: ModelChoice,
-        wish: Wish,
+        wish: AskOptions,
         parts: Sequence[Found],
-        again: Again | None,
+        again: RecallAgain | None,
     ) -> None:
         self.found = found
         self.steps: list[Step] = []
         self.expanded: dict[int, None] = {}
         self.tier: Tier = "R2"
-        self.meter = Meter(ALLOWED[wish.effort], wish.cancelled)
+        self.meter = Meter(ALLOWANCES[wish.effort], wish.cancelled)
         self._reading = reading
         self._embedder = embedder
         self._settings = settings
@@ -122,9 +123,9 @@ class _Ladder:
 
     def climbed(self) -> Generator[Event, None, Answer]:
         if self._models.writer is not None and self.found.brought.evidence and not self._parts:
-            answer = yield from self._replayed()
-            if answer is not None:
-                return answer
+            answer_question = yield from self._replayed()
+            if answer_question is not None:
+                return answer_question
         yield from self._sketched()
         lines = yield from self._extracted()
         assessment = yield from self._assessed(lines)
@@ -132,32 +133,32 @@ class _Ladder:
             yield from self._around()
             lines = yield from self._extracted()
         if self._models.writer is None:
-            return (yield from extractive(lines))
+            return (yield from stream_extractive(lines))
         while True:
             pieces = yield from self._gathered(self.found, lines.lines)
             try:
                 picked = self._picked(pieces, self._most)
             except ModelError as error:
-                return (yield from extractive(lines, str(error)))
+                return (yield from stream_extractive(lines, str(error)))
             except Exception as error:  # a model of somebody else's
-                return (yield from extractive(lines, f"The model failed ({type(error).__name__})."))
+                return (yield from stream_extractive(lines, f"The model failed ({type(error).__name__})."))
             if picked is None:
-                return (yield from extractive(lines))
+                return (yield from stream_extractive(lines))
             llm, context = picked
             if (said := self._refused(llm, context)) is not None:
                 yield self._done(Step("route", 0.0, {"tier": self.tier, "reason": said.failed}))
-                return (yield from ended(said, lines, self.found, llm.name, context))
+                return (yield from finalise(said, lines, self.found, llm.name, context))
             said = yield from self._composed(llm, context)
             if said.text or said.broken or not (yield from self._risen(said, llm, context)):
-                return (yield from ended(said, lines, self.found, llm.name, context))
+                return (yield from finalise(said, lines, self.found, llm.name, context))
             lines = yield from self._extracted()
 
     def _replayed(self) -> Generator[Event, None, Answer | None]:
         """The answer from what helped with such a question before, if a model finds it there."""
         start, whole = perf_counter(), self.found
         with self._reading() as conn:
-            known = whole.only(conn, whole.brought.evidence[:REPLAYED])
-            lines = extract(conn, known, self._embedder, self._settings)
+            known = whole.only(conn, whole.brought.evidence[:MAX_EPISODES_REPLAYED])
+            lines = extract_answer(conn, known, self._embedder, self._settings)
         evidence = [hit.episode for hit in known.recall.hits]
         same = whole.brought.earlier is not None
         asked = whole.brought.like.question if whole.brought.like is not None else ""
@@ -167,7 +168,7 @@ class _Ladder:
         yield self._done(Step("route", (perf_counter() - start) * 1000, detail))
         pieces = (yield from self._gathered(known, ())) if enough else ()
         try:
-            picked = self._picked(pieces, REPLAYED_TOKENS)
+            picked = self._picked(pieces, MAX_TOKENS_REPLAYED)
         except Exception:  # whatever is wrong with the models, it is told where all of the evidence is looked at
             picked = None
         if picked is None:
@@ -179,7 +180,7 @@ class _Ladder:
             self.found = whole
             lines = yield from self._extracted()
         if said.text or said.broken:
-            return (yield from ended(said, lines, self.found, llm.name, context))
+            return (yield from finalise(said, lines, self.found, llm.name, context))
         self.found, self.tier = whole, "R2"
         why = "The model does not find the answer in" if said.no_answer else "Nothing is proved of what it wrote from"
         reason = f"{why} what helped before."
@@ -202,13 +203,13 @@ class _Ladder:
 
     def _around(self) -> Generator[Event, None, None]:
         """Looks around what is named, without a model."""
-        looked = heuristic(self.found)
+        looked = explore_best_first(self.found)
         yield from map(self._done, looked.steps)
         most = max(len(self.found.recall.hits), self._settings.episodes)
         self._collect(looked.episodes)
         self.found = self.found.best(most)
 
-    def _risen(self, said: Written, llm: LLM, context: Context) -> Generator[Event, None, bool]:
+    def _risen(self, said: GroundedText, llm: LLM, context: PromptContext) -> Generator[Event, None, bool]:
         """Looks further after a model found no answer; whether there is anything new to answer from. What the same
         model looked for in vain before is not looked for again until something more was read."""
         if said.no_answer and any(one.model == llm.name and one.further for one in self._in_vain):
@@ -246,12 +247,12 @@ class _Ladder:
 
     def _guided(self, llm: LLM, missing: Sequence[str], keep: Allowance) -> Generator[Event, None, None]:
         explorer = Explorer(self._reading, self.found, only_open=not llm.is_local)
-        looked = guided(
+        looked = explore_guided(
             Metered(llm, self.meter, keep),
             explorer,
             self.found.question.text,
             missing=missing,
-            calls=GUIDED[self._wish.effort],
+            calls=MAX_GUIDED_CALLS[self._wish.effort],
             now=self._now,
             cancelled=self._wish.cancelled,
         )
@@ -261,14 +262,14 @@ class _Ladder:
         self._collect(looked.episodes)
 
     def _driven(self, llm: LLM, missing: Sequence[str], keep: Allowance) -> Generator[Event, None, None]:
-        self.meter.allow(OF_AGENT)
+        self.meter.allow(AGENT_ALLOWANCE)
         toolbox = Toolbox(self._reading, self.found, only_open=not llm.is_local)
         try:
-            looked = agent(
+            looked = run_agent(
                 Metered(llm, self.meter, keep),
                 toolbox,
                 self.found.question.text,
-                turns=OF_AGENT.calls,
+                turns=AGENT_ALLOWANCE.calls,
                 missing=missing,
                 now=self._now,
                 cancelled=self._wish.cancelled,
@@ -289,7 +290,7 @@ class _Ladder:
         with self._reading() as conn:
             return traces.refused(conn, asked, self._wish.plan)
 
-    def _refused(self, llm: LLM, context: Context) -> Written | None:
+    def _refused(self, llm: LLM, context: PromptContext) -> GroundedText | None:
         """What a model said to the very same request before, if that was that it holds no answer: it is not asked
         twice, whether or not it looked further then."""
         request = compose.fingerprint(self._request(context, fence="-"))
@@ -297,11 +298,11 @@ class _Ladder:
             if one.model == llm.name and request in one.requests:
                 when = f"on {one.at.astimezone():%Y-%m-%d at %H:%M}"
                 why = f"{llm.name} saw the very same {when} and found no answer in it, so it was not asked again."
-                return Written(no_answer=True, missing=one.missing, failed=why)
+                return GroundedText(no_answer=True, missing=one.missing, failed=why)
         return None
 
     def _collect_parts(self) -> None:
-        self._collect(hit.episode.id for part in self._parts for hit in part.recall.hits[:OF_PART])
+        self._collect(hit.episode.id for part in self._parts for hit in part.recall.hits[:MAX_EPISODES_PER_PART])
 
     def _collect(self, episodes: Iterable[int]) -> None:
         with self._reading() as conn:
@@ -310,7 +311,7 @@ class _Ladder:
     @property
     def _tokens_beside(self) -> int:
         """What an answer takes beside its evidence."""
-        return about_tokens(compose.SYSTEM) + PROMPT + self._settings.answer_tokens
+        return about_tokens(compose.SYSTEM) + PROMPT_TOKENS + self._settings.answer_tokens
 
     @property
     def _question(self) -> str:
@@ -321,17 +322,17 @@ class _Ladder:
     def _now(self) -> datetime:
         return self._wish.now or self._wish.as_of or datetime.now(UTC)
 
-    def _extracted(self) -> Generator[Event, None, Extract]:
+    def _extracted(self) -> Generator[Event, None, ExtractiveAnswer]:
         with self._reading() as conn:
             if self._parts:
-                found = [extract(conn, part, self._embedder, self._settings) for part in self._parts]
-                lines = together(found, [part.question.text for part in self._parts])
+                found = [extract_answer(conn, part, self._embedder, self._settings) for part in self._parts]
+                lines = merge_answers(found, [part.question.text for part in self._parts])
             if not self._parts or lines.answer.no_answer:
-                lines = extract(conn, self.found, self._embedder, self._settings)
+                lines = extract_answer(conn, self.found, self._embedder, self._settings)
         yield self._done(lines.step)
         return lines
 
-    def _assessed(self, lines: Extract) -> Generator[Event, None, Assessment]:
+    def _assessed(self, lines: ExtractiveAnswer) -> Generator[Event, None, Assessment]:
         """Whether what there is looks enough."""
         start = perf_counter()
         evidence = [hit.episode for hit in self.found.recall.hits]
@@ -346,31 +347,33 @@ class _Ladder:
     def _most(self) -> int:
         """Tokens of evidence for an answer."""
         wanted = self._settings.context_tokens
-        return max(DEEP, wanted) if self._wish.effort == "deep" else wanted
+        return max(MAX_TOKENS_DEEP, wanted) if self._wish.effort == "deep" else wanted
 
-    def _gathered(self, found: Found, lines: Sequence[Line]) -> Generator[Event, None, tuple[Piece, ...]]:
+    def _gathered(
+        self, found: Found, lines: Sequence[AnswerCandidate]
+    ) -> Generator[Event, None, tuple[EvidencePiece, ...]]:
         """All that a model may get to read."""
         with self._reading() as conn:
-            all_there_is = gathered(conn, found, lines, self._embedder, self._chosen)
+            all_there_is = gather_evidence(conn, found, lines, self._embedder, self._chosen)
         yield self._done(all_there_is.filter)
         return all_there_is.pieces
 
-    def _picked(self, pieces: Sequence[Piece], most: int) -> tuple[LLM, Context] | None:
+    def _picked(self, pieces: Sequence[EvidencePiece], most: int) -> tuple[LLM, PromptContext] | None:
         """The model that answers, and the evidence that it gets, of `most` tokens; None if there is no model, or no
         room for evidence. Raises what the choice of a model raises."""
         assert self._models.writer is not None
-        chosen = compose.chosen(self._models.writer, pieces)
+        chosen = compose.choose_model(self._models.writer, pieces)
         if chosen is None:
             return None
         llm, kept, left_out = chosen
-        room = llm.context_tokens - about_tokens(compose.SYSTEM) - PROMPT - 2 * self._settings.answer_tokens
+        room = llm.context_tokens - about_tokens(compose.SYSTEM) - PROMPT_TOKENS - 2 * self._settings.answer_tokens
         tokens = min(most, room)
-        return (llm, fitted(kept, tokens, left_out)) if tokens >= LEAST else None
+        return (llm, fit_context(kept, tokens, left_out)) if tokens >= LEAST_EVIDENCE_TOKENS else None
 
-    def _composed(self, llm: LLM, context: Context) -> Generator[Event, None, Written]:
+    def _composed(self, llm: LLM, context: PromptContext) -> Generator[Event, None, GroundedText]:
         start, before = perf_counter(), (self.meter.calls, self.meter.usage.total)
         request = self._request(context)
-        said = yield from compose.written(Metered(llm, self.meter), request, context, self.found.question.text)
+        said = yield from compose.write_grounded(Metered(llm, self.meter), request, context, self.found.question.text)
         spent = {"calls": self.meter.calls - before[0], "tokens": self.meter.usage.total - before[1]}
         detail = {"model": llm.name} | spent | said.detail(context)
         if said.no_answer:
@@ -378,9 +381,9 @@ class _Ladder:
         yield self._done(Step("compose", (perf_counter() - start) * 1000, detail))
         return said
 
-    def _request(self, context: Context, fence: str = "") -> LlmRequest:
+    def _request(self, context: PromptContext, fence: str = "") -> LlmRequest:
         wish = self._wish
-        return compose.request(
+        return compose.build_request(
             self._question,
             context,
             now=self._now,

@@ -9,9 +9,9 @@ from typing import Literal
 from memory.text.languages import ENGLISH
 from memory.text.unicode import strip_accents
 
-Kind = Literal["date", "number", "name"]
+ExpectedType = Literal["date", "number", "name"]
 
-_ENGLISH: dict[Kind, re.Pattern[str]] = {
+_ENGLISH: dict[ExpectedType, re.Pattern[str]] = {
     "date": re.compile(r"\b(when|what (date|day|year|month|time)|which (date|day|year|month)|since when|how long)\b"),
     "number": re.compile(r"\b(how (many|much|old|far|big|tall|long)|what (number|price|rate|amount)|cost|price)\b"),
     "name": re.compile(r"\b(who|whom|whose|where|which (city|town|street|country|person))\b"),
@@ -67,17 +67,17 @@ _OTHERS: dict[str, tuple[str, str, str]] = {
 _UNSPACED = frozenset(("zh", "ja", "ko", "th"))
 
 
-def asked_for(question: str, language: str) -> frozenset[Kind]:
+def expected_types(question: str, language: str) -> frozenset[ExpectedType]:
     """The kinds of thing that a question in `language` (ISO 639-1) asks for; none if its words do not say."""
     text = question.lower() if language in (ENGLISH, *_UNSPACED) else strip_accents(question.lower())
     return frozenset(kind for kind, pattern in _patterns(language).items() if pattern.search(text))
 
 
 @cache
-def _patterns(language: str) -> dict[Kind, re.Pattern[str]]:
+def _patterns(language: str) -> dict[ExpectedType, re.Pattern[str]]:
     if language == ENGLISH or language not in _OTHERS:
         return _ENGLISH
     date, number, name = _OTHERS[language]
     edges = ("", "") if language in _UNSPACED else (r"(?<!\w)", r"(?!\w)")
-    said: dict[Kind, str] = {"date": date, "number": number, "name": name}
+    said: dict[ExpectedType, str] = {"date": date, "number": number, "name": name}
     return {kind: re.compile(f"{edges[0]}(?:{words}){edges[1]}") for kind, words in said.items()}

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 from time import perf_counter
 
 import numpy as np
 
-from memory.answering.candidates import Line, same_statement
-from memory.answering.chains import NONE, bridge
+from memory.answering.candidates import AnswerCandidate, same_statement
+from memory.answering.chains import NO_CHAINS, join_with_chains
 from memory.answering.confidence import confidence
-from memory.answering.fact_candidates import BEST, outdated, stated
-from memory.answering.recency import newest_first
-from memory.answering.scoring import Judge
-from memory.answering.selection import arranged
-from memory.answering.supersession import standing
+from memory.answering.fact_candidates import MAX_FACTS_ANSWERING, find_fact_candidates, supersede_sentences
+from memory.answering.scoring import CandidateSource
+from memory.answering.selection import select_by_type
+from memory.answering.supersession import prefer_newest, supersede
 from memory.nouns import Answer, Citation, Step
 from memory.protocols import Embedder
 from memory.retrieval.pipeline import Found
@@ -37,58 +37,60 @@ NOT_FOUND_THERE = "There is nothing about this in that part of your memory."
 
 
 @dataclass(frozen=True, slots=True)
-class Extract:
+class ExtractiveAnswer:
     """An answer with the events that lead to it: pieces of its text and, after each line, its citation. `lines`: those
     it shows, then what else there was, the best first."""
 
     answer: Answer
     pieces: tuple[str | Citation, ...]
     step: Step
-    lines: tuple[Line, ...] = ()
+    lines: tuple[AnswerCandidate, ...] = ()
 
 
-def extract(conn: Connection, found: Found, embedder: Embedder, settings: AnswerSettings) -> Extract:
+def extract_answer(conn: Connection, found: Found, embedder: Embedder, settings: AnswerSettings) -> ExtractiveAnswer:
     """The best lines of the recalled episodes as an answer. `conn` must see what the recall saw."""
     start = perf_counter()
-    judge = Judge(conn, found, embedder)
-    lines = _lines(conn, found, judge)
+    judge = CandidateSource(conn, found, embedder)
+    lines = _candidates(conn, found, judge)
     sure = (
         1.0 if lines and found.only_time else confidence(found, lines, judge.scorer)
     )  # all that is told of a time answers
-    joined, chosen = NONE, list[Line]()
+    joined, chosen = NO_CHAINS, list[AnswerCandidate]()
     if lines and sure >= settings.threshold:
-        joined = bridge(conn, found, lines, settings.lines - 1) if settings.chains else NONE
-        chosen = arranged(conn, found, lines, _chosen(lines, joined.lines, settings), settings)
+        joined = join_with_chains(conn, found, lines, settings.lines - 1) if settings.chains else NO_CHAINS
+        chosen = select_by_type(conn, found, lines, _chosen(lines, joined.lines, settings), settings)
     answer, pieces = _composed(chosen, sure) if chosen else _refusal(found, lines)
     detail = {"lines": len(chosen), "considered": len(lines)} | joined.told(chosen)
     step = Step("answer", (perf_counter() - start) * 1000, detail)
     shown = {line.thesis_id for line in chosen}
-    return Extract(answer, pieces, step, (*chosen, *(line for line in lines if line.thesis_id not in shown)))
+    return ExtractiveAnswer(answer, pieces, step, (*chosen, *(line for line in lines if line.thesis_id not in shown)))
 
 
-def _lines(conn: Connection, found: Found, judge: Judge) -> list[Line]:
+def _candidates(conn: Connection, found: Found, judge: CandidateSource) -> list[AnswerCandidate]:
     """What may answer, best first: facts about the question's objects as statements, and the sentences of the recalled
     episodes that hold at the time asked of, where what they tell has not been replaced. A statement and a sentence
     compare by how likely each is to answer, of its kind."""
     lines = judge.lines({hit.episode.id: hit.episode for hit in found.recall.hits})
     objects = [*found.seeds, *(graph.owner(conn) if found.question.of_owner else ())]
     if not judge.told and not objects:
-        return newest_first(lines, found, judge)
+        return prefer_newest(lines, found, judge)
     recalled = sorted({one.relation.id for told in judge.told.values() for one in told})
-    statements = stated(conn, found, objects, recalled, judge, lines)
-    stand = standing(conn, lines, found.at, judge, objects)
+    statements = find_fact_candidates(conn, found, objects, recalled, judge, lines)
+    stand = supersede(conn, lines, found.at, judge, objects)
     every = float(np.logaddexp.reduce([line.score for line in stand])) if stand else 0.0
-    rest, statements = outdated([replace(line, score=line.score - every) for line in stand], statements)
-    answering = [one.line for one in statements[:BEST]]
+    rest, statements = supersede_sentences([replace(line, score=line.score - every) for line in stand], statements)
+    answering = [one.line for one in statements[:MAX_FACTS_ANSWERING]]
     said = {proof.thesis_id for line in answering for proof in (line, *line.also)}
-    return newest_first([*answering, *(line for line in rest if line.thesis_id not in said)], found, judge)
+    return prefer_newest([*answering, *(line for line in rest if line.thesis_id not in said)], found, judge)
 
 
-def _chosen(lines: Sequence[Line], joined: Sequence[Line], settings: AnswerSettings) -> list[Line]:
+def _chosen(
+    lines: Sequence[AnswerCandidate], joined: Sequence[AnswerCandidate], settings: AnswerSettings
+) -> list[AnswerCandidate]:
     """At most `settings.lines` of them: the best, those that join it with the question, and the next best. Repeats are
     left out, and an older value stands behind its newer one."""
     floor = lines[0].score - settings.line_margin
-    chosen: list[Line] = []
+    chosen: list[AnswerCandidate] = []
     others = [line for line in lines[1:] if line not in joined and line.score >= floor]
     for line in [lines[0], *joined, *others]:
         if len(chosen) == settings.lines:
@@ -96,7 +98,7 @@ def _chosen(lines: Sequence[Line], joined: Sequence[Line], settings: AnswerSetti
         if any(line.words == other.words for other in chosen):
             continue
         chosen.append(line)
-    ordered: list[Line] = []
+    ordered: list[AnswerCandidate] = []
     waiting = list(chosen)
     while waiting:
         first = waiting[0]
@@ -110,7 +112,7 @@ def _chosen(lines: Sequence[Line], joined: Sequence[Line], settings: AnswerSetti
     return ordered
 
 
-def _composed(lines: Sequence[Line], confidence: float) -> tuple[Answer, tuple[str | Citation, ...]]:
+def _composed(lines: Sequence[AnswerCandidate], confidence: float) -> tuple[Answer, tuple[str | Citation, ...]]:
     pieces: list[str | Citation] = []
     citations: list[Citation] = []
     for line in lines:
@@ -123,7 +125,7 @@ def _composed(lines: Sequence[Line], confidence: float) -> tuple[Answer, tuple[s
     return Answer(answer_text, tuple(citations), confidence=confidence), tuple(pieces)
 
 
-def _citation(n: int, line: Line) -> Citation:
+def _citation(n: int, line: AnswerCandidate) -> Citation:
     episode = line.episode
     first, last = episode.line_at(line.start), episode.line_at(line.start + len(line.quote))
     return Citation(
@@ -132,7 +134,7 @@ def _citation(n: int, line: Line) -> Citation:
     )  # fmt: skip
 
 
-def _refusal(found: Found, lines: Sequence[Line]) -> tuple[Answer, tuple[str | Citation, ...]]:
+def _refusal(found: Found, lines: Sequence[AnswerCandidate]) -> tuple[Answer, tuple[str | Citation, ...]]:
     if not found.n_allowed:
         why = NOTHING_THERE if found.n_alive else NOTHING_READ
         return Answer(why, no_answer=True), (why,)
@@ -140,3 +142,101 @@ def _refusal(found: Found, lines: Sequence[Line]) -> tuple[Answer, tuple[str | C
     missing = tuple(term for term in found.question.terms if stem(term, found.question.language) not in held)
     why = NOT_FOUND_THERE if found.n_allowed < found.n_alive else NOT_FOUND
     return Answer(why, no_answer=True, missing=missing), (why,)
+
+
+MAX_CANDIDATES_PER_PART = 4  # lines of an answer to a part at most
+NOTHING_ABOUT = "There is nothing in your memory about:"
+_Said = tuple[str, list[Citation]]  # a line of an answer without its numbers, and what it cites
+_Key = tuple[int, str]  # of a line: its passage and its words
+
+
+def merge_answers(answers: Sequence[ExtractiveAnswer], parts: Sequence[str]) -> ExtractiveAnswer:
+    """One answer of those to each of `parts`, one each, at least one; NoAnswer only if all of them are."""
+    step = _step(answers)
+    lines = _in_turn([one.lines for one in answers])
+    answered = [(part, one) for part, one in zip(parts, answers, strict=True) if not one.answer.no_answer]
+    if not answered:
+        missing = tuple(dict.fromkeys(term for one in answers for term in one.answer.missing))
+        return replace(answers[0], answer=replace(answers[0].answer, missing=missing), step=step, lines=lines)
+    pieces: list[str | Citation] = []
+    citations: list[Citation] = []
+    said: dict[_Key, int] = {}  # a line -> the number that it has
+    shown = [_split_lines(one.pieces)[:MAX_CANDIDATES_PER_PART] for _, one in answered]
+    homes = _homes(shown)
+    for place, (part, _) in enumerate(answered):
+        pieces.append(f"{chr(10) if pieces else ''}{part}\n")
+        pieces += _renumbered([line for line in shown[place] if homes[_key(line)] <= place], citations, said)
+    unanswered = [part for part, one in zip(parts, answers, strict=True) if one.answer.no_answer]
+    if unanswered:
+        pieces.append(f"\n{NOTHING_ABOUT} {' '.join(unanswered)}\n")
+    text = "".join(piece for piece in pieces if isinstance(piece, str)).rstrip()
+    missing = tuple(dict.fromkeys(term for one in answers for term in one.answer.missing))
+    confidence = min(one.answer.confidence for _, one in answered)
+    answer = Answer(text, tuple(citations), missing=missing, confidence=confidence)
+    return ExtractiveAnswer(answer, tuple(pieces), step, lines)
+
+
+def _key(line: _Said) -> _Key:
+    text, cited = line
+    return cited[0].episode_id if cited else 0, text.strip()
+
+
+def _homes(answers: Sequence[Sequence[_Said]]) -> dict[_Key, int]:
+    """Each line -> the part, by number, under which it belongs: where it stands highest, the first of several."""
+    homes: dict[_Key, tuple[int, int]] = {}
+    for part, lines in enumerate(answers):
+        for height, line in enumerate(lines):
+            homes[_key(line)] = min(homes.get(_key(line), (height, part)), (height, part))
+    return {line: part for line, (_, part) in homes.items()}
+
+
+def _renumbered(lines: Sequence[_Said], citations: list[Citation], said: dict[_Key, int]) -> list[str | Citation]:
+    """The lines of an answer, with the numbers that follow on `citations`, to which it adds its own; one that stands
+    under an earlier part is only pointed to, in its place if it is the best."""
+    pieces: list[str | Citation] = []
+    pointed: list[int] = []
+    for line in lines:
+        text, cited = line
+        key = _key(line)
+        if key in said:
+            pointed.append(said[key])
+            continue
+        new = [replace(citation, n=len(citations) + place) for place, citation in enumerate(cited, 1)]
+        if new:
+            said[key] = new[0].n
+        numbers = "".join(f" [{citation.n}]" for citation in new)
+        pieces += [f"{text}{numbers}\n", *new]
+        citations += new
+    if pointed:
+        above = f"- as above {' '.join(f'[{number}]' for number in dict.fromkeys(pointed))}\n"
+        pieces.insert(0 if said[_key(lines[0])] == pointed[0] else len(pieces), above)
+    return pieces
+
+
+def _split_lines(pieces: Sequence[str | Citation]) -> list[_Said]:
+    """The lines of an answer without their numbers, each with the citations that follow it."""
+    lines: list[_Said] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            lines.append((piece.rstrip(), []))
+        else:
+            lines[-1][1].append(piece)
+    return [(text.removesuffix(" ".join(f"[{one.n}]" for one in cited)).rstrip(), cited) for text, cited in lines]
+
+
+def _in_turn(answers: Sequence[Sequence[AnswerCandidate]]) -> tuple[AnswerCandidate, ...]:
+    """The best line of each, then the second of each, and so on, each once."""
+    found: dict[int, AnswerCandidate] = {}
+    for line in chain.from_iterable(zip_longest(*answers)):
+        if line is not None:
+            found.setdefault(line.thesis_id, line)
+    return tuple(found.values())
+
+
+def _step(answers: Sequence[ExtractiveAnswer]) -> Step:
+    """One step for all of them, with that of each part."""
+    details = [dict(one.step.detail) for one in answers]
+    lines = sum(int(detail.get("lines", 0)) for detail in details)
+    considered = sum(int(detail.get("considered", 0)) for detail in details)
+    detail = {"lines": lines, "considered": considered, "parts": details}
+    return Step("answer", sum(one.step.ms for one in answers), detail)

@@ -16,9 +16,9 @@ from itertools import chain
 
 import numpy as np
 
-from memory.answering.candidates import Line, stems
-from memory.answering.scoring import Judge
-from memory.answering.supersession import AHEAD, OTHERS, holds_at
+from memory.answering.candidates import AnswerCandidate, stems
+from memory.answering.scoring import CandidateSource
+from memory.answering.supersession import OTHER_PERSON_PENALTY, SUCCESSOR_LEAD, holds_at
 from memory.facts.values import same_value, says
 from memory.retrieval.pipeline import Found
 from memory.retrieval.question_type import asks_course
@@ -28,9 +28,9 @@ from memory.store.relations import Relation
 from memory.text.relation_sentences import NAMELESS, statement, subject_and_predicate
 from memory.time.timestamps import from_ms
 
-NEAR = 400  # facts of the question's objects that are looked at, the newest
-LIKELY = 12  # of them whose lines are read, the best without these
-BEST = 3  # facts that may answer
+MAX_FACTS_NEAR = 400  # facts of the question's objects that are looked at, the newest
+MAX_FACTS_READ = 12  # of them whose lines are read, the best without these
+MAX_FACTS_ANSWERING = 3  # facts that may answer
 
 # Weights, fitted as a softmax over the facts of each question and NONE, with those that answer it as its targets, on
 # the 316 questions of two invented lives that have an answer, once with facts of rules and once with those of a model.
@@ -46,45 +46,45 @@ RECALLED = 0.55  # a recalled episode tells it
 CHANGED = 1.0  # it took the place of another
 COURSE_ASKED = 2.0  # beside it, where the question asks for the course; not fitted
 NAMED_ONLY = -0.5  # of what is asked it and its sentences hold the names alone; not fitted
-NONE = 6.3  # that none of them answers
+NO_FACT_SCORE = 6.3  # that none of them answers
 MANY_WORDS = 8
-PLAIN = 16  # words of a sentence that is shown as it stands
+MAX_PLAIN_WORDS = 16  # words of a sentence that is shown as it stands
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class FactCandidate:
     """A fact as a line: its value, the values that were there before, since when it holds (ms UTC), and the stems of
     what it is about."""
 
-    line: Line
+    line: AnswerCandidate
     value: str = ""
     was: tuple[str, ...] = ()
     since: int = 0
     topic: frozenset[str] = frozenset()
 
 
-def stated(
+def find_fact_candidates(
     conn: Connection,
     found: Found,
     objects: Sequence[int],
     recalled: Sequence[int],
-    judge: Judge,
-    known_lines: Sequence[Line],
-) -> list[Statement]:
+    judge: CandidateSource,
+    known_lines: Sequence[AnswerCandidate],
+) -> list[FactCandidate]:
     """The facts that answer best, best first; all that held in order where the question asks for the course.
     Their scores are log-probabilities.
 
     `objects` are those that the question is about and `recalled` the facts of the recalled episodes (ids), whose lines
     are `known_lines`.
     """
-    known = {one.id: one for one in relations.touching(conn, objects, NEAR)}
+    known = {one.id: one for one in relations.touching(conn, objects, MAX_FACTS_NEAR)}
     known |= {one.id: one for one in relations.by_id(conn, recalled)}
-    current = _standing(conn, known.values(), found.at)
+    current = _currently_valid(conn, known.values(), found.at)
     if not current:
         return []
     names = graph.object_labels(conn, sorted({node for one in current for node in (one.subject, one.object)}))
     past = relations.predecessors(conn, [one.id for one in current])
-    told = _Telling(conn, found, past)
+    told = _SupportingSentences(conn, found, past)
     words = {one.id: statement(names[one.subject], one.predicate, names[one.object]) for one in current}
     said = [f"{one.predicate} {names[one.object]}" for one in current]
     asked = _without(found.question.text, found.seeds.values())
@@ -106,7 +106,7 @@ def stated(
             + COURSE * covers(" ".join([words[one.id], *told.of(one.id, *past[one.id])]))
             + LIKE * max((likeness[text] for text in told.of(one.id, *past[one.id])), default=0.0)
             + SUBJECT * (one.subject in own)
-            + OTHERS * judge.is_others(one, names[one.subject], own)
+            + OTHER_PERSON_PENALTY * judge.is_others(one, names[one.subject], own)
             + KIND * judge.scorer.kind(names[one.object])
             + LENGTH * min(len(names[one.object].split()), MANY_WORDS) / MANY_WORDS
             + RECALLED * (one.id in known_of)
@@ -114,7 +114,7 @@ def stated(
             for one in current
         ]
     ).tolist()
-    likely = sorted(range(len(current)), key=lambda place: (-scores[place], current[place].id))[:LIKELY]
+    likely = sorted(range(len(current)), key=lambda place: (-scores[place], current[place].id))[:MAX_FACTS_READ]
     tellers = judge.tellers([current[place].id for place in likely], known_lines)
     lines = []
     for place in likely:
@@ -135,12 +135,12 @@ def stated(
                 newer=None,
             )
             lines.append((one, stand))
-    every = float(np.logaddexp.reduce([NONE, *(line.score for _, line in lines)]))
+    every = float(np.logaddexp.reduce([NO_FACT_SCORE, *(line.score for _, line in lines)]))
     lines = [(one, replace(line, score=line.score - every)) for one, line in lines]
     lines.sort(key=lambda pair: (-pair[1].score, pair[0].id))
     if lines and course:
         best, line = lines[0]
-        return [Statement(_course(conn, best, past[best.id], line, judge, known_lines))]
+        return [FactCandidate(_history(conn, best, past[best.id], line, judge, known_lines))]
     values = _values(conn, sorted({id for one, _ in lines for id in past[one.id]}))
     return [
         _statement(one, line, words[one.id], names, [values[id] for id in past[one.id] if id in values], found)
@@ -149,29 +149,31 @@ def stated(
 
 
 def _statement(
-    fact: Relation, line: Line, words: str, names: Mapping[int, str], was: Sequence[str], found: Found
-) -> Statement:
+    fact: Relation, line: AnswerCandidate, words: str, names: Mapping[int, str], was: Sequence[str], found: Found
+) -> FactCandidate:
     """The fact as it is shown: in the words of its sentence where these are as plain as its own."""
     subject, value = names[fact.subject], names[fact.object]
     shown = line.shown.rstrip(".") if _plain(line, subject, value, was) else words
     topic = frozenset(stems(f"{subject} {fact.predicate}", found.question.language))
     since = fact.valid_from if fact.valid_from is not None else fact.told or 0
-    return Statement(replace(line, shown=shown + _since(fact, line)), value, tuple(was), since, topic)
+    return FactCandidate(replace(line, shown=shown + _since(fact, line)), value, tuple(was), since, topic)
 
 
-def _plain(line: Line, subject: str, value: str, was: Sequence[str]) -> bool:
+def _plain(line: AnswerCandidate, subject: str, value: str, was: Sequence[str]) -> bool:
     """Whether the sentence says the fact as plainly as the fact does: it is short, names who or what it is about, and
     names no older value."""
     named = subject == NAMELESS or any(says(line.shown, part) for part in (subject, *subject.split()))
     return (
         named
-        and len(line.shown.split()) <= PLAIN
+        and len(line.shown.split()) <= MAX_PLAIN_WORDS
         and says(line.shown, value)
         and not any(says(line.shown, old) for old in was)
     )
 
 
-def outdated(lines: Sequence[Line], statements: Sequence[Statement]) -> tuple[list[Line], list[Statement]]:
+def supersede_sentences(
+    lines: Sequence[AnswerCandidate], statements: Sequence[FactCandidate]
+) -> tuple[list[AnswerCandidate], list[FactCandidate]]:
     """Sentences that say what a fact took the place of, told before it began, are lines with a past, behind that fact;
     and it answers as well as they do, at least. Scores of both are log-probabilities."""
     found, answering = list(lines), list(statements)
@@ -179,7 +181,7 @@ def outdated(lines: Sequence[Line], statements: Sequence[Statement]) -> tuple[li
         for number, one in enumerate(answering):
             tells = line.newness < one.since and line.words & one.topic and not says(line.shown, one.value)
             if tells and any(len(value) > 1 and says(line.shown, value) for value in one.was):
-                now = replace(one.line, score=max(one.line.score, line.score + AHEAD))
+                now = replace(one.line, score=max(one.line.score, line.score + SUCCESSOR_LEAD))
                 answering[number] = replace(one, line=now)
                 found[place] = replace(line, earlier=True, newer=one.line.thesis_id)
                 break
@@ -193,7 +195,7 @@ def _values(conn: Connection, ids: Sequence[int]) -> dict[int, str]:
     return {one.id: names[one.object] for one in rows}
 
 
-def _standing(conn: Connection, known: Iterable[Relation], at: int) -> list[Relation]:
+def _currently_valid(conn: Connection, known: Iterable[Relation], at: int) -> list[Relation]:
     """Those of these that hold then. A sentence may have been read twice, by a rule and by a model: if what the one
     found there has been replaced, the other's finding goes with it, unless it was told again since."""
     current = [one for one in known if one.modality in ("asserted", "plan") and holds_at(one, at)]
@@ -213,7 +215,7 @@ def _standing(conn: Connection, known: Iterable[Relation], at: int) -> list[Rela
     return [one for one in current if one.id not in gone]
 
 
-class _Telling:
+class _SupportingSentences:
     """The sentences that tell facts and their past, as far as the question may see them."""
 
     def __init__(self, conn: Connection, found: Found, past: Mapping[int, Sequence[int]]) -> None:
@@ -231,9 +233,14 @@ class _Telling:
         return sorted(set(chain.from_iterable(self._of.values())))
 
 
-def _course(
-    conn: Connection, fact: Relation, past: Sequence[int], best: Line, judge: Judge, known_lines: Sequence[Line]
-) -> Line:
+def _history(
+    conn: Connection,
+    fact: Relation,
+    past: Sequence[int],
+    best: AnswerCandidate,
+    judge: CandidateSource,
+    known_lines: Sequence[AnswerCandidate],
+) -> AnswerCandidate:
     """What held, in order, as one line: the fact that holds, what it took the place of, and what else was told of its
     subject with its predicate."""
     near = relations.of_slot(conn, fact.subject, fact.canon, fact.object, fact.valid_from)
@@ -265,7 +272,7 @@ def _without(question: str, names: Iterable[str]) -> str:
     return question
 
 
-def _since(relation: Relation, line: Line) -> str:
+def _since(relation: Relation, line: AnswerCandidate) -> str:
     """From when and until when it holds, as far as that is known: of what only stands in a note of some day it is known
     that it held then."""
     start, end = _day(relation.valid_from), _day(relation.valid_to)

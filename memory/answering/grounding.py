@@ -20,13 +20,13 @@ from memory.text.mentions import is_date, mentions
 from memory.text.unicode import ascii_digits, strip_accents
 from memory.text.words import words
 
-NEW_SHARE = 0.1  # of the words by which a claim says something new, fewer than so many may stand nowhere
-HARD = 2  # words that a name, number or date counts which does stand there
-ENDING = 2  # letters by which two forms of a name may differ at their end
-SHORT = 8  # words of a claim in which "one" is more than an article
-LEAST_NAME = 4  # letters that both have then in common
+MAX_UNSUPPORTED_SHARE = 0.1  # of the words by which a claim says something new, fewer than so many may stand nowhere
+NAME_WEIGHT_WORDS = 2  # words that a name, number or date counts which does stand there
+MAX_ENDING_LETTERS = 2  # letters by which two forms of a name may differ at their end
+MAX_SHORT_CLAIM_WORDS = 8  # words of a claim in which "one" is more than an article
+LEAST_NAME_LETTERS = 4  # letters that both have then in common
 
-Kind = Literal["no_citation", "no_words", "unknown_citation", "not_there"]
+ProblemKind = Literal["no_citation", "no_words", "unknown_citation", "not_there"]
 
 _CITED = r"\[\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*\]"
 CITATION = re.compile(_CITED)
@@ -101,7 +101,7 @@ class Proof:
 class Problem:
     """Why a claim is not proved. `what`: the words or numbers that are missing."""
 
-    kind: Kind
+    kind: ProblemKind
     what: tuple[str, ...] = ()
 
     def told(self) -> str:
@@ -118,7 +118,7 @@ class Problem:
                 return f"{named} does not stand in what it cites"
 
 
-def claims(text: str, *, ended: bool) -> tuple[list[str], str]:
+def split_claims(text: str, *, ended: bool) -> tuple[list[str], str]:
     """The claims that are complete, and what is left over. Until the text has `ended` nothing is known of the last
     characters: another citation may follow."""
     found: list[str] = []
@@ -168,7 +168,7 @@ def _skipped(text: str, place: int, characters: str) -> int:
     return place
 
 
-def cited(claim: str) -> tuple[int, ...]:
+def cited_numbers(claim: str) -> tuple[int, ...]:
     """The numbers that a claim cites, each once, in order; [2-4] are three."""
     numbers: dict[int, None] = {}
     for group in CITATION.findall(claim):
@@ -178,9 +178,9 @@ def cited(claim: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def check(claim: str, proofs: Mapping[int, Proof], question: str) -> Problem | None:
+def check_claim(claim: str, proofs: Mapping[int, Proof], question: str) -> Problem | None:
     """Why the claim is not proved by those of `proofs` that it cites, or None: it is."""
-    numbers = cited(claim)
+    numbers = cited_numbers(claim)
     if not numbers:
         return Problem("no_citation")
     if unknown := [str(number) for number in numbers if number not in proofs]:
@@ -197,8 +197,8 @@ def check(claim: str, proofs: Mapping[int, Proof], question: str) -> Problem | N
 
 
 def _missing(said: str, shown: Sequence[Proof], question: str) -> list[str]:
-    held = _held(question)
-    there = [held, *(_held(proof.text) for proof in shown)]
+    held = _content_of(question)
+    there = [held, *(_content_of(proof.text) for proof in shown)]
     dates = [_Day(one.at.date(), _reach(one.text)) for one in shown if one.at is not None]
     numbers = {number for one in there for number in one.numbers} | {str(len(shown))}
     missing: list[str] = []
@@ -221,7 +221,9 @@ def _missing(said: str, shown: Sequence[Proof], question: str) -> list[str]:
         if number not in held.numbers:
             hard.add(number)
     said_words = _WORD.findall(bare_text)
-    if not hard and len(said_words) <= SHORT and "1" not in numbers - {str(len(shown))}:  # "The answer is one."
+    if (
+        not hard and len(said_words) <= MAX_SHORT_CLAIM_WORDS and "1" not in numbers - {str(len(shown))}
+    ):  # "The answer is one."
         missing += [word for word in said_words if word in _SMALL and not any(one.names(word) for one in there)]
     missing += [code for code in _CODE.findall(bare_text) if not any(_folded(code) in one.codes for one in there)]
     names: set[str] = set()
@@ -238,10 +240,12 @@ def _missing(said: str, shown: Sequence[Proof], question: str) -> list[str]:
     if missing:
         return missing
     hard |= {name for name in names if not held.names(name)}
-    return _unheard(bare_text, there, held, names, len(hard))
+    return _unsupported_words(bare_text, there, held, names, len(hard))
 
 
-def _unheard(said: str, there: Sequence[_Held], question: _Held, names: set[str], hard: int) -> list[str]:
+def _unsupported_words(
+    said: str, there: Sequence[_TextContent], question: _TextContent, names: set[str], hard: int
+) -> list[str]:
     """The other words by which the claim says something new, if too many of them stand nowhere. `hard`: how many names,
     numbers and dates, that do, are new."""
     language = guess_language(said)
@@ -262,14 +266,14 @@ def _unheard(said: str, there: Sequence[_Held], question: _Held, names: set[str]
         " ".join(one.joined for one in there[1:])
     ):
         return []  # the person asks in another language than the notes are in
-    return unheard if unheard and len(unheard) >= NEW_SHARE * (len(new) + HARD * hard) else []
+    return unheard if unheard and len(unheard) >= MAX_UNSUPPORTED_SHARE * (len(new) + NAME_WEIGHT_WORDS * hard) else []
 
 
 # What a text holds ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _TextContent:
     """What is in a text: its folded words, their stems, its numbers, its dates as exactly as they are said."""
 
     words: frozenset[str]
@@ -288,20 +292,24 @@ class _Held:
             return all(self.names(part) for part in word.split("-") if part)
         if not word.isascii() and word in self.joined:  # scripts that do not tell words apart
             return True
-        short = word[: max(LEAST_NAME, len(word) - ENDING)]
-        return len(word) >= LEAST_NAME and any(
-            other.startswith(short) and abs(len(other) - len(word)) <= ENDING and _same_start(other, word)
+        short = word[: max(LEAST_NAME_LETTERS, len(word) - MAX_ENDING_LETTERS)]
+        return len(word) >= LEAST_NAME_LETTERS and any(
+            other.startswith(short) and abs(len(other) - len(word)) <= MAX_ENDING_LETTERS and _same_start(other, word)
             for other in self.words
         )
 
 
 def _same_start(one: str, other: str) -> bool:
     least = min(len(one), len(other))
-    return one[:least] == other[:least] if abs(len(one) - len(other)) else one[:-1] == other[:-1] and least > LEAST_NAME
+    return (
+        one[:least] == other[:least]
+        if abs(len(one) - len(other))
+        else one[:-1] == other[:-1] and least > LEAST_NAME_LETTERS
+    )
 
 
 @lru_cache(maxsize=256)
-def _held(text: str) -> _Held:
+def _content_of(text: str) -> _TextContent:
     text = _undotted(text)
     found = [word for run in _WORD.findall(text) for word in {run, *re.split(r"['’\-]", run)} if word]
     language = guess_language(text)
@@ -312,7 +320,7 @@ def _held(text: str) -> _Held:
         if mention.start >= 0 and not mention.norm.isdigit():
             rest = rest[: mention.start] + " " * (mention.end - mention.start) + rest[mention.end :]
     numbers = {number for _, number in _numbers(rest, every=True)}
-    return _Held(
+    return _TextContent(
         frozenset(map(_folded, found)),
         frozenset(stems(text, language)) | frozenset(stem(word, ENGLISH) for word in words(text)),
         frozenset(numbers),
@@ -373,7 +381,7 @@ def _reach(text: str) -> int:
     return max((days for pattern, days in _RELATIVE if pattern.search(text)), default=0)
 
 
-def _dated(norm: str, there: Sequence[_Held], written: Sequence[_Day]) -> bool:
+def _dated(norm: str, there: Sequence[_TextContent], written: Sequence[_Day]) -> bool:
     """Whether a date is said there: as it is or more exactly, or the other way round without its year; or whether it
     lies where words like "last week" may lead from the day on which they were written."""
     known = {date for one in there for date in one.dates} | {one.day.isoformat() for one in written}

@@ -15,13 +15,13 @@ import numpy as np
 from memory.graph.arrays import Floats
 from memory.protocols import Embedder
 
-FAR, NEAR = 0.3, 0.8  # cosines at which two words have nothing in common, and mean the same
-KEPT = 20_000  # vectors of words, of one embedder
+UNRELATED_COSINE, SYNONYM_COSINE = 0.3, 0.8  # cosines at which two words have nothing in common, and mean the same
+MAX_CACHED_WORDS = 20_000  # vectors of words, of one embedder
 
 _vectors: dict[str, dict[str, Floats]] = {}  # name of an embedder -> word -> vector
 
 
-class Likeness:
+class LateInteraction:
     """Compares words with those asked, (n,) in number."""
 
     def __init__(self, embedder: Embedder, asked: Sequence[str]) -> None:
@@ -34,7 +34,7 @@ class Likeness:
         new = sorted({word for word in words if word not in self._found})
         if new:
             cosines = self._vectors(new) @ self._asked.T
-            near = np.clip((cosines - FAR) / (NEAR - FAR), 0, 1).astype(np.float32)
+            near = np.clip((cosines - UNRELATED_COSINE) / (SYNONYM_COSINE - UNRELATED_COSINE), 0, 1).astype(np.float32)
             self._found.update(zip(new, near, strict=True))
 
     def nearest(self, words: Sequence[str]) -> Floats:
@@ -52,7 +52,7 @@ class Likeness:
         if new:
             read = dict(zip(new, self._embedder.embed_documents(new), strict=True))
             have |= read
-            if len(known) + len(read) > KEPT:
+            if len(known) + len(read) > MAX_CACHED_WORDS:
                 known.clear()
             known.update(read)
         rows = [have[word] for word in words]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from memory.nouns import Effort
 from memory.protocols import LLM, ChooseLLM
+from memory.text.mentions import is_date, mentions
 from memory.trace import PLAIN, Plan
 
 
@@ -30,7 +32,7 @@ class ModelChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class AskOptions:
     """What is asked beside what was searched for: the `question` as the person put it, where that is another, `now`,
     `as_of`, the questions it may follow, whether it still matters, how much it may take, whether it is to use what is
     remembered, and `plan`, as its trace will tell it."""
@@ -43,3 +45,33 @@ class Wish:
     effort: Effort = "normal"
     replay: bool = True
     plan: Plan = PLAIN
+
+
+MAX_FOLLOWUP_WORDS = 8  # words of a question that may need the one before it
+MAX_EARLIER_CHARS = 500  # characters of the one before
+MAX_EARLIER_QUESTIONS = 3  # questions that are looked at, the newest
+# What stands for something that was named before, and how a question goes on from another.
+_REFERS = re.compile(
+    r"\b(?:he|she|it|they|him|her|his|its|them|their|theirs|hers|that|this|those|these|there|then|one|ones|same)\b"
+    r"|^(?:and|or|but|so|what about|how about|since when|until when|why|when|where|who|which)\b[^?]{0,12}\??$"
+    r"|^(?:and|but|or|what about|how about)\b",
+    re.IGNORECASE,
+)
+
+
+def resolve_followup(question: str, before: Sequence[str]) -> str:
+    """The text to search for: the question, with the newest one before it that names something if it needs one."""
+    text = question.strip()
+    if not before or len(text.split()) > MAX_FOLLOWUP_WORDS or not _REFERS.search(text):
+        return question
+    if not _GOES_ON.match(text) and _names(text):
+        return question
+    named = next((one for one in reversed(before) if _names(one) or not _REFERS.search(one.strip())), before[-1])
+    return f"{named.strip()[:MAX_EARLIER_CHARS]} {text}"
+
+
+_GOES_ON = re.compile(r"(?:and|but|or|what about|how about)\b", re.IGNORECASE)
+
+
+def _names(text: str) -> bool:
+    return any(not is_date(mention.norm) for mention in mentions(text))

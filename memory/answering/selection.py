@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from memory.answering.briefing import briefing
-from memory.answering.candidates import Line, stems
+from memory.answering.briefing import write_briefing
+from memory.answering.candidates import AnswerCandidate, stems
 from memory.retrieval.analyse import Question
 from memory.retrieval.pipeline import Found
 from memory.retrieval.question_type import Shape, course_words, is_name, shape
@@ -20,11 +20,13 @@ from memory.text.languages import stem
 from memory.text.mentions import is_date, mentions
 from memory.time.expressions import resolve_time
 
-MANY = 12  # lines of a list at most
-LISTED, ITEMS = 2, 30  # items of a note's own list: from how many on they answer, and at most
-ALIKE = 0.7  # share of their words from which two lines of a list are one
-WIDER = 1.0  # how much further below the best line one of a list may be
-ABOUT = 0.6  # share of a question's words that a line and its title hold, to belong to the course of what it asks
+MAX_LISTED = 12  # lines of a list at most
+LEAST_LIST_ITEMS, MAX_LIST_ITEMS = 2, 30  # items of a note's own list: from how many on they answer, and at most
+DUPLICATE_OVERLAP = 0.7  # share of their words from which two lines of a list are one
+LIST_EXTRA_MARGIN = 1.0  # how much further below the best line one of a list may be
+LEAST_TOPIC_SHARE = (
+    0.6  # share of a question's words that a line and its title hold, to belong to the course of what it asks
+)
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S")  # of a list, at the begin of its row
 _FULL = re.compile(r"\d{4}-\d\d-\d\d")
 _RELATIVE = re.compile(
@@ -32,13 +34,13 @@ _RELATIVE = re.compile(
 )
 
 
-def arranged(
+def select_by_type(
     conn: Connection,
     found: Found,
-    lines: Sequence[Line],
-    usual: Sequence[Line],
+    lines: Sequence[AnswerCandidate],
+    usual: Sequence[AnswerCandidate],
     settings: AnswerSettings,
-) -> list[Line]:
+) -> list[AnswerCandidate]:
     """The lines to show, in order. `lines` is all there is, the best first; `usual` are those that answer a question
     for one fact. Empty if a briefing is asked of something that nothing tells of."""
     asked = shape(found.question, found.seeds.values())
@@ -50,27 +52,27 @@ def _shaped(
     conn: Connection,
     found: Found,
     asked: Shape,
-    lines: Sequence[Line],
-    usual: Sequence[Line],
+    lines: Sequence[AnswerCandidate],
+    usual: Sequence[AnswerCandidate],
     settings: AnswerSettings,
-) -> list[Line]:
+) -> list[AnswerCandidate]:
     match asked.kind:
         case "about":
-            return briefing(conn, found, asked.subjects[0], lines) or (list(usual) if found.seeds else [])
+            return write_briefing(conn, found, asked.subjects[0], lines) or (list(usual) if found.seeds else [])
         case "compare":
             return _compared(lines, usual, asked.subjects, settings.lines)
         case "when_changed":
-            return [dated(line) for line in _with_past(lines, usual, settings.lines)]
+            return [add_date(line) for line in _with_past(lines, usual, settings.lines)]
         case "list" if asked.in_order:
             return _course(lines, usual, found.question)
         case "list" | "count":
             several = _several(lines, usual, found.question, settings)
-            return [dated(line) for line in several] if asked.in_order else several
+            return [add_date(line) for line in several] if asked.in_order else several
         case _:
             return list(usual)
 
 
-def _told_of(line: Line, question: Question) -> Line:
+def _told_of(line: AnswerCandidate, question: Question) -> AnswerCandidate:
     """The line with its passage's title before it, if that is the name of what it tells of: "Boss since July" says
     nothing without it. Not where the line or the question names that, or nothing was said in these words."""
     title = line.episode.title
@@ -81,7 +83,7 @@ def _told_of(line: Line, question: Question) -> Line:
     return replace(line, shown=f"{title}: {line.shown}")
 
 
-def dated(line: Line) -> Line:
+def add_date(line: AnswerCandidate) -> AnswerCandidate:
     """The line with the day on which it was written, and the one that it means by "yesterday". A fact tells its time
     already; where its sentence names another day, that is shown too."""
     at = line.episode.at
@@ -107,7 +109,7 @@ def _days(text: str) -> set[str]:
     return {one.norm for one in mentions(text) if is_date(one.norm) and one.norm.count("-") > 1}
 
 
-def _with_past(lines: Sequence[Line], usual: Sequence[Line], most: int) -> list[Line]:
+def _with_past(lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], most: int) -> list[AnswerCandidate]:
     """The usual lines, with what was before the first one behind it."""
     if not usual:
         return []
@@ -116,10 +118,12 @@ def _with_past(lines: Sequence[Line], usual: Sequence[Line], most: int) -> list[
     return [usual[0], *(replace(line, earlier=True) for line in past[:1]), *usual[1:]][:most]
 
 
-def _compared(lines: Sequence[Line], usual: Sequence[Line], names: Sequence[str], most: int) -> list[Line]:
+def _compared(
+    lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], names: Sequence[str], most: int
+) -> list[AnswerCandidate]:
     """The best line of each side, then the usual ones."""
     wanted = [frozenset(stems(name)) for name in names]
-    sides: dict[int, Line] = {}
+    sides: dict[int, AnswerCandidate] = {}
     for said in wanted:
         others = [other for other in wanted if other != said]
         of_it = [line for line in lines if _speaks(line, said) and line.thesis_id not in sides]
@@ -131,12 +135,14 @@ def _compared(lines: Sequence[Line], usual: Sequence[Line], names: Sequence[str]
     return [*sides.values(), *rest][: max(most, len(sides))]
 
 
-def _speaks(line: Line, name: frozenset[str]) -> bool:
+def _speaks(line: AnswerCandidate, name: frozenset[str]) -> bool:
     """Whether it speaks of what is called so, in its words or under its title."""
     return bool(name) and name <= {*line.words, *stems(line.shown), *stems(line.episode.title)}
 
 
-def _several(lines: Sequence[Line], usual: Sequence[Line], question: Question, settings: AnswerSettings) -> list[Line]:
+def _several(
+    lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], question: Question, settings: AnswerSettings
+) -> list[AnswerCandidate]:
     """The usual lines, and behind them the best line of each other passage that is as much about the question, and
     itself speaks of what is asked."""
     topic = _topic(question)
@@ -148,10 +154,10 @@ def _several(lines: Sequence[Line], usual: Sequence[Line], question: Question, s
         return items
     chosen = [line for line in chosen if line is chosen[0] or _holds(line, topic, question)]
     passages = {line.episode.id for line in chosen}
-    floor = lines[0].score - settings.line_margin - WIDER if lines else 0.0
+    floor = lines[0].score - settings.line_margin - LIST_EXTRA_MARGIN if lines else 0.0
     least = max((line.coverage for line in usual), default=0.0) / 2
     for line in lines:
-        if len(chosen) >= MANY or line.score < floor:
+        if len(chosen) >= MAX_LISTED or line.score < floor:
             break
         new = line.episode.id not in passages and not line.earlier and line.coverage >= least and topic & line.words
         if new and not any(_alike(line, other) for other in chosen):
@@ -160,12 +166,14 @@ def _several(lines: Sequence[Line], usual: Sequence[Line], question: Question, s
     return chosen
 
 
-def _holds(line: Line, topic: Collection[str], question: Question) -> bool:
+def _holds(line: AnswerCandidate, topic: Collection[str], question: Question) -> bool:
     """Whether it, or its passage's title, speaks of what is asked."""
     return not line.words.union(stems(line.episode.title, question.language)).isdisjoint(topic)
 
 
-def _items(lines: Sequence[Line], usual: Sequence[Line], question: Question) -> list[Line]:
+def _items(
+    lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], question: Question
+) -> list[AnswerCandidate]:
     """The items of the list that the best line is one of, in their order: those that hold what it holds of what is
     asked, and name no day outside the time that is asked of. All of them if it only stands above ("Known bugs:"). None
     if there is no such list."""
@@ -174,13 +182,15 @@ def _items(lines: Sequence[Line], usual: Sequence[Line], question: Question) -> 
     topic = frozenset() if best.start not in block else _topic(question) & best.words
     items = [line for line in lines if line.episode.id == best.episode.id and line.start in block]
     items = [line for line in items if topic <= line.words and _in_time(line, question)]
-    if len(items) < LISTED:
+    if len(items) < LEAST_LIST_ITEMS:
         return []
     items.sort(key=lambda line: line.start)
-    return [replace(line, shown=" ".join(line.quote.split()), earlier=False, also=()) for line in items[:ITEMS]]
+    return [
+        replace(line, shown=" ".join(line.quote.split()), earlier=False, also=()) for line in items[:MAX_LIST_ITEMS]
+    ]
 
 
-def _block(line: Line) -> range:
+def _block(line: AnswerCandidate) -> range:
     """The characters of the list in its passage that it is an item of, or stands right above as a heading or with
     a colon at its end; none if there is none."""
     text = line.episode.text
@@ -200,7 +210,7 @@ def _block(line: Line) -> range:
     return range(rows[first][0], rows[last][1])
 
 
-def _in_time(line: Line, question: Question) -> bool:
+def _in_time(line: AnswerCandidate, question: Question) -> bool:
     """Whether the days that it names, if any, lie in the time that is asked of."""
     when = question.when
     if when is None or when.kind != "range":
@@ -211,26 +221,30 @@ def _in_time(line: Line, question: Question) -> bool:
     )
 
 
-def _alike(line: Line, other: Line) -> bool:
+def _alike(line: AnswerCandidate, other: AnswerCandidate) -> bool:
     """Whether it says what the other says."""
-    return line.values <= other.values and len(line.words & other.words) >= ALIKE * len(line.words | other.words)
+    return line.values <= other.values and len(line.words & other.words) >= DUPLICATE_OVERLAP * len(
+        line.words | other.words
+    )
 
 
-def _course(lines: Sequence[Line], usual: Sequence[Line], question: Question) -> list[Line]:
+def _course(
+    lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], question: Question
+) -> list[AnswerCandidate]:
     """What tells the whole course in one line, then what was told of it in each passage, by time."""
     topic = _topic(question)
     whole = [line for line in usual if line.also]
     shown = {line.thesis_id for one in whole for line in (one, *one.also)}
-    passages: dict[int, Line] = {}
+    passages: dict[int, AnswerCandidate] = {}
     for line in lines:
         held = topic & {*line.words, *stems(line.episode.title, question.language)}
-        belongs = topic & line.words and len(held) >= ABOUT * len(topic) and line.values
+        belongs = topic & line.words and len(held) >= LEAST_TOPIC_SHARE * len(topic) and line.values
         if belongs and line.thesis_id not in shown and not line.also:
             passages.setdefault(line.episode.id, line)
-    told = sorted(list(passages.values())[:MANY], key=lambda line: (line.newness, line.thesis_id))
+    told = sorted(list(passages.values())[:MAX_LISTED], key=lambda line: (line.newness, line.thesis_id))
     if len(told) + len(whole) < 2:
         return list(usual)
-    return [*whole, *(dated(replace(line, earlier=False)) for line in told)][:MANY]
+    return [*whole, *(add_date(replace(line, earlier=False)) for line in told)][:MAX_LISTED]
 
 
 def _topic(question: Question) -> frozenset[str]:

@@ -23,16 +23,19 @@ from memory.retrieval.pagerank import Doubles, around
 from memory.retrieval.pipeline import Found
 from memory.retrieval.walking import relevance_of
 
-MENTION = 0.5  # what it counts that a passage mentions an object, beside that it is about it
-BESIDE = 0.5  # and that it stands next to a known one
-SPOKEN_OF = 200  # passages that mention an object, from which on mentioning it leads nowhere
-RELATED_OF, RELATED = 60, 30  # objects whose relations are looked at, the best; of each so many relations
+MENTION_WEIGHT = 0.5  # what it counts that a passage mentions an object, beside that it is about it
+ADJACENT_WEIGHT = 0.5  # and that it stands next to a known one
+MAX_MENTIONING = 200  # passages that mention an object, from which on mentioning it leads nowhere
+MAX_OBJECTS_RELATED, MAX_RELATIONS = (
+    60,
+    30,
+)  # objects whose relations are looked at, the best; of each so many relations
 Integers = NDArray[np.integer[Any]]
 _REL, _NEXT = EDGE_KINDS.index("rel"), EDGE_KINDS.index("next")
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class Expansion:
     """w ways, at most one to each passage: its row, how near it comes in [0, 1], and how strongly memory fires on it.
 
     `places` (w,): which of the known passages it comes from, -1 for an object of the question; `columns` (w,): the
@@ -48,21 +51,21 @@ class Ways:
     links: Ints
 
     @classmethod
-    def none(cls) -> Ways:
+    def none(cls) -> Expansion:
         """No ways."""
         ints, doubles = np.empty(0, np.int64), np.empty(0, np.float64)
         return cls(ints, doubles, doubles, ints, ints, ints)
 
-    def best(self) -> Ways:
+    def best(self) -> Expansion:
         """Of all ways to a passage that on which memory fires most, then the nearest, then the one that began to be
         there last."""
         order = np.lexsort((self.links, self.columns, -self.places, -self.near, -self.fires, self.rows))
         first = order[np.diff(self.rows[order], prepend=-1) > 0]
         return self.only(first)
 
-    def only(self, chosen: Integers | Bools) -> Ways:
+    def only(self, chosen: Integers | Bools) -> Expansion:
         """Some of them."""
-        return Ways(
+        return Expansion(
             self.rows[chosen],
             self.near[chosen],
             self.fires[chosen],
@@ -76,7 +79,7 @@ class _Collector:
     """Ways as they are found. `memory`: edge id -> how strongly it fires."""
 
     def __init__(self, memory: Mapping[int, float]) -> None:
-        self.parts: list[Ways] = []
+        self.parts: list[Expansion] = []
         self._edges = np.array(sorted(memory), np.int64)
         self._strengths = np.array([memory[edge] for edge in self._edges.tolist()], np.float64)
 
@@ -97,10 +100,10 @@ class _Collector:
         links: Ints | None = None,
     ) -> None:
         links = np.zeros(len(rows), np.int64) if links is None else links
-        self.parts.append(Ways(rows.astype(np.int64), near, fires, places, columns, links))
+        self.parts.append(Expansion(rows.astype(np.int64), near, fires, places, columns, links))
 
 
-def ways(found: Found, allowed: Bools, rows: Ints, worth: Doubles) -> Ways:
+def expand(found: Found, allowed: Bools, rows: Ints, worth: Doubles) -> Expansion:
     """The best way from the known episodes `rows` (k,), which count `worth` (k,) in [0, 1], and from the objects that
     the question names, to each other episode that is `allowed` (n,) and that one leads to."""
     graph = found.graph
@@ -110,7 +113,7 @@ def ways(found: Found, allowed: Bools, rows: Ints, worth: Doubles) -> Ways:
     if len(graph.links.ids):
         _over_relations(found, allowed, objects, made)
         _beside(found, allowed, rows, worth, made)
-    every = Ways(*(np.concatenate([getattr(part, name) for part in made.parts]) for name in Ways.__slots__))
+    every = Expansion(*(np.concatenate([getattr(part, name) for part in made.parts]) for name in Expansion.__slots__))
     other = allowed[every.rows]
     other[np.isin(every.rows, rows)] = False
     return every.only(other).best()
@@ -151,10 +154,10 @@ def _over_objects(graph: Graph, objects: _Objects, made: _Collector) -> None:
     near = objects.weights / _several(graph.degrees.titles[objects.columns])
     made.add(rows, near[of], objects.fires[of], objects.places[of], objects.columns[of])
     spoken_of = graph.degrees.mentions[objects.columns]
-    few = np.flatnonzero(spoken_of <= SPOKEN_OF)
+    few = np.flatnonzero(spoken_of <= MAX_MENTIONING)
     of, rows, entries = graph.mentioned.find(objects.columns[few])
     of = few[of]
-    near = MENTION * objects.weights / _several(spoken_of)
+    near = MENTION_WEIGHT * objects.weights / _several(spoken_of)
     fires = np.maximum(objects.fires[of], made.fires(graph.mention_ids[entries]))
     made.add(rows, near[of], fires, objects.places[of], objects.columns[of])
 
@@ -162,7 +165,7 @@ def _over_objects(graph: Graph, objects: _Objects, made: _Collector) -> None:
 def _over_relations(found: Found, allowed: Bools, objects: _Objects, made: _Collector) -> None:
     graph = found.graph
     walk = Walkable(graph, allowed, "O", found.start.when)
-    best = np.lexsort((objects.columns, -objects.weights, -objects.fires))[:RELATED_OF]
+    best = np.lexsort((objects.columns, -objects.weights, -objects.fires))[:MAX_OBJECTS_RELATED]
     rows: list[int] = []
     near: list[float] = []
     from_object: list[int] = []
@@ -190,8 +193,8 @@ def _related(found: Found, walk: Walkable, object: int, made: _Collector) -> tup
     """The relations of an object, by edge id, and their other ends; of very many the best."""
     edges, kinds, others = walk.neighbours(object)
     edges, others = edges[kinds == _REL], others[kinds == _REL]
-    if len(edges) > RELATED:
-        order = np.lexsort((edges, -relevance_of(walk, found.start)(others), -made.fires(edges)))[:RELATED]
+    if len(edges) > MAX_RELATIONS:
+        order = np.lexsort((edges, -relevance_of(walk, found.start)(others), -made.fires(edges)))[:MAX_RELATIONS]
         edges, others = edges[np.sort(order)], others[np.sort(order)]
     return edges, others
 
@@ -202,7 +205,7 @@ def _beside(found: Found, allowed: Bools, rows: Ints, worth: Doubles, made: _Col
     for place, row in enumerate(rows.tolist()):
         edges, kinds, others = walk.neighbours(int(graph.episode_ids[row]))
         edges, others = edges[kinds == _NEXT], others[kinds == _NEXT]
-        near = np.full(len(edges), BESIDE * worth[place])
+        near = np.full(len(edges), ADJACENT_WEIGHT * worth[place])
         whence = np.full(len(edges), place), np.full(len(edges), -1)
         made.add(walk.rows(others), near, made.fires(edges), *whence, edges.astype(np.int64))
 

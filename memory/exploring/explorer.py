@@ -16,8 +16,8 @@ from typing import Literal
 
 import numpy as np
 
-from memory.exploring.expansion import Ways, ways
-from memory.exploring.option_labels import Signposts
+from memory.exploring.expansion import Expansion, expand
+from memory.exploring.labels import OptionLabels
 from memory.graph.arrays import Bools, Ints
 from memory.nouns import Episode
 from memory.retrieval.pagerank import Doubles
@@ -26,8 +26,10 @@ from memory.store import episodes, relations, sources
 from memory.store import graph as stored
 from memory.store.connect import Connection
 
-SAME_WAY = 3  # options that lead over one object, at most
-OFF_TOPIC = 0.3  # what a way counts that leads to a passage the recall knows nothing for, beside the best it knows
+MAX_OPTIONS_PER_OBJECT = 3  # options that lead over one object, at most
+OFF_TOPIC_WEIGHT = (
+    0.3  # what a way counts that leads to a passage the recall knows nothing for, beside the best it knows
+)
 
 Reading = Callable[[], AbstractContextManager[Connection]]
 
@@ -52,7 +54,7 @@ class _Frontier:
     """What may be looked at next: rows (f,), scores in [0, 1], how strongly memory fires, whether it is new since it
     was offered last, and which of the ways leads there (-1: none)."""
 
-    ways: Ways
+    expansion: Expansion
     rows: Ints
     scores: Doubles
     fires: Doubles
@@ -126,7 +128,7 @@ class Explorer:
         """The known passages, at most so many, a line of data each: what was taken, the newest first, then the best of
         what was found."""
         rows = [*reversed(self._known[self._n_found :]), *self._known[: self._n_found]]
-        signs = Signposts(self.found.question, self.only_open)
+        signs = OptionLabels(self.found.question, self.only_open)
         with self.reading() as conn:
             return [signs.found(one) for one in episodes.by_ids(conn, self._ids(rows[:most]))]
 
@@ -143,8 +145,8 @@ class Explorer:
         over: Counter[int] = Counter()
         for one in self._order(frontier).tolist():
             place = int(frontier.place[one])
-            column = int(frontier.ways.columns[place]) if place >= 0 else -1
-            if column < 0 or over[column] < SAME_WAY:
+            column = int(frontier.expansion.columns[place]) if place >= 0 else -1
+            if column < 0 or over[column] < MAX_OPTIONS_PER_OBJECT:
                 over[column] += 1
                 chosen.append(one)
             if len(chosen) >= most:
@@ -161,9 +163,9 @@ class Explorer:
         n = len(self.allowed)
         worth = np.sqrt(self._relevance[self._known])
         worth[self._n_found :] = 1.0  # what was taken was chosen on purpose
-        found = ways(self.found, self.allowed, np.array(self._known, np.int64), worth)
+        found = expand(self.found, self.allowed, np.array(self._known, np.int64), worth)
         near, fires, place, fresh = np.zeros(n), np.zeros(n), np.full(n, -1), np.ones(n, np.bool_)
-        fits = OFF_TOPIC + (1 - OFF_TOPIC) * np.sqrt(self._relevance[found.rows])
+        fits = OFF_TOPIC_WEIGHT + (1 - OFF_TOPIC_WEIGHT) * np.sqrt(self._relevance[found.rows])
         near[found.rows], fires[found.rows], place[found.rows] = found.near * fits, found.fires, np.arange(len(fits))
         ranked = self._relevance.copy()
         ranked[self._known] = 0
@@ -178,7 +180,7 @@ class Explorer:
 
     def _told(self, frontier: _Frontier, chosen: list[int]) -> list[Option]:
         """Options for these places of the frontier; without those that are forgotten by now."""
-        graph, found = self.found.graph, frontier.ways
+        graph, found = self.found.graph, frontier.expansion
         places = [place for place in frontier.place[chosen].tolist() if place >= 0]
         whence = [self._known[known] for known in found.places[places].tolist() if known >= 0]
         columns = [column for column in found.columns[places].tolist() if column >= 0]
@@ -189,7 +191,7 @@ class Explorer:
             }
             nodes = [*graph.object_ids[columns].tolist(), *(n for f in facts.values() for n in (f.subject, f.object))]
             objects = stored.object_labels(conn, nodes)
-        signs = Signposts(self.found.question, self.only_open, objects, facts)
+        signs = OptionLabels(self.found.question, self.only_open, objects, facts)
         options = []
         for one in chosen:
             row, place, score = int(frontier.rows[one]), int(frontier.place[one]), float(frontier.scores[one])
@@ -202,7 +204,7 @@ class Explorer:
         return options
 
     def _way(
-        self, signs: Signposts, there: Mapping[int, Episode], episode: Episode, way: Ways
+        self, signs: OptionLabels, there: Mapping[int, Episode], episode: Episode, way: Expansion
     ) -> tuple[str, tuple[int, ...]]:
         """What one way is called, and its edges."""
         graph = self.found.graph

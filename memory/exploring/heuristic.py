@@ -15,7 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
-from memory.exploring.tools import Collected
+from memory.exploring.tools import CollectedEvidence
 from memory.graph.adjacency import EPISODE, OBJECT, Walkable
 from memory.graph.arrays import Floats, Ids, Ints
 from memory.nouns import Step
@@ -23,28 +23,28 @@ from memory.retrieval.pipeline import Found
 from memory.retrieval.rank import best
 from memory.retrieval.relevance import Guess
 
-PASSAGES = 8  # best ones, from whose objects it starts beside those that the question names
-OF_OBJECT = 5  # best passages of an object that are pooled; a hub has thousands
-POOLED = 20  # best passages of the pool that are returned
+MAX_START_PASSAGES = 8  # best ones, from whose objects it starts beside those that the question names
+MAX_PASSAGES_PER_OBJECT = 5  # best passages of an object that are pooled; a hub has thousands
+MAX_POOLED = 20  # best passages of the pool that are returned
 
 
-def heuristic(found: Found, *, depth: int = 3, nodes: int = 50, stall: int = 12) -> Collected:
+def explore_best_first(found: Found, *, depth: int = 3, nodes: int = 50, stall: int = 12) -> CollectedEvidence:
     """The best passages around what the question names, by the question's own ranking: at most `nodes` objects, up to
     `depth` steps off; it stops after `stall` objects in a row that bring no passage it has not seen. The same question
     gives the same."""
     began = perf_counter()
     top = float(found.ranking[found.allowed].max(initial=0.0))
     if top <= 0:
-        return Collected({}, stopped="nothing found")
+        return CollectedEvidence({}, stopped="nothing found")
     search = _Search(found, found.ranking / np.float32(top))
     stopped = search.ran(depth, nodes, stall)
     rows = np.array(sorted(search.pool), np.int64)
-    rows = rows[np.lexsort((rows, -search.ranking[rows]))][:POOLED]
+    rows = rows[np.lexsort((rows, -search.ranking[rows]))][:MAX_POOLED]
     ids = found.graph.episode_ids[rows].tolist()
     collected = dict(zip(ids, search.ranking[rows].clip(0, 1).tolist(), strict=True))
     detail = {"objects": search.visited, "pooled": len(search.pool), "collected": ids, "stopped": stopped}
     step = Step("heuristic", (perf_counter() - began) * 1000, detail)
-    return Collected(collected, (step,), stopped=stopped)
+    return CollectedEvidence(collected, (step,), stopped=stopped)
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class _Search:
         """Fills the pool; why it ended."""
         graph = self.found.graph
         self._meet(graph.object_ids[sorted(self.found.start.objects)], 0)
-        for row in best(self.ranking, self._walk.allowed, PASSAGES):
+        for row in best(self.ranking, self._walk.allowed, MAX_START_PASSAGES):
             self._meet(self._objects_in(row), 1)
         stalled = 0
         while self._ahead:
@@ -92,7 +92,7 @@ class _Search:
         near = self._walk.neighbours(node)
         kinds = self._walk.kinds(near.vertices)
         rows = np.unique(self._walk.rows(near.vertices[kinds == EPISODE])).astype(np.int64)
-        ordered: Ints = rows[np.lexsort((rows, -self.ranking[rows]))][:OF_OBJECT]
+        ordered: Ints = rows[np.lexsort((rows, -self.ranking[rows]))][:MAX_PASSAGES_PER_OBJECT]
         return ordered, near.vertices[kinds == OBJECT]
 
     def _objects_in(self, row: int) -> Ints:

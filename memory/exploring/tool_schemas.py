@@ -8,9 +8,9 @@ from typing import Any
 from memory.llm import Tool
 from memory.text.unicode import replace_surrogates
 
-MOST_TEXT = 500  # characters of a query
-MOST = 10**9  # a larger number is meant to do harm
-PASSAGES = 8  # that one call may name
+MAX_QUERY_CHARS = 500  # characters of a query
+MAX_NUMBER = 10**9  # a larger number is meant to do harm
+MAX_PASSAGES_PER_CALL = 8  # that one call may name
 DEFAULTS = {"k": 5, "relevance": 1.0}  # of what may be left out
 
 
@@ -29,7 +29,11 @@ def _whole(description: str) -> dict[str, Any]:
 
 _OBJECT = _whole("number of an object")
 _PASSAGE = _whole("number of a passage")
-_SOME = {"type": "array", "items": {"type": "integer"}, "description": f"numbers of passages, {PASSAGES} at most"}
+_SOME = {
+    "type": "array",
+    "items": {"type": "integer"},
+    "description": f"numbers of passages, {MAX_PASSAGES_PER_CALL} at most",
+}
 
 TOOLS: tuple[Tool, ...] = (
     _tool(
@@ -81,22 +85,22 @@ class NoSuchCallError(Exception):
     """A call that makes no sense; the message tells the model."""
 
 
-def checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def check_arguments(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a call, as its tool wants them. NoSuchCallError says what is wrong with them."""
     tool = next((tool for tool in TOOLS if tool.name == name), None)
     if tool is None:
         raise NoSuchCallError("There is no such tool.")
     fields = tool.parameters["properties"]
     given = {key: _value(key, field, arguments.get(key, DEFAULTS.get(key))) for key, field in fields.items()}
-    if isinstance(given.get("passages"), list) and not 1 <= len(given["passages"]) <= PASSAGES:
-        raise NoSuchCallError(f"Name from one to {PASSAGES} passages.")
+    if isinstance(given.get("passages"), list) and not 1 <= len(given["passages"]) <= MAX_PASSAGES_PER_CALL:
+        raise NoSuchCallError(f"Name from one to {MAX_PASSAGES_PER_CALL} passages.")
     return given
 
 
 def _value(key: str, field: Mapping[str, Any], value: Any) -> Any:
     match field["type"]:
         case "string" if isinstance(value, str) and value.strip():
-            return replace_surrogates(value.strip()[:MOST_TEXT])
+            return replace_surrogates(value.strip()[:MAX_QUERY_CHARS])
         case "integer" if (number := _number(value)) is not None and number == int(number):
             return int(number)
         case "number" if (number := _number(value)) is not None and 0 <= number <= 1:
@@ -108,5 +112,5 @@ def _value(key: str, field: Mapping[str, Any], value: Any) -> Any:
 
 def _number(value: Any) -> float | None:
     """`value` if it is a number of ordinary size; a truth value is none."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and -MOST <= value <= MOST
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and -MAX_NUMBER <= value <= MAX_NUMBER
     return value if is_number else None

@@ -19,9 +19,8 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from memory.errors import InvalidInputError
-from memory.exploring.object_names import Labels
-from memory.exploring.relations import Relations
-from memory.exploring.tool_schemas import NoSuchCallError, checked
+from memory.exploring.labels import ObjectNames, RelationLabels
+from memory.exploring.tool_schemas import NoSuchCallError, check_arguments
 from memory.graph.adjacency import EPISODE, OBJECT, Walkable
 from memory.graph.arrays import Floats, Ids, Ints
 from memory.nouns import Episode, Step
@@ -37,31 +36,31 @@ from memory.text.quotes import one_line, strip_unseen
 from memory.text.sentences import sentences
 from memory.text.words import words
 
-PREVIEW = 200  # characters of a passage in a list
-WHOLE = 3_000  # of one that is read
-QUOTED = 1_500  # of one that is given to a sub-query
-ANSWER = 600  # of what a sub-query says
-SENTENCES = 2  # of a passage in a summary
-FOUND = 10  # objects or passages that a search gives
-AROUND = 15  # neighbours of an object
-RELATED = 3  # relations of one neighbour, the newest
-WITHIN = 12  # objects of a passage that is read
-FRONTIER = 10  # objects that the state names
-COLLECTED = 20  # passages that can be collected
-FEW = 3  # objects of exactly that name, below which similar names are looked for
-ALIKE = 90.0  # of 100, how alike a similar name is
-BEGINNINGS = 200  # names that are looked at for a similar one
-NEAREST = 500  # passages of an object in which its neighbours are looked for
+MAX_PREVIEW_CHARS = 200  # characters of a passage in a list
+MAX_READ_CHARS = 3_000  # of one that is read
+MAX_QUOTED_CHARS = 1_500  # of one that is given to a sub-query
+MAX_ANSWER_CHARS = 600  # of what a sub-query says
+MAX_SUMMARY_SENTENCES = 2  # of a passage in a summary
+MAX_RESULTS = 10  # objects or passages that a search gives
+MAX_NEIGHBOURS = 15  # neighbours of an object
+MAX_RELATIONS = 3  # relations of one neighbour, the newest
+MAX_OBJECTS_OF_PASSAGE = 12  # objects of a passage that is read
+MAX_FRONTIER = 10  # objects that the state names
+MAX_COLLECTED = 20  # passages that can be collected
+LEAST_EXACT_MATCHES = 3  # objects of exactly that name, below which similar names are looked for
+LEAST_NAME_RATIO = 90.0  # of 100, how alike a similar name is
+MAX_PREFIX_MATCHES = 200  # names that are looked at for a similar one
+MAX_COOCCURRING = 500  # passages of an object in which its neighbours are looked for
 
 Reading = Callable[[], AbstractContextManager[Connection]]
 
-Child = Callable[[str, str], str]
+SubQuery = Callable[[str, str], str]
 """A question and the passages for it, as text in a fence -> a short answer. How a sub-query is asked; NoSuchCallError
 if it is not."""
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectedEvidence:
     """What was gathered for a question: episode id -> relevance in [0, 1], in the order in which it was. `calls` of
     a model were made; `stopped` is the reason why there were no more, a word or two."""
 
@@ -72,7 +71,7 @@ class Collected:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ToolResult:
     """What a call gave. `failed`: it was not made, and the text says why."""
 
     text: str
@@ -91,7 +90,7 @@ class Toolbox:
         self.only_open = only_open
         self.collected: dict[int, float] = {}
         self.explored: list[int] = []
-        self.child: Child | None = None
+        self.child: SubQuery | None = None
         self._reading, self._found = reading, found
         graph = found.graph
         allowed = found.allowed
@@ -99,14 +98,14 @@ class Toolbox:
             with reading() as conn:
                 allowed = allowed & np.isin(graph.source_ids, sources.open_ids(conn))
         self._walk = Walkable(graph, allowed, when=found.start.when, hub_penalty=found.settings.hub_penalty)
-        self._labels = Labels(self._walk, only_open)
-        self._relations = Relations(self._walk, only_open)
+        self._labels = ObjectNames(self._walk, only_open)
+        self._relations = RelationLabels(self._walk, only_open)
         top = float(found.ranking[allowed].max(initial=0.0)) if len(allowed) else 0.0
         self._ranking: Floats = found.ranking / np.float32(top) if top > 0 else np.zeros_like(found.ranking)
         self._relevance = Guess(graph, self._ranking, self._walk.allowed)
         self._numbers: dict[int, int] = {}
         self._nodes: list[int] = []
-        self._cache: dict[str, Result] = {}
+        self._cache: dict[str, ToolResult] = {}
         self._tools: dict[str, Callable[..., str]] = {
             "entity_search": self._entity_search,
             "get_chunks_for_entity": self._get_chunks_for_entity,
@@ -118,22 +117,22 @@ class Toolbox:
             "rerank_evidence": self._rerank_evidence,
         }
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
+    def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """What a tool gives; a call that was made before gives the same again. Only a ModelError of a sub-query is
         raised, whatever is asked."""
         try:
-            given = checked(name, arguments)
+            given = check_arguments(name, arguments)
             key = json.dumps([name, given, sorted(self.collected) if name == "rerank_evidence" else 0])
             if key in self._cache:
-                return Result(f"You asked that before; it gives the same.\n{self._cache[key].text}")
+                return ToolResult(f"You asked that before; it gives the same.\n{self._cache[key].text}")
             text = self._sub_query(**given) if name == "sub_query" else self._made(name, given)
         except NoSuchCallError as error:
-            return Result(str(error), failed=True)
+            return ToolResult(str(error), failed=True)
         except InvalidInputError as error:
-            return Result(one_line(str(error)), failed=True)
+            return ToolResult(one_line(str(error)), failed=True)
         if name != "collect_chunk":
-            self._cache[key] = Result(text)
-        return Result(text)
+            self._cache[key] = ToolResult(text)
+        return ToolResult(text)
 
     def _made(self, name: str, given: Mapping[str, Any]) -> str:
         with self._reading() as conn:
@@ -144,7 +143,10 @@ class Toolbox:
         frontier = self._frontier()
         labels = self._labels.known(frontier)
         ahead = [f'[{self._number(node)}] "{labels[node]}"' for node in frontier if node in labels]
-        parts = [f"Collected: {self._listed(self.collected)}.", f"Explored: {self._listed(self.explored[-FRONTIER:])}."]
+        parts = [
+            f"Collected: {self._listed(self.collected)}.",
+            f"Explored: {self._listed(self.explored[-MAX_FRONTIER:])}.",
+        ]
         return " ".join(parts) + (f"\nNot explored yet:\n{self._fenced(ahead)}" if ahead else "")
 
     # The tools -------------------------------------------------------------------------------------
@@ -154,10 +156,12 @@ class Toolbox:
         scores, columns = self._search(conn, query)
         exact = np.array(sorted(columns), np.int64)
         nodes = graph.object_ids[exact[np.argsort(-graph.rarity(exact), kind="stable")]].tolist()
-        if len(nodes) < FEW:
+        if len(nodes) < LEAST_EXACT_MATCHES:
             nodes += self._like(conn, query, scores)
-        labels = self._labels.of(conn, [node for node in nodes if self._walk.visible(node)][: 2 * FOUND])
-        rows = [f"{self._name(node, labels)}, {_many(len(self._passages_of(node)))}" for node in [*labels][:FOUND]]
+        labels = self._labels.of(conn, [node for node in nodes if self._walk.visible(node)][: 2 * MAX_RESULTS])
+        rows = [
+            f"{self._name(node, labels)}, {_many(len(self._passages_of(node)))}" for node in [*labels][:MAX_RESULTS]
+        ]
         if not rows:
             return "No object has such a name. vector_search finds passages by what they say."
         return f"{len(rows)} found:\n{self._fenced(rows)}"
@@ -169,15 +173,15 @@ class Toolbox:
         if not len(rows):
             return "No passage speaks of it."
         scores = self._relevance(self._found.graph.episode_ids[rows].astype(np.int32))
-        order = np.lexsort((rows, -self._ranking[rows], -scores))[:FOUND]
+        order = np.lexsort((rows, -self._ranking[rows], -scores))[:MAX_RESULTS]
         name = self._labels.of(conn, [node]).get(node, "")
         shown = self._previews(conn, rows[order], [*self._asked, *words(name)])
         more = f" of {len(rows)}; vector_search finds the others" if len(rows) > len(order) else ""
         return f"{len(order)} passages{more}:\n{self._fenced(shown)}"
 
     def _vector_search(self, conn: Connection, query: str, k: int) -> str:
-        if not 1 <= k <= FOUND:
-            raise NoSuchCallError(f"k must be from 1 to {FOUND}.")
+        if not 1 <= k <= MAX_RESULTS:
+            raise NoSuchCallError(f"k must be from 1 to {MAX_RESULTS}.")
         scores, _ = self._search(conn, query)
         rows = best(scores, self._walk.allowed, k)
         if not len(rows):
@@ -193,12 +197,12 @@ class Toolbox:
         worth = self._worth(around)
         counts = np.array([shared.get(one, 0) for one in around.tolist()])
         order = np.lexsort((around, -counts, -worth))
-        labels = self._labels.of(conn, around[order][: 2 * AROUND].tolist())
-        shown = [one for one in around[order].tolist() if one in labels][:AROUND]
+        labels = self._labels.of(conn, around[order][: 2 * MAX_NEIGHBOURS].tolist())
+        shown = [one for one in around[order].tolist() if one in labels][:MAX_NEIGHBOURS]
         rows = []
         for one in shown:
             common = [f"{_many(shared[one])} in common"] if one in shared else []
-            rows.append("; ".join([self._name(one, labels), *related.get(one, [])[-RELATED:], *common]))
+            rows.append("; ".join([self._name(one, labels), *related.get(one, [])[-MAX_RELATIONS:], *common]))
         if not rows:
             return "Nothing is around it."
         more = f" of {len(around)}" if len(around) > len(rows) else ""
@@ -209,9 +213,12 @@ class Toolbox:
         episode = self._texts(conn, [node])[0]
         near = self._walk.neighbours(node)
         within = near.vertices[self._walk.kinds(near.vertices) == OBJECT]
-        within = within[np.lexsort((within, -self._worth(within)))][:WITHIN]
+        within = within[np.lexsort((within, -self._worth(within)))][:MAX_OBJECTS_OF_PASSAGE]
         labels = self._labels.of(conn, within.tolist())
-        rows = [self._head(episode), *(row for row in strip_unseen(episode.text)[:WHOLE].splitlines() if row.strip())]
+        rows = [
+            self._head(episode),
+            *(row for row in strip_unseen(episode.text)[:MAX_READ_CHARS].splitlines() if row.strip()),
+        ]
         if labels:
             rows.append("Objects: " + ", ".join(self._name(one, labels) for one in labels))
         before, after = episodes.neighbours(conn, [node]).get(node, (None, None))
@@ -226,16 +233,16 @@ class Toolbox:
             raise NoSuchCallError("No turn is left for a sub-query.")
         with self._reading() as conn:
             texts = self._texts(conn, [self._passage(one) for one in passages])
-        told = self._fenced([f"{self._head(one)}: {one_line(one.text)[:QUOTED]}" for one in texts])
-        answer = one_line(self.child(one_line(question), told))[:ANSWER]
+        told = self._fenced([f"{self._head(one)}: {one_line(one.text)[:MAX_QUOTED_CHARS]}" for one in texts])
+        answer = one_line(self.child(one_line(question), told))[:MAX_ANSWER_CHARS]
         return f"From these passages alone:\n{self._fenced([answer])}"
 
     def _summarize_chunks(self, conn: Connection, passages: Sequence[int], focus: str) -> str:
         wanted = [*words(focus)]
         rows = [
             f"{self._head(one)}: "
-            + " ".join(one_line(one.text[start:end]) for start, end in _best(one.text, wanted, SENTENCES))[
-                : 2 * PREVIEW
+            + " ".join(one_line(one.text[start:end]) for start, end in _best(one.text, wanted, MAX_SUMMARY_SENTENCES))[
+                : 2 * MAX_PREVIEW_CHARS
             ]
             for one in self._texts(conn, [self._passage(one) for one in passages])
         ]
@@ -245,8 +252,8 @@ class Toolbox:
         node = self._passage(passage)
         if node in self.collected:
             return f"[{passage}] is collected already."
-        if len(self.collected) >= COLLECTED:
-            raise NoSuchCallError(f"{COLLECTED} passages are collected, which is all there is room for. End now.")
+        if len(self.collected) >= MAX_COLLECTED:
+            raise NoSuchCallError(f"{MAX_COLLECTED} passages are collected, which is all there is room for. End now.")
         self.collected[node] = relevance
         return f"[{passage}] is collected; {len(self.collected)} in all."
 
@@ -301,7 +308,7 @@ class Toolbox:
     def _frontier(self) -> list[int]:
         ahead = [node for node in self._nodes if node not in self.explored]
         nodes = np.array(ahead, np.int32)[self._walk.kinds(ahead) == OBJECT] if ahead else np.empty(0, np.int32)
-        found: list[int] = nodes[np.lexsort((nodes, -self._worth(nodes)))][:FRONTIER].tolist()
+        found: list[int] = nodes[np.lexsort((nodes, -self._worth(nodes)))][:MAX_FRONTIER].tolist()
         return found
 
     def _worth(self, nodes: Ids) -> Floats:
@@ -319,7 +326,7 @@ class Toolbox:
         """Object -> in how many passages it stands beside this one; dates lead nowhere and are left out."""
         graph = self._found.graph
         rows = self._passages_of(node)
-        rows = rows[np.lexsort((rows, -self._ranking[rows]))][:NEAREST]
+        rows = rows[np.lexsort((rows, -self._ranking[rows]))][:MAX_COOCCURRING]
         columns, counts = np.unique(graph.counts[rows].indices, return_counts=True)
         known = ~graph.is_date[columns]
         return dict(zip(graph.object_ids[columns[known]].tolist(), counts[known].tolist(), strict=True))
@@ -327,16 +334,21 @@ class Toolbox:
     def _like(self, conn: Connection, query: str, scores: Floats) -> list[int]:
         """Objects with a similar name: of those that begin alike, and of those in the passages that fit best."""
         wanted = norm(query)
-        names = stored.beginning_with(conn, wanted[:3], BEGINNINGS) if len(wanted) > 2 else []
+        names = stored.beginning_with(conn, wanted[:3], MAX_PREFIX_MATCHES) if len(wanted) > 2 else []
         near = [
-            norm(name) for name in names if fuzz.ratio(norm(name), wanted) >= ALIKE or norm(name).startswith(wanted)
+            norm(name)
+            for name in names
+            if fuzz.ratio(norm(name), wanted) >= LEAST_NAME_RATIO or norm(name).startswith(wanted)
         ]
         found = sorted({node for nodes in stored.objects_by_norm(conn, near).values() for node in nodes})
         graph = self._found.graph
-        columns = np.unique(graph.counts[best(scores, self._walk.allowed, 2 * FOUND)].indices)
+        columns = np.unique(graph.counts[best(scores, self._walk.allowed, 2 * MAX_RESULTS)].indices)
         labels = stored.object_labels(conn, graph.object_ids[columns].tolist())
-        inside = [id for id, label in sorted(labels.items()) if fuzz.partial_ratio(norm(label), wanted) >= ALIKE
-                  and min(len(norm(label)), len(wanted)) > 2]  # fmt: skip
+        inside = [
+            node
+            for node, label in sorted(labels.items())
+            if fuzz.partial_ratio(norm(label), wanted) >= LEAST_NAME_RATIO and min(len(norm(label)), len(wanted)) > 2
+        ]
         return [*found, *inside]
 
     def _texts(self, conn: Connection, nodes: Sequence[int]) -> list[Episode]:
@@ -356,9 +368,9 @@ class Toolbox:
         return [f"{self._head(one)}{fits.get(one.id, '')}: {_beginning(one.text, wanted)}" for one in found]
 
     def _head(self, episode: Episode) -> str:
-        parts = [f'[{self._number(episode.id)}] "{one_line(episode.title)[:PREVIEW]}"']
+        parts = [f'[{self._number(episode.id)}] "{one_line(episode.title)[:MAX_PREVIEW_CHARS]}"']
         parts += [episode.at.date().isoformat()] if episode.at else []
-        parts += [f"by {one_line(episode.speaker)[:PREVIEW]}"] if episode.speaker else []
+        parts += [f"by {one_line(episode.speaker)[:MAX_PREVIEW_CHARS]}"] if episode.speaker else []
         return ", ".join(parts)
 
     def _fenced(self, rows: Sequence[str]) -> str:
@@ -381,5 +393,5 @@ def _beginning(text: str, wanted: Sequence[str]) -> str:
     """PREVIEW characters of a text, from the sentence on that holds most of these words; with those before it where it
     is one of the last."""
     start = next((start for start, _ in _best(text, wanted, 1)), 0)
-    before = [begin for begin, _ in sentences(text) if begin < start and len(text) - begin <= PREVIEW]
-    return one_line(text[min([start, *before]) :])[:PREVIEW]
+    before = [begin for begin, _ in sentences(text) if begin < start and len(text) - begin <= MAX_PREVIEW_CHARS]
+    return one_line(text[min([start, *before]) :])[:MAX_PREVIEW_CHARS]

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from memory.answering.candidates import Line, stems
-from memory.answering.extractive import Extract
-from memory.answering.scoring import Told, told_in
+from memory.answering.candidates import AnswerCandidate, stems
+from memory.answering.extractive import ExtractiveAnswer
+from memory.answering.scoring import SentenceFact, facts_of_sentences
 from memory.errors import InvalidInputError
 from memory.nouns import Citation, Episode
 from memory.retrieval.pipeline import Found
@@ -26,15 +26,17 @@ from memory.text.words import words as words_of
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import Cut, Lost, Traced, WhyNot
 
-MOST_WORDS = 32  # that are looked for
-PROPOSED = 200  # passages with the words that are compared, beside those that were found
+MAX_WORDS = 32  # that are looked for
+MAX_PROPOSED = 200  # passages with the words that are compared, beside those that were found
 
 
-def whynot(conn: Connection, found: Found, said: Extract, traced: Traced, words: str, most: int) -> WhyNot:
+def explain_absence(
+    conn: Connection, found: Found, said: ExtractiveAnswer, traced: Traced, words: str, most: int
+) -> WhyNot:
     """The `most` nearest passages that hold the words. `found` and `said` are what the question comes to now: the
     recall, and the answer in lines. `conn` must see what they saw. InvalidInputError for no words."""
     language = guess_language(words)
-    terms = tuple(content_words(words, language) or dict.fromkeys(words_of(words)))[:MOST_WORDS]
+    terms = tuple(content_words(words, language) or dict.fromkeys(words_of(words)))[:MAX_WORDS]
     if not terms:
         raise InvalidInputError("Say which words the answer should have held.")
     counts = text.document_frequencies(conn, terms)
@@ -74,7 +76,7 @@ class _Inquest:
         self,
         conn: Connection,
         found: Found,
-        said: Extract,
+        said: ExtractiveAnswer,
         traced: Traced,
         wanted: frozenset[str],
         language: str,
@@ -88,8 +90,8 @@ class _Inquest:
 
     def lost(self, terms: Sequence[str], most: int) -> list[Lost]:
         """The nearest passages: those that hold most of the words, of these the best ranked."""
-        ids = text.search(self._conn, terms, PROPOSED)[0].tolist()
-        ids += text.search(self._conn, terms, PROPOSED, within=list(self._hits))[0].tolist()
+        ids = text.search(self._conn, terms, MAX_PROPOSED)[0].tolist()
+        ids += text.search(self._conn, terms, MAX_PROPOSED, within=list(self._hits))[0].tolist()
         near = [
             one for one in episodes.by_ids(self._conn, list(dict.fromkeys(ids))) if one.id in self._found.graph.row_of
         ]
@@ -138,11 +140,11 @@ class _Inquest:
             theses, key=lambda one: (-self._held(one.text), self._numbers.get(one.id, last), one.id), default=None
         )
 
-    def _told(self, thesis: Thesis | None) -> Sequence[Told]:
+    def _told(self, thesis: Thesis | None) -> Sequence[SentenceFact]:
         if thesis is None:
             return ()
         span = (thesis.id, thesis.episode_id, thesis.span_from or 0, thesis.span_to or 0)
-        return told_in(self._conn, [span]).get(thesis.id, ())
+        return facts_of_sentences(self._conn, [span]).get(thesis.id, ())
 
     def _citation(self, episode: Episode, thesis: Thesis | None) -> Citation | None:
         """The citation that shows the line."""
@@ -187,7 +189,7 @@ class _Inquest:
             return "not_proposed", f"It shares no word with the question; by meaning and links it was {behind}."
         return "ranked", f"It was {behind}."
 
-    def _not_said(self, lost: Lost, thesis: Thesis | None, told: Sequence[Told]) -> Lost:
+    def _not_said(self, lost: Lost, thesis: Thesis | None, told: Sequence[SentenceFact]) -> Lost:
         """Why an episode that was found is not in the answer."""
         lines = self._said.lines
         shown = int(self._said.step.detail.get("lines", 0))
@@ -211,7 +213,9 @@ class _Inquest:
         place = f"Its line came {_ordinal(number + 1)} of {len(lines)}, and the answer shows {shown}."
         return replace(lost, cut="lines", reason=f'{place} The best is "{_short(lines[0].shown)}".')
 
-    def _newer(self, lines: Sequence[Line], number: int | None, told: Sequence[Told]) -> dict[str, Any] | None:
+    def _newer(
+        self, lines: Sequence[AnswerCandidate], number: int | None, told: Sequence[SentenceFact]
+    ) -> dict[str, Any] | None:
         """The fact that took the place of what the line tells."""
         ended = [one.relation for one in told if one.relation.superseded_by is not None]
         for relation in ended:

@@ -14,8 +14,8 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from memory.exploring.llm_choice import chosen, cut
-from memory.exploring.option_labels import Signposts
+from memory.exploring.guided import cut_lines, parse_choice
+from memory.exploring.labels import OptionLabels
 from memory.graph.adjacency import EDGE_KINDS, EPISODE, OBJECT, THESIS, Relevance, Walkable
 from memory.graph.subgraph import Nearby
 from memory.llm import LlmRequest, Message
@@ -113,7 +113,7 @@ def refined(
     """What a model picks of the candidates `ways`, which read as `lines`: needed are the edges of what it picks, not
     needed those of the others alone. Raises what the model raises."""
     fence = secrets.token_hex(8)
-    numbered = cut([f"[{number}] {line}" for number, line in enumerate(lines, 1)], PROMPT)
+    numbered = cut_lines([f"[{number}] {line}" for number, line in enumerate(lines, 1)], PROMPT)
     parts = [
         "\n".join(["The question:", fence, one_line(question, 600), fence]),
         "\n".join(["Its answer:", fence, one_line(lesson.answer, 600), fence]),
@@ -127,7 +127,7 @@ def refined(
         purpose=PURPOSE,
         cancelled=cancelled,
     )
-    picked, _ = chosen(llm.complete(request).text, len(ways), len(ways))
+    picked, _ = parse_choice(llm.complete(request).text, len(ways), len(ways))
     needed = {edge for place in picked for edge in ways[place].edges}
     others = {edge for way in ways for edge in way.edges} - needed
     return [
@@ -139,7 +139,7 @@ def refined(
 def read_out(
     ways: Sequence[Steps],
     walk: Walkable,
-    signs: Signposts,
+    signs: OptionLabels,
     names: Mapping[int, str],
     episodes: Mapping[int, Episode],
     predicates: Mapping[int, str],

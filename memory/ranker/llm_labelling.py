@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from memory.errors import ModelCancelledError, ModelError
-from memory.exploring.option_labels import Signposts
+from memory.exploring.labels import OptionLabels
 from memory.graph.adjacency import Walkable
 from memory.protocols import LLM
 from memory.ranker import labels as labelling
@@ -91,7 +91,7 @@ class Refining:
             if not ways:
                 return None
         edges = sorted({edge for way in ways for edge in way.edges})
-        signs = Signposts(again.found.question, False)
+        signs = OptionLabels(again.found.question, False)
         lines = labelling.read_out(ways, walk, signs, names, passages, predicates(edges))
         return again.found.question.text, ways, lines, not is_open
 

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from memory.errors import ModelCancelledError
-from memory.exploring.llm_choice import THOUGHT
+from memory.exploring.guided import THOUGHT
 from memory.llm import LlmRequest, Message
 from memory.nouns import Episode, Step
 from memory.protocols import LLM, ChooseLLM

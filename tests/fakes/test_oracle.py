@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memory.answering import compose
-from memory.answering.context import Context, Piece
-from memory.answering.grounding import check
+from memory.answering.context import EvidencePiece, PromptContext
+from memory.answering.grounding import check_claim
 from memory.nouns import Episode, Source
 from tests.fakes.oracle import Oracle, evidence, standing
 from tests.fakes.server import Calls, Says
@@ -29,16 +29,16 @@ GOLD = tuple(Gold((TEXTS[title],), title) for title in (COTTAGE, "Odo Tarn"))
 KNOWN = Known("Quill", ("the village of Quill",), GOLD)
 
 
-def shown(titles: list[str], kind: Any = "passage", text: str = "") -> Context:
+def shown(titles: list[str], kind: Any = "passage", text: str = "") -> PromptContext:
     """Evidence of these passages, as a model gets it."""
     source = Source(1, "/notes/a.md", "file", "a", "markdown")
     episodes = [Episode(n, source, n, title, TEXTS[title], AT) for n, title in enumerate(titles)]
-    return Context(tuple(Piece(kind, text or one.text, one, 0, one.text, False) for one in episodes))
+    return PromptContext(tuple(EvidencePiece(kind, text or one.text, one, 0, one.text, False) for one in episodes))
 
 
-def asked(context: Context, question: str = QUESTION, *said: str) -> dict[str, Any]:
+def asked(context: PromptContext, question: str = QUESTION, *said: str) -> dict[str, Any]:
     """The body of a request for an answer, as it stands on the wire."""
-    request = compose.request(question, context, now=AT)
+    request = compose.build_request(question, context, now=AT)
     turns = [{"role": message.role, "content": message.text} for message in request.messages]
     more = [{"role": role, "content": text} for text in said for role, text in (("assistant", text), ("user", "again"))]
     return {"messages": [{"role": "system", "content": request.system}, *turns, *more]}
@@ -105,7 +105,7 @@ def test_asked_again_it_quotes(answer: str) -> None:
     first = reply(oracle, asked(context))
     assert first.startswith(answer)
     second = reply(oracle, asked(context, QUESTION, first))
-    assert check(second, context.proofs, QUESTION) is None and second != first
+    assert check_claim(second, context.proofs, QUESTION) is None and second != first
 
 
 def test_errors_are_as_frequent_as_said_and_the_same_each_time() -> None:
@@ -130,7 +130,7 @@ def test_every_kind_of_error_is_wrong() -> None:
     assert any(one.startswith("NO ANSWER") for one in said)
     assert "Quill [3]." in said
     assert any("Zabriskie" in one for one in said)
-    assert any(check(one, context.proofs, QUESTION) is None for one in said)  # and some of it looks proved
+    assert any(check_claim(one, context.proofs, QUESTION) is None for one in said)  # and some of it looks proved
     missing = shown(["Brack"])
     assert all("NO ANSWER" not in reply(oracle, asked(missing, question)) for question in questions)
 

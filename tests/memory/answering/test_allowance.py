@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answering.budget import ALLOWED, LEAST_REPLY, Allowance, Meter, Metered
+from memory.answering.budget import ALLOWANCES, LEAST_REPLY_TOKENS, Meter, Metered
 from memory.errors import ModelCancelledError, ModelTimeoutError, ModelUnavailableError, OverBudgetError
-from memory.llm import LlmRequest, Message, Usage, length
+from memory.llm import Allowance, LlmRequest, Message, Usage, length
 from memory.llm import Reply as Said
 from tests.fakes import Fails, Hangs, Says
 from tests.memory.answering.conftest import Desk
@@ -94,11 +94,11 @@ class _Spender:
 
 
 @given(
-    st.sampled_from(sorted(ALLOWED)),
+    st.sampled_from(sorted(ALLOWANCES)),
     st.lists(st.tuples(st.integers(0, 9_000), st.integers(0, 5_000)), max_size=20),
 )
 def test_nothing_is_ever_exceeded(effort: str, asked: list[tuple[int, int]]) -> None:
-    allowance = ALLOWED[effort]  # type: ignore[index]
+    allowance = ALLOWANCES[effort]  # type: ignore[index]
     meter = Meter(allowance)
     model = Metered(_Spender([written for _, written in asked]), meter)
     refused = 0
@@ -109,4 +109,8 @@ def test_nothing_is_ever_exceeded(effort: str, asked: list[tuple[int, int]]) -> 
             refused += 1
     assert meter.calls <= allowance.calls and meter.usage.total <= allowance.tokens
     assert meter.calls + refused == len(asked)
-    assert refused == 0 or meter.calls == allowance.calls or allowance.tokens - meter.usage.total < 9_000 + LEAST_REPLY
+    assert (
+        refused == 0
+        or meter.calls == allowance.calls
+        or allowance.tokens - meter.usage.total < 9_000 + LEAST_REPLY_TOKENS
+    )

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.answering.briefing import LINES
-from memory.answering.candidates import Line
-from memory.answering.selection import dated
+from memory.answering.briefing import MAX_BRIEFING_LINES
+from memory.answering.candidates import AnswerCandidate
+from memory.answering.selection import add_date
 from memory.nouns import Answer, Episode, Source
 from plugins import manager
 from plugins.readers import documents
@@ -71,10 +71,12 @@ def test_a_fact_shows_the_day_that_its_sentence_names_and_it_does_not() -> None:
     none = frozenset[str]()
     at = datetime(2024, 9, 16, tzinfo=UTC)
     episode = Episode(1, Source(1, "/a.eml", "file", "Terms", "mail"), 0, "Terms", quote, at)
-    told = Line(episode, 1, 0, quote, "Fenix, term: 45 days (as of 2024-09-16)", none, none, none, 1.0, 1.0, 1.0, 0)
-    assert dated(told).shown == f'Fenix, term: 45 days (as of 2024-09-16): "{quote}"'
+    told = AnswerCandidate(
+        episode, 1, 0, quote, "Fenix, term: 45 days (as of 2024-09-16)", none, none, none, 1.0, 1.0, 1.0, 0
+    )
+    assert add_date(told).shown == f'Fenix, term: 45 days (as of 2024-09-16): "{quote}"'
     known = replace(told, shown="Fenix, term: 45 days (since 2024-10-01)")
-    assert dated(known) == known
+    assert add_date(known) == known
 
 
 def test_the_course_of_something_is_told_by_time(life: Memory) -> None:
@@ -125,7 +127,7 @@ def test_a_briefing_tells_what_holds_and_what_was_before(life: Memory) -> None:
     assert "Ana Silva lives in Leipzig (as of 2024-03-02, before that: Utrecht) [" in answer.text
     assert "Ana Silva works at Lumen" in answer.text and "54 minutes. (2024-06-01)" in answer.text
     assert "Riga" not in answer.text and "standup" not in answer.text.lower()
-    assert len(answer.text.splitlines()) <= LINES
+    assert len(answer.text.splitlines()) <= MAX_BRIEFING_LINES
     assert len({(one.episode_id, one.quote) for one in answer.citations}) >= 3
 
 
@@ -229,9 +231,9 @@ def test_a_day_that_a_sentence_names_is_not_told_twice() -> None:
     episode = Episode(1, Source(1, "/a.md", "note", "a", "text"), 0, "a", "words", at)
     none = frozenset[str]()
     said = "Switched to Debian on 22 January 2026."
-    line = Line(episode, 1, 0, said, said, none, none, none, 1.0, 1.0, 1.0, 0)
-    assert dated(line).shown == said
-    assert dated(replace(line, quote="Switched.", shown="Switched.")).shown == "Switched. (written 2026-05-01)"
+    line = AnswerCandidate(episode, 1, 0, said, said, none, none, none, 1.0, 1.0, 1.0, 0)
+    assert add_date(line).shown == said
+    assert add_date(replace(line, quote="Switched.", shown="Switched.")).shown == "Switched. (written 2026-05-01)"
 
 
 def test_a_first_name_brings_the_note_of_who_has_it(lists: Memory) -> None:

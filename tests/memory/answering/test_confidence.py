@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from memory import Memory
-from memory.answering.confidence import WEIGHTS, confidence, features
-from memory.answering.extractive import extract
-from memory.answering.late_interaction import Likeness
-from memory.answering.scoring import Judge
+from memory.answering.confidence import WEIGHTS, confidence, confidence_features
+from memory.answering.extractive import extract_answer
+from memory.answering.late_interaction import LateInteraction
+from memory.answering.scoring import CandidateSource
 from memory.nouns import Answer
 from plugins.embedders.static import StaticEmbedder
 
@@ -36,9 +36,9 @@ def sure(memory: Memory, question: str) -> tuple[float, dict[str, float]]:
     embedder = StaticEmbedder()
     found = memory._find(question, 10, None, None, None)
     with memory.store.reading() as conn:
-        judge = Judge(conn, found, embedder)
+        judge = CandidateSource(conn, found, embedder)
         lines = judge.lines({hit.episode.id: hit.episode for hit in found.recall.hits})
-    return confidence(found, lines, judge.scorer), features(found, lines, judge.scorer)
+    return confidence(found, lines, judge.scorer), confidence_features(found, lines, judge.scorer)
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ def test_the_threshold_is_the_least_confidence_of_an_answer(life: Memory) -> Non
     question = "Where does Bo Lindqvist work?"
     found, settings = life._find(question, 10, None, None, None), life.settings.answer
     with life.store.reading() as conn:
-        answer = extract(conn, found, StaticEmbedder(), settings).answer
+        answer = extract_answer(conn, found, StaticEmbedder(), settings).answer
         above = replace(settings, threshold=min(1.0, answer.confidence + 0.01))
         assert not answer.no_answer and 0 < answer.confidence < 1
-        assert extract(conn, found, StaticEmbedder(), above).answer.no_answer
+        assert extract_answer(conn, found, StaticEmbedder(), above).answer.no_answer
 
 
 def test_words_that_mean_the_same_are_near() -> None:
-    like = Likeness(StaticEmbedder(), ["cost", "live"])
+    like = LateInteraction(StaticEmbedder(), ["cost", "live"])
     near = like.nearest(["price", "office"])
     assert near[0] > 0.5 > near[1]
     assert np.array_equal(like.nearest(["live"]), like.nearest(["live"])) and like.nearest(["live"])[1] == 1

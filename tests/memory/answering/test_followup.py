@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.answering.followup import followed
+from memory.answering.options import resolve_followup
 from memory.store import conversations
 from tests.fakes.answering import prompt
 from tests.memory.answering.conftest import Desk
@@ -12,23 +12,23 @@ from tests.memory.answering.conftest import Desk
 
 @pytest.mark.parametrize("question", ["Where does she live?", "And before that?", "What about Bob?", "Why?"])
 def test_what_refers_to_something_is_searched_with_it(question: str) -> None:
-    assert followed(question, ["Who is Elvis?", "Where does Ana work?"]) == f"Where does Ana work? {question}"
-    assert followed(question, []) == question
+    assert resolve_followup(question, ["Who is Elvis?", "Where does Ana work?"]) == f"Where does Ana work? {question}"
+    assert resolve_followup(question, []) == question
 
 
 @pytest.mark.parametrize(
     "question", ["Where does Bob live?", "Is it true that Bob lives in Porto?", "a b c d e f g h it"]
 )
 def test_what_says_itself_what_it_is_about_stands_alone(question: str) -> None:
-    assert followed(question, ["Where does Ana work?"]) == question
+    assert resolve_followup(question, ["Where does Ana work?"]) == question
 
 
 def test_the_newest_question_that_names_something_counts() -> None:
-    assert followed("And then?", ["Where does Ana work?", "since when?"]) == "Where does Ana work? And then?"
+    assert resolve_followup("And then?", ["Where does Ana work?", "since when?"]) == "Where does Ana work? And then?"
 
 
 def test_a_question_stays_short_enough_to_be_asked() -> None:
-    assert len(followed("And then?", ["Ana " * 1000])) < 600
+    assert len(resolve_followup("And then?", ["Ana " * 1000])) < 600
 
 
 def test_a_chat_goes_on_with_a_model_and_without(desk: Desk) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answering.grounding import CITATION, Proof, check, cited, claims
+from memory.answering.grounding import CITATION, Proof, check_claim, cited_numbers, split_claims
 
 NOTE = Proof(
     "Ana moved to Porto on 2024-05-03 and pays 1,250 euros; her sister Mira Okafor stayed in Lisbon. Yesterday we met.",
@@ -21,36 +21,36 @@ PROOFS = {1: NOTE, 2: BOAT}
 
 def test_an_answer_is_cut_into_claims_behind_their_citations() -> None:
     text = "Ana lives in Porto [1]. She moved in May. [2] [3] You own:\n- a boat [4]\n- a van [5, 6]\nBye"
-    complete, left = claims(text, ended=True)
+    complete, left = split_claims(text, ended=True)
     assert [one.strip() for one in complete] == [
         "Ana lives in Porto [1].", "She moved in May. [2] [3]", "You own:\n- a boat [4]", "- a van [5, 6]",
     ]  # fmt: skip
     assert left == "\nBye"
-    assert claims("Yes. Ana lives in Porto [1]", ended=True) == (["Yes. Ana lives in Porto [1]"], "")
+    assert split_claims("Yes. Ana lives in Porto [1]", ended=True) == (["Yes. Ana lives in Porto [1]"], "")
 
 
 @pytest.mark.parametrize("begun", ["Ana lives in Porto", "Ana lives in Porto [1", "Ana lives in Porto [1]. "])
 def test_a_claim_waits_for_what_may_still_come(begun: str) -> None:
-    assert claims(begun, ended=False) == ([], begun)
+    assert split_claims(begun, ended=False) == ([], begun)
 
 
 @given(st.lists(st.sampled_from(["Ana ", "is. ", "[1]", "[2, 3]", ".", "\n", "3.5 ", "[x]"])), st.integers(1, 9))
 def test_pieces_of_any_size_make_the_same_claims(parts: list[str], size: int) -> None:
     text = "".join(parts)
-    whole, rest = claims(text, ended=True)
+    whole, rest = split_claims(text, ended=True)
     found: list[str] = []
     waiting = ""
     for start in range(0, len(text), size):
-        complete, waiting = claims(waiting + text[start : start + size], ended=False)
+        complete, waiting = split_claims(waiting + text[start : start + size], ended=False)
         found += complete
-    complete, left = claims(waiting, ended=True)
+    complete, left = split_claims(waiting, ended=True)
     assert "".join([*found, *complete, left]) == text == "".join([*whole, rest])
     assert all(CITATION.search(claim) for claim in [*found, *complete])
 
 
 def test_citations_are_numbers_lists_and_ranges() -> None:
-    assert cited("a [2] b [1, 3]; c [5-7] [2]") == (2, 1, 3, 5, 6, 7)
-    assert len(cited("[1-9999]")) <= 21
+    assert cited_numbers("a [2] b [1, 3]; c [5-7] [2]") == (2, 1, 3, 5, 6, 7)
+    assert len(cited_numbers("[1-9999]")) <= 21
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_citations_are_numbers_lists_and_ranges() -> None:
     ],
 )
 def test_what_stands_there_is_proved(question: str, claim: str) -> None:
-    assert check(claim, PROOFS, question) is None
+    assert check_claim(claim, PROOFS, question) is None
 
 
 @pytest.mark.parametrize(
@@ -104,21 +104,21 @@ def test_what_stands_there_is_proved(question: str, claim: str) -> None:
     ],
 )
 def test_what_does_not_stand_there_is_not(question: str, claim: str, kind: str) -> None:
-    problem = check(claim, PROOFS, question)
+    problem = check_claim(claim, PROOFS, question)
     assert problem is not None and problem.kind == kind
     assert problem.told()
 
 
 @given(st.text(max_size=200), st.text(max_size=80))
 def test_any_text_can_be_checked(text: str, question: str) -> None:
-    complete, left = claims(text, ended=True)
+    complete, left = split_claims(text, ended=True)
     assert "".join([*complete, left]) == text
     for claim in [*complete, text, f"{text} [1]."]:
-        problem = check(claim, PROOFS, question)
+        problem = check_claim(claim, PROOFS, question)
         assert problem is None or problem.told()
 
 
 def test_a_long_text_has_many_claims() -> None:
     text = "Ana lives in Porto [1]. " * 2_000
-    complete, left = claims(text, ended=True)
+    complete, left = split_claims(text, ended=True)
     assert len(complete) == 2_000 and not re.search(r"\S", left)

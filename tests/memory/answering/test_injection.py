@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.answering.grounding import Proof, check, claims
+from memory.answering.grounding import Proof, check_claim, split_claims
 from memory.nouns import Turn
 from tests.fakes.answering import gullible, obedient, outside, prompt
 from tests.memory.answering.conftest import HERE, Desk, Heard
@@ -58,8 +58,8 @@ ORDERS = [
 def unproved(heard: Heard) -> list[str]:
     """What a person was shown beside lines of memory and claims that their citations prove."""
     proofs = {one.n: Proof(f"{one.title}\n{one.passage}", one.at) for one in heard.answer.citations}
-    complete, left = claims(heard.answer.text, ended=True)
-    return [one for one in complete if check(one, proofs, QUESTION)] + ([left] if left.strip() else [])
+    complete, left = split_claims(heard.answer.text, ended=True)
+    return [one for one in complete if check_claim(one, proofs, QUESTION)] + ([left] if left.strip() else [])
 
 
 def test_there_are_forty() -> None:

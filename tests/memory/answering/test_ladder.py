@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answering.budget import ALLOWED, OF_AGENT
-from memory.answering.finalise import moved
+from memory.answering.budget import AGENT_ALLOWANCE, ALLOWANCES
+from memory.answering.compose import renumber
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.exploring.tool_schemas import TOOLS
 from memory.llm import LlmRequest, Reply, ToolCall, Usage, length
@@ -62,7 +62,7 @@ def test_a_model_picks_where_to_look_and_finds_it(fleet: Desk) -> None:
     heard = fleet.ask(QUESTION)
     assert rungs(heard) == ["R2", "R3"] and stages(heard)[0] == stages(heard)[-1] == "compose"
     assert "Skagen" in heard.answer.text and heard.answer.citations[0].title == "Marlin"
-    assert len(fleet.ollama.chats) <= ALLOWED["normal"].calls
+    assert len(fleet.ollama.chats) <= ALLOWANCES["normal"].calls
     (rise,) = [event for event in heard.events if isinstance(event, Step) and event.detail.get("tier") == "R3"]
     assert rise.detail["reason"] == "The model does not find the answer in it."
     kept = fleet.memory.trace(heard.answer.trace_id or 0)
@@ -119,12 +119,12 @@ BAD: dict[str, Bad] = {
 }
 
 
-@pytest.mark.parametrize("effort", sorted(ALLOWED))
+@pytest.mark.parametrize("effort", sorted(ALLOWANCES))
 @pytest.mark.parametrize("bad", sorted(BAD))
 def test_whatever_a_model_says_the_budget_ends_it(fleet: Desk, bad: str, effort: Effort) -> None:
     fleet.ollama.answer = BAD[bad]
     heard = fleet.ask(QUESTION, effort=effort)
-    assert len(fleet.ollama.chats) <= ALLOWED[effort].calls
+    assert len(fleet.ollama.chats) <= ALLOWANCES[effort].calls
     assert "Hamburg" not in heard.answer.text
     assert heard.answer.no_answer or heard.answer.citations
     assert heard.answer.no_answer or heard.answer.model or heard.answer.note
@@ -141,7 +141,7 @@ def test_tools_that_are_not_there_end_in_the_lines(fleet: Desk) -> None:
 
     fleet.ollama.answer = lost
     heard = fleet.ask(QUESTION, effort="deep", driver=lambda local_only: fleet.here)
-    most = ALLOWED["deep"].calls + OF_AGENT.calls
+    most = ALLOWANCES["deep"].calls + AGENT_ALLOWANCE.calls
     assert len(fleet.ollama.chats) <= most and (heard.answer.no_answer or heard.answer.citations)
 
 
@@ -223,15 +223,15 @@ SAID = st.one_of(
 
 
 @examples(1 / 2)
-@given(st.lists(SAID, min_size=1, max_size=5), st.sampled_from(sorted(ALLOWED)))
+@given(st.lists(SAID, min_size=1, max_size=5), st.sampled_from(sorted(ALLOWANCES)))
 def test_no_model_takes_more_than_is_allowed(fleet_of_all: Desk, says: list[str | None], effort: Effort) -> None:
     llm: LLM = _Any(says)
     *_, answer = fleet_of_all.memory.ask(QUESTION, llm=lambda _: llm, driver=lambda _: llm, effort=effort)
     assert isinstance(answer, Answer)
     asked = fleet_of_all.memory.trace(answer.trace_id or 0).asked
-    agent = OF_AGENT if effort == "deep" else None
-    assert asked.calls <= ALLOWED[effort].calls + (agent.calls if agent else 0)
-    assert asked.read + asked.written <= ALLOWED[effort].tokens + (agent.tokens if agent else 0)
+    agent = AGENT_ALLOWANCE if effort == "deep" else None
+    assert asked.calls <= ALLOWANCES[effort].calls + (agent.calls if agent else 0)
+    assert asked.read + asked.written <= ALLOWANCES[effort].tokens + (agent.tokens if agent else 0)
 
 
 @pytest.fixture(scope="session")
@@ -246,4 +246,4 @@ def fleet_of_all(tmp_path_factory: pytest.TempPathFactory, static: Any) -> Any:
 
 
 def test_all_numbers_of_a_line_move_behind_what_was_cited_before() -> None:
-    assert moved("- She moved [twice] in 2021 [1] [2]\n", 3) == Token("- She moved [twice] in 2021 [4] [5]\n")
+    assert renumber("- She moved [twice] in 2021 [1] [2]\n", 3) == Token("- She moved [twice] in 2021 [4] [5]\n")

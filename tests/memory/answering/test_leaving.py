@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memory.answering.context import Piece, fitted, without_local
+from memory.answering.context import EvidencePiece, drop_local, fit_context
 from memory.llm import about_tokens
 from memory.nouns import Answer
 from tests.fakes.answering import evidence
@@ -125,7 +125,7 @@ def test_one_piece_fits_always_and_every_piece_has_its_episode(mixed: Desk) -> N
     heard = mixed.ask("Where does Mira live?")
     assert isinstance(heard.answer, Answer)
     episode = mixed.memory.recall("Where does Mira live?").hits[0].episode
-    long = Piece("passage", "word " * 5000, episode, 0, episode.text, False)
-    context = fitted([long], 300)
+    long = EvidencePiece("passage", "word " * 5000, episode, 0, episode.text, False)
+    context = fit_context([long], 300)
     assert len(context.pieces) == 1 and about_tokens(context.text()) < 400
-    assert without_local([long, Piece("line", "x", episode, 0, "x", True)])[0] == (long,)
+    assert drop_local([long, EvidencePiece("line", "x", episode, 0, "x", True)])[0] == (long,)

@@ -7,22 +7,28 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.answering.candidates import Line, Place, Scorer, same_statement
+from memory.answering.candidates import AnswerCandidate, PassageScores, QueryFeatures, same_statement
 from memory.nouns import Episode, Source
 from memory.retrieval.analyse import analyse
 from memory.store.episodes import Thesis
 from plugins.embedders.static import StaticEmbedder
 
-NOWHERE = Place(0.0, 0.0, 0.0, 0.0)
+NOWHERE = PassageScores(0.0, 0.0, 0.0, 0.0)
 
 
 def line(
-    question: str, sentence: str, *, title: str = "Note", year: int = 2024, place: Place = NOWHERE, before: str = ""
-) -> Line:
+    question: str,
+    sentence: str,
+    *,
+    title: str = "Note",
+    year: int = 2024,
+    place: PassageScores = NOWHERE,
+    before: str = "",
+) -> AnswerCandidate:
     source = Source(1, "/n.md", "file", title, "markdown")
     episode = Episode(1, source, 0, title, sentence, at=datetime(year, 1, 1, tzinfo=UTC))
     thesis = Thesis(1, 1, sentence, 0, len(sentence), "sentence", "asserted", None, None)
-    return Scorer(analyse(question), {}, 10, StaticEmbedder()).line(episode, thesis, place, before)
+    return QueryFeatures(analyse(question), {}, 10, StaticEmbedder()).line(episode, thesis, place, before)
 
 
 @pytest.mark.parametrize(
@@ -46,8 +52,8 @@ def test_a_heading_is_no_answer() -> None:
 
 
 def test_the_newer_and_the_better_placed_line() -> None:
-    newer = line("rent", "The rent is 690.", place=Place(0, 0, 0, 1.0))
-    found = line("rent", "The rent is 690.", place=Place(0, 0, 1.0, 0))
+    newer = line("rent", "The rent is 690.", place=PassageScores(0, 0, 0, 1.0))
+    found = line("rent", "The rent is 690.", place=PassageScores(0, 0, 1.0, 0))
     plain = line("rent", "The rent is 690.")
     assert newer.score > plain.score
     assert found.score > plain.score
@@ -87,7 +93,7 @@ def test_two_rows_of_one_day_are_no_change() -> None:
 
 
 def test_two_things_that_one_person_said_are_no_change_by_the_name_alone() -> None:
-    def said(sentence: str, year: int) -> Line:
+    def said(sentence: str, year: int) -> AnswerCandidate:
         row = line("Where is Ana Fuchs?", f"Ana Fuchs: {sentence}", year=year)
         return replace(row, episode=replace(row.episode, speaker="Ana Fuchs"))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memory.answering.budget import ALLOWED
+from memory.answering.budget import ALLOWANCES
 from memory.nouns import Step
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import sources
@@ -92,5 +92,5 @@ def test_no_model_elsewhere_is_asked_where_all_of_it_must_stay(cinema: Desk) -> 
 def test_a_sketch_leaves_room_for_the_answer(cinema: Desk, effort: str) -> None:
     cinema.ollama.answer = lambda body: Says("x -> y", read=90_000) if sketches(body) else answers(body)
     heard = cinema.ask(QUESTION, effort=effort)
-    assert len(cinema.ollama.chats) <= ALLOWED[effort].calls  # type: ignore[index]
+    assert len(cinema.ollama.chats) <= ALLOWANCES[effort].calls  # type: ignore[index]
     assert heard.answer.citations and not heard.answer.no_answer

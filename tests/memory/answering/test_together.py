@@ -9,15 +9,14 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answering.candidates import Line
-from memory.answering.extractive import Extract
-from memory.answering.merge import NOTHING_ABOUT, together
+from memory.answering.candidates import AnswerCandidate
+from memory.answering.extractive import NOTHING_ABOUT, ExtractiveAnswer, merge_answers
 from memory.nouns import Answer, Citation, Episode, Source, Step
 
 NUMBER = re.compile(r"\[(\d+)\]")
 
 
-def found(*lines: tuple[int, str], also: int = 0) -> Extract:
+def found(*lines: tuple[int, str], also: int = 0) -> ExtractiveAnswer:
     """An answer of lines (episode, words); the last one has so many more proofs."""
     pieces: list[str | Citation] = []
     citations: list[Citation] = []
@@ -27,22 +26,26 @@ def found(*lines: tuple[int, str], also: int = 0) -> Extract:
         citations += new
         pieces += [f"- {words} {' '.join(f'[{one.n}]' for one in new)}\n", *new]
     text = "".join(piece for piece in pieces if isinstance(piece, str)).rstrip()
-    return Extract(Answer(text, tuple(citations), confidence=0.7), tuple(pieces), Step("answer", 1.0, {"lines": 1}))
+    return ExtractiveAnswer(
+        Answer(text, tuple(citations), confidence=0.7), tuple(pieces), Step("answer", 1.0, {"lines": 1})
+    )
 
 
-def nothing(*missing: str) -> Extract:
-    return Extract(Answer("Nothing.", no_answer=True, missing=missing), ("Nothing.",), Step("answer", 2.0, {}))
+def nothing(*missing: str) -> ExtractiveAnswer:
+    return ExtractiveAnswer(Answer("Nothing.", no_answer=True, missing=missing), ("Nothing.",), Step("answer", 2.0, {}))
 
 
 def test_each_answer_stands_under_its_question_and_is_numbered_through() -> None:
-    both = together([found((1, "Ana lives in Porto"), (2, "By the river")), found((3, "Dr Ito"))], ["Where?", "Who?"])
+    both = merge_answers(
+        [found((1, "Ana lives in Porto"), (2, "By the river")), found((3, "Dr Ito"))], ["Where?", "Who?"]
+    )
     assert both.answer.text == "Where?\n- Ana lives in Porto [1]\n- By the river [2]\n\nWho?\n- Dr Ito [3]"
     assert [(one.n, one.episode_id) for one in both.answer.citations] == [(1, 1), (2, 2), (3, 3)]
     assert "".join(piece for piece in both.pieces if isinstance(piece, str)).rstrip() == both.answer.text
 
 
 def test_what_was_not_found_is_said_once() -> None:
-    both = together(
+    both = merge_answers(
         [found((1, "Porto")), nothing("dentist"), nothing("cat")], ["Where?", "Which dentist?", "What cat?"]
     )
     assert both.answer.text.endswith(f"\n{NOTHING_ABOUT} Which dentist? What cat?")
@@ -51,14 +54,14 @@ def test_what_was_not_found_is_said_once() -> None:
 
 
 def test_it_is_no_answer_only_if_all_are() -> None:
-    none = together([nothing("dentist"), nothing("cat", "dentist")], ["Which dentist?", "What cat?"])
+    none = merge_answers([nothing("dentist"), nothing("cat", "dentist")], ["Which dentist?", "What cat?"])
     assert none.answer.no_answer and none.answer.missing == ("dentist", "cat") and not none.answer.citations
     assert none.step.ms == 4.0
 
 
 def test_no_line_stands_twice() -> None:
     line = (1, "Ana lives in Porto, near Dr Ito")
-    both = together([found(line), found(line)], ["Where?", "Who?"])
+    both = merge_answers([found(line), found(line)], ["Where?", "Who?"])
     assert both.answer.text == "Where?\n- Ana lives in Porto, near Dr Ito [1]\n\nWho?\n- as above [1]"
     assert len(both.answer.citations) == 1
 
@@ -67,14 +70,14 @@ def test_the_best_line_of_each_comes_before_the_rest_of_any() -> None:
     at = datetime(2024, 1, 1, tzinfo=UTC)
     episode = Episode(1, Source(1, "/a.md", "note", "a", "text"), 0, "a", "words", at)
     none = frozenset[str]()
-    lines = [Line(episode, id, 0, "words", "words", none, none, none, 1.0, 1.0, 1.0, 0) for id in range(5)]
+    lines = [AnswerCandidate(episode, id, 0, "words", "words", none, none, none, 1.0, 1.0, 1.0, 0) for id in range(5)]
     one = replace(found((1, "a")), lines=(lines[0], lines[1], lines[2]))
     other = replace(found((2, "b")), lines=(lines[3], lines[0], lines[4]))
-    assert [line.thesis_id for line in together([one, other], ["A?", "B?"]).lines] == [0, 3, 1, 2, 4]
+    assert [line.thesis_id for line in merge_answers([one, other], ["A?", "B?"]).lines] == [0, 3, 1, 2, 4]
 
 
 def test_numbers_that_stand_in_a_note_are_left_alone() -> None:
-    both = together([found((1, "a")), found((2, "see [1] and [7] there"), also=1)], ["A?", "B?"])
+    both = merge_answers([found((1, "a")), found((2, "see [1] and [7] there"), also=1)], ["A?", "B?"])
     assert "- see [1] and [7] there [2] [3]" in both.answer.text
 
 
@@ -84,7 +87,7 @@ _LINES = st.lists(st.tuples(st.integers(1, 4), st.sampled_from(["a", "b [1]", "c
 @given(st.lists(st.one_of(_LINES, st.none()), min_size=1, max_size=3))
 def test_every_number_has_its_citation(given: list[list[tuple[int, str]] | None]) -> None:
     answers = [nothing() if lines is None else found(*lines) for lines in given]
-    both = together(answers, [f"Question {n}?" for n in range(len(given))])
+    both = merge_answers(answers, [f"Question {n}?" for n in range(len(given))])
     assert [one.n for one in both.answer.citations] == list(range(1, len(both.answer.citations) + 1))
     assert both.answer.no_answer == all(lines is None for lines in given)
     shown = [int(NUMBER.findall(line)[-1]) for line in both.answer.text.splitlines() if line.startswith("- ")]
@@ -94,10 +97,12 @@ def test_every_number_has_its_citation(given: list[list[tuple[int, str]] | None]
 
 
 def test_a_line_stands_under_the_question_that_it_answers_best() -> None:
-    both = together([found((1, "Oma: 1938"), (2, "Ines: 1991")), found((2, "Ines: 1991"), (3, "Born"))], ["A?", "B?"])
+    both = merge_answers(
+        [found((1, "Oma: 1938"), (2, "Ines: 1991")), found((2, "Ines: 1991"), (3, "Born"))], ["A?", "B?"]
+    )
     assert both.answer.text == "A?\n- Oma: 1938 [1]\n\nB?\n- Ines: 1991 [2]\n- Born [3]"
 
 
 def test_the_best_line_of_a_part_is_pointed_to_first() -> None:
-    both = together([found((1, "a")), found((1, "a"), (2, "b"))], ["A?", "B?"])
+    both = merge_answers([found((1, "a")), found((1, "a"), (2, "b"))], ["A?", "B?"])
     assert both.answer.text == "A?\n- a [1]\n\nB?\n- as above [1]\n- b [2]"

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from memory import Memory
-from memory.exploring.tools import Result, Toolbox
+from memory.exploring.tools import Toolbox, ToolResult
 from memory.nouns import Scope
 from memory.retrieval.pipeline import Found
 
@@ -23,7 +23,7 @@ def toolbox(memory: Memory, question: str, *, only_open: bool = False, **more: A
     return Toolbox(memory.store.reading, here, only_open=only_open)
 
 
-def rows(result: Result | str) -> dict[str, int]:
+def rows(result: ToolResult | str) -> dict[str, int]:
     """Name or title -> number, of what a result lists."""
     text = result if isinstance(result, str) else result.text
     return {name: int(number) for number, name in ROW.findall(text)}

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from memory.exploring import agent as looking_around
-from memory.exploring.agent import agent
-from memory.exploring.tools import Collected, Toolbox
+from memory.exploring.agent import run_agent
+from memory.exploring.tools import CollectedEvidence, Toolbox
 from memory.llm import length
 from memory.protocols import LLM
 from tests.fakes import Breaks, Calls, Fails, Hangs, Says
@@ -43,12 +43,14 @@ def chats(desk: Desk, wire: str) -> list[dict[str, Any]]:
     return desk.ollama.chats if wire == HERE else desk.anthropic.messages
 
 
-def run(desk: Desk, wire: str, *replies: Reply, answer: Answer | None = None, **more: Any) -> tuple[Collected, Toolbox]:
+def run(
+    desk: Desk, wire: str, *replies: Reply, answer: Answer | None = None, **more: Any
+) -> tuple[CollectedEvidence, Toolbox]:
     server, model = desk.server(wire), desk.here if wire == HERE else desk.away
     server.enqueue(*replies)
     server.answer = answer or (lambda body: Says("DONE"))
     box = toolbox(desk.memory, QUESTION, only_open=wire == AWAY)
-    return agent(model, box, QUESTION, now=NOW, **more), box
+    return run_agent(model, box, QUESTION, now=NOW, **more), box
 
 
 def told(body: dict[str, Any]) -> list[str]:
@@ -248,8 +250,8 @@ def test_a_long_conversation_is_shortened_from_its_beginning(films: Desk) -> Non
         return Says("", [Calls("collect_chunk", {"passage": turn(body) - 1}), *more])
 
     films.ollama.answer = answer
-    agent(Measured(films.here), toolbox(films.memory, QUESTION), QUESTION, now=NOW)
-    assert len(lengths) == TURNS and max(lengths) < 1.3 * looking_around.ROOM
+    run_agent(Measured(films.here), toolbox(films.memory, QUESTION), QUESTION, now=NOW)
+    assert len(lengths) == TURNS and max(lengths) < 1.3 * looking_around.MAX_CONVERSATION_TOKENS
     last = told(chats(films, HERE)[-1])
     assert last[1] == looking_around.LEFT_OUT and "Atlanta page" in last[-2]
 
@@ -270,7 +272,7 @@ def test_a_model_elsewhere_hears_nothing_that_must_stay_here(films: Desk) -> Non
     assert "Zelda" not in wire and "Secret" not in wire and "Red Notice is a film" in wire
     box = toolbox(films.memory, QUESTION)
     before = len(chats(films, AWAY))
-    looked = agent(films.away, box, QUESTION, now=NOW)
+    looked = run_agent(films.away, box, QUESTION, now=NOW)
     assert (looked.stopped, looked.episodes, len(chats(films, AWAY))) == ("LocalOnlyError", {}, before)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from memory import Memory
-from memory.answering.context import FACTS, Gathered, gathered
+from memory.answering.context import MAX_FACTS_SHOWN, GatheredEvidence, gather_evidence
 from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Floats
 from memory.graph.subgraph import Nearby
@@ -44,12 +44,12 @@ def found_of(memory: Memory, question: str) -> Found:
     return memory._find(question, 10, None, None, None, replay=False)
 
 
-def shown(memory: Memory, found: Found) -> Gathered:
+def shown(memory: Memory, found: Found) -> GatheredEvidence:
     with memory.store.reading() as conn:
-        return gathered(conn, found, (), found.embedder)
+        return gather_evidence(conn, found, (), found.embedder)
 
 
-def facts(all_there_is: Gathered) -> list[str]:
+def facts(all_there_is: GatheredEvidence) -> list[str]:
     return [piece.text for piece in all_there_is.pieces if piece.kind == "fact"]
 
 
@@ -143,7 +143,7 @@ def test_the_newest_scorer_is_a_shadow_until_it_is_used(mira: Memory, static: Em
     beside = shown(mira, found)
     assert facts(beside) == facts(before)
     assert set(beside.filter.detail["shadow"]) <= set(fact_ids(mira)) and beside.filter.detail["shadow"]
-    assert len(beside.filter.detail["shadow"]) <= FACTS
+    assert len(beside.filter.detail["shadow"]) <= MAX_FACTS_SHOWN
     with mira.store.writing() as conn:
         training.promote(conn, id)
     assert "shadow" not in shown(mira, found).filter.detail

@@ -17,8 +17,14 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.errors import ModelCancelledError, ModelTimeoutError
 from memory.exploring.explorer import Explorer
-from memory.exploring.guided import CALLS, Guided, Preset, guided
-from memory.exploring.llm_choice import PROMPT, chosen, cut
+from memory.exploring.guided import (
+    MAX_CALLS,
+    PROMPT_TOKENS,
+    GuidedResult,
+    cut_lines,
+    explore_guided,
+    parse_choice,
+)
 from memory.llm import LlmRequest, Usage, about_tokens, length
 from memory.llm import Reply as Replied
 from memory.nouns import Scope
@@ -35,8 +41,6 @@ from tests.memory.retrieval.exploring import QUESTION, asked, fill, titles
 from tests.memory.retrieval.test_invariants import as_ofs, filled, questions
 from tests.memory.retrieval.vaults import Vault, day, scopes, sight, vaults
 
-PRESETS: tuple[Preset, ...] = ("product", "remindrag")
-MOST = {"product": 6, "remindrag": 20}  # calls
 OPTION = re.compile(r"^\[(\d+)\] (.*)$", re.MULTILINE)
 
 
@@ -85,9 +89,9 @@ def here(ollama: FakeOllama) -> Iterator[Guarded]:
     model.close()
 
 
-def looked(memory: Memory, llm: LLM, question: str = QUESTION, **more: Any) -> tuple[Guided, Explorer]:
+def looked(memory: Memory, llm: LLM, question: str = QUESTION, **more: Any) -> tuple[GuidedResult, Explorer]:
     explorer = Explorer(memory.store.reading, asked(memory, question), only_open=not llm.is_local)
-    return guided(llm, explorer, question, **more), explorer
+    return explore_guided(llm, explorer, question, **more), explorer
 
 
 def test_a_model_finds_the_end_of_a_chain(fresh: Memory, ollama: FakeOllama, here: Guarded) -> None:
@@ -137,46 +141,39 @@ def test_the_prompt_stays_small_whatever_is_in_it(fresh: Memory, script: str) ->
         fresh.remember(f"heron {script * 50} {n}. " * 20, title=f"{n} {script * 300}")
     llm = Replier(lambda request: "1, 2, 3")
     looked(fresh, llm, f"heron {script * 900}"[:3900], missing=[script * 900])
-    assert len(llm.requests) == CALLS
-    assert max(map(length, llm.requests)) <= PROMPT + 20
+    assert len(llm.requests) == MAX_CALLS
+    assert max(map(length, llm.requests)) <= PROMPT_TOKENS + 20
 
 
-@pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize(
     "said",
     ["9999", "0", "Ich weiß es leider nicht.", "[]", "-1", "1.5", "2024-01-03", "[1] [1] [1]", "no",
      "1, 2, 3, 4, 5, 6, 7, 8, 9", "back", '{"choice": [1], "done": false}', "1" * 50],
 )  # fmt: skip
-def test_a_model_that_never_says_done_is_stopped(
-    fresh: Memory, ollama: FakeOllama, here: Guarded, said: str, preset: Preset
-) -> None:
+def test_a_model_that_never_says_done_is_stopped(fresh: Memory, ollama: FakeOllama, here: Guarded, said: str) -> None:
     fill(fresh)
     ollama.answer = lambda body: Says(said)
-    result, explorer = looked(fresh, here, preset=preset)
-    assert result.calls == len(ollama.chats) == len(result.steps) <= MOST[preset]
+    result, explorer = looked(fresh, here)
+    assert result.calls == len(ollama.chats) == len(result.steps) == MAX_CALLS
     assert not result.done
-    assert result.stopped in ("calls", "hops", "no options")
+    assert result.stopped == "calls"
     assert len(result.episodes) <= 3 * result.calls
-    if preset == "product":
-        assert result.episodes[0] == explorer.explored[0]
-        assert result.calls == CALLS
+    assert result.episodes[0] == explorer.explored[0]
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_the_calls_that_are_left_are_all_it_gets(fresh: Memory, preset: Preset) -> None:
+def test_the_calls_that_are_left_are_all_it_gets(fresh: Memory) -> None:
     fill(fresh)
     for most in (0, 1, 2, 3):
         llm = Replier(lambda request: "1")
-        result, _ = looked(fresh, llm, calls=most, preset=preset)
+        result, _ = looked(fresh, llm, calls=most)
         assert (len(llm.requests), result.calls, result.stopped) == (most, most, "calls")
         assert result.steps[-1].detail["stopped"] == "calls"
 
 
 @pytest.mark.parametrize("error", [ModelTimeoutError("too long"), ModelCancelledError("stopped"), ValueError("?")])
-@pytest.mark.parametrize("preset", PRESETS)
-def test_what_was_found_before_it_failed_stays(fresh: Memory, preset: Preset, error: Exception) -> None:
+def test_what_was_found_before_it_failed_stays(fresh: Memory, error: Exception) -> None:
     fill(fresh)
-    enough = 3 if preset == "product" else 6  # the paper enters what is known, its object, and then that one's page
+    enough = 3
 
     def reply(request: LlmRequest) -> str:
         if len(llm.requests) > enough:
@@ -184,7 +181,7 @@ def test_what_was_found_before_it_failed_stays(fresh: Memory, preset: Preset, er
         return "1" if "Where to look next:" in request.messages[0].text else "no"
 
     llm = Replier(reply)
-    result, _ = looked(fresh, llm, missing=["the country"], preset=preset)
+    result, _ = looked(fresh, llm, missing=["the country"])
     assert (result.calls, result.stopped, result.done) == (enough + 1, type(error).__name__, False)
     assert result.missing == ("the country",)
     assert result.episodes
@@ -228,13 +225,10 @@ def away(anthropic: FakeAnthropic) -> Iterator[Guarded]:
     model.close()
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_a_model_elsewhere_hears_only_what_may_leave(
-    fresh: Memory, anthropic: FakeAnthropic, away: Guarded, preset: Preset
-) -> None:
+def test_a_model_elsewhere_hears_only_what_may_leave(fresh: Memory, anthropic: FakeAnthropic, away: Guarded) -> None:
     fill(fresh, {"Shawn Levy": "local", "Yale": "local"})
     anthropic.answer = lambda body: Says("1")
-    result, _ = looked(fresh, away, calls=9, preset=preset)
+    result, _ = looked(fresh, away, calls=9)
     heard = [seen.body for seen in anthropic.seen if seen.method == "POST"]
     assert result.calls == len(heard) > 2
     told = str(heard)
@@ -247,7 +241,7 @@ def test_a_model_elsewhere_hears_only_what_may_leave(
 def test_what_must_stay_is_never_sent_by_mistake(fresh: Memory, anthropic: FakeAnthropic, away: Guarded) -> None:
     fill(fresh)
     explorer = Explorer(fresh.store.reading, asked(fresh), only_open=False)
-    result = guided(away, explorer, QUESTION)
+    result = explore_guided(away, explorer, QUESTION)
     assert (result.stopped, result.episodes) == ("LocalOnlyError", ())
     assert not [seen for seen in anthropic.seen if seen.method == "POST"]
 
@@ -258,27 +252,6 @@ def test_nothing_to_look_at_costs_no_call(fresh: Memory) -> None:
     result, _ = looked(fresh, llm, "heron")
     assert (result.calls, result.stopped, llm.requests) == (0, "no options", [])
     assert result.steps[-1].detail == {"call": 0, "stopped": "no options"}
-
-
-def test_the_paper_goes_back_and_stops_at_the_judge(fresh: Memory) -> None:
-    fill(fresh)
-    steps = ['open "Free Guy"', "-> Shawn Levy", "back to Free Guy", "back to Shawn Levy", 'open "Shawn Levy"']
-    seen: list[list[str]] = []
-
-    def reply(request: LlmRequest) -> str:
-        text = request.messages[0].text
-        if "Where to look next:" not in text:
-            return "Yes." if '- "Shawn Levy"' in text else "no"
-        labels = [label for _, label in OPTION.findall(text)]
-        seen.append(labels)
-        [number] = [number for number, label in enumerate(labels, 1) if steps[len(seen) - 1] in label]
-        return str(number)
-
-    llm = Replier(reply)
-    result, _ = looked(fresh, llm, preset="remindrag")
-    assert (result.stopped, result.done, result.calls) == ("done", True, 10)
-    assert [titles(fresh)[id] for id in result.episodes] == ["Shawn Levy"]
-    assert not any(label.startswith("back") for label in seen[0])
 
 
 @pytest.mark.parametrize(
@@ -304,12 +277,12 @@ def test_the_paper_goes_back_and_stops_at_the_judge(fresh: Memory) -> None:
     ],
 )  # fmt: skip
 def test_what_a_reply_chooses(said: str, places: tuple[int, ...], done: bool) -> None:
-    assert chosen(said, 12, 3) == (places, done)
+    assert parse_choice(said, 12, 3) == (places, done)
 
 
 @given(st.text() | st.from_regex(r"[\d ,.\n<>/think]*"), st.integers(1, 12), st.integers(1, 3))
 def test_a_reply_never_chooses_what_is_not_there(said: str, n: int, most: int) -> None:
-    places, done = chosen(said, n, most)
+    places, done = parse_choice(said, n, most)
     assert len(set(places)) == len(places) <= most
     assert all(0 <= place < n for place in places)
     assert not (done and places)
@@ -317,7 +290,7 @@ def test_a_reply_never_chooses_what_is_not_there(said: str, n: int, most: int) -
 
 @given(st.lists(st.text(max_size=300), max_size=14), st.integers(0, 900))
 def test_only_long_lines_are_cut(lines: list[str], tokens: int) -> None:
-    short = cut(lines, tokens)
+    short = cut_lines(lines, tokens)
     assert len(short) == len(lines)
     assert sum(map(about_tokens, short)) <= max(tokens, 13 * len(lines))
     lengths = {about_tokens(line) for line, made in zip(lines, short, strict=True) if line != made}
@@ -327,7 +300,7 @@ def test_only_long_lines_are_cut(lines: list[str], tokens: int) -> None:
 
 @examples(1 / 2)
 @given(
-    vaults, questions, as_ofs, scopes, st.sampled_from(PRESETS), st.integers(0, 8), st.integers(1, 3),
+    vaults, questions, as_ofs, scopes, st.integers(0, 8), st.integers(1, 3),
     st.lists(st.sampled_from(["1", "2, 3", "5", "9999", "", "DONE", "yes", "no", "non so", "back"]), min_size=1),
 )  # fmt: skip
 def test_whatever_is_said_only_what_may_be_seen_is_taken_and_calls_are_kept(
@@ -336,7 +309,6 @@ def test_whatever_is_said_only_what_may_be_seen_is_taken_and_calls_are_kept(
     question: str,
     as_of: datetime | None,
     within: Scope | None,
-    preset: Preset,
     calls: int,
     k: int,
     replies: list[str],
@@ -346,7 +318,7 @@ def test_whatever_is_said_only_what_may_be_seen_is_taken_and_calls_are_kept(
         found = memory._find(question, k, as_of, within, day(9))
         llm = Replier(lambda request: replies[len(llm.requests) % len(replies)])
         explorer = Explorer(memory.store.reading, found)
-        result = guided(llm, explorer, question, calls=calls, preset=preset)
+        result = explore_guided(llm, explorer, question, calls=calls)
         assert result.calls == len(llm.requests) <= calls
         assert set(result.episodes) == set(explorer.collected) <= may.episodes
         hidden = {title for id, title in titles(memory).items() if id not in may.episodes}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
-from memory.exploring.heuristic import POOLED, heuristic
+from memory.exploring.heuristic import MAX_POOLED, explore_best_first
 from memory.nouns import Document, Scope
 from memory.protocols import Embedder
 from tests.examples import examples
@@ -29,7 +29,7 @@ def remember(memory: Memory, *texts: str, name: str = "n") -> list[int]:
 def test_a_hub_with_sixty_passages_does_not_take_what_belongs_to_the_rare(fresh: Memory) -> None:
     remember(fresh, *(f"Lumen Works had a good day, number {n}." for n in range(60)), name="hub")
     (rare,) = remember(fresh, "The wedding of Zelda Quist took place in the old mill.", name="rare")
-    looked = heuristic(found(fresh, "Did Lumen Works know Zelda Quist?"), nodes=3)
+    looked = explore_best_first(found(fresh, "Did Lumen Works know Zelda Quist?"), nodes=3)
     assert rare in looked.episodes and len(looked.episodes) < 60
     assert looked.steps[0].detail["objects"] <= 3
 
@@ -41,16 +41,16 @@ def test_what_is_beside_the_best_passages_is_found(fresh: Memory) -> None:
         "Rawson Thurber studied with Ana Silva.",
         "Ana Silva lives in Porto.",
     )
-    looked = heuristic(found(fresh, "Red Notice"))
+    looked = explore_best_first(found(fresh, "Red Notice"))
     assert list(looked.episodes) == ids
-    assert set(heuristic(found(fresh, "Red Notice"), nodes=1).episodes) <= set(ids[:2])
+    assert set(explore_best_first(found(fresh, "Red Notice"), nodes=1).episodes) <= set(ids[:2])
     assert looked.calls == 0
 
 
 def test_objects_that_bring_nothing_new_end_it(fresh: Memory) -> None:
     names = " ".join(f"Quax{n} Silva met Bo{n} Chen." for n in range(25))
     remember(fresh, f"{names} One.", f"{names} Two.", f"{names} Three.")
-    looked = heuristic(found(fresh, "Whom did Quax1 Silva meet?"), nodes=200, stall=2)
+    looked = explore_best_first(found(fresh, "Whom did Quax1 Silva meet?"), nodes=200, stall=2)
     assert (looked.stopped, len(looked.episodes)) == ("stalled", 3)
     assert looked.steps[0].detail["objects"] <= 5  # of fifty
 
@@ -58,11 +58,11 @@ def test_objects_that_bring_nothing_new_end_it(fresh: Memory) -> None:
 def test_it_ends_at_its_limits(fresh: Memory) -> None:
     remember(fresh, *(f"Person{n} Ashford met Person{n + 1} Ashford at the Lumen fair." for n in range(60)))
     here = found(fresh, "Whom did Person3 Ashford meet at the Lumen fair?")
-    looked = heuristic(here, nodes=7, stall=1000)
+    looked = explore_best_first(here, nodes=7, stall=1000)
     assert (looked.stopped, looked.steps[0].detail["objects"]) == ("nodes", 7)
-    whole = heuristic(here, depth=100, nodes=10_000, stall=10_000)
-    assert whole.stopped == "all" and len(whole.episodes) == POOLED
-    assert len(heuristic(here, depth=0, nodes=10_000, stall=10_000).episodes) <= len(whole.episodes)
+    whole = explore_best_first(here, depth=100, nodes=10_000, stall=10_000)
+    assert whole.stopped == "all" and len(whole.episodes) == MAX_POOLED
+    assert len(explore_best_first(here, depth=0, nodes=10_000, stall=10_000).episodes) <= len(whole.episodes)
 
 
 def test_what_it_found_is_ranked_among_the_hits(fresh: Memory) -> None:
@@ -70,7 +70,7 @@ def test_what_it_found_is_ranked_among_the_hits(fresh: Memory) -> None:
         fresh, "Red Notice is a film by Rawson Thurber.", "Rawson Thurber studied with Ana Silva.", "Red is a colour."
     )
     here = found(fresh, "Red Notice")
-    looked = heuristic(here)
+    looked = explore_best_first(here)
     assert list(looked.episodes.values()) == sorted(looked.episodes.values(), reverse=True)
     assert all(0 <= relevance <= 1 for relevance in looked.episodes.values())
     with fresh.store.reading() as conn:
@@ -79,7 +79,7 @@ def test_what_it_found_is_ranked_among_the_hits(fresh: Memory) -> None:
 
 
 def test_an_empty_memory_gives_nothing(fresh: Memory) -> None:
-    looked = heuristic(found(fresh, "Who is Ana Silva?"))
+    looked = explore_best_first(found(fresh, "Who is Ana Silva?"))
     assert (dict(looked.episodes), looked.steps, looked.stopped) == ({}, (), "nothing found")
 
 
@@ -90,8 +90,8 @@ def test_it_stays_within_what_may_be_seen_and_says_the_same_again(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, Memory.open(Path(folder) / "m.db", embedder=static) as memory:
         fill(memory, vault)
-        looked = heuristic(found(memory, question, as_of, within))
+        looked = explore_best_first(found(memory, question, as_of, within))
         with memory.store.reading() as conn:
             may = sight(conn, as_of, within, as_of, as_of or datetime.now(UTC))
         assert set(looked.episodes) <= may.episodes
-        assert heuristic(found(memory, question, as_of, within)).episodes == looked.episodes
+        assert explore_best_first(found(memory, question, as_of, within)).episodes == looked.episodes

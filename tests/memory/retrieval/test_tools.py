@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from memory import Memory
 from memory.exploring.tool_schemas import TOOLS
-from memory.exploring.tools import COLLECTED, FOUND, PREVIEW, WHOLE, Toolbox
+from memory.exploring.tools import MAX_COLLECTED, MAX_PREVIEW_CHARS, MAX_READ_CHARS, MAX_RESULTS, Toolbox
 from memory.nouns import Document, Policy, Scope
 from memory.protocols import Embedder
 from memory.store import episodes
@@ -186,18 +186,18 @@ def test_every_result_has_an_end(fresh: Memory) -> None:
     hub = rows(box.call("entity_search", {"query": "Lumen Works"}))["Lumen Works"]
     result = box.call("get_chunks_for_entity", {"object": hub})
     shown = rows(result)
-    assert len(shown) == FOUND and result.text.startswith(f"{FOUND} passages of 60;")
-    assert max(map(len, result.text.splitlines())) < PREVIEW + 60
+    assert len(shown) == MAX_RESULTS and result.text.startswith(f"{MAX_RESULTS} passages of 60;")
+    assert max(map(len, result.text.splitlines())) < MAX_PREVIEW_CHARS + 60
     assert len(rows(box.call("expand_neighbors", {"object": hub}))) == 15
     for number in list(shown.values())[:3]:
-        assert len(box.call("read_chunk", {"passage": number}).text) < WHOLE + 500
+        assert len(box.call("read_chunk", {"passage": number}).text) < MAX_READ_CHARS + 500
     for word in range(40):
         box.call("vector_search", {"query": f"Partner{word} Smith", "k": 10})
     kept = [
         box.call("collect_chunk", {"passage": number, "relevance": 1}).failed
         for number in range(1, len(box._nodes) + 1)
     ]
-    assert len(box.collected) == COLLECTED and kept.count(False) == COLLECTED
+    assert len(box.collected) == MAX_COLLECTED and kept.count(False) == MAX_COLLECTED
     assert len(box.state()) < 2_000
 
 

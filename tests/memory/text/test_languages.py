@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.answering.expected_type import asked_for
+from memory.answering.expected_type import expected_types
 from memory.nouns import Answer
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse
@@ -198,7 +198,7 @@ def test_forms_of_one_word_have_one_stem(language: str, forms: str) -> None:
     ],
 )
 def test_what_is_asked_for(question: str, kinds: set[str]) -> None:
-    assert asked_for(question, guess_language(question)) == kinds
+    assert expected_types(question, guess_language(question)) == kinds
 
 
 def test_what_happened_is_no_topic() -> None:

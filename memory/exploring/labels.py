@@ -1,0 +1,221 @@
+"""Labels: what passages, objects and relations are called before a model.
+
+The words are those of passages, cut around what matters. A name, and what joins two of them, may come from a text that
+has to stay on this machine while the object stands in others as well. So with `only_open`, for a model elsewhere, a
+name is told only as it stands in a passage that may leave, and a relation only if no text tells it that may not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC
+
+from memory.facts.extraction import OWNER
+from memory.graph.adjacency import EDGE_KINDS, EPISODE, Walkable
+from memory.nouns import Episode
+from memory.retrieval.analyse import Question
+from memory.store import episodes, relations, sources
+from memory.store import graph as stored
+from memory.store.connect import Connection
+from memory.store.relations import Relation
+from memory.text.languages import stem
+from memory.text.mentions import mentions, norm
+from memory.text.quotes import Quotable, one_line, strip_unseen
+from memory.text.relation_sentences import NAMELESS
+from memory.text.sentences import sentences
+from memory.text.words import words
+from memory.time.timestamps import from_ms
+
+MAX_TITLE_CHARS, MAX_LABEL_NAME_CHARS, MAX_SENTENCE_CHARS = (
+    48,
+    36,
+    72,
+)  # characters that a title, a name and the words behind them may have
+MAX_CHARS_SEARCHED = 20_000  # characters of a passage in which its best sentence is looked for
+TOLD_AS_FACT = ("asserted", "plan")
+
+
+def title_label(episode: Episode, day: bool = True) -> str:
+    """`"Title" (2024-05-01)`."""
+    when = f" ({episode.at.date().isoformat()})" if day and episode.at else ""
+    return f'"{one_line(episode.title, MAX_TITLE_CHARS)}"{when}'
+
+
+def cut_around(line: str, name: str, most: int) -> str:
+    """A line cut at so many characters, with `name` in the middle of it."""
+    if len(line) <= most:
+        return line
+    place = line.casefold().find(name.casefold()) if name else -1
+    start = max(0, min(place - (most - len(name)) // 2, len(line) - most)) if place > 0 else 0
+    end = start + most
+    return f"{'…' if start else ''}{line[start:end].strip()}{'…' if end < len(line) else ''}"
+
+
+class OptionLabels:
+    """Lines about passages for one question. `objects`: node id -> name; `relations` by edge id."""
+
+    def __init__(
+        self,
+        question: Question,
+        only_open: bool,
+        objects: Mapping[int, str] | None = None,
+        relations: Mapping[int, Relation] | None = None,
+    ) -> None:
+        self._only_open = only_open
+        self._objects = objects or {}
+        self._relations = relations or {}
+        self._language = question.language
+        self._asked = {stem(word, self._language) for word in question.topic or question.terms}
+
+    def found(self, episode: Episode) -> str:
+        """A passage that is known: its title, and the sentence that has most of the question's words."""
+        return f"{title_label(episode)}: {self._sentence(episode)}"
+
+    def opening(self, episode: Episode, beside: Episode | None = None) -> str:
+        """A passage by itself, or as one that stands beside a known one."""
+        same = beside is not None and norm(beside.title) == norm(episode.title)
+        where = ", another part" if same else f", next to {title_label(beside, day=False)}" if beside else ""
+        return f"open {title_label(episode)}{where}: {self._sentence(episode)}"
+
+    def over(self, object: int, source: Episode | None, episode: Episode, about: bool) -> str:
+        """A passage that an object leads to: `"Free Guy" -> "Shawn Levy": the sentence`, or with the object's name
+        between them where no title says it.
+
+        If it is `about` the object, the words are those of the known passage which speak of it, else its own.
+        """
+        if source is not None and norm(source.title) == norm(episode.title):
+            return self.opening(episode, source)
+        shown = [one for one in (source, episode) if one is not None]
+        name = self._name(object, shown)
+        known = {norm(one.title) for one in shown}
+        parts = [title_label(source, day=False)] if source else []
+        parts += [name] if name and norm(name) not in known else []
+        parts += [title_label(episode)]
+        words = self._sentence(source if source and about else episode, name)
+        return f"{'' if len(parts) > 1 else 'open '}{' -> '.join(parts)}: {words}"
+
+    def related(self, link: int, source: Episode | None, episode: Episode) -> str | None:
+        """A passage that a fact leads to: `Shawn Levy -[born in]-> Montreal (since 2021-03-01), in "Canada": the
+        sentence`; None if the fact may not be told."""
+        fact = self._relations.get(link)
+        if fact is None or fact.modality not in TOLD_AS_FACT:
+            return None
+        shown = [one for one in (source, episode) if one is not None]
+        subject, object = self._name(fact.subject, shown), self._name(fact.object, shown)
+        if not subject or not object:
+            return None
+        if self._only_open and not fact.sources <= {one.source.id for one in shown}:
+            return None
+        since = from_ms(fact.valid_from) if fact.valid_from is not None and not self._only_open else None
+        day = f" (since {since.astimezone(UTC).date().isoformat()})" if since else ""
+        way = f"{subject} -[{one_line(fact.predicate, MAX_LABEL_NAME_CHARS)}]-> {object}{day}"
+        text = episode.text.casefold()
+        name = object if object.casefold() in text else subject
+        return f"{way}, in {title_label(episode)}: {self._sentence(episode, name)}"
+
+    def _name(self, object: int, shown: Sequence[Episode]) -> str:
+        """What an object is called before the model; "" if it may not be named."""
+        name = self._objects.get(object, "")
+        if self._only_open and name not in (OWNER, NAMELESS):
+            texts = (Quotable.of(f"{one.title}\n{one.text}\n{one.speaker or ''}") for one in shown)
+            if not any(text.names(name) for text in texts):
+                return ""
+        return one_line(name, MAX_LABEL_NAME_CHARS)
+
+    def _sentence(self, episode: Episode, name: str = "") -> str:
+        """The sentence of a passage that has most of the question's words, of those that hold `name` if any does; cut
+        so that it stays short."""
+        text = strip_unseen(episode.text)[:MAX_CHARS_SEARCHED]
+        spans = [text[start:end] for start, end in sentences(text)] or [text]
+        if name:
+            spans = [one for one in spans if name.casefold() in one.casefold()] or spans
+        own = {stem(word, self._language) for word in words(episode.title)}
+        wanted = (self._asked - own) or self._asked
+        best = max(spans, key=lambda one: len(wanted & {stem(word, self._language) for word in words(one)}))
+        line = " ".join(best.split())
+        if (
+            line.casefold().startswith(episode.title.casefold()) and len(line) > MAX_SENTENCE_CHARS
+        ):  # it stands there already
+            line = f"…{line[len(episode.title) :].lstrip()}"
+        return cut_around(line, name, MAX_SENTENCE_CHARS)
+
+
+MAX_PASSAGES_SEARCHED = 5  # passages in which a name is looked for
+MAX_NAME_CHARS = 120  # characters of a name
+
+
+class ObjectNames:
+    """Names of objects. `walk` sees only what may be shown; with `only_open` names must stand in it."""
+
+    def __init__(self, walk: Walkable, only_open: bool) -> None:
+        self._walk = walk
+        self._only_open = only_open
+        self._known: dict[int, str] = {}
+
+    def of(self, conn: Connection, nodes: Iterable[int]) -> dict[int, str]:
+        """Node id -> name in one line; what may not be named, or not be seen, is left out."""
+        nodes = list(dict.fromkeys(nodes))
+        new = [node for node in nodes if node not in self._known]
+        labels = stored.object_labels(conn, new)
+        for node in new:
+            name = labels.get(node, "") if self._walk.visible(node) else ""
+            if name and self._only_open and name not in (OWNER, NAMELESS):
+                name = self._as_written(conn, node, name)
+            self._known[node] = one_line(name)[:MAX_NAME_CHARS]
+        return self.known(nodes)
+
+    def known(self, nodes: Iterable[int]) -> dict[int, str]:
+        """The same of those that were asked for before."""
+        return {node: self._known[node] for node in nodes if self._known.get(node)}
+
+    def _as_written(self, conn: Connection, node: int, label: str) -> str:
+        near = self._walk.neighbours(node).vertices
+        mentioning = near[self._walk.kinds(near) == EPISODE][:MAX_PASSAGES_SEARCHED].tolist()
+        passages = [one for one in episodes.by_ids(conn, mentioning) if one.source.policy == "any"]
+        if any(Quotable.of(_words(one)).names(label) for one in passages):
+            return label
+        for one in passages:
+            surfaces = {mention.norm: mention.surface for mention in mentions(one.text, one.title)}
+            for name, nodes in stored.objects_by_norm(conn, list(surfaces)).items():
+                if node in nodes:
+                    return surfaces[name]
+        return ""
+
+
+def _words(episode: Episode) -> str:
+    return f"{episode.title}\n{episode.text}\n{episode.speaker or ''}"
+
+
+MAX_PREDICATE_CHARS = 60  # characters of a predicate
+_REL, _SYN = EDGE_KINDS.index("rel"), EDGE_KINDS.index("syn")
+
+
+class RelationLabels:
+    """The typed edges that `walk` may follow. With `only_open`, for a model elsewhere, those alone that no text tells
+    which must stay on this machine, and without their times, which other facts may have changed."""
+
+    def __init__(self, walk: Walkable, only_open: bool) -> None:
+        self._walk = walk
+        self._only_open = only_open
+
+    def of(self, conn: Connection, node: int) -> dict[int, list[str]]:
+        """Object -> how it is related to the object `node`, the newest last."""
+        near = self._walk.neighbours(node)
+        typed = near.edges[near.kinds == _REL].tolist()
+        found: dict[int, list[str]] = {}
+        may_leave = frozenset(sources.open_ids(conn)) if self._only_open else frozenset()
+        for one in relations.by_id(conn, typed):
+            if not self._only_open or one.sources <= may_leave:
+                found.setdefault(one.object if one.subject == node else one.subject, []).append(self._told(one, node))
+        for other in near.vertices[near.kinds == _SYN].tolist() if not self._only_open else ():
+            found.setdefault(other, []).append("maybe the same")
+        return found
+
+    def _told(self, one: Relation, node: int) -> str:
+        words = one_line(one.predicate)[:MAX_PREDICATE_CHARS]
+        arrow = f"-[{words}]->" if one.subject == node else f"<-[{words}]-"
+        since, until = (from_ms(ms) for ms in (one.valid_from, one.valid_to)) if not self._only_open else (None, None)
+        parts: list[str] = [one.modality] if one.modality != "asserted" else []
+        parts += [f"since {since.date().isoformat()}"] if since else []
+        parts += [f"until {until.date().isoformat()}"] if until else []
+        return f"{arrow} ({', '.join(parts)})" if parts else arrow
