@@ -17,8 +17,6 @@ from itertools import pairwise
 from memory.errors import InvalidInputError
 from memory.facts.extraction import Extraction
 from memory.facts.rules.extract import extract_by_rules
-from memory.facts.rules.fields import Keys
-from memory.facts.rules.fields import keys as field_keys
 from memory.graph.arrays import EpisodeRow, Link, ThesisRow
 from memory.ingest.chunk import Draft, episodes_of, title_of
 from memory.ingest.embed import embedded_text
@@ -99,11 +97,10 @@ def read(document: Document, settings: ChunkSettings, rules: bool = True) -> Rea
     if not document.uri:
         raise InvalidInputError("A document needs a uri: it is the source's identity.")
     read_episodes: list[ReadEpisode] = []
-    keys = Keys(field_keys(document.text) if rules else ())
     for draft in episodes_of(document, settings):
         spans = tuple(sentences(draft.text))
-        told, by = _told(document, draft, not read_episodes, spans, keys) if rules else (Extraction("rule"), ())
-        words = "\0".join([draft.title, draft.text, draft.speaker or "", *_stated(document, draft), *by])
+        told = _told(document, draft, not read_episodes, spans) if rules else Extraction("rule")
+        words = "\0".join([draft.title, draft.text, draft.speaker or "", *_stated(document, draft)])
         read_episodes.append(
             ReadEpisode(
                 draft,
@@ -119,17 +116,10 @@ def read(document: Document, settings: ChunkSettings, rules: bool = True) -> Rea
     return ReadDocument(document, title_of(document), tuple(read_episodes), tuple(shared))
 
 
-def _told(
-    document: Document, draft: Draft, first: bool, spans: tuple[tuple[int, int], ...], keys: Keys
-) -> tuple[Extraction, tuple[str, ...]]:
-    """What the draft tells, and the keys of fields elsewhere in its document by which it does: with others, the same
-    words are another episode."""
+def _told(document: Document, draft: Draft, first: bool, spans: tuple[tuple[int, int], ...]) -> Extraction:
     speaker, is_chat = draft.speaker or document.speaker, bool(document.turns)
-    keys.used.clear()
-    told = extract_by_rules(
-        draft.text, draft.title, draft.at, speaker, document.properties, first, chat=is_chat, spans=spans, keys=keys
-    )
-    return told, tuple(sorted(keys.used - field_keys(draft.text))) if keys.used else ()
+    properties = document.properties
+    return extract_by_rules(draft.text, draft.title, draft.at, speaker, properties, first, chat=is_chat, spans=spans)
 
 
 def _stated(document: Document, draft: Draft) -> tuple[str, ...]:

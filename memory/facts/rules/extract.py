@@ -1,30 +1,30 @@
-"""What an episode tells, read by rules and without a model: fields, statements and changes.
+"""Rule-based extraction: what an episode asserts by its fields, statements and changes of values, without a model.
 
-Honesty before reach: a fact that is not there is found in the text all the same, a wrong one hides a right one from its
-owner. What is asked, planned, supposed or said by others has its modality and is never "asserted"; code, quotations and
-what a machine answered tell nothing. Pure, and linear in the length of the text: a sentence too long to be one is not
-read.
+Precision before recall: a fact that is overlooked is still found in the text, a wrong one hides a right one from its
+owner. What is asked, planned, supposed or said by others has its modality and is never "asserted"; code, quotations
+and what a machine answered assert nothing. Pure, and linear in the length of the text. The words that decide are
+English so far.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from memory.facts.extraction import ExtractedObject, ExtractedRelation, Extraction
-from memory.facts.rules import changes, fields, phrases, statements, successions, tables
-from memory.facts.rules import modality as moods
-from memory.facts.rules.change_words import ALL_SIGNS, SIGNS, TOKEN
-from memory.facts.rules.changes import Change
+from memory.facts.rules import fields, phrases
+from memory.facts.rules.changes import changes_of
 from memory.facts.rules.passages import Line, Passage, Span, is_chat, passage
-from memory.facts.rules.statements import Statement
-from memory.facts.rules.subjects import Said
+from memory.facts.rules.statements import statements_of
+from memory.facts.rules.subjects import ALL_CUES, CUE_TOKEN, CUES, Sentence
 from memory.facts.rules.valid_time import valid_from
+from memory.nouns import Modality
 
-LONGEST = 600  # characters of a sentence
+_MAX_SENTENCE_CHARS = 600  # a longer one is no sentence
 
 
 def extract_by_rules(
@@ -37,146 +37,170 @@ def extract_by_rules(
     *,
     chat: bool = False,
     spans: Sequence[Span] | None = None,
-    keys: frozenset[str] = frozenset(),
 ) -> Extraction:
-    """What one episode tells.
+    """The facts of one episode.
 
     `title` is its note's title and headings, `at` when it was written, `speaker` who wrote it if it was not the owner;
-    `properties` of the source are told by its `first` episode only. `spans` are its sentences where they are known,
-    `keys` (`fields.keys`) those that the whole note has. In a `chat` the text holds turns, "Speaker: words".
+    `properties` of the source are asserted by its `first` episode only. `spans` are its sentences where they are known.
+    In a `chat` the text holds turns, "Speaker: words".
     """
-    if moods.is_stale(title, text):
+    if _is_stale(title, text):
         return Extraction("rule")
-    about, dated = ("", "") if speaker or chat or is_chat(text) else phrases.topic(title)
-    read = passage(text, speaker, properties, first, chat, spans)
-    told: list[ExtractedRelation] = []
-    if first:
-        told += fields.of_properties(about, properties)
-    said = list(_said(read, about, keys))
-    told += _in_sentences(said, at, first)
-    near = _Near(relation for relation in told if relation.replaces)
+    topic, dated = ("", "") if speaker or chat or is_chat(text) else phrases.topic(title)
+    cut = passage(text, speaker, properties, first, chat, spans)
+    found = [*fields.of_properties(topic, properties)] if first else []
+    found += _of_sentences([*_sentences(cut, topic)], at)
+    changes = sorted((one for one in found if one.replaces), key=lambda one: one.start)
     if "columns" in properties:  # a table that was a file of its own
-        told += tables.of_series(read, about, at)
+        found += fields.of_series(cut, topic, at)
     else:
-        formed = (*fields.of_lines(read, about, dated, at, keys), *tables.of_tables(read, dated))
-        told += [
-            field for field in formed if not any(_tells_again(field, change) for change in near(field.start, field.end))
-        ]
-    acronym = phrases.acronym(title) if about else ""
-    objects = (ExtractedObject(about, None, (acronym,)),) if acronym else ()
-    return Extraction("rule", tuple(_once(told)), (), objects)
+        formed = (*fields.of_lines(cut, topic, dated, at), *fields.of_tables(cut, dated))
+        starts = [change.start for change in changes]
+        for one in formed:
+            near = changes[bisect_left(starts, one.start - _MAX_SENTENCE_CHARS) : bisect_left(starts, one.end)]
+            if not any(_repeats(one, change) for change in near):
+                found.append(one)
+    acronym = phrases.acronym(title) if topic else ""
+    objects = (ExtractedObject(topic, None, (acronym,)),) if acronym else ()
+    return Extraction("rule", tuple(_unique(found)), (), objects)
 
 
-def _tells_again(field: ExtractedRelation, change: ExtractedRelation) -> bool:
-    """Whether a field says what was read as a change in the same place."""
-    apart = field.end <= change.start or change.end <= field.start
-    said = (change.object, change.replaces or change.object)
-    return not apart and any(value in field.object or field.object in value for value in said)
+def _overlap(one: ExtractedRelation, other: ExtractedRelation) -> bool:
+    return one.start < other.end and other.start < one.end
 
 
-class _Near:
-    """What was told, to be found again by its place; none of it is longer than the sentences that tell a change."""
-
-    def __init__(self, told: Iterable[ExtractedRelation]) -> None:
-        self._told = sorted(told, key=lambda relation: relation.start)
-        self._starts = [relation.start for relation in self._told]
-
-    def __call__(self, start: int, end: int) -> Sequence[ExtractedRelation]:
-        """What may overlap [start, end)."""
-        return self._told[bisect_left(self._starts, start - 4 * LONGEST) : bisect_left(self._starts, end)]
+def _repeats(field: ExtractedRelation, change: ExtractedRelation) -> bool:
+    """Whether a field has a value of a change in the same place."""
+    values = (change.object, change.replaces or change.object)
+    return _overlap(field, change) and any(value in field.object or field.object in value for value in values)
 
 
-def _said(read: Passage, about: str, keys: frozenset[str]) -> Iterator[Said]:
-    """The sentences, each with what the words before it say of what it speaks of."""
-    text, head, label, before = read.text, "", "", 0
+def _sentences(cut: Passage, topic: str) -> Iterator[Sentence]:
+    """The sentences, each with what the words before it say of its subject."""
+    text, label, paragraph = cut.text, "", 0
     lower = text.lower()
     if len(lower) != len(text):  # a few letters are longer in lower case
         lower = text
     line: Line | None = None
-    for start, end, of in read.cut:
+    for start, end, of in cut.sentences:
         if of is not line:
-            head = _head(text, start, end) if of.bullet else ""
             label = fields.label(text, start, end)
             if line is None or text.count("\n", line.end, of.start) > 1:
-                before = start  # another paragraph
+                paragraph = start
             line = of
-        if end - start <= LONGEST:
-            signs = ALL_SIGNS.intersection(TOKEN.findall(lower, start, end))
-            yield Said(text, start, end, about, of.teller, head, label, before, signs, keys)
+        if end - start <= _MAX_SENTENCE_CHARS:
+            cues = ALL_CUES.intersection(CUE_TOKEN.findall(lower, start, end))
+            yield Sentence(text, start, end, topic, of.speaker, label, paragraph, cues)
 
 
-def _in_sentences(said: list[Said], at: datetime | None, first: bool) -> Iterator[ExtractedRelation]:
-    changed = [_told_change(change, one, at) for change, one in _changes(said)]
-    yield from changed
-    near = _Near(changed)
-    for place, one in enumerate(said):
-        for statement in (*statements.of_sentence(one), *(statements.of_beginning(one) if first and not place else ())):
-            beside = near(statement.start, statement.end)
-            if not any(change.start < statement.end and statement.start < change.end for change in beside):
-                yield _told_statement(statement, one, at)
+def _of_sentences(sentences: Sequence[Sentence], at: datetime | None) -> Iterator[ExtractedRelation]:
+    """The changes of all sentences and then the statements beside them, with their modality and valid time."""
+    changes = [[*changes_of(sentence)] for sentence in sentences]
+    for sentence, found in zip(sentences, changes, strict=True):
+        for change in found:
+            words = sentence.words.replace(change.replaces or "", "…").replace(change.object, "…")
+            yield replace(
+                change,
+                modality=_modality(sentence.words, _is_own(sentence)),
+                valid_from=valid_from(words, at, True),
+                cardinality=change.cardinality if sentence.topic or _is_own(sentence) else "unknown",
+                conf=0.9,
+            )
+    for sentence, found in zip(sentences, changes, strict=True):
+        for statement, happened in statements_of(sentence):
+            if any(_overlap(change, statement) for change in found):
+                continue
+            modality = _modality(sentence.words, _is_own(sentence))
+            if modality == "asserted" and statement.modality == "negated":
+                modality = "negated"
+            elif modality == "asserted" and _is_past(sentence.words):
+                modality = "past"
+            start = valid_from(sentence.words.replace(statement.object, "…"), at, happened)
+            yield replace(statement, modality=modality, valid_from=start)
 
 
-def _changes(said: list[Said]) -> Iterator[tuple[Change, Said]]:
-    ends = [one.end for one in said]
-    for change in successions.across(said):
-        yield change, said[bisect_right(ends, change.start)]
-    for one in said:
-        for change in changes.of_sentence(one):
-            yield change, one
+def _is_own(sentence: Sentence) -> bool:
+    """Whether a sentence speaks of its speaker: "I", "my"."""
+    return not sentence.cues.isdisjoint(CUES["own"])
 
 
-def _head(text: str, start: int, end: int) -> str:
-    """The name a list item begins with: "Frau Abendroth, first floor"."""
-    span = phrases.right(text, start, end)
-    name = phrases.clean(text[span[0] : span[1]]) if span else ""
-    return name if name[:1].isupper() and len(name.split()) <= 4 else ""
-
-
-def _told_change(change: Change, said: Said, at: datetime | None) -> ExtractedRelation:
-    return ExtractedRelation(
-        subject=change.subject,
-        predicate=change.predicate,
-        object=change.new,
-        start=change.start,
-        end=change.end,
-        modality=moods.mood(said.words, _is_own(said)),
-        valid_from=valid_from(said.words.replace(change.old, "…").replace(change.new, "…"), at, True),
-        replaces=change.old,
-        cardinality="one" if change.single and (said.about or _is_own(said)) else "unknown",
-        conf=0.9,
-    )
-
-
-def _is_own(said: Said) -> bool:
-    """Whether a sentence speaks of its teller: "I", "my"."""
-    return not said.signs.isdisjoint(SIGNS["own"])
-
-
-def _told_statement(statement: Statement, said: Said, at: datetime | None) -> ExtractedRelation:
-    modality = moods.mood(said.words, _is_own(said))
-    if modality == "asserted" and statement.ended:
-        modality = "negated"
-    elif modality == "asserted" and moods.is_past(said.words):
-        modality = "past"
-    return ExtractedRelation(
-        subject=statement.subject,
-        predicate=statement.predicate,
-        object=statement.object,
-        start=statement.start,
-        end=statement.end,
-        modality=modality,
-        valid_from=valid_from(said.words.replace(statement.object, "…"), at, statement.happened),
-        cardinality=statement.cardinality,
-        conf=0.8,
-    )
-
-
-def _once(told: list[ExtractedRelation]) -> Iterator[ExtractedRelation]:
-    """Each statement once; a value that is told to replace itself replaces nothing."""
+def _unique(relations: list[ExtractedRelation]) -> Iterator[ExtractedRelation]:
+    """Each relation once, those without a name left out."""
     seen: set[tuple[str, str, str, str]] = set()
-    for relation in told:
+    for relation in relations:
         key = (relation.subject.lower(), relation.predicate.lower(), relation.object.lower(), relation.modality)
         if key in seen or not relation.object or not relation.subject:
             continue
         seen.add(key)
         yield replace(relation, predicate=" ".join(relation.predicate.split()))
+
+
+# Modality -------------------------------------------------------------------------------------
+
+_ASKS = re.compile(r"\?[\"'”’)*_\s]*$")
+_SUPPOSES = re.compile(
+    r"\b(?:if|unless|whether|might|maybe|perhaps|possibly|probably|presumably|apparently|supposedly|allegedly|rumou?rs?|"
+    r"rumou?red|could|would|wouldn't|couldn't|should|shouldn't|wonder(?:ing)?|suppose|imagine|dream(?:t|ed|s|ing)?|"
+    r"hypothetical(?:ly)?|in theory|what if|as if|as though|"
+    r"(?:i|we|he|she|they)'d (?:like|love|rather|prefer|want|be|have to|go|need)|rather than|"
+    r"suggest(?:s|ed)?|propos(?:e|es|ed|al)|recommend(?:s|ed)?|considering|consider|thinking (?:of|about)|"
+    r"not sure|i guess|i think|i believe|looking at|looks like|seems?|joke|joking|kidding|for example|e\.g\.|"
+    r"tempted|offered|offers|asked (?:for|if|whether|me to)|wants? (?:me|us) to|quoted|until we|turned down|declined)\b"
+    r"|(?<!you )\bmay (?!\d)(?=[a-z])",
+    re.IGNORECASE,
+)
+_PLANS = re.compile(
+    r"\b(?:going to (?!the |a |my |our )|gonna|plan(?:s|ned|ning)? (?:to|on|is)|want(?:s|ed)? to|wanna|"
+    r"hop(?:e|es|ing) to|"
+    r"intend(?:s|ing)? to|aim(?:s|ing)? to|would like to|need(?:s)? to|have to|has to|must|to ?do|let's|i'll|we'll|"
+    r"i will|we will|(?:he|she|they|it)(?:'ll| will)|will|shall|about to|supposed to|trying to|tried to|resolution)\b",
+    re.IGNORECASE,
+)
+_REPORTS = re.compile(
+    r"\b(?:says?|said|tells?|told (?:me|us|him|her|them)(?! wrong)|claims?|claimed|thinks?|thought|"
+    r"writes?|wrote|argues?|argued|"
+    r"according to|insists?|insisted|swears?|swore|heard (?:that|from))\b(?! so\b)",
+    re.IGNORECASE,
+)
+_DATED = re.compile(r"\b(?:from|as of|as from|effective|starting|on or after|since)\b", re.IGNORECASE)
+_PAST = re.compile(r"\b(?:used to|back then|in those days|formerly|previously|at the time|once upon)\b", re.IGNORECASE)
+
+
+def _modality(sentence: str, own: bool = False) -> Modality:
+    """How a sentence is meant; in doubt it is not asserted. What somebody else says is a hypothesis: that they said it
+    is no proof of it.
+
+    `own`: it speaks of its writer, so that "will" is a plan, while an announcement with its date ("will be paid within
+    45 days from 1 October") is decided.
+    """
+    if _ASKS.search(sentence):
+        return "question"
+    if _SUPPOSES.search(sentence) or _REPORTS.search(sentence):
+        return "hypothesis"
+    planned = _PLANS.search(sentence)
+    if planned and (own or planned[0].lower() not in ("will", "it will", "they will") or not _DATED.search(sentence)):
+        return "plan"
+    return "asserted"
+
+
+def _is_past(sentence: str) -> bool:
+    """Whether it tells how things were before."""
+    return _PAST.search(sentence) is not None
+
+
+_STALE_TITLE = re.compile(
+    r"\b(?:old (?:copy|version|template)|outdated|obsolete|superseded|deprecated|archived?|template|example|"
+    r"sample|boilerplate|"
+    r"in review|year(?:ly)? review|(?:self|performance|annual)[ -]review|retrospective|look(?:ing)? back|"
+    r"recap|memories|history of)\b",
+    re.IGNORECASE,
+)
+_STALE_TEXT = re.compile(
+    r"\b(?:do not use|don't use this|this is the old|is outdated|out of date|no longer valid|superseded by|obsolete)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_stale(title: str, text: str) -> bool:
+    """Whether a note says of itself that it is an old copy, or looks back at how things were."""
+    return _STALE_TITLE.search(title) is not None or _STALE_TEXT.search(text, 0, 400) is not None

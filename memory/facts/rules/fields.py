@@ -1,4 +1,4 @@
-"""Facts that stand in a form: properties of a source, "key: value" lines, tables and tasks.
+"""Semi-structured facts: properties of a source, "key: value" lines, tasks, tables and series of dated rows.
 
 The subject is what the note is about; under a second heading that is part of the key ("vet phone"), so that the same
 key under two headings is two things. A value is short: a line that goes on to tell is a sentence, not a field.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from memory.facts.extraction import OWNER, Cardinality, ExtractedRelation
 from memory.facts.predicates import SINGLE, canonical
@@ -19,13 +19,13 @@ from memory.facts.rules import phrases
 from memory.facts.rules.passages import Line, Passage
 from memory.facts.rules.valid_time import valid_from
 
-KEY_WORDS = 5
-VALUE_WORDS = 9
+_KEY_WORDS = 5
+_VALUE_WORDS = 9
 
 _FIELD = re.compile(
     r"(?P<key>(?:\[\[)?[^\W\d_][^:|\n]{0,60}?)(?P<colon>\s?:(?!//)(?:\*\*|__|\*|_)?)\s+(?P<value>\S.*)?"
 )
-NO_VALUE = re.compile(
+_NO_VALUE = re.compile(
     r"(?:none|nothing|n/?a|no|not|never|tbd|tba|tbc|\?+|-+|—|–|unknown|open|same|unchanged|still|see|ditto|"
     r"as before|as above|like)\b|^[—–\-?.]+$",
     re.IGNORECASE,
@@ -34,11 +34,10 @@ _NO_KEYS = frozenset(
     """note notes nb n.b todo re fw fwd aw update ps p.s edit warning warnings example examples ex e.g i.e tip tips hint
     attention important reminder remember question questions answer q a idea ideas see also cf quote summary tl;dr tldr
     fixme fyi disclaimer caution http https mailto file step steps result results conclusion reason why because hm
-    ok yes no hi dear hello thanks so and but open links link source sources today tomorrow yesterday later now goal
+    ok yes no hi dear hello thanks so and but open links link source sources today tomorrow yesterday later now
     log history correction resolution decision decisions attendees agenda action actions new present apologies outcome
-    says said me caveat lesson lessons monday tuesday wednesday thursday friday saturday sunday breakfast lunch dinner
-    from to cc bcc subject date sent received work run pros cons plan still except last-edited don't do dont told when
-    next cost restore option options context consequences author saved went parking""".split()
+    says said me monday tuesday wednesday thursday friday saturday sunday from to cc bcc subject date sent received
+    pros cons except don't do dont when next still""".split()
 )
 _NO_PROPERTIES = frozenset(
     """title date created updated modified tags tag aliases alias from to cc bcc subject id uid message-id columns
@@ -50,7 +49,9 @@ _TODO_OPEN = re.compile(r"\([A-Z]\) (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
 _TODO_MARK = re.compile(r"\s(?:[+@][\w/-]+|\b(?:due|t|rec|id):\S+)")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[:.]\d\d|\d{1,2} \w+$")
 _ASIDE = re.compile(r"\s*\((?P<aside>[^()]{0,120})\)")
-_TELLING = frozenset("says said writes wrote asks asked phoned called pinged edited touched updated modified".split())
+_TELLING = frozenset(
+    "says said tells told writes wrote asks asked phoned called pinged edited touched updated modified".split()
+)
 _VERBS = frozenset(
     """is are was were am has have had do does did will would can could should must i'm i i'd i'll i've it's that's
     we we're she he they goes went says said thinks wants counted please don't need needs let's my""".split()
@@ -61,10 +62,10 @@ _ENDING = re.compile(
 )
 
 
-def of_properties(about: str, properties: Mapping[str, Any]) -> Iterator[ExtractedRelation]:
+def of_properties(topic: str, properties: Mapping[str, Any]) -> Iterator[ExtractedRelation]:
     """What a source's frontmatter says of what the source is about. Headers of mails and what describes the file are
     no facts."""
-    if not about or "from" in properties:
+    if not topic or "from" in properties:
         return
     for key, value in properties.items():
         name = str(key).replace("_", " ").strip()
@@ -72,10 +73,10 @@ def of_properties(about: str, properties: Mapping[str, Any]) -> Iterator[Extract
             continue
         values = value if isinstance(value, (list, tuple)) else (value,)
         for item in values:
-            told = _plain(item)
-            if told:
+            text = _plain(item)
+            if text:
                 card: Cardinality = "one" if len(values) == 1 and not isinstance(value, (list, tuple)) else "many"
-                yield ExtractedRelation(subject=about, predicate=name, object=told, start=-1, end=-1, cardinality=card)
+                yield ExtractedRelation(subject=topic, predicate=name, object=text, start=-1, end=-1, cardinality=card)
 
 
 def _plain(value: object) -> str:
@@ -89,41 +90,16 @@ def _plain(value: object) -> str:
     return ""
 
 
-def keys(text: str) -> frozenset[str]:
-    """The keys, in lower case, of the lines of a text that begin with one."""
-    found = (label(text, line.start("field"), line.end()) for line in _LINE.finditer(text))
-    return frozenset(key.lower() for key in found if key)
-
-
-_LINE = re.compile(r"^[ \t]*+(?:[-*+•][ \t]++)?+(?P<field>[^\s:>|#][^:\n]{0,60}:[*_]{0,2}[ \t])", re.MULTILINE)
-
-
-class Keys(frozenset[str]):
-    """Such keys; `used` are those that somebody has looked for."""
-
-    def __init__(self, keys: Iterable[str] = ()) -> None:
-        self.used: set[str] = set()
-
-    def __contains__(self, key: object) -> bool:
-        found = super().__contains__(key)
-        if found:
-            self.used.add(str(key))
-        return found
-
-
-def of_lines(
-    passage: Passage, about: str, dated: str, at: datetime | None, keys: frozenset[str] = frozenset()
-) -> Iterator[ExtractedRelation]:
-    """The fields, tables and tasks of a passage that is about `about`; `dated` as `phrases.topic` says it. `keys`: see
-    `telling`."""
+def of_lines(passage: Passage, topic: str, dated: str, at: datetime | None) -> Iterator[ExtractedRelation]:
+    """The fields and tasks of a passage about `topic`; `dated` as `phrases.topic` says it."""
     text = passage.text
-    fields = (_field(text, start, end, line, about, keys) for start, end, line in passage.cut)
+    fields = (_field(text, start, end, line, topic) for start, end, line in passage.sentences)
     found = [field for field in fields if field is not None]
-    counts = Counter((field.section, field.key.lower()) for field in found)
+    counts = Counter((field.line.section, field.key.lower()) for field in found)
     for field in found:
-        value = phrases.clean(_unasided(text[field.start : field.end]))
-        subject, predicate = _placed(about or field.teller, field.section, field.key)
-        single: Cardinality = "one" if field.new or (about and dated != "day") else "unknown"
+        value = phrases.clean(_without_asides(text[field.start : field.end]))
+        subject, predicate = _placed(topic or field.line.speaker, field.line.section, field.key)
+        single: Cardinality = "one" if field.new or (topic and dated != "day") else "unknown"
         yield ExtractedRelation(
             subject=subject,
             predicate=predicate,
@@ -131,23 +107,21 @@ def of_lines(
             start=field.start,
             end=field.end,
             valid_from=valid_from(text[field.start : field.until], at),
-            cardinality="many" if counts[field.section, field.key.lower()] > 1 else single,
+            cardinality="many" if counts[field.line.section, field.key.lower()] > 1 else single,
         )
     yield from _tasks(passage)
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """`key` of what stands under the heading `section`, its value in [start, end), its sentence up to `until`. `new`:
-    it says of itself that it is a new one."""
+class _Field(NamedTuple):
+    """A `key` in a `line`, its value in [start, end), its sentence up to `until`. `new`: it says of itself that it is
+    a new one."""
 
-    section: str
     key: str
     start: int
     end: int
     until: int
     new: bool
-    teller: str
+    line: Line
 
 
 def label(text: str, start: int, end: int) -> str:
@@ -157,13 +131,13 @@ def label(text: str, start: int, end: int) -> str:
     return key
 
 
-def _placed(about: str, section: str, key: str) -> tuple[str, str]:
+def _placed(topic: str, section: str, key: str) -> tuple[str, str]:
     """Subject and predicate of a key under a heading."""
     named = phrases.topic(section)[0] if section else ""
-    if not named or named.lower() == about.lower():
-        return about, key
+    if not named or named.lower() == topic.lower():
+        return topic, key
     link = _WIKILINK.fullmatch(section.strip())
-    return (link[1].strip(), key) if link else (about, f"{named} {key}")
+    return (link[1].strip(), key) if link else (topic, f"{named} {key}")
 
 
 _WIKILINK = re.compile(r"\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]")
@@ -183,16 +157,16 @@ def _key(said: str) -> tuple[str, bool]:
     while words and words[-1] in phrases.STOPS and canonical(" ".join(words)) not in SINGLE:  # "works at" is whole
         words.pop()
     key = " ".join(key.split()[: len(words)])
-    if not 0 < len(words) <= KEY_WORDS or words[0] in phrases.PRONOUNS or words[0] in _NO_KEYS or words[0] in _VERBS:
+    if not 0 < len(words) <= _KEY_WORDS or words[0] in phrases.PRONOUNS or words[0] in _NO_KEYS:
         return "", False
-    if any(word in _VERBS or word in _TELLING for word in words[1:]) or _DATED.search(key) or not _names(key):
+    if any(word in _VERBS or word in _TELLING for word in words) or _DATED.search(key) or not _names(key):
         return "", False
     return key, new is not None
 
 
-def _field(text: str, start: int, end: int, line: Line, about: str, keys: frozenset[str]) -> _Field | None:
-    """A sentence that is a field: it begins its line, or says that it is new, or the note has such a one. In a diary,
-    a mail or a chat, which tell, only with a key in bold or a value that can be no clause."""
+def _field(text: str, start: int, end: int, line: Line, topic: str) -> _Field | None:
+    """A sentence that is a field: it begins its line, or says that it is new. In a diary, a mail or a chat, which tell,
+    only with a key in bold or a value that can be no clause."""
     logged = phrases.LOGGED.match(text, start, end)
     first = logged.end() if logged else start
     marks = _marks(text, first)
@@ -200,37 +174,36 @@ def _field(text: str, start: int, end: int, line: Line, about: str, keys: frozen
     if match is None or match["value"] is None:
         return None
     key, new = _key(match["key"])
-    known = bool(about) and key.lower() in keys
-    if (
-        not key
-        or line.box
-        or (start != line.start and not new and not known)
-        or (about and about.lower() in key.lower())
-    ):
+    if not key or line.box or (start != line.start and not new) or (topic and topic.lower() in key.lower()):
         return None
-    begin, last = match.start("value"), end
-    bold = _BOLD.match(text, begin, end)
-    if bold is not None:
-        begin, last = bold.span("value")
+    bold = _BOLD.match(text, match.start("value"), end)
+    begin, last = bold.span("value") if bold else (match.start("value"), end)
+    span = _value_span(text, begin, last, not (line.bullet or marks or bold or new))
+    if span is None:
+        return None
+    clean = phrases.clean(_without_asides(text[span[0] : span[1]]))
+    told = (not topic or line.turn) and marks < 2 and not (new or bold)
+    if not clean or (told and phrases.kind(clean) == "word"):
+        return None
+    return _Field(key, *span, end, new, line)
+
+
+def _value_span(text: str, begin: int, last: int, plain_line: bool) -> phrases.Span | None:
+    """The short value that begins behind a colon; None if what stands there is a clause, a question or no value."""
     value = text[begin:last]
     stop = _ENDING.search(_ASIDE.sub(lambda aside: "_" * len(aside[0]), value))
-    plain_line = not (line.bullet or marks or bold or new)
     if stop and plain_line and value[stop.start()] == "," and phrases.kind(value[: stop.start()]) == "word":
         return None  # a sentence: "Turkey: the first leg, held in April"
-    last = begin + stop.start() if stop else last
-    begin, last = phrases.trimmed(text, begin, last)
+    begin, last = phrases.trimmed(text, begin, begin + stop.start() if stop else last)
     value = text[begin:last]
     plain = _ASIDE.sub("", value).lower().split()
-    if not plain or NO_VALUE.match(value) or len(plain) > VALUE_WORDS or text[last : last + 1] == "?":
+    if not plain or _NO_VALUE.match(value) or len(plain) > _VALUE_WORDS or text[last : last + 1] == "?":
         return None
-    if ": " in value:  # a label of a label
+    if ": " in value or value[0] in "\"“'":  # a label of a label; a quotation
         return None
-    if any(word.strip(",.'\"“") in _VERBS or _SUBJECT.match(word) for word in plain) or value[0] in "\"“'":
+    if any(word.strip(",.'\"“") in _VERBS or _SUBJECT.match(word) for word in plain):
         return None
-    clean = phrases.clean(_unasided(value))
-    if not clean or ((not about or line.turn) and marks < 2 and not (new or bold) and phrases.kind(clean) == "word"):
-        return None
-    return _Field(line.section, key, begin, last, end, new, line.teller)
+    return begin, last
 
 
 def _marks(text: str, start: int) -> int:
@@ -243,7 +216,7 @@ def _names(key: str) -> bool:
     return all(c.isalnum() or c in " -'’/&.%+€$#" for c in key)
 
 
-def _unasided(value: str) -> str:
+def _without_asides(value: str) -> str:
     """A value without what is added in brackets, where something stands before them."""
     bare = _ASIDE.sub("", value).strip()
     return bare or value
@@ -254,7 +227,7 @@ def _unasided(value: str) -> str:
 
 def _tasks(passage: Passage) -> Iterator[ExtractedRelation]:
     for line in passage.lines:
-        if not line.told or line.heading:
+        if not line.own or line.heading:
             continue
         start, state = line.start, ""
         if line.box:
@@ -271,3 +244,111 @@ def _tasks(passage: Passage) -> Iterator[ExtractedRelation]:
                 subject=task, predicate="status", object=state, start=start, end=line.end,
                 cardinality="one",
             )  # fmt: skip
+
+
+# Tables ---------------------------------------------------------------------------------------
+
+_RULE = re.compile(r"[\s|:\-–]+$")
+_TOTALS = frozenset("total sum average avg mean min max subtotal all other others".split())
+_CELL = re.compile(r"(?P<column>[^:;\n]{1,60}): (?P<value>[^;\n]{0,120})(?:; |$)")
+_DATE = re.compile(r"(?P<y>(?:19|20)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?")
+_SERIES_ROWS = 3  # at least
+
+
+def of_tables(passage: Passage, dated: str) -> Iterator[ExtractedRelation]:
+    """The facts of a passage's tables; `dated` is how precisely its title is dated."""
+    text = passage.text
+    rows: list[tuple[Line, list[tuple[int, int]]]] = []
+    for line in passage.lines:
+        if not line.own or text[line.start] != "|":
+            continue
+        if rows and text.count("\n", rows[-1][0].end, line.start) > 1:  # another table
+            yield from _table(text, rows, dated)
+            rows = []
+        rows.append((line, _cells(text, line)))
+    if rows:
+        yield from _table(text, rows, dated)
+
+
+def _cells(text: str, line: Line) -> list[tuple[int, int]]:
+    cells, start = [], line.start + 1
+    end = line.end - 1 if text[line.end - 1] == "|" else line.end
+    while start <= end:
+        stop = text.find("|", start, end)
+        stop = end if stop < 0 else stop
+        cells.append(phrases.trimmed(text, start, stop))
+        start = stop + 1
+    return cells
+
+
+def _table(text: str, rows: list[tuple[Line, list[tuple[int, int]]]], dated: str) -> Iterator[ExtractedRelation]:
+    """Row header × column header. Only a table with a header, whose first column names each row once."""
+    if len(rows) < 3 or not _RULE.match(text, rows[1][0].start, rows[1][0].end):
+        return
+    header = [phrases.clean(text[a:b]) for a, b in rows[0][1]]
+    body = [cells for _, cells in rows[2:] if len(cells) == len(header)]
+    names = [phrases.clean(text[a:b]) for a, b in (cells[0] for cells in body)]
+    if len(header) < 2 or len({*names}) < len(names) or any(phrases.kind(name) != "word" for name in names):
+        return
+    for name, cells in zip(names, body, strict=True):
+        for column, (start, end) in zip(header[1:], cells[1:], strict=True):
+            value = phrases.clean(text[start:end])
+            if name.lower() in _TOTALS or not (name and column and value):
+                continue
+            if len(value.split()) > _VALUE_WORDS or _NO_VALUE.match(value):
+                continue
+            yield ExtractedRelation(
+                subject=name,
+                predicate=column,
+                object=value,
+                start=start,
+                end=end,
+                cardinality="unknown" if dated == "day" or "," in value else "one",
+            )
+
+
+def of_series(passage: Passage, topic: str, at: datetime | None) -> Iterator[ExtractedRelation]:
+    """What changed along rows of "month: 2024-05; price: 30; seats: 12", each with its date first.
+
+    Only of numbers that stay the same from most rows to the next: those are how things stand, others what happened.
+    """
+    rows = [row for line in passage.lines if (row := _row(passage.text, line.start, line.end)) is not None]
+    if len(rows) < _SERIES_ROWS or not topic or any(one[0] >= two[0] for one, two in pairwise(rows)):
+        return
+    for column in rows[0][1]:
+        cells = [(date, *row[column]) for date, row in rows if column in row]
+        values = [passage.text[start:end] for _, start, end in cells]
+        changes = sum(one != two for one, two in pairwise(values))
+        if (
+            len(cells) < _SERIES_ROWS
+            or 2 * changes >= len(cells)
+            or any(phrases.kind(value) != "number" for value in values)
+        ):
+            continue
+        for place, (day, start, end) in enumerate(cells):
+            before = values[place - 1] if place else None
+            if values[place] != before:
+                yield ExtractedRelation(
+                    subject=topic,
+                    predicate=column.replace("_", " "),
+                    object=values[place],
+                    start=start,
+                    end=end,
+                    valid_from=day.replace(tzinfo=at.tzinfo) if at else None,
+                    replaces=before,
+                    cardinality="one",
+                )
+
+
+def _row(text: str, start: int, end: int) -> tuple[datetime, dict[str, tuple[int, int]]] | None:
+    """The date of a row and the places of its other values, by column; None if it is no row of a series."""
+    cells = list(_CELL.finditer(text, start, end))
+    date = _DATE.fullmatch(cells[0]["value"].strip()) if cells else None
+    if date is None or len(cells) < 2:
+        return None
+    try:
+        first = datetime(int(date["y"]), int(date["m"]), int(date["d"] or 1))
+    except ValueError:
+        return None
+    values = {cell["column"].strip(): phrases.trimmed(text, *cell.span("value")) for cell in cells[1:]}
+    return first, {column: span for column, span in values.items() if span[0] < span[1]}

@@ -1,7 +1,8 @@
-"""What of an episode's text is told by whom: its lines and sentences without code, quotations and others' words.
+"""Who says what in an episode's text: its lines and sentences without code, quotations and what a machine answered.
 
-Invariant: spans lie in the text, in order. Every pattern here is tried once a line and cannot backtrack further than
-its line's marks, so the work grows with the length of the text.
+What an assistant says is not what the person knows: it may have been answered from this very memory, and would come
+back as a fact of its own. Spans lie in the text, in order. Every pattern is tried once a line and cannot backtrack
+further than its line's marks, so the work is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -16,9 +17,15 @@ from memory.text.sentences import sentences
 
 Span = tuple[int, int]
 
+MACHINE_SPEAKERS = frozenset(
+    "assistant memory palimpsest ai bot chatbot system tool function model chatgpt gpt copilot gemini llm".split()
+)
+# In a text without a speaker of its own; the others may be keys, as in "Memory: 16 GB".
+_TRANSCRIPT_MACHINES = MACHINE_SPEAKERS - {"memory", "function", "chatbot", "llm"} | {"claude"}
+_KNOWN_PEOPLE = frozenset("user human me you owner".split())  # who need no introduction
 _OWNERS = frozenset("user me human owner i".split())
-_MACHINES = frozenset("assistant ai bot system model chatgpt gpt claude gemini copilot tool palimpsest".split())
 
+_LABEL = re.compile(r"^([^\n:]{1,60}): ", re.MULTILINE)
 _MARKS = re.compile(
     r"[ \t]*+(?P<quote>(?:>[ \t]?)++)?+(?P<heading>#{1,6}[ \t]++)?+"
     r"(?P<bullet>(?:[-*+•–](?=\s)|\d{1,3}[.)](?=\s))[ \t]*+)?+(?P<box>\[[ xX/~-]\][ \t]++)?+"
@@ -31,27 +38,28 @@ _HEADER = re.compile(r"[A-Z][\w-]{1,40}:(?: |$)")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line's words, without its marks. `box` is what stands in its checkbox. `told`: whether its writer says it in
-    their own name, which nobody does in code, in a quotation and in what a machine answered. `turn`: of a chat."""
+    """A line's words, without its marks. `box` is what stands in its checkbox. `own`: `speaker` says it in their own
+    name, which nobody does in code, in a quotation and in what a machine answered. `turn`: it is of a chat."""
 
     start: int
     end: int
-    teller: str
+    speaker: str
     heading: int = 0
     bullet: bool = False
     box: str = ""
-    told: bool = True
+    own: bool = True
     section: str = ""
     turn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """An episode's text, cut. `lines` hold words; `cut` are the sentences of those lines that somebody tells."""
+    """An episode's text, cut. `lines` hold words; `sentences` are those of prose that somebody says in their own name,
+    each with its line."""
 
     text: str
     lines: tuple[Line, ...]
-    cut: tuple[tuple[int, int, Line], ...] = field(default=())
+    sentences: tuple[tuple[int, int, Line], ...] = field(default=())
 
 
 def passage(
@@ -65,34 +73,75 @@ def passage(
     """Cuts the text, at `spans` if its sentences are known.
 
     `speaker` is who "I" is; without one it is the owner. In a `chat` it is whose turn it is, and with a machine the
-    person who asks.
+    person who asks. `first`: the text may begin with front matter or a mail's headers.
     """
-    lines = tuple(_lines(text, speaker or OWNER, properties, first, chat))
+    begin = _body_start(text, properties) if first else 0
+    lines = tuple(_lines(text, begin, speaker or OWNER, chat))
     return Passage(text, lines, tuple(_sentences(text, lines, sentences(text) if spans is None else spans)))
 
 
-def _lines(text: str, teller: str, properties: Mapping[str, Any], first: bool, chat: bool) -> Iterator[Line]:
-    fenced = False
-    skipping = ""  # what the lines before the text proper are: "front" matter or mail "head"
-    if first and text.startswith("---\n"):
-        skipping = "front"
-    elif first and "from" in properties and text.startswith("From:"):
-        skipping = "head"
+def is_chat(text: str) -> bool:
+    """Whether a text holds the turns of a person and a machine: its first line says whose it is."""
+    opening = _TURN.match(text)
+    return opening is not None and bool(_role(opening[1]))
+
+
+def is_machine(speaker: str) -> bool:
+    """Whether somebody called that is none."""
+    return " ".join(speaker.split()).casefold() in MACHINE_SPEAKERS
+
+
+def machine_spans(text: str, speaker: str | None = None) -> list[Span]:
+    """The spans [start, end) of a chat's text that a machine said; `speaker`: of all of it, if it has one.
+
+    A turn begins in a line "Speaker: ...", but so may a line within one. The first label of a text is a speaker's, and
+    so are the labels above the first turn of a machine; from there on only these, and those everybody knows, end it.
+    """
+    if speaker is not None and is_machine(speaker):
+        return [(0, len(text))]
+    spans: list[Span] = []
+    people = set(_KNOWN_PEOPLE)
+    begun: int | None = None
+    for label in _LABEL.finditer(text):
+        name = label[1].strip().casefold()
+        if is_machine(name):
+            begun = label.start() if begun is None else begun
+        elif begun is None:
+            people.add(name)
+        elif name in people:
+            spans.append((begun, label.start()))
+            begun = None
+    if begun is not None:
+        spans.append((begun, len(text)))
+    return spans
+
+
+def _line_spans(text: str, start: int) -> Iterator[Span]:
+    while start <= len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield start, end
+        start = end + 1
+
+
+def _body_start(text: str, properties: Mapping[str, Any]) -> int:
+    """Where the text proper begins: behind front matter or a mail's headers."""
+    if text.startswith("---\n"):
+        for start, end in _line_spans(text, 4):
+            if text[start:end].strip() in ("---", "..."):
+                return end + 1
+        return len(text) + 1
+    if "from" in properties and text.startswith("From:"):
+        return next((start for start, end in _line_spans(text, 0) if not _HEADER.match(text, start, end)), len(text))
+    return 0
+
+
+def _lines(text: str, begin: int, speaker: str, chat: bool) -> Iterator[Line]:
+    """The lines with words from `begin` on; a quoted mail ends the text."""
     roles = is_chat(text)
     turns = chat or roles
-    told, section, after = True, "", -1
-    while after < len(text):
-        start = after + 1
-        after = text.find("\n", start)
-        if after < 0:
-            after = len(text)
-        if skipping == "front":
-            skipping = "" if start and text[start:after].strip() in ("---", "...") else "front"
-            continue
-        if skipping == "head":
-            if _HEADER.match(text, start, after):
-                continue
-            skipping = ""
+    fenced, own, section = False, True, ""
+    for start, after in _line_spans(text, begin):
         if _FENCE.match(text, start, after):
             fenced = not fenced
             continue
@@ -106,31 +155,24 @@ def _lines(text: str, teller: str, properties: Mapping[str, Any], first: bool, c
         turn = _TURN.match(text, start, after) if turns else None
         role = _role(turn[1]) if turn else ""
         if turn and (role or (not roles and turn[1][0].isupper())):
-            told = role != "machine"
-            teller = turn[1] if not role else OWNER
+            own, speaker = role != "machine", OWNER if role else turn[1]
             words, section = turn.end(), ""
-        heading = len(marks["heading"].strip()) if marks["heading"] else 0
+        heading = len((marks["heading"] or "").strip())
         if heading:
             section = text[words:end].strip("# ") if heading > 1 else ""
-        box = marks["box"][1:2] if marks["box"] else ""
-        is_told = told and not fenced and not marks["quote"]
-        yield Line(words, end, teller, heading, marks["bullet"] is not None, box, is_told, section, turns)
-
-
-def is_chat(text: str) -> bool:
-    """Whether a text holds the turns of a person and a machine: its first line says whose it is."""
-    opening = _TURN.match(text)
-    return opening is not None and bool(_role(opening[1]))
+        box = (marks["box"] or "")[1:2]
+        says = own and not fenced and not marks["quote"]
+        yield Line(words, end, speaker, heading, marks["bullet"] is not None, box, says, section, turns)
 
 
 def _role(name: str) -> str:
     lower = name.lower()
-    return "owner" if lower in _OWNERS else "machine" if lower in _MACHINES else ""
+    return "owner" if lower in _OWNERS else "machine" if lower in _TRANSCRIPT_MACHINES else ""
 
 
 def _sentences(text: str, lines: tuple[Line, ...], spans: Sequence[Span]) -> Iterator[tuple[int, int, Line]]:
-    """The sentences that somebody tells in prose: no headings, no rows of tables. A sentence begins where its line's
-    words do, behind a speaker's name."""
+    """The sentences of prose: no headings, no rows of tables. A sentence begins where its line's words do, behind a
+    speaker's name."""
     place = 0
     for start, end in spans:
         while place < len(lines) and lines[place].end <= start:
@@ -138,6 +180,6 @@ def _sentences(text: str, lines: tuple[Line, ...], spans: Sequence[Span]) -> Ite
         if place == len(lines):
             return
         line = lines[place]
-        if line.heading or not line.told or text[line.start] == "|" or (start < line.start and end <= line.start):
+        if line.heading or not line.own or text[line.start] == "|" or (start < line.start and end <= line.start):
             continue
         yield max(start, line.start), end, line

@@ -1,20 +1,19 @@
 """A small grammar of statements: "X lives in Y", "my Y is Z", "X's Y is Z", "the Y of X is Z", "X costs N".
 
 A statement begins where its sentence does, behind "so", "and" and a date at most, and its subject is a name, "I" or
-something of mine; a sentence of another form tells nothing here. Its object ends at the first mark or little word.
-The verbs are tables by language; so far English.
+something of mine; a sentence of another form states nothing here. Its object ends at the first mark or stop word. The
+verbs are English so far.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
-from memory.facts.extraction import Cardinality
+from memory.facts.extraction import Cardinality, ExtractedRelation
 from memory.facts.rules import phrases
-from memory.facts.rules.change_words import SIGNS
-from memory.facts.rules.subjects import Said, named_before, slot_before
+from memory.facts.rules.subjects import CUES, Sentence, named_before, slot_before
 
 # Words of a verb -> (predicate, cardinality, what its object must be: "name" | "value" | "any").
 _VERBS: dict[str, tuple[str, Cardinality, str]] = {
@@ -57,12 +56,12 @@ _VERBS: dict[str, tuple[str, Cardinality, str]] = {
     "is back on": ("uses", "unknown", "any"),
 }  # fmt: skip
 # What ends: the predicate of what held before.
-_ENDS: dict[str, tuple[str, ...]] = {
-    "left": ("works at",), "has left": ("works at",), "have left": ("works at",), "quit": ("works at",),
-"no longer works at": ("works at",), "no longer lives in": ("lives in",),
-    "no longer work at": ("works at",), "no longer live in": ("lives in",), "no longer reports to": ("reports to",),
-    "no longer uses": ("uses",), "no longer use": ("uses",), "am no longer": ("is",), "is no longer": ("is",),
-    "are no longer": ("is",), "stopped using": ("uses",), "gave notice at": ("works at",),
+_ENDS: dict[str, str] = {
+    "left": "works at", "has left": "works at", "have left": "works at", "quit": "works at",
+    "no longer works at": "works at", "no longer lives in": "lives in",
+    "no longer work at": "works at", "no longer live in": "lives in", "no longer reports to": "reports to",
+    "no longer uses": "uses", "no longer use": "uses", "am no longer": "is", "is no longer": "is",
+    "are no longer": "is", "stopped using": "uses", "gave notice at": "works at",
 }  # fmt: skip
 _CONTRACTED = {"m": "am", "ve": "have", "s": "is", "re": "are"}
 
@@ -87,15 +86,8 @@ _CLAUSE = re.compile(
 )
 _PERSONAL = re.compile(r"(?:i|we)(?:['’](?P<short>m|ve|re))?\s", re.IGNORECASE)
 _OWN = re.compile(r"(?:my|our)\s(?:(?:new|current)\s)?", re.IGNORECASE)
-_OF = re.compile(r"the (?P<what>[a-z][a-z -]{1,30}) of (?=\[\[|[A-ZÀ-Þ])")
-_OF_FIRST = re.compile(r"The (?P<what>[a-z][a-z -]{1,30}) of (?=\[\[|[A-ZÀ-Þ])")
+_OF = re.compile(r"[Tt]he (?P<what>[a-z][a-z -]{1,30}) of (?=\[\[|[A-ZÀ-Þ])")
 _ATTRIBUTE = re.compile(r"(?P<what>[^\W\d_][\w'’-]*(?: [^\W\d_][\w'’-]*){0,3}?) (?=(?:now )?(?:is|are)\b)")
-_SEEN = re.compile(
-    r"(?P<name>[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+){0,3})\*{0,2},? (?:who |which )?(?:has been|is now) "
-    r"(?:my|our) (?P<what>[a-z]+(?: (?!since|for|at|in|from|and|now)[a-z]+)?)\b"
-)
-_NEW = re.compile(r"\bnew (?P<what>[a-z]+)(?: [a-z ]{2,24})?(?P<mark>,|:| is| called) (?:\*\*|_|\*)?(?=\[\[|[A-ZÀ-Þ])")
-_ROLE = re.compile(r"(?:My|Our) (?P<what>[a-z]+)(?= (?:for|since|at|in|from|and)\b|[,.(:]| \()")
 _QUOTES = re.compile(r"[\"“”„«»]")
 _ARTICLE = re.compile(r"an?\s", re.IGNORECASE)
 _STAY = re.compile(
@@ -116,102 +108,70 @@ _GENERIC = frozenset(
 _NO_OWNERS = frozenset("let that it here what there who today yesterday tomorrow he she how where".split())
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """`ended`: what held before and does no longer. `happened`: an event brought it about."""
-
-    subject: str
-    predicate: str
-    object: str
-    start: int
-    end: int
-    cardinality: Cardinality
-    ended: bool = False
-    happened: bool = False
+# A relation, and whether an event brought it about. What no longer holds is negated.
+Statement = tuple[ExtractedRelation, bool]
 
 
-def of_sentence(said: Said) -> Iterator[Statement]:
+def statements_of(sentence: Sentence) -> Iterator[Statement]:
     """What a sentence states, by the first form that it has; what its clauses state of "I" and of what is mine."""
-    text = said.text
-    if any(text.find(words, said.start, said.end) >= 0 for words in _SEEN_SIGNS):
-        for seen in _SEEN.finditer(text, said.start, said.end):
-            yield Statement(said.teller, seen["what"], seen["name"], *seen.span(), "one")
-    if "new" in said.signs:
-        yield from _new(said)
-    lead = _LEADS.match(text, said.start, said.end)
-    start = lead.end() if lead else said.start
-    of = _OF.match(text, start, said.end) or _OF_FIRST.match(text, start, said.end)
+    text = sentence.text
+    lead = _LEADS.match(text, sentence.start, sentence.end)
+    start = lead.end() if lead else sentence.start
+    of = _OF.match(text, start, sentence.end)
     if of is not None:
-        named = _NAMED.match(text, of.end(), said.end)
-        verb = _IS.match(text, named.end(), said.end) if named else None
+        named = _NAMED.match(text, of.end(), sentence.end)
+        verb = _IS.match(text, named.end(), sentence.end) if named else None
         if named and verb and not _ARTICLE.match(text, verb.end()):
-            yield from _value(said, phrases.clean(named["name"]), of["what"], verb.end(), start)
+            yield from _value(sentence, phrases.clean(named["name"]), of["what"], verb.end(), start)
         return
-    if keyed := list(_keyed(said, start)):
-        yield from keyed
+    if not sentence.cues.isdisjoint(CUES["value"]):
+        yield from _now(sentence)
+    if _QUOTES.search(text, sentence.start, start):  # somebody else's words
         return
-    if not said.signs.isdisjoint(SIGNS["value"]):
-        yield from _now(said)
-    if _QUOTES.search(text, said.start, start):  # somebody else's words
-        return
-    if not said.signs.isdisjoint(SIGNS["own"]):
-        yield from _own(said, start)
-        for clause in _CLAUSE.finditer(text, start, said.end):
-            if len(_QUOTES.findall(text, said.start, clause.end())) % 2 == 0:
-                yield from _own(said, clause.end())
-    if (named := _NAMED.match(text, start, said.end)) is not None:
-        yield from _of_name(said, named)
+    if not sentence.cues.isdisjoint(CUES["own"]):
+        yield from _own(sentence, start)
+        for clause in _CLAUSE.finditer(text, start, sentence.end):
+            if len(_QUOTES.findall(text, sentence.start, clause.end())) % 2 == 0:
+                yield from _own(sentence, clause.end())
+    if (named := _NAMED.match(text, start, sentence.end)) is not None:
+        yield from _of_name(sentence, named)
 
 
-_SEEN_SIGNS = ("been my ", "been our ", "now my ", "now our ")
+def _relation(
+    subject: str, predicate: str, object: str, start: int, end: int, cardinality: Cardinality
+) -> ExtractedRelation:
+    return ExtractedRelation(
+        subject=subject, predicate=predicate, object=object, start=start, end=end, cardinality=cardinality, conf=0.8
+    )
 
 
-def of_beginning(said: Said) -> Iterator[Statement]:
-    """What a note says of what it is about in its first words: "My reviser for medical texts." """
-    match = _ROLE.match(said.text, said.start, said.end)
-    if match is not None and said.about[:1].isupper() and match["what"] not in phrases.STOPS | _GENERIC:
-        yield Statement(said.teller, match["what"], said.about, *match.span(), "one")
-
-
-def _own(said: Said, start: int) -> Iterator[Statement]:
-    """A clause about its teller: "I report to Ana", "my rent is 735"."""
-    text = said.text
-    if (own := _OWN.match(text, start, said.end)) is not None:
-        what = _ATTRIBUTE.match(text, own.end(), said.end)
-        verb = _IS.match(text, what.end(), said.end) if what else None
+def _own(sentence: Sentence, start: int) -> Iterator[Statement]:
+    """A clause about its speaker: "I report to Ana", "my rent is 735"."""
+    text = sentence.text
+    if (own := _OWN.match(text, start, sentence.end)) is not None:
+        what = _ATTRIBUTE.match(text, own.end(), sentence.end)
+        verb = _IS.match(text, what.end(), sentence.end) if what else None
         if what and verb and phrases.STOPS.isdisjoint(what["what"].lower().split()):
-            yield from _value(said, said.teller, what["what"], verb.end(), start)
-    elif (person := _PERSONAL.match(text, start, said.end)) is not None:
+            yield from _value(sentence, sentence.speaker, what["what"], verb.end(), start)
+    elif (person := _PERSONAL.match(text, start, sentence.end)) is not None:
         helper = _CONTRACTED.get((person["short"] or "").lower(), "")
-        yield from _verb(said, said.teller, person.end(), helper, True)
+        yield from _verb(sentence, sentence.speaker, person.end(), helper, True)
 
 
-def _new(said: Said) -> Iterator[Statement]:
-    """ "Pixel: new vet round the corner, Dr. Thoms"."""
-    text = said.text
-    for match in _NEW.finditer(text, said.start, said.end):
-        marked = text[match.end() - 1] in "*_" or text.startswith("[[", match.end())
-        span = phrases.right(text, match.end(), said.end) if marked or match["mark"] == ":" else None
-        name = phrases.clean(text[span[0] : span[1]]) if span else ""
-        if span and len(name.split()) <= 4 and match["what"] not in phrases.CALENDAR | _GENERIC:
-            subject = said.label if said.label and said.label[:1].isupper() else said.about or said.teller
-            yield Statement(subject, match["what"], name, match.start(), span[1], "one", False, True)
-
-
-def _now(said: Said) -> Iterator[Statement]:
+def _now(sentence: Sentence) -> Iterator[Statement]:
     """ "The standup moves to 10:00", "rent went up to 900", "the deadline is now 3 May": only of values."""
-    text = said.text
-    match = _BECOMES.search(text, said.start, min(said.end, said.start + 120))
-    span = phrases.right(text, match.end(), said.end) if match else None
+    text = sentence.text
+    match = _BECOMES.search(text, sentence.start, min(sentence.end, sentence.start + 120))
+    span = phrases.right(text, match.end(), sentence.end) if match else None
     if match is None or span is None or not phrases.is_plain(text[span[0] : span[1]]):
         return
-    if _QUOTES.search(text, said.start, match.start()):
+    if _QUOTES.search(text, sentence.start, match.start()):
         return
-    subject, predicate = slot_before(said, match.start(), "is")
-    if subject and (subject != said.teller or predicate != "is"):
+    subject, predicate = slot_before(sentence, match.start(), "is")
+    if subject and (subject != sentence.speaker or predicate != "is"):
         value = phrases.clean(text[span[0] : span[1]])
-        sure = predicate == "is" or subject == said.about or _OWN.match(text, said.start)
-        yield Statement(subject, predicate, value, match.start(), span[1], "one" if sure else "unknown", False, True)
+        sure = predicate == "is" or subject == sentence.topic or _OWN.match(text, sentence.start)
+        yield _relation(subject, predicate, value, match.start(), span[1], "one" if sure else "unknown"), True
 
 
 _BECOMES = re.compile(
@@ -221,78 +181,61 @@ _BECOMES = re.compile(
 )
 
 
-def _keyed(said: Said, start: int) -> Iterator[Statement]:
-    """ "Builder is now Casa Nova", in a note that has a field "Builder"."""
-    if not said.about or not said.keys:
-        return
-    logged = phrases.LOGGED.match(said.text, said.start, said.end)
-    match = _KEYED.match(said.text, max(start, logged.end() if logged else start), said.end)
-    if match is not None and match["key"].lower() in said.keys and not _ARTICLE.match(said.text, match.end()):
-        yield from _value(said, said.about, match["key"].lower(), match.end(), match.start())
-
-
-_KEYED = re.compile(
-    r"(?:the |our |my |new )?(?P<key>[^\W\d_][^:;,.\n]{0,40}?) (?:(?:is|are) now|now is|has become|became|becomes"
-    r"|(?:has |was )?changed to|from now on:?) ",
-    re.IGNORECASE,
-)
-
-
-def _of_name(said: Said, named: re.Match[str]) -> Iterator[Statement]:
-    text, name = said.text, phrases.clean(named["name"])
+def _of_name(sentence: Sentence, named: re.Match[str]) -> Iterator[Statement]:
+    text, name = sentence.text, phrases.clean(named["name"])
     first = name.lower().split()[0] if name else ""
     place = named.end()
     owner = name.removesuffix("'s").removesuffix("’s")
     if owner != name or text[place : place + 3] in ("'s ", "’s "):
         place += 0 if owner != name else 3
-        what = _ATTRIBUTE.match(text, place, said.end)
-        verb = _IS.match(text, what.end(), said.end) if what else None
+        what = _ATTRIBUTE.match(text, place, sentence.end)
+        verb = _IS.match(text, what.end(), sentence.end) if what else None
         known = len(owner.split()) <= 4 and first not in phrases.PRONOUNS
         plain = what is not None and what["what"][0].islower() and phrases.STOPS.isdisjoint(what["what"].split())
         known = known and plain and owner.lower() not in _NO_OWNERS
         if what and verb and known and not _ARTICLE.match(text, verb.end()):
-            yield from _value(said, owner, what["what"], verb.end(), named.start())
+            yield from _value(sentence, owner, what["what"], verb.end(), named.start())
     elif first and first not in phrases.PRONOUNS and first not in phrases.STOPS and name.lower() != "the":
-        yield from _verb(said, name, place, "", False)
+        yield from _verb(sentence, name, place, "", False)
 
 
-def _value(said: Said, subject: str, what: str, start: int, begin: int) -> Iterator[Statement]:
+def _value(sentence: Sentence, subject: str, what: str, start: int, begin: int) -> Iterator[Statement]:
     """A name or a value behind "is"; an adjective or a clause is none."""
-    span = phrases.right(said.text, start, said.end)
+    span = phrases.right(sentence.text, start, sentence.end)
     if span is None or what.lower().split()[-1] in _GENERIC:
         return
-    value = phrases.clean(said.text[span[0] : span[1]])
+    value = phrases.clean(sentence.text[span[0] : span[1]])
     if _names(value) or phrases.is_plain(value):
-        yield Statement(subject, what.lower() if what[:1].islower() else what, value, begin, span[1], "one")
+        yield _relation(subject, what.lower() if what[:1].islower() else what, value, begin, span[1], "one"), False
 
 
 def _names(value: str) -> bool:
     """Whether it is a name: it begins with a capital."""
-    said = value.split()
-    return 0 < len(said) <= 5 and said[0].lower() not in phrases.PRONOUNS and value[:1].isupper()
+    tokens = value.split()
+    return 0 < len(tokens) <= 5 and tokens[0].lower() not in phrases.PRONOUNS and value[:1].isupper()
 
 
-def _verb(said: Said, subject: str, start: int, helper: str, own: bool) -> Iterator[Statement]:
-    text = said.text
+def _verb(sentence: Sentence, subject: str, start: int, helper: str, own: bool) -> Iterator[Statement]:
+    text = sentence.text
     line = f"{helper} {text[start : start + 60].lower()}" if helper else text[start : start + 60].lower()
     match = _VERB.match(line)
     if match is None:
         return
     verb = match["verb"]
     place = start + match.end() - (len(helper) + 1 if helper else 0)
-    if place >= said.end:
+    if place >= sentence.end:
         return
-    if _HIM.match(text, place, said.end):
-        value, end = named_before(said, start), place + 3
+    if _HIM.match(text, place, sentence.end):
+        value, end = named_before(sentence, start), place + 3
     else:
-        span = phrases.right(text, place, said.end)
+        span = phrases.right(text, place, sentence.end)
         value, end = (phrases.clean(text[span[0] : span[1]]), span[1]) if span else ("", place)
     first = re.split(r"[\s'’]", value.lower())[0]
     if not value or first in phrases.PRONOUNS or first in _NO_OBJECT or phrases.kind(subject) != "word":
         return
     if verb in _ENDS:
         if _names(value) or verb.endswith("no longer") or verb == "stopped using":
-            yield Statement(subject, _ENDS[verb][0], value, place, end, "unknown", True, True)
+            yield replace(_relation(subject, _ENDS[verb], value, place, end, "unknown"), modality="negated"), True
         return
     predicate, cardinality, wanted = _VERBS[verb]
     kind = phrases.kind(value)
@@ -300,10 +243,10 @@ def _verb(said: Said, subject: str, start: int, helper: str, own: bool) -> Itera
         return
     if predicate == "is" and kind == "word" and (own or len(value.split()) > 5):
         return
-    if predicate in ("lives in", "works at", "is based in") and _STAY.search(text, place, said.end):
+    if predicate in ("lives in", "works at", "is based in") and _STAY.search(text, place, sentence.end):
         predicate, cardinality = "stays in" if predicate != "works at" else "helps at", "unknown"
     happened = verb.endswith(("moved to", "relocated to", "joined", "switched to", "married"))
-    yield Statement(subject, predicate, value, start, end, cardinality, False, happened)
+    yield _relation(subject, predicate, value, start, end, cardinality), happened
 
 
 _HIM = re.compile(r"(?:her|him)\b(?! [a-z])")

@@ -1,4 +1,4 @@
-"""What a sentence speaks of, as far as it can be told without understanding it."""
+"""The subject and predicate of which a sentence gives a value, as far as its form tells."""
 
 from __future__ import annotations
 
@@ -30,50 +30,66 @@ _ARTICLE = re.compile(r"\b(?:the|a|an|this|that)\s+$", re.IGNORECASE)
 _THEY = frozenset("she he it they this that".split())
 
 
+# One of a rule's cue words stands in every sentence that the rule matches.
+CUES = {
+    rule: frozenset(tokens.split())
+    for rule, tokens in {
+        "from_to": "from",
+        "was": "(was (were (from (until (till (before (previously (formerly (up (down (used (instead (was: (until:"
+        " (formerly: (previously: up down previously formerly",
+        "value": "moves moved goes went extended pushed postponed raised lowered increased reduced cut dropped drops"
+        " changed rose rises slips slipped bumped now",
+        "not_any_more": "no not",
+        "instead": "instead place lieu",
+        "arrow": "-> → => ⇒",
+        "own": "i i'm i’m i've i’ve my we we're we’re we’ve we've our",
+    }.items()
+}
+ALL_CUES = frozenset[str]().union(*CUES.values())
+CUE_TOKEN = re.compile(r"\(?[^\W_][^\s.,;!?()*\"“”]*|->|→|=>|⇒")
+
+
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A sentence in its place: `text` is the episode's, `about` what the note is about, `teller` who says "I", `head`
-    the name that its list item begins with, `label` the key before it in its line, `before` where the sentences just
-    before it begin, `signs` its words that may tell a change, `keys` those of the fields of the whole note."""
+class Sentence:
+    """A sentence [start, end) of an episode's `text`. `topic`: what its note is about; `speaker`: who "I" is; `label`:
+    the key before it in its line; `paragraph`: where the sentences before it begin; `cues`: its cue words."""
 
     text: str
     start: int
     end: int
-    about: str
-    teller: str
-    head: str = ""
+    topic: str
+    speaker: str
     label: str = ""
-    before: int = 0
-    signs: frozenset[str] = frozenset()
-    keys: frozenset[str] = frozenset()
+    paragraph: int = 0
+    cues: frozenset[str] = frozenset()
 
     @property
     def words(self) -> str:
         return self.text[self.start : self.end]
 
 
-def slot_before(said: Said, before: int, predicate: str) -> Slot:
+def slot_before(sentence: Sentence, before: int, predicate: str) -> Slot:
     """What the sentence speaks of before the place `before`.
 
-    "Dues go up" is about dues, "my rent" about its teller's rent, "Rent: up" in a note about a flat about the flat's
+    "Dues go up" is about dues, "my rent" about its speaker's rent, "Rent: up" in a note about a flat about the flat's
     rent; "she" is whoever was named last. `predicate` where the words name none.
     """
-    text, start = said.text, said.start
+    text, start = sentence.text, sentence.start
     if (logged := phrases.LOGGED.match(text, start, before)) is not None:
         start = logged.end()
-    if said.label and (colon := text.find(":", start, before)) >= 0:
+    if sentence.label and (colon := text.find(":", start, before)) >= 0:
         span = phrases.right(text, colon + 1, before, _STOPS)
         thing = phrases.clean(text[span[0] : span[1]]) if span else ""
         if not thing or thing.lower().split()[0] in phrases.PRONOUNS | phrases.STOPS:
-            return said.about or said.teller, said.label
-        return (said.label, thing) if len(said.label.split()) <= 2 else (thing, predicate)
+            return sentence.topic or sentence.speaker, sentence.label
+        return (sentence.label, thing) if len(sentence.label.split()) <= 2 else (thing, predicate)
     lead = _LEAD.match(text, start, before)
     if lead is not None:
         start = lead.end()
     if _PERSON.match(text, start, before):
-        return said.teller, predicate
+        return sentence.speaker, predicate
     if not text[start:before].strip(" *_\"'-–—:([#"):  # it begins with its verb, as in a diary
-        return (said.teller, predicate) if not said.about else ("", "")
+        return (sentence.speaker, predicate) if not sentence.topic else ("", "")
     own = _OWN.match(text, start, before)
     span = phrases.right(text, own.end() if own else start, before, _STOPS)
     name = phrases.clean(text[span[0] : span[1]]) if span else ""
@@ -83,26 +99,26 @@ def slot_before(said: Said, before: int, predicate: str) -> Slot:
         first = text[start:before].split(maxsplit=1)[0].lower()
         words = [re.split(r"\W", first.strip("*_\"'"), maxsplit=1)[0]]
     if words[0] in _THEY:
-        who = said.head or named_before(said, said.start)
+        who = named_before(sentence, sentence.start)
         return (who, predicate) if who else ("", "")
     if words[0] in phrases.PRONOUNS or words[0] in phrases.STOPS or len(words) > 6 or not name:
         return "", ""
     if span and text.startswith(" of ", span[1]):  # "the price of the boat": not mine, nor the price of everything
         return "", ""
     if own:
-        return said.teller, name
+        return sentence.speaker, name
     if span and _is_name(text, start, span, predicate != "is"):
         return name, predicate
-    return thing_slot(said, name, predicate)
+    return thing_slot(sentence, name, predicate)
 
 
-def thing_slot(said: Said, name: str, predicate: str = "is") -> Slot:
-    """The place of a thing that has no name of its own: whose rent or deadline it is tells the note or its teller.
+def thing_slot(sentence: Sentence, name: str, predicate: str = "is") -> Slot:
+    """The place of a thing that has no name of its own: whose rent or deadline it is tells the note or its speaker.
     Left by itself it would be one with the rent of everybody else."""
     if phrases.kind(name) != "word":  # a date before it, not a thing
         name = ""
     words = f"{name} {predicate}".strip() if predicate != "is" or not name else name
-    return said.about or said.teller, words
+    return sentence.topic or sentence.speaker, words
 
 
 def _is_name(text: str, start: int, span: tuple[int, int], acts: bool) -> bool:
@@ -118,15 +134,8 @@ def _is_name(text: str, start: int, span: tuple[int, int], acts: bool) -> bool:
     return re.search(rf"[\w,(] {first}\b", near) is not None or any(c.isupper() or c.isdigit() for c in phrase[1:])
 
 
-def named_before(said: Said, place: int) -> str:
+def named_before(sentence: Sentence, place: int) -> str:
     """Who or what was named last before a place, in its paragraph; "" if nothing was."""
-    names = _NAME.findall(said.text, max(said.before, place - 300), place)
+    names = _NAME.findall(sentence.text, max(sentence.paragraph, place - 300), place)
     names = [name for name in names if re.split(r"[\s'’]", name.lower())[0] not in phrases.PRONOUNS | phrases.CALENDAR]
     return names[-1] if names else ""
-
-
-def name_before(said: Said, end: int) -> str:
-    """The noun phrase that ends at `end`."""
-    span = phrases.left(said.text, said.start, end)
-    name = phrases.clean(said.text[span[0] : span[1]]) if span else ""
-    return "" if not name or name.lower().split()[0] in phrases.PRONOUNS else name
