@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from email.utils import getaddresses
 
-from memory.time.months import MONTHS
+from memory.time.months import month_names
 
 _HONORIFICS = frozenset("dr prof mr mrs ms mx herr frau sir dame mevr dhr".split())
 _NO_NAMES = frozenset(
@@ -28,7 +28,7 @@ def in_first_person(question: str, names: Iterable[str]) -> str:
     without capitals. A family name behind somebody else's first name is that one's.
     """
     full = [words for name in names if (words := _words(name))]
-    single = {word for words in full for word in words if word.lower() not in MONTHS}
+    single = {word for words in full for word in words if word.lower() not in month_names()}
     if not full:
         return question
     firsts = {words[0].casefold() for words in full}

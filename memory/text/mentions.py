@@ -14,49 +14,14 @@ from functools import cache, lru_cache
 from typing import Any
 
 from memory.text import caseless
-from memory.text.languages import ENGLISH, STOP_WORDS, guess_language, stop_words
+from memory.text.languages import ENGLISH, guess_language, languages, stop_words, word_set
 from memory.text.unicode import ascii_digits
 from memory.text.words import LETTER
-from memory.time.months import MONTHS
+from memory.time.months import month_names
 
 _INDIC = "\u0900"  # from here on marks make another word: vowel signs of India and Thailand, ゛ of Japan
 MAX_NAME_CHARS = 80  # characters; a longer "name" is a sentence in capitals
 
-# Words that begin sentences in capitals without being names, and words that never are one.
-_COMMON = frozenset(
-    """a about above according across actually additionally after afterwards again against ago all almost along already
-    also although always am among an and another any anyone anything are aren't around as ask at away back be
-    became because been before behind being below beside besides between beyond both but by call came can can't
-    cannot come contrary could couldn't currently dear despite did didn't do does doesn't doing don't done down
-    due during each earlier eight either else etc even eventually ever every everyone everything except few
-    finally first five following for formerly four from further furthermore get give go good got great had
-    hadn't has hasn't have haven't having he he'd he'll he's hello hence her here here's hers herself hey hi him
-    himself his how however i i'd i'll i'm i've if in including indeed initially inside instead into is isn't it
-    it'd it'll it's its itself just last later lastly least less let let's like likewise located many may maybe
-    me meanwhile might mine more moreover most mostly much must my myself near nearly neither never nevertheless
-    next nice nine no nobody none nonetheless nor not note nothing notably now of off often oh ok okay on once
-    one only onto or originally other others otherwise our ours ourselves out outside over overall own part
-    people perhaps please prior rather re really recently see seven several shall she she'd she'll she's should
-    shouldn't similarly since six so some someone something sometimes soon still subsequently such sure take ten
-    than thank thanks that that's the their theirs them themselves then there there's thereafter therefore these
-    they they'd they'll they're they've thing this those though three through throughout thus to today together
-    tomorrow tonight too toward towards traditionally two typically ultimately under unfortunately unless unlike
-    until up upon us use used using usually various very via was wasn't we we'd we'll we're we've well were
-    weren't what what's whatever when where whereas whether which while who who's whom whose why will with
-    within without won't would wouldn't wow yeah yes yesterday yet you you'd you'll you're you've your yours
-    yourself added agreed answered arrived asked ate baked began booked borrowed bought bring brought built buy
-    called cancelled changed check checked chose cleaned collected confirmed cooked decided dropped email
-    emailed ended explained felt finished fix fixed forgot found gave grab heard helped hired invited joined
-    kept learned learnt left lent liked lost made meet met mentioned message missed moved need needed ordered
-    paid phoned pick picked planned played posted promised put quit ran read received remember remembered remind
-    renewed replaced replied returned said sat saw sell send sent showed signed sold spoke spent started stayed
-    stopped switched talk talked tell texted thought told took tried turned visited walk want wanted watched
-    went won worked wrote monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sun
-    january february march april june july august september october november december jan feb mar apr jun jul
-    aug sep sept oct nov dec pm mr mrs ms dr prof sir de het een en van der die das und ein eine ist ich wir sie
-    er es le la les un une des du et il elle
-    вчера сегодня завтра потом затем тогда теперь здесь χθες σήμερα αύριο μετά εδώ εκεί""".split()
-).union(STOP_WORDS["ru"], STOP_WORDS["el"])
 _MONTHS = (
     "january jan february feb march mar april apr may june jun july jul august aug september sept sep october oct"
     " november nov december dec".split()
@@ -89,6 +54,7 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 # The same in other languages, whose months are looked up. Their short names are too often something else.
+MONTHS = month_names()
 _OTHER_MONTHS = {name: n for name, n in MONTHS.items() if name not in _MONTHS and (len(name) > 3 or not name.isascii())}
 _OTHER_DATE = re.compile(
     r"(?<![\w.])(?P<d>[0-3]?[0-9])\.\s?(?P<m>1[0-2]|0?[1-9])\.\s?(?P<y>1[0-9]{3}|20[0-9]{2})(?![\w.]*\d)|"
@@ -243,7 +209,10 @@ def _date(text: str, span: tuple[int, int], year: str | None, month: str | int, 
 
 @cache
 def _common(language: str) -> frozenset[str]:
-    return _COMMON | stop_words(language) if language != ENGLISH else _COMMON
+    """Words that begin sentences in capitals without being names, and words that never are one."""
+    own = stop_words(language) if language != ENGLISH else frozenset[str]()
+    other_scripts = (word_set("stop_words", language=one) for one, data in languages().items() if "script" in data)
+    return word_set("no_names").union(own, *other_scripts)
 
 
 def _names(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:

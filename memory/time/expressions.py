@@ -16,7 +16,7 @@ from typing import Literal
 from memory.text.unicode import ascii_digits
 from memory.text.words import LETTER
 from memory.time import vocabulary as words
-from memory.time.months import MONTHS
+from memory.time.months import month_names
 from memory.time.spans import Span, day_span, month_span, part_of_span, shift, shift_years, unit_span
 
 
@@ -333,6 +333,7 @@ def _number(text: str) -> int:
     return int(text) if text.isdecimal() else words.NUMBERS[text]
 
 
+MONTHS = month_names()
 LONG_MONTHS = {  # those whose name alone is one
     name: month for name, month in MONTHS.items() if len(name) > 4 or name in words.SHORT_MONTHS
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memory.time.months import MONTHS
+from memory.time.months import month_names
 
 Unit = str  # "day" | "week" | "weekend" | "month" | "quarter" | "year"
 
@@ -211,4 +211,4 @@ def _tokens(*texts: str) -> frozenset[str]:
 DAY_TOKENS = _tokens(*DAY_WORDS) - {"after", "before", "day", "last", "this", "saint"}
 FEAST_TOKENS = _tokens(CHRISTMAS, NEW_YEAR) - {"new", "la", "en"}
 # One of these, or a digit, stands in every ASCII question that speaks of a time.
-CUES = _tokens(*MONTHS, *SEASONS, *WEEKDAYS, *UNITS, NOW) | DAY_TOKENS | FEAST_TOKENS
+CUES = _tokens(*month_names(), *SEASONS, *WEEKDAYS, *UNITS, NOW) | DAY_TOKENS | FEAST_TOKENS

@@ -13,14 +13,14 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
-from memory.time.months import MONTHS, month_of
+from memory.time.months import month_names, month_of
 
 OPENING_LINES = 3  # lines with text that may carry the date of the whole
 _LINE_CHARS = 300  # of each of them
 _VALUE_CHARS = 100  # a longer value is prose, not a date
 _YEARS = range(1900, 2100)
 
-_MON = "(?P<mon>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
+_MON = "(?P<mon>" + "|".join(sorted(month_names(), key=len, reverse=True)) + r")\b\.?"
 _YEAR = r"(?P<y>(?:19|20)\d\d|['’]\d\d)(?!\d)"
 _DAY = r"(?<!\d)(?P<d>\d{1,2})"
 _TIME = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from memory.time.months import MONTHS
+from memory.time.months import month_names
 
 Span = tuple[int, int]
 
@@ -47,7 +47,7 @@ _UNIT = (
     r"%|€|\$|£|¥|eur|euros?|usd|cad|gbp|chf|dollars?|pounds?|kr|k|m|mg|ml|g|kg|km|cm|mm|l|h|hrs?|hours?|mins?|minutes?|"
     r"days?|weeks?|months?|years?|people|persons?|guests?|users?|words?|members?|percent|gb|tb|mb|am|pm|times?"
 )
-_MONTH = "|".join(sorted((re.escape(name) for name in MONTHS if len(name) > 2), key=len, reverse=True))
+_MONTH = "|".join(sorted((re.escape(name) for name in month_names() if len(name) > 2), key=len, reverse=True))
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "date",

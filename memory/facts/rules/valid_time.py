@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from memory.time.months import MONTHS
+from memory.time.months import month_names
 
 _MONTH = "|".join(
-    sorted((re.escape(name) for name in MONTHS if name.isascii() and len(name) > 2), key=len, reverse=True)
+    sorted((re.escape(name) for name in month_names() if name.isascii() and len(name) > 2), key=len, reverse=True)
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NEAR = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
@@ -79,7 +79,7 @@ def _resolved(match: re.Match[str], today: datetime) -> datetime | None:
     if match["y4"]:
         return today.replace(year=int(match["y4"]), month=1, day=1)
     named = match["m2"] or match["m3"]
-    month = MONTHS[named.lower()] if named else int(match["m"])
+    month = month_names()[named.lower()] if named else int(match["m"])
     year = match["y"] or match["y2"] or match["y3"]
     number = match["d"] or match["d2"] or match["d3"]
     day = int(number) if number else 1
