@@ -94,11 +94,11 @@ def _ask(memory: Memory, draw: random.Random, episode: Episode, error: float) ->
     conversation = episode.source.conversation
     within = Scope(conversation=conversation) if conversation else None
     question = made_of(episode.text, draw)
-    found = memory._find(question, memory.settings.answer.episodes, None, within, None)
+    found = memory.questions.retrieve(question, memory.settings.answer.episodes, None, within, None)
     said = _answered(found, episode, error, draw)
     outcome = AskOutcome(said, (), found, "R2", 0, NOTHING)
-    memory._keep(found.recall.trace, said, Plan(within=within), outcome, None)
-    memory._settle()
+    memory.questions.keep(found.recall.trace, said, Plan(within=within), outcome, None)
+    memory.questions.compare_edges()
 
 
 def made_of(text: str, draw: random.Random) -> str:

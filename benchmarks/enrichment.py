@@ -91,9 +91,9 @@ def _read(memory: Memory, model: Counted, episode: Episode, into: Enriched) -> N
     for id, extraction in extractions.items():
         if reason := llm_extract.rejection_reason(extraction, [one for one in dropped if one.episode_id == id]):
             into.failed.append(f"{episode.source.uri}: {reason}")
-    learnt = memory.learn(extractions, model.name)
+    learnt = memory.knowledge.assert_facts(extractions, model.name)
     into.extractions |= extractions
-    pairs = [pair for ids in learnt.undecided if (pair := memory.pair(*ids)) is not None]
+    pairs = [pair for ids in learnt.undecided if (pair := memory.knowledge.pair(*ids)) is not None]
     for start in range(0, len(pairs), llm_decide.MOST_PAIRS):
         _decide(memory, model, pairs[start : start + llm_decide.MOST_PAIRS], into)
 
@@ -104,7 +104,7 @@ def _decide(memory: Memory, model: Counted, pairs: Sequence[tuple[Fact, Fact]], 
     said = llm_replies.complete_json(model, llm_decide.request(pairs, local_only=False))  # the data is invented
     decisions = llm_decide.parse_decisions(said, pairs)
     into.proposed |= {(one.old, one.new): one.relation for one in decisions}
-    memory.decided(decisions, model.name)
+    memory.knowledge.apply_decisions(decisions, model.name)
 
 
 def shown(fact: Fact) -> str:

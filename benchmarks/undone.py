@@ -74,7 +74,7 @@ def _standing(memory: Memory) -> Mapping[Key, set[float]]:
     with memory.store.reading() as conn:
         ids = [id for (id,) in conn.execute("SELECT id FROM edge WHERE kind = 'rel' ORDER BY id")]
     found: dict[Key, set[float]] = {}
-    for fact in map(memory.fact, ids):
+    for fact in map(memory.knowledge.fact, ids):
         if fact.retired is None and fact.superseded_by is None:
             found.setdefault(_key(fact), set()).add(fact.valid_to.timestamp() if fact.valid_to else math.inf)
     return found

@@ -79,7 +79,7 @@ def live(
             for file, ids in zip(files, life.ids, strict=True):
                 for id, same in zip(ids, _remember(other, plugins, file), strict=True):
                     if id in enriched.extractions:
-                        other.learn({same: enriched.extractions[id]}, "the same")
+                        other.knowledge.assert_facts({same: enriched.extractions[id]}, "the same")
                     undone.take_back(other)
             life.undone = undone.compare(memory, other)
     return life
@@ -96,7 +96,7 @@ def _read(memory: Memory, plugins: Plugins, file: Path, life: Life) -> None:
     life.read_ms.append(1000 * (time.perf_counter() - started))
     life.ids.append(episodes)
     if life.model is not None:
-        unread = {episode.id: episode for episode in memory.unread(MOST)}
+        unread = {episode.id: episode for episode in memory.knowledge.unread_episodes(MOST)}
         enrich(memory, life.model, [unread[id] for id in episodes if id in unread], life.enriched)
 
 
@@ -112,7 +112,7 @@ def _told(memory: Memory, persona: Path) -> list[losses.Told]:
     paths: dict[int, set[str]] = {}
     for id, uri in rows:
         paths.setdefault(id, set()).add(gold.path_of(uri, root))
-    return [losses.Told(memory.fact(id), frozenset(found)) for id, found in paths.items()]
+    return [losses.Told(memory.knowledge.fact(id), frozenset(found)) for id, found in paths.items()]
 
 
 def score(persona: Path, timeline: Timeline, life: Life) -> dict[str, Any]:

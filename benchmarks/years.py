@@ -63,7 +63,7 @@ class Past:
     def of(cls, memory: Memory, most: int) -> Past:
         """Of a memory that at most so many questions are to be asked of."""
         draw = random.Random(42)
-        graph = memory._serving.snapshot.graph
+        graph = memory.state.serving.snapshot.graph
         every = graph.episode_ids[graph.alive].tolist()
         return cls(memory, draw, draw.sample(every, min(len(every), max(1, most // TOPICS))), [])
 
@@ -89,13 +89,13 @@ class Past:
     def learn(self, count: int) -> None:
         """Lets the memory learn from so many more questions, a hundred in a transaction, without recall."""
         memory = self.memory
-        graph = memory._serving.snapshot.graph
+        graph = memory.state.serving.snapshot.graph
         with command.progress() as bar:
             for start in bar.track(range(0, count, AT_ONCE), description=""):
                 walk = Walkable(graph, graph.alive)
                 asked = [self.next() for _ in range(min(AT_ONCE, count - start))]
                 lessons = [self._lesson(walk, *one) for one in asked]
-                of, known = memory._remembered
+                of, known = memory.state.edge_memory
                 with memory.store.writing() as conn:
                     for (text, episode), (trace, shown) in zip(asked, lessons, strict=True):
                         said = Answer(ANSWER, (_cited(episode),), model="years")
@@ -106,9 +106,9 @@ class Past:
                         known = learn(conn, known, of, id, query, given, now)
                         if self.draw.random() < VERDICTS:
                             rebuild.verdict(conn, of, known.dimension, id, self.draw.choice((1, -1)))
-                memory._remembered = of, known
+                memory.state.edge_memory = of, known
                 self.questions += [(text, episode.id) for text, episode in asked]
-        memory._look_again()
+        memory.state.reload_edge_memory()
 
     def _lesson(self, walk: Walkable, text: str, episode: Episode) -> tuple[Trace, Used]:
         """The trace of a question, and what it used: what it names, and what was shown beside the answer."""
@@ -148,18 +148,18 @@ def measured(memory: Memory, past: Past) -> dict[str, Any]:
         "other words": lambda: reworded(past.draw.choice(past.questions)[0], past.draw),
         "other": lambda: drift.made_of(past.fetched([past.draw.choice(every)])[0].text, past.draw),
     }
-    every = memory._serving.snapshot.graph.episode_ids[memory._serving.snapshot.graph.alive].tolist()
+    every = memory.state.serving.snapshot.graph.episode_ids[memory.state.serving.snapshot.graph.alive].tolist()
     for _ in range(WARM_UP):
         memory.recall(past.draw.choice(past.questions)[0])
     replays = [
         {"questions of": name} | _replayed(memory, [ask() for _ in range(PROBED)]) for name, ask in kinds.items()
     ]
     opened = time.perf_counter()
-    memory._look_again()
+    memory.state.reload_edge_memory()
     loaded = time.perf_counter() - opened
     return {
         "asked": len(past.questions),
-        "answered": len(memory._remembered[1].traces),
+        "answered": len(memory.state.edge_memory[1].traces),
         "memory": replaying.held(memory),
         "replay": replays,
         "load_s": round(loaded, 2),
@@ -175,11 +175,11 @@ def _replayed(memory: Memory, questions: Sequence[str]) -> dict[str, Any]:
     brought: list[float] = []
     parts: dict[str, list[float]] = {name: [] for name in PARTS}
     for text in questions:
-        found = memory._find(text, SHOWN, None, None, None)
+        found = memory.questions.retrieve(text, SHOWN, None, None, None)
         [stage] = [step for step in found.recall.trace.steps if step.stage == "replay"]
         whole.append(stage.ms)
         brought.append(float(bool(stage.detail["episodes"])))
-        known, graph = memory._remembered[1], found.graph
+        known, graph = memory.state.edge_memory[1], found.graph
         taken: dict[str, float] = {}
         with _timed(taken, "embedding"):
             query = memory.embedder.embed_query(text)
@@ -218,14 +218,14 @@ def _learnt(memory: Memory, past: Past) -> dict[str, Any]:
     settle: list[float] = []
     for _ in range(LEARNT):
         text, episode = past.next()
-        found = memory._find(text, SHOWN, None, None, None)
+        found = memory.questions.retrieve(text, SHOWN, None, None, None)
         hits = [hit.episode for hit in found.recall.hits]
         said = Answer(ANSWER, (_cited(episode if episode in hits else hits[0]),), model="years")
         taken: dict[str, float] = {}
         with _timed(taken, "keep"):
-            memory._keep(found.recall.trace, said, PLAIN, AskOutcome(said, (), found, "R2", 0, NOTHING), None)
+            memory.questions.keep(found.recall.trace, said, PLAIN, AskOutcome(said, (), found, "R2", 0, NOTHING), None)
         with _timed(taken, "settle"):
-            memory._settle()
+            memory.questions.compare_edges()
         keep.append(taken["keep"])
         settle.append(taken["settle"])
     return {"learn_ms": _percentiles(keep), "settle_ms": _percentiles(settle)}
@@ -246,7 +246,7 @@ def _anew(memory: Memory) -> dict[str, Any]:
     writer.start()
     began = time.perf_counter()
     try:
-        done = memory._compared(lambda unit: unit())
+        done = memory.maintenance.compare_edges(lambda unit: unit())
     finally:
         over.set()
         writer.join()

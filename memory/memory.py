@@ -1,4 +1,4 @@
-"""The library's one door: a person's memory, opened from a file (DESIGN section 4).
+"""The library's one door: a person's memory, opened from a file.
 
 Plain and synchronous. Any number of threads may recall and ask at once; writes come one at a time, and each is
 on the disk when its call returns.
@@ -6,42 +6,32 @@ on the disk when its call returns.
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 
-from memory.consolidating import Consolidating
-from memory.errors import InvalidInputError, NotFoundError, StoreBusyError
-from memory.explaining import Explaining
-from memory.graph.snapshot import load
-from memory.ingest import ingest
-from memory.ingest.prepare import Prepared, prepare
-from memory.insight import diagnose
-from memory.insight.diagnosis import Diagnosis
-from memory.nouns import Check, Document, Receipt, Stats
+from memory.answering.options import AskOptions, ModelChoice
+from memory.errors import InvalidInputError
+from memory.ingest.prepare import Prepared
+from memory.nouns import AskEvent, Check, Document, Effort, Fact, Recall, Receipt, Revision, Scope, Stats, Verdict
 from memory.protocols import LLM, ChooseLLM, Embedder
-from memory.ranker import heads
-from memory.retrieval.owner import mailbox_owner
-from memory.serving import Serving
+from memory.services.ingest import Ingest
+from memory.services.knowledge import Knowledge
+from memory.services.maintenance import Maintenance
+from memory.services.questions import Questions
+from memory.services.state import State
 from memory.settings import MemorySettings
-from memory.store import check, mails, sources, stats, vectors
-from memory.store import forget as forgetting
-from memory.store.connect import Connection
+from memory.store import vectors
+from memory.store.forget import Forgotten
 from memory.store.store import Store
-from memory.studying import Studying
-from memory.text.mentions import norm
-
-CHECKPOINT_WAIT = 10.0  # seconds that forgetting waits for questions that are being answered
-ENOUGH = 0.9  # the share of episodes that must have a vector before questions use vectors at all
 
 
-class Memory(Explaining, Consolidating, Studying):
-    """One open memory. Use `Memory.open`; close it, or use it in a `with`."""
+class Memory:
+    """One open memory. Use `Memory.open`; close it, or use it in a `with`.
+
+    The calls that a person makes are methods; the rest are calls of its services: `ingest` (documents), `knowledge`
+    (facts), `questions` (traces and reasons), `maintenance` (embedder, consolidation, ranker).
+    """
 
     def __init__(
         self,
@@ -53,18 +43,12 @@ class Memory(Explaining, Consolidating, Studying):
         drive: ChooseLLM | None = None,
     ) -> None:
         self.store = store
-        self._choose = choose
-        self._drive = drive
-        self._quick = quick
         self.settings = settings
-        self._write_lock = threading.RLock()  # from comparing with what is stored until the snapshot is replaced
-        embedder_id = self._register(embedder)
-        with store.writing() as conn:
-            if _share(conn, embedder_id) == 1:  # a set that was kept, or there is nothing yet
-                vectors.activate(conn, embedder_id)
-        self._serving = self._loaded(embedder, embedder_id)
-        self._memory_lock = threading.RLock()
-        self._look_again()
+        self.state = State(store, settings, embedder, quick)
+        self.ingest = Ingest(self.state)
+        self.knowledge = Knowledge(self.state)
+        self.questions = Questions(self.state, choose, drive)
+        self.maintenance = Maintenance(self.state, self.knowledge)
 
     @classmethod
     def open(
@@ -80,7 +64,8 @@ class Memory(Explaining, Consolidating, Studying):
         """Opens or creates the memory at `path`; ":memory:" is one that is gone when it is closed.
 
         If the file's vectors are another embedder's, nothing is lost and nothing is mixed: questions are answered by
-        full text and graph alone, what is written gets vectors of this one, and `switch_embedder` makes the others.
+        full text and graph alone, what is written gets vectors of this one, and `maintenance.switch_embedder` makes
+        the others.
 
         `quick` compares a question with the sentences of what was found, hundreds at a time, for which a transformer
         takes seconds (default: `embedder`). Its vectors are not stored.
@@ -107,9 +92,9 @@ class Memory(Explaining, Consolidating, Studying):
     @property
     def embedder(self) -> Embedder:
         """The embedder that questions use now."""
-        return self._serving.embedder
+        return self.state.serving.embedder
 
-    # Writing --------------------------------------------------------------------------------------
+    # Texts ----------------------------------------------------------------------------------------
 
     def remember(
         self,
@@ -124,77 +109,14 @@ class Memory(Explaining, Consolidating, Studying):
 
         Idempotent: the same call again changes nothing. Raises InvalidInputError for a text without words.
         """
-        uri = (
-            source or "note:" + sha256("\0".join([text, title or "", ref or ""]).encode("utf-8", "replace")).hexdigest()
-        )
-        return self.remember_many([Document(uri, text, title=title, at=at, speaker=speaker, ref=ref)])[0]
-
-    def prepare(self, documents: Iterable[Document]) -> Prepared:
-        """Reads and embeds documents, which takes the time; nothing is written, and nobody waits.
-
-        Raises InvalidInputError for a document without words, NotAvailableError from the embedder.
-        """
-        return prepare(self.store, list(documents), self.settings.chunk, self.embedder, self.settings.facts.rules)
+        return self.ingest.remember(text, title, source, at, speaker, ref)
 
     def remember_many(self, documents: Iterable[Document] | Prepared) -> list[Receipt]:
         """Remembers documents in one transaction: all of them, or on any error none. A receipt for each, in order.
 
         Of two documents with one uri the later is the newer version and the only one kept.
         """
-        ready = documents if isinstance(documents, Prepared) else self.prepare(documents)
-        given, batch = ready.given, ready.batch
-        if not batch:
-            return []
-        with self._write_lock:
-            serving = self._serving
-            with self.store.reading() as conn:
-                plans = ingest.plan(conn, batch)
-            matrix = ready.matrix(ingest.new_texts(batch, plans), serving.embedder)
-            with self.store.writing() as conn:
-                writer = ingest.Writer(conn, serving.embedder_id, _now())
-                receipts = writer.write(batch, plans, matrix)
-                if writer.change.added:
-                    vectors.leave_behind(conn, serving.embedder_id)
-                asserter = self._asserter(conn)
-                asserter.withdraw_episodes(writer.redated)
-                same = [id for id in writer.change.retired if id not in writer.redated]
-                asserter.carry_evidence(same, [row.node_id for row in writer.change.added])
-                asserter.assert_extractions(writer.extractions)
-                writer.retire()
-                asserter.withdraw_episodes(writer.change.retired)
-                changes = asserter.graph_changes()
-            has_mails = any(document.reader == mails.READER for document in given)
-            owner = self._owner() if has_mails else serving.owner
-            self._serving = replace(serving, snapshot=serving.snapshot.after(writer.change, matrix), owner=owner)
-            self._show(changes)
-            if asserter.passed_on_edge_memory:
-                self._look_again()
-        of_uri = dict(zip(ready.newest, receipts, strict=True))
-        return [of_uri[document.uri] for document in given]
-
-    def move(self, old_uri: str, new_uri: str) -> None:
-        """A source has another uri now; its episodes and all that was learnt on them stay. NotFoundError."""
-        with self._write_lock, self.store.writing() as conn:
-            sources.rename(conn, old_uri, new_uri)
-
-    def retire(self, uri: str) -> int:
-        """A source has gone: its episodes are no longer found, but stay in history; returns how many. NotFoundError."""
-        with self._write_lock:
-            with self.store.writing() as conn:
-                source = sources.get(conn, uri)
-                if source is None:
-                    raise NotFoundError(f"There is no source {uri}.")
-                gone = sources.retire(conn, source.id, _now())
-                asserter = self._asserter(conn)
-                asserter.withdraw_episodes(gone.nodes)
-                changes = asserter.graph_changes()
-            before = self._serving.snapshot
-            owner = self._owner() if source.reader == mails.READER else self._serving.owner
-            self._serving = replace(self._serving, snapshot=before.without(gone.nodes), owner=owner)
-            self._show(changes)
-            if asserter.passed_on_edge_memory:
-                self._look_again()
-        return len([node for node in gone.nodes if node in before.graph.row_of])
+        return self.ingest.remember_many(documents)
 
     def forget(
         self,
@@ -202,80 +124,108 @@ class Memory(Explaining, Consolidating, Studying):
         object: str | None = None,
         fact: int | None = None,
         episode: int | None = None,
-    ) -> forgetting.Forgotten:
+    ) -> Forgotten:
         """Removes one source (by uri), object (by name), fact or episode (by id) for good, from everywhere.
 
         Rows, vectors, full text, and the traces and chats that showed them. NotFoundError if it is not there.
         """
-        if [source, object, fact, episode].count(None) != 3:
+        if source is None:
+            return self.ingest.forget(object, fact, episode)
+        if (object, fact, episode) != (None, None, None):
             raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
-        if source is not None:
-            return self.forget_many([source])
-        with self._forgetting() as conn:
-            if object is not None:
-                return forgetting.object(conn, norm(object), _now())
-            if fact is not None:
-                return forgetting.fact(conn, fact, _now())
-            assert episode is not None
-            return forgetting.episode(conn, episode, _now())
+        return self.ingest.forget_sources([source])
 
-    def forget_many(self, sources: Sequence[str]) -> forgetting.Forgotten:
-        """Removes these sources (by uri) for good, all of them or, with a NotFoundError, none."""
-        total = forgetting.Forgotten()
-        with self._forgetting() as conn:
-            for uri in sources:
-                gone = forgetting.source(conn, uri, _now())
-                total = forgetting.Forgotten(*(a + b for a, b in zip(total, gone, strict=True)))
-        return total
+    # Questions ------------------------------------------------------------------------------------
 
-    @contextmanager
-    def _forgetting(self) -> Iterator[Connection]:
-        """A unit of forgetting; after it the snapshot is loaded anew and the old words are off the disk."""
-        with self._write_lock:
-            with self.store.writing() as conn:
-                yield conn
-                self._made_whole(conn)
-            self._serving = self._loaded(self._serving.embedder, self._serving.embedder_id)
-            self._look_again()
-        deadline = time.monotonic() + CHECKPOINT_WAIT
-        while True:
-            try:
-                return self.store.checkpoint()  # until then the old words are still in the file
-            except StoreBusyError:  # a question is being answered
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.02)
+    def recall(
+        self,
+        question: str,
+        k: int | None = None,
+        as_of: datetime | None = None,
+        within: Scope | None = None,
+        now: datetime | None = None,
+    ) -> Recall:
+        """The `k` episodes that best fit a question (default: setting recall.k), best first.
 
-    def _loaded(self, embedder: Embedder, embedder_id: int) -> Serving:
-        limit = self.settings.recall.vectors_in_memory
-        with self.store.reading() as conn:
-            snapshot = load(conn, embedder_id, embedder.dimension, limit)
-            usable, scorer = _share(conn, embedder_id) >= ENOUGH, heads.load(conn, embedder)
-            return Serving(embedder, embedder_id, snapshot, usable, self._owner(), scorer)
+        `as_of`: as if asked at that time, without what was written later. `within`: only in a part of the memory.
+        `now`: what "last week" in the question is seen from; by default `as_of` or the clock's time.
+        Raises InvalidInputError for an empty or overlong question, a time without a zone, a range that ends early.
+        """
+        return self.questions.retrieve(question, k, as_of, within, now).recall
 
-    def _owner(self) -> tuple[str, ...]:
-        with self.store.reading() as conn:
-            return mailbox_owner(mails.people(conn))
+    def ask(
+        self,
+        question: str,
+        as_of: datetime | None = None,
+        conversation: int | None = None,
+        within: Scope | None = None,
+        now: datetime | None = None,
+        llm: ChooseLLM | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        effort: Effort = "normal",
+        driver: ChooseLLM | None = None,
+        replay: bool = True,
+    ) -> Iterator[AskEvent]:
+        """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then
+        Token and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
+        `recall`: a question like "and before that?" is understood by those that were asked there before.
 
-    # Keeping --------------------------------------------------------------------------------------
+        `llm` chooses the model that writes (default: that of `open`); whatever it does, an answer comes, of the lines
+        themselves if need be. Closing the iterator ends its call, and so does `cancelled`, which is asked a few times a
+        second from another thread. `effort` is how far the question may go where a model finds no answer in what was
+        found first; `driver` chooses the model that may drive tools then (default: that of `open`).
+        Without `replay` nothing is taken from earlier questions, and nothing is learnt from this one.
+
+        Raises InvalidInputError, before the first event, for what `recall` raises it for; ModelCancelledError, later,
+        for a question that was `cancelled` while a model wrote.
+        """
+        options = AskOptions(now, as_of, (), cancelled, effort=effort, replay=replay)
+        return self.questions.ask(question, within, ModelChoice(llm, driver), options, conversation)
+
+    def feedback(self, trace_id: int, verdict: str) -> None:
+        """What a person says of an answer: "good" reinforces the edges that led to it, "bad" penalises those that fired
+        for it, "none" takes either back. NotFoundError, InvalidInputError."""
+        self.questions.feedback(trace_id, verdict)
+
+    # Facts ----------------------------------------------------------------------------------------
+
+    def facts(
+        self, about: str, as_of: datetime | None = None, history: bool = False, known_on: datetime | None = None
+    ) -> list[Fact]:
+        """What is known of an object, by any of its names ("me" is the person whose memory it is), newest first.
+
+        What holds at `as_of` (default: now), as the memory knew it on `known_on` (default: now). `history` shows what
+        no longer holds as well. NotFoundError for a name nothing mentions.
+        """
+        return self.knowledge.facts(about, as_of, history, known_on)
+
+    def revisions(self, state: str = "open", limit: int = 50, about: str | None = None) -> list[Revision]:
+        """Replacements of facts in a state (open | kept | undone | settled | all), the newest first; `about`: only
+        those of an object. InvalidInputError, NotFoundError."""
+        return self.knowledge.revisions(state, limit, about)
+
+    def settle(self, revision_id: int, verdict: Verdict) -> Revision:
+        """What a person says of a revision. `keep`: the new fact stands and the old one is history; `both`: both hold,
+        and it is not asked again; `old`: the old one stands, the new one was never true. NotFoundError."""
+        return self.knowledge.settle(revision_id, verdict)
+
+    def undo(self, revision_id: int) -> Revision:
+        """Everything is exactly as before the revision, and it is not made again. NotFoundError."""
+        return self.knowledge.undo(revision_id)
+
+    # The file -------------------------------------------------------------------------------------
 
     def stats(self) -> Stats:
         """Counts of what is live, and the file's size."""
-        with self.store.reading() as conn:
-            return stats.of(conn, self.store.path, self.embedder.name)
+        return self.maintenance.stats()
 
     def check(self) -> Check:
         """Looks for damage: the file, the full text, the vectors, and what must belong together."""
-        return check.check(self.store)
-
-    def diagnose(self, limit: int = diagnose.TRACES) -> Diagnosis:
-        """How well the graph served the newest `limit` questions that were asked, and what mends what failed."""
-        with self._asking() as (conn, serving):
-            return diagnose.of(conn, serving.snapshot.graph, limit)
+        return self.maintenance.check()
 
     def backup(self, to: Path | str) -> int:
         """Copies the memory to a new file, verified; returns its size in bytes. InvalidInputError if it exists."""
-        return self.store.backup(Path(to))
+        return self.maintenance.backup(Path(to))
 
     def close(self) -> None:
         """Closes the file. Nothing is lost: every write was on the disk when its call returned."""
@@ -291,17 +241,3 @@ class Memory(Explaining, Consolidating, Studying):
 def _chooses(llm: LLM | None) -> ChooseLLM | None:
     """Chooses that one, whatever is asked."""
     return None if llm is None else lambda local_only: llm if llm.is_local or not local_only else None
-
-
-def _share(conn: Connection, embedder_id: int) -> float:
-    """The share of the live episodes that the embedder has seen; counted only if it need not be all."""
-    active = vectors.active(conn)
-    if active is not None and active.id == embedder_id:
-        return 1.0
-    seen, live = vectors.coverage(conn, embedder_id)
-    return seen / live if live else 1.0
-
-
-def _now() -> int:
-    """The store's time: ms UTC."""
-    return time.time_ns() // 1_000_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,13 @@ from numpy.typing import NDArray
 from memory.llm import LlmRequest, Reply
 
 Vectors = NDArray[np.float32]
+Write = Callable[[Callable[[], Any]], Any]
+"""Runs a unit of writing, where and when there is room for it."""
+
+
+def write_directly(unit: Callable[[], Any]) -> Any:
+    """Writes at once, in this thread."""
+    return unit()
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""What questions are answered with, replaced as a whole on each write."""
+"""What questions are answered with."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from memory.retrieval.edge_features import EdgeScorer
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """`usable`: (nearly) every episode has a vector; `owner`: the names of whose mailbox was read; `scorer`: what was
-    learnt at night about edges."""
+    """What questions are answered with, replaced as a whole on each write.
+
+    `usable`: (nearly) every episode has a vector; `owner`: the names of whose mailbox was read; `scorer`: the trained
+    ranker, if one is in use."""
 
     embedder: Embedder
     embedder_id: int

@@ -161,7 +161,7 @@ def _state_routes(app: FastAPI, services: Services) -> None:
     async def diagnosis(limit: int = TRACES) -> Response:
         if not 1 <= limit <= MOST_ROWS:
             raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_ROWS} questions.")
-        return reply(views.diagnosis(await services.work(lambda: memory.diagnose(limit))))
+        return reply(views.diagnosis(await services.work(lambda: memory.maintenance.diagnose(limit))))
 
     @app.post("/backup", response_model=wire.BackedUp)
     async def backup(request: wire.BackupRequest) -> Response:

@@ -50,7 +50,7 @@ def forget(
     uris = _named(memory, request.source)
     with memory.store.reading() as conn:
         wanted = copies.source(conn, uris)
-    total = views.forgotten(memory.forget_many(uris), _copies(memory, backups, wanted))
+    total = views.forgotten(memory.ingest.forget_sources(uris), _copies(memory, backups, wanted))
     file = Path(uris[0].partition("#")[0] if not Path(uris[0]).exists() else uris[0])
     if file.is_absolute() and file.is_file() and watched(file):
         with memory.store.writing() as conn:
@@ -80,7 +80,7 @@ def forget_folder(memory: Memory, writer: Writer, backups: Path, folder: Path) -
     total = Forgotten()
     for start in range(0, len(uris), FORGET_AT_ONCE):
         some = uris[start : start + FORGET_AT_ONCE]
-        gone = writer.write(partial(memory.forget_many, some))
+        gone = writer.write(partial(memory.ingest.forget_sources, some))
         total = Forgotten(*(a + b for a, b in zip(total, gone, strict=True)))
     return views.forgotten(total, _copies(memory, backups, wanted) if uris else [])
 

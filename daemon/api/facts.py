@@ -42,12 +42,12 @@ def listing(memory: Memory, state: str, about: str | None, limit: int) -> wire.R
 def one(memory: Memory, id: int) -> wire.FactRevision:
     """NotFoundError."""
     with memory.store.reading() as conn:
-        return views.revision(*_with_sentences(conn, [memory.revision(id)]))
+        return views.revision(*_with_sentences(conn, [memory.knowledge.revision(id)]))
 
 
 def names(memory: Memory, request: wire.NamesRequest) -> wire.Names:
     """Two names mean one object, or two. NotFoundError, InvalidInputError."""
-    decide = memory.same if request.same else memory.apart
+    decide = memory.knowledge.join_names if request.same else memory.knowledge.separate_names
     return wire.Names(request.one, request.other, request.same, decide(request.one, request.other))
 
 

@@ -52,11 +52,11 @@ def routes(
 
 def judged(memory: Memory, id: int, verdict: str) -> wire.Judged:
     """Notes a verdict, within a unit of the writer. NotFoundError, InvalidInputError."""
-    before = memory.trace(id)
+    before = memory.questions.trace(id)
     if before.answer is None:
         raise InvalidInputError(f"Trace {id} looked for passages only; there is no answer to judge.")
     memory.feedback(id, verdict)
-    after = memory.trace(id).asked
+    after = memory.questions.trace(id).asked
     passages = len({citation.episode_id for citation in before.answer.citations})
     return wire.Judged(traces.asked(after), before.asked.verdict, passages)
 
@@ -71,7 +71,7 @@ def rebuilt(memory: Memory, writer: Writer, what: tuple[str, ...], channel: Chan
     edges, passages = 0, 0
     try:
         if "memory" in what:
-            edges = memory.rebuild_memory(tell, lambda unit: writer.submit(unit).result())
+            edges = memory.maintenance.rebuild_edge_memory(tell, lambda unit: writer.submit(unit).result())
         if "text" in what:
             passages = writer.submit(partial(_index, memory)).result()
         channel.put(wire.Rebuilt(what, edges, passages))

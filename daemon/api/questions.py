@@ -67,7 +67,7 @@ def begin(
 def again(memory: Memory, writer: Writer, id: int, models: ModelChoice = NO_MODELS) -> Callable[[Channel], None]:
     """The same for the question of a trace, asked once more, in no chat session. Raises NotFoundError."""
     heard = _Heard()
-    events = memory.again(id, models.writer, heard.by_nobody, models.driver)
+    events = memory.questions.ask_again(id, models.writer, heard.by_nobody, models.driver)
     return partial(_work, memory, writer, events, heard, None)
 
 

@@ -39,7 +39,7 @@ def routes(app: FastAPI, memory: Memory, read: Read[Any]) -> None:
 
     @app.get("/traces/{id}", response_model=wire.Trace)
     async def one(id: int) -> Response:
-        return reply(await read(lambda: trace(memory.trace(id))))
+        return reply(await read(lambda: trace(memory.questions.trace(id))))
 
     @app.get("/traces/{id}/why", response_model=wire.WhyReply)
     async def reasons(id: int) -> Response:
@@ -82,7 +82,7 @@ def trace(of: Traced) -> wire.Trace:
 
 def why(memory: Memory, id: int) -> wire.WhyReply:
     """NotFoundError."""
-    found = memory.why(id)
+    found = memory.questions.why(id)
     answer, allowed = found.traced.answer, found.allowed
     return wire.WhyReply(
         asked(found.traced.asked),
@@ -102,7 +102,7 @@ def why(memory: Memory, id: int) -> wire.WhyReply:
 
 def whynot(memory: Memory, id: int, words: str) -> wire.WhyNotReply:
     """NotFoundError, InvalidInputError."""
-    found = memory.whynot(id, words)
+    found = memory.questions.why_not(id, words)
     return wire.WhyNotReply(asked(found.asked), found.words, tuple(map(_lost, found.lost)), found.missing)
 
 

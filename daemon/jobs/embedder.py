@@ -115,7 +115,7 @@ class Embedding:
         job = self._write(lambda: self._enqueued(name))
         yield
         told = 0.0
-        for done, total in self._memory.switching(embedder, keep=self._keep, write=self._write):
+        for done, total in self._memory.maintenance.switch_embedder(embedder, keep=self._keep, write=self._write):
             if self._wanted != name:
                 break
             self._progress = _Progress(done, total)

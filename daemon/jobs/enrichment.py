@@ -221,7 +221,7 @@ class Enrichment:
         if self._nothing_new == generation or time.monotonic() < self._planning:
             return False
         limit = UNREAD
-        unread = self._memory.unread(limit)
+        unread = self._memory.knowledge.unread_episodes(limit)
         if not unread:
             self._nothing_new = generation
             if self._queued():
@@ -240,7 +240,7 @@ class Enrichment:
             if allowed or len(unread) < limit or limit >= MOST_UNREAD:
                 break
             limit *= 8
-            unread = self._memory.unread(limit)
+            unread = self._memory.knowledge.unread_episodes(limit)
         if not allowed:
             self._planning = time.monotonic() + AGAIN_SECONDS
             self._say("waiting", "What is left may only be read on this machine, and no model here can: pal models")

@@ -103,8 +103,8 @@ class Reading:
         """In the writer's thread. An episode that is gone by now tells nothing."""
         with self._memory.store.reading() as conn:
             there = episodes.alive(conn, [*told])
-        learnt = self._memory.learn({id: told[id] for id in told if id in there}, model) if there else None
-        pairs = learnt.undecided if learnt else ()
+        alive = {id: told[id] for id in told if id in there}
+        pairs = self._memory.knowledge.assert_facts(alive, model).undecided if alive else ()
         with self._memory.store.writing() as conn:
             for start in range(0, len(pairs), llm_decide.MOST_PAIRS):
                 part = [list(pair) for pair in pairs[start : start + llm_decide.MOST_PAIRS]]
@@ -118,7 +118,7 @@ class Reading:
                     jobs.enqueue(conn, EXTRACT, str(id), {"episodes": [id]}, now(), priority=job.priority)
 
     def _decide(self, job: jobs.Job) -> None:
-        given = [self._memory.pair(old, new) for old, new in job.payload["pairs"]]
+        given = [self._memory.knowledge.pair(old, new) for old, new in job.payload["pairs"]]
         pairs = [pair for pair in given if pair is not None]
         free = self._free(pairs)
         bound = [pair for pair in pairs if pair not in free]
@@ -135,7 +135,7 @@ class Reading:
             self.write(partial(self._decided, job, found, model.name))
 
     def _decided(self, job: jobs.Job, found: list[Decision], model: str) -> None:
-        revisions = self._memory.decided(found, model)
+        revisions = self._memory.knowledge.apply_decisions(found, model)
         log.info("job %d: %d decisions, %d revisions", job.id, len(found), len(revisions))
         with self._memory.store.writing() as conn:
             jobs.finish(conn, job.id)

@@ -27,6 +27,7 @@ from daemon.settings import NightSettings
 from memory import Memory
 from memory.insight import trend
 from memory.insight.consolidate import Report
+from memory.protocols import Write
 from memory.store import consolidation
 
 log = logging.getLogger(__name__)
@@ -34,7 +35,6 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 600.0  # between two looks whether it is time
 PAUSE_SECONDS = 0.2  # between two looks whether somebody still asks
 
-Write = Callable[[Callable[[], Any]], Any]
 Learn = Callable[[Write, Callable[[], bool]], str]
 """Learns from what was asked: how it writes, whether it is to break off -> a sentence about what came of it."""
 
@@ -118,7 +118,7 @@ class Nightly:
     def consolidate(self) -> wire.Consolidated:
         """Puts the memory in order now, because a person says so."""
         with self._ordering:
-            report = self._memory.consolidate(write=self._writer.write, cancelled=self._closing.is_set)
+            report = self._memory.maintenance.consolidate(write=self._writer.write, cancelled=self._closing.is_set)
         log.info("put in order: %s", _counts(report))
         return views.consolidated(report)
 
@@ -155,7 +155,7 @@ class Nightly:
     def _night(self) -> bool:
         began = time.monotonic()
         with self._ordering:
-            report = self._memory.consolidate(write=self._write, cancelled=self._stopped)
+            report = self._memory.maintenance.consolidate(write=self._write, cancelled=self._stopped)
         if report.stopped:
             return False
         learnt = self._learn(self._write, self._stopped)

@@ -69,7 +69,7 @@ class Learning:
         if not self._busy.acquire(blocking=False):
             raise ConflictError("It is learning already. Try again when it is done: pal learn")
         try:
-            report = self._memory.study(
+            report = self._memory.maintenance.train_ranker(
                 self._model(),
                 calls=self._calls,
                 head=self._head,
@@ -87,7 +87,7 @@ class Learning:
         if not self._busy.acquire(blocking=False):
             raise ConflictError("It is learning at the moment. Try again when it is done.")
         try:
-            undone = self._writer.write(self._memory.unstudy)
+            undone = self._writer.write(self._memory.maintenance.revert_ranker)
         finally:
             self._busy.release()
         return wire.Unlearnt(undone is not None, undone is not None and undone[1] is not None)

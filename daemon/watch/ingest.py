@@ -229,7 +229,7 @@ class Ingest:
     def _move(self, renamed: Mapping[str, str], policy: Policy) -> None:
         """Into a folder whose text stays on this machine, its own text stays, too."""
         for old, new in renamed.items():
-            self._memory.move(old, new)
+            self._memory.ingest.move(old, new)
             if policy == "local":
                 with self._memory.store.writing() as conn:
                     sources.set_policy(conn, new, policy)
@@ -237,7 +237,7 @@ class Ingest:
     def _retire(self, lost: Mapping[str, list[Source]], tally: Tally) -> Iterator[None]:
         for there in lost.values():
             for source in there:
-                self._writer.submit(partial(self._memory.retire, source.uri)).result()
+                self._writer.submit(partial(self._memory.ingest.retire, source.uri)).result()
                 tally.removed += 1
                 self.publish(wire.SourceChanged(source.uri, "removed"))
             yield
@@ -324,7 +324,7 @@ class Ingest:
     def _prepared(self, batch: _Batch) -> Prepared | None:
         """The documents read and embedded, in this thread: a model may take seconds, and others want to write."""
         try:
-            return self._memory.prepare(batch.documents)
+            return self._memory.ingest.prepare(batch.documents)
         except STORE_TROUBLE:
             raise
         except Exception:  # which document it is turns out when they are written
@@ -344,7 +344,7 @@ class Ingest:
             for document in batch.documents:
                 self._alone(document, batch, written)
         for uri in batch.gone:
-            self._memory.retire(uri)
+            self._memory.ingest.retire(uri)
         over = [uri for uri in batch.readable if uri not in batch.unread]
         fresh = {uri: reason for uri, reason in batch.unread.items() if skipped.get(uri) != reason}
         if over or fresh or batch.stamps:

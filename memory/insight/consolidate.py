@@ -9,9 +9,8 @@ Doing it again changes nothing. Every unit is one small transaction, so it can b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from memory.graph.arrays import Graph
 from memory.insight.aliases import alike
@@ -22,9 +21,6 @@ from memory.store.connect import Connection
 from memory.text.mentions import norm
 
 GROUPS = 50  # groups of the same fact that are joined at once
-
-Write = Callable[[Callable[[], Any]], Any]
-"""Runs a unit of writing, where and when there is room for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +40,6 @@ class Report:
 
 class StoppedError(Exception):
     """Nobody wants it any more."""
-
-
-def directly(unit: Callable[[], Any]) -> Any:
-    """Writes at once, in this thread."""
-    return unit()
 
 
 def suspects(conn: Connection, graph: Graph) -> tuple[AliasSuspect, ...]:

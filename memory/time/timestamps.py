@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from typing import overload
 
@@ -33,3 +34,8 @@ def from_ms(ms: None) -> None: ...
 def from_ms(ms: int | None) -> datetime | None:
     """The datetime in UTC; None stays None."""
     return None if ms is None else EPOCH + timedelta(milliseconds=ms)
+
+
+def now_ms() -> int:
+    """The clock's time."""
+    return time.time_ns() // 1_000_000

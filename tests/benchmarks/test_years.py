@@ -42,6 +42,6 @@ def test_a_memory_that_has_learnt_is_measured(
         assert stage["parts_ms"].keys() == set(years.PARTS) and stage["p50_ms"] <= stage["p95_ms"] <= stage["max_ms"]
     assert (few["anew"], many["anew"]) == (False, False), "of so few it is done behind a question"
     with Memory.open(kept, embedder=manager.load().embedder("static")) as memory:
-        assert len(memory._remembered[1].traces) == 0, "nothing was asked of the one that is kept"
+        assert len(memory.state.edge_memory[1].traces) == 0, "nothing was asked of the one that is kept"
     assert years.main(call) == 0
     assert "What grows" in capsys.readouterr().out

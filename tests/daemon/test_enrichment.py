@@ -87,7 +87,7 @@ def test_what_was_forgotten_meanwhile_is_not_read(ready: World) -> None:
     ready.note("two", "Ana lives in Porto.")
     ready.note("three", "Bob lives in Riga.")
     assert ready.enrichment._plan()
-    ready.memory.retire("/notes/two.md")
+    ready.memory.ingest.retire("/notes/two.md")
     assert len(ready.jobs("queued")) == 1
     ready.memory.forget(source="/notes/one.md")
     ready.run()
@@ -98,7 +98,7 @@ def test_what_was_forgotten_meanwhile_is_not_read(ready: World) -> None:
 def test_what_was_deleted_meanwhile_is_not_read(ready: World) -> None:
     ready.note("one", "Mira lives in Utrecht.")
     assert ready.enrichment._plan()
-    ready.memory.retire("/notes/one.md")
+    ready.memory.ingest.retire("/notes/one.md")
     ready.run()
     assert ready.ollama.chats == [] and ready.enrichment.state().jobs == 0
 
@@ -113,7 +113,7 @@ def test_what_has_gone_while_the_model_read_is_not_learnt(ready: World, how: str
 
     def slowly(body: dict[str, Any]) -> Any:
         if next(there, False):
-            getattr(ready.memory, how)(**{"source" if how == "forget" else "uri": "/notes/one.md"})
+            (ready.memory.forget if how == "forget" else ready.memory.ingest.retire)("/notes/one.md")
         return says or able(body)
 
     ready.ollama.answer = slowly

@@ -26,7 +26,7 @@ class Failing(Memory):
     full = False
 
     def remember_many(self, documents: Iterable[Document] | Prepared) -> list[Receipt]:
-        ready = documents if isinstance(documents, Prepared) else self.prepare(documents)
+        ready = documents if isinstance(documents, Prepared) else self.ingest.prepare(documents)
         if self.full:
             raise StoreFullError("The disk is full. Make room.")
         if any("poison" in document.text for document in ready.given):

@@ -76,14 +76,14 @@ def test_whatever_happens_at_once_nothing_is_mixed_lost_or_kept(tmp_path: Path, 
             memory.forget(source=f"/secret {n}.md")
 
         def judge(n: int) -> None:
-            for asked in memory.traces(3):
+            for asked in memory.questions.traces(3):
                 try:
                     memory.feedback(asked.id, ("good", "bad", "none")[n % 3])
                 except NotFoundError:  # it went with what was forgotten
                     continue
 
         def switch(n: int) -> None:
-            memory.switch_embedder(Renamed(static, f"static {n}"))
+            list(memory.maintenance.switch_embedder(Renamed(static, f"static {n}")))
 
         def rounds(work: Callable[[int], Any]) -> None:
             try:
@@ -105,10 +105,10 @@ def test_whatever_happens_at_once_nothing_is_mixed_lost_or_kept(tmp_path: Path, 
         assert residue(memory, "zwickl") == [], "a trace, a vector's text or an answer kept it"
 
         list(memory.ask(QUESTIONS[0], llm=lambda _: model))
-        before, served = learnt(memory), memory._remembered[1]
+        before, served = learnt(memory), memory.state.edge_memory[1]
         with memory.store.reading() as conn:
-            stored = activation.load(conn, memory._serving.embedder_id, static.dimension)
+            stored = activation.load(conn, memory.state.serving.embedder_id, static.dimension)
         assert sorted(served.edges[served.alive].tolist()) == stored.edges.tolist() != []
         assert served.traces.tolist() == stored.traces.tolist() != []
-        assert memory.rebuild_memory() == len(stored.edges)
+        assert memory.maintenance.rebuild_edge_memory() == len(stored.edges)
         assert learnt(memory) == before, "the traces make the same of it"

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory import Memory, consolidating
+from memory import Memory
 from memory.edge_memory.credit import Credit
 from memory.edge_memory.rebuild import ENOUGH
 from memory.edge_memory.reinforce import learn
@@ -23,6 +23,7 @@ from memory.facts.extraction import OWNER, ExtractedRelation, Extraction
 from memory.insight.consolidate import Report
 from memory.nouns import Answer, Citation, Fact, Trace
 from memory.protocols import Embedder
+from memory.services import maintenance
 from memory.settings import FactSettings, MemorySettings, PersonSettings
 from memory.store import edge_memory, health, queries, relations, traces, vectors
 from memory.store.edge_memory import Slots
@@ -49,7 +50,7 @@ def tell(memory: Memory, at: str, subject: str, object: str, predicate: str = "l
     text = f"{subject} {predicate} {object}."
     episode = memory.remember(text, source=f"{at} {text}", at=day(at)).episode_ids[0]
     told = ExtractedRelation(subject=subject, predicate=predicate, object=object, start=0, end=len(text))
-    memory.learn({episode: Extraction("model", (told,))}, "a model")
+    memory.knowledge.assert_facts({episode: Extraction("model", (told,))}, "a model")
     return episode
 
 
@@ -58,7 +59,7 @@ def again(memory: Memory, at: str, subject: str, object: str, predicate: str = "
     who was nameless, what stood in between forgotten), so it is made here as `relations` makes it."""
     text = f"It is {at}. {subject} {predicate} {object}."
     episode = memory.remember(text, source=f"{at} {text}", at=day(at)).episode_ids[0]
-    with memory._asserting() as asserter:
+    with memory.knowledge.asserting() as asserter:
         found = asserter._resolver.resolve
         pred, _ = relations.ensure_predicate(asserter.conn, predicate, "lives in", "unknown")
         start, end = (int(more.get(key, day(at)).timestamp() * 1000) if more.get(key, 1) else None
@@ -94,7 +95,7 @@ def stored(memory: Memory) -> list[Any]:
 
 
 def test_an_empty_memory_is_in_order(fresh: Memory) -> None:
-    assert fresh.consolidate() == Report()
+    assert fresh.maintenance.consolidate() == Report()
     assert fresh.check().problems == ()
 
 
@@ -103,7 +104,7 @@ def test_what_was_told_twice_is_one_fact_that_both_notes_tell(fresh: Memory) -> 
     twice = again(fresh, "2022-01-01", "Ana", "Utrecht", "resides in")
     assert held(fresh, "Ana") == ["lives in Utrecht", "resides in Utrecht"]
     before = stored(fresh)
-    assert fresh.consolidate().joined == 1
+    assert fresh.maintenance.consolidate().joined == 1
     (fact,) = [fact for fact in fresh.facts("Ana") if fact.kind == "relation"]
     assert (fact.predicate, fact.valid_from, fact.episode_id) == ("lives in", day("2021-01-01"), first)
     (revision,) = fresh.revisions("kept")
@@ -112,10 +113,10 @@ def test_what_was_told_twice_is_one_fact_that_both_notes_tell(fresh: Memory) -> 
     with fresh.store.reading() as conn:
         assert len(relations.by_id(conn, [fact.id])[0].sources) == 2
     after = stored(fresh)
-    assert fresh.consolidate().joined == 0 and stored(fresh) == after
+    assert fresh.maintenance.consolidate().joined == 0 and stored(fresh) == after
     fresh.undo(revision.id)
     assert stored(fresh) == before
-    assert fresh.consolidate().joined == 0, "a person has said that they are two"
+    assert fresh.maintenance.consolidate().joined == 0, "a person has said that they are two"
     assert stored(fresh) == before and fresh.check().problems == ()
 
 
@@ -123,12 +124,12 @@ def test_a_name_for_whose_memory_it_is_makes_two_facts_one(tmp_path: Path, stati
     with Memory.open(tmp_path / "memory.db", embedder=static, settings=UNTOLD) as memory:
         tell(memory, "2021-01-01", OWNER, "Utrecht")
         tell(memory, "2022-01-01", "Mira Jansen", "Utrecht")
-        assert memory.consolidate().joined == 0, "nobody has said that they are one"
+        assert memory.maintenance.consolidate().joined == 0, "nobody has said that they are one"
     named = replace(UNTOLD, person=PersonSettings(names=("Mira Jansen",)))
     with Memory.open(tmp_path / "memory.db", embedder=static, settings=named) as memory:
         tell(memory, "2023-01-01", OWNER, "a dog", "owns")
         assert held(memory, "Mira Jansen") == ["lives in Utrecht", "lives in Utrecht", "owns a dog"]
-        assert memory.consolidate().joined == 1
+        assert memory.maintenance.consolidate().joined == 1
         assert held(memory, "me") == ["lives in Utrecht", "owns a dog"]
 
 
@@ -136,7 +137,7 @@ def test_what_is_left_when_replacements_are_taken_back(fresh: Memory) -> None:
     for at, place in (("2021-01-01", "Utrecht"), ("2022-01-01", "Riga"), ("2023-01-01", "Utrecht")):
         text = f"On {at} Ana lives in {place}."
         episode = fresh.remember(text, source=at, at=day(at)).episode_ids[0]
-        fresh.learn(
+        fresh.knowledge.assert_facts(
             {
                 episode: Extraction(
                     "rule", (ExtractedRelation(subject="Ana", predicate="lives in", object=place, start=0, end=5),)
@@ -147,7 +148,7 @@ def test_what_is_left_when_replacements_are_taken_back(fresh: Memory) -> None:
     for revision in fresh.revisions("all"):
         fresh.undo(revision.id)
     assert held(fresh, "Ana") == ["lives in Riga", "lives in Utrecht", "lives in Utrecht"]
-    assert fresh.consolidate().joined == 1
+    assert fresh.maintenance.consolidate().joined == 1
     assert held(fresh, "Ana") == ["lives in Riga", "lives in Utrecht"]
     assert held(fresh, "Ana", as_of=day("2021-06-01")) == ["lives in Utrecht"]
 
@@ -155,7 +156,7 @@ def test_what_is_left_when_replacements_are_taken_back(fresh: Memory) -> None:
 def test_it_is_told_as_long_as_one_of_the_notes_is_there(fresh: Memory) -> None:
     tell(fresh, "2021-01-01", "Ana", "Utrecht")
     again(fresh, "2022-01-01", "Ana", "Utrecht")
-    fresh.consolidate()
+    fresh.maintenance.consolidate()
     fresh.forget(source="2021-01-01 Ana lives in Utrecht.")
     assert held(fresh, "Ana") == ["lives in Utrecht"]
     assert fresh.check().problems == ()
@@ -168,10 +169,10 @@ def test_what_comes_between_takes_them_apart(fresh: Memory) -> None:
     text = "Ana lives in {}."
     for at, place in (("2021-01-01", "Utrecht"), ("2023-01-01", "Utrecht")):
         (tell if at < "2022" else again)(fresh, at, "Ana", place)
-    assert fresh.consolidate().joined == 1
+    assert fresh.maintenance.consolidate().joined == 1
     episode = fresh.remember(text.format("Riga"), source="late", at=day("2022-01-01")).episode_ids[0]
     told = ExtractedRelation(subject="Ana", predicate="lives in", object="Riga", start=0, end=5)
-    fresh.learn({episode: Extraction("rule", (told,))})
+    fresh.knowledge.assert_facts({episode: Extraction("rule", (told,))})
     assert held(fresh, "Ana", as_of=day("2021-06-01")) == ["lives in Utrecht"]
     assert held(fresh, "Ana", as_of=day("2022-06-01")) == ["lives in Riga"]
     assert held(fresh, "Ana") == ["lives in Utrecht"], "that was told after it"
@@ -192,7 +193,7 @@ def test_what_is_not_the_same_stays(fresh: Memory, other: Callable[[Memory], int
     tell(fresh, "2021-01-01", "Ana", "Utrecht")
     other(fresh)
     before = stored(fresh)
-    assert fresh.consolidate().joined == 0
+    assert fresh.maintenance.consolidate().joined == 0
     assert stored(fresh) == before
 
 
@@ -203,11 +204,11 @@ def test_what_was_learnt_on_either_is_remembered(fresh: Memory) -> None:
     slot[0, 0] = 0.75
     one = np.ones(1, np.int64)
     with fresh.store.writing() as conn:
-        edge_memory.put(conn, fresh._serving.embedder_id, {twice: Slots(slot, one, one, one)})
-    fresh.consolidate()
+        edge_memory.put(conn, fresh.state.serving.embedder_id, {twice: Slots(slot, one, one, one)})
+    fresh.maintenance.consolidate()
     (fact,) = [fact for fact in fresh.facts("Ana") if fact.kind == "relation"]
     with fresh.store.reading() as conn:
-        held = edge_memory.slots(conn, fresh._serving.embedder_id, fresh.embedder.dimension, [fact.id, twice])
+        held = edge_memory.slots(conn, fresh.state.serving.embedder_id, fresh.embedder.dimension, [fact.id, twice])
     assert held[fact.id].vectors[0, 0] > 0 and twice not in held
 
 
@@ -216,10 +217,10 @@ def test_memory_of_edges_that_are_gone_goes(fresh: Memory) -> None:
     (fact,) = [fact for fact in fresh.facts("Ana") if fact.kind == "relation"]
     slot, one = np.zeros((1, fresh.embedder.dimension), np.float16), np.ones(1, np.int64)
     with fresh.store.writing() as conn:
-        edge_memory.put(conn, fresh._serving.embedder_id, {fact.id: Slots(slot, one, one, one)})
+        edge_memory.put(conn, fresh.state.serving.embedder_id, {fact.id: Slots(slot, one, one, one)})
         conn.execute("UPDATE edge SET t_expired = 1 WHERE id = ?", (fact.id,))
         assert health.stale_memory(conn) == 1
-    assert fresh.consolidate().stale == 1
+    assert fresh.maintenance.consolidate().stale == 1
     with fresh.store.reading() as conn:
         assert health.stale_memory(conn) == 0
 
@@ -227,33 +228,35 @@ def test_memory_of_edges_that_are_gone_goes(fresh: Memory) -> None:
 def test_what_has_no_vector_gets_one(fresh: Memory) -> None:
     episode = tell(fresh, "2021-01-01", "Ana", "Utrecht")
     assert list(fresh.ask("Where does Ana live?"))
-    serving = fresh._serving.embedder_id
+    serving = fresh.state.serving.embedder_id
     with fresh.store.writing() as conn:
         vectors.delete_many(conn, "episode", [episode])
         conn.execute("DELETE FROM query")
         asked = len(queries.missing(conn, serving))
     assert asked == 1
-    report = fresh.consolidate()
+    report = fresh.maintenance.consolidate()
     assert (report.episodes, report.questions) == (1, 1)
     with fresh.store.reading() as conn:
         assert vectors.missing(conn, serving) == [] == queries.missing(conn, serving)
-    row = fresh._serving.snapshot.graph.row_of[episode]
-    assert fresh._serving.snapshot.vectors is not None
-    assert np.isclose(np.linalg.norm(fresh._serving.snapshot.vectors[row]), 1), "questions find it by its vector again"
+    row = fresh.state.serving.snapshot.graph.row_of[episode]
+    assert fresh.state.serving.snapshot.vectors is not None
+    assert np.isclose(np.linalg.norm(fresh.state.serving.snapshot.vectors[row]), 1), (
+        "questions find it by its vector again"
+    )
     assert fresh.check().problems == ()
-    assert fresh.consolidate() == Report()
+    assert fresh.maintenance.consolidate() == Report()
 
 
 def test_names_that_may_be_one_are_listed_and_not_merged(fresh: Memory) -> None:
     fresh.remember("Katharina Brandl met Jonas Weber in Riga.", source="a", at=day("2021-01-01"))
     fresh.remember("Katharina Brandel met Jonas Weber in Riga.", source="b", at=day("2021-01-02"))
     before = stored(fresh)
-    listed = fresh.consolidate().suspects
+    listed = fresh.maintenance.consolidate().suspects
     assert {"Katharina Brandl", "Katharina Brandel"} in [{pair.one, pair.other} for pair in listed]
     assert stored(fresh) == before
     for pair in listed:
-        fresh.same(pair.one, pair.other)
-    assert fresh.consolidate().suspects == (), "that is settled"
+        fresh.knowledge.join_names(pair.one, pair.other)
+    assert fresh.maintenance.consolidate().suspects == (), "that is settled"
 
 
 def test_it_breaks_off_between_two_units(fresh: Memory) -> None:
@@ -266,9 +269,9 @@ def test_it_breaks_off_between_two_units(fresh: Memory) -> None:
         units.append(1)
         return unit()
 
-    report = fresh.consolidate(write=write, cancelled=lambda: len(units) == 2)
+    report = fresh.maintenance.consolidate(write=write, cancelled=lambda: len(units) == 2)
     assert report.stopped and report.joined == len(PLACES) and len(units) == 2
-    assert not fresh.consolidate().stopped
+    assert not fresh.maintenance.consolidate().stopped
 
 
 told_facts = st.lists(
@@ -315,10 +318,10 @@ def test_nothing_else_changes_and_undo_restores(static: Embedder, rows: list[Any
                 more: dict[str, Any] = {"valid_to": day(until)} if until else {}
                 again(memory, at, subject, place, valid_from=day(since) if since else None, modality=modality, **more)
         before, seen = stored(memory), served(memory)
-        memory.consolidate()
+        memory.maintenance.consolidate()
         assert served(memory) == seen
         after = stored(memory)
-        assert memory.consolidate().joined == 0 and stored(memory) == after
+        assert memory.maintenance.consolidate().joined == 0 and stored(memory) == after
         assert memory.check().problems == ()
         for revision in memory.revisions("kept"):
             memory.undo(revision.id)
@@ -336,7 +339,7 @@ class Asked:
 
     def ask(self, count: int) -> None:
         memory = self.memory
-        of, known = memory._remembered
+        of, known = memory.state.edge_memory
         with memory.store.writing() as conn:
             for n in range(count):
                 place = n % len(PLACES)
@@ -346,7 +349,7 @@ class Asked:
                 edge = self.edges[n % len(self.edges)]
                 credit = Credit(True, {edge: 4}, (self.episodes[place],), (), {}, {}, (edge,), ())
                 known = learn(conn, known, of, trace, memory.embedder.embed_query(text), credit, now)
-        memory._remembered = of, known
+        memory.state.edge_memory = of, known
 
     def rows(self) -> list[Any]:
         with self.memory.store.reading() as conn:
@@ -354,14 +357,14 @@ class Asked:
 
     def center(self) -> int:
         """Of how many questions the center is that is stored, and that questions are compared by."""
-        of, known = self.memory._remembered
+        of, known = self.memory.state.edge_memory
         with self.memory.store.reading() as conn:
             assert queries.geometry(conn, of).n == known.geometry.n
         return known.geometry.n
 
 
 def test_questions_are_compared_anew_while_others_are_asked(fresh: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consolidating, "EDGES", 2)
+    monkeypatch.setattr(maintenance, "EDGES_FOLDED", 2)
     asked = Asked(fresh)
     asked.ask(ENOUGH)
     before, waited = asked.rows(), 0
@@ -375,17 +378,17 @@ def test_questions_are_compared_anew_while_others_are_asked(fresh: Memory, monke
             assert asked.center() == 0
         return unit()
 
-    assert fresh.consolidate(write=write).recentred
+    assert fresh.maintenance.consolidate(write=write).recentred
     assert waited > 4 and asked.center() == ENOUGH
     after = asked.rows()
-    assert after != before and fresh.rebuild_memory() > 3 and asked.rows() == after
-    assert not fresh.consolidate().recentred
+    assert after != before and fresh.maintenance.rebuild_edge_memory() > 3 and asked.rows() == after
+    assert not fresh.maintenance.consolidate().recentred
 
 
 def test_what_is_forgotten_meanwhile_is_in_nothing_that_is_made_anew(
     fresh: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(consolidating, "EDGES", 2)
+    monkeypatch.setattr(maintenance, "EDGES_FOLDED", 2)
     asked = Asked(fresh)
     asked.ask(2 * ENOUGH)
     gone = asked.episodes[0]
@@ -395,10 +398,10 @@ def test_what_is_forgotten_meanwhile_is_in_nothing_that_is_made_anew(
             fresh.forget(episode=gone)
         return unit()
 
-    fresh._compared_anew(write, fresh._remembered[0], fresh.embedder.dimension)
+    fresh.maintenance.recentre(write, fresh.state.edge_memory[0], fresh.embedder.dimension)
     assert asked.center() == 0, "it was made of questions that are forgotten"
-    assert fresh.consolidate().recentred
+    assert fresh.maintenance.consolidate().recentred
     assert ENOUGH < asked.center() < 2 * ENOUGH
     after = asked.rows()
-    fresh.rebuild_memory()
+    fresh.maintenance.rebuild_edge_memory()
     assert asked.rows() == after

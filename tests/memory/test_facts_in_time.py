@@ -53,14 +53,14 @@ def test_what_was_replaced_later_still_held_as_far_as_was_known(memory: Memory) 
 def test_when_a_note_goes_what_was_before_ends_where_the_next_begins(memory: Memory) -> None:
     for place in HOMES:
         home(memory, place)
-    memory.retire("Porto")
+    memory.ingest.retire("Porto")
     assert homes(memory) == [("Evora", None)]
     assert until(memory)["Lisbon"] == 2022
-    memory.retire("Faro")
+    memory.ingest.retire("Faro")
     assert homes(memory) == [("Evora", None)]
     assert until(memory)["Lisbon"] == 2023
     home(memory, "Porto")
     assert homes(memory) == [("Evora", None)]
     assert until(memory)["Lisbon"] == 2021
-    memory.retire("Evora")
+    memory.ingest.retire("Evora")
     assert homes(memory) == [("Porto", None)]

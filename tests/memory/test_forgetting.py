@@ -43,7 +43,7 @@ def home(memory: Memory, day: str, place: str) -> int:
     """A note of that day that says where Marta lives; its episode's id."""
     text = f"Marta lives in {place}."
     [id] = keep(memory, day, text).episode_ids
-    memory.learn({id: Extraction("rule", (relation("Marta", "lives in", place, len(text)),))})
+    memory.knowledge.assert_facts({id: Extraction("rule", (relation("Marta", "lives in", place, len(text)),))})
     return id
 
 
@@ -66,9 +66,9 @@ def told_in_secret(memory: Memory) -> int:
         theses=(ExtractedThesis(text="Zzzthesis: Marta left.", objects=("Marta", "Jjjdrake"), start=0, end=24),),
         objects=(ExtractedObject("Marta", "person", ("Vvvnick",)), ExtractedObject("Jjjdrake", "person")),
     )
-    memory.learn({id: telling}, "wwwreason")
+    memory.knowledge.assert_facts({id: telling}, "wwwreason")
     ids = {one.objects[1]: one.id for one in memory.facts("Marta") if one.kind == "relation"}
-    memory.decided([Decision(ids["Lisbon"], ids["Qqqzwickl"], "supersedes", 0.9)], "wwwreason")
+    memory.knowledge.apply_decisions([Decision(ids["Lisbon"], ids["Qqqzwickl"], "supersedes", 0.9)], "wwwreason")
     assert len(memory.revisions("open")) == 1
     with memory.store.writing() as conn:
         jobs.enqueue(conn, "extract", "1", {"episodes": [id]}, 1000)
@@ -126,7 +126,7 @@ def test_a_forgotten_fact_is_gone_and_what_it_replaced_is_open_again(memory: Mem
     assert [(one.objects[1], one.valid_to, one.superseded_by) for one in found] == [("Lisbon", None, None)]
     assert memory.revisions("all") == []
     with pytest.raises(NotFoundError):
-        memory.fact(revision.new.id)
+        memory.knowledge.fact(revision.new.id)
 
 
 def test_an_older_fact_can_be_forgotten_and_the_newer_one_stays(memory: Memory) -> None:
@@ -164,14 +164,16 @@ def test_what_comes_after_the_forgotten_one_replaces_what_was_before(memory: Mem
 def test_what_is_told_twice_is_forgotten_with_both(memory: Memory) -> None:
     home(memory, "2024-01-01", "Porto")
     [id] = keep(memory, "2024-03-01", "Marta is at home in Porto city.").episode_ids
-    memory.learn({id: Extraction("model", (relation("Marta", "is at home in", "Porto city", 31),))}, "test")
+    memory.knowledge.assert_facts(
+        {id: Extraction("model", (relation("Marta", "is at home in", "Porto city", 31),))}, "test"
+    )
     old, new = sorted(one.id for one in memory.facts("Marta") if one.kind == "relation")
-    memory.decided([Decision(old, new, "duplicates", 0.9)], "test")
+    memory.knowledge.apply_decisions([Decision(old, new, "duplicates", 0.9)], "test")
     assert len([one for one in memory.facts("Marta") if one.kind == "relation"]) == 1
     memory.forget(fact=old)
     for id in (old, new):
         with pytest.raises(NotFoundError):
-            memory.fact(id)
+            memory.knowledge.fact(id)
     assert memory.check().problems == ()
 
 
@@ -186,7 +188,7 @@ def test_a_name_that_another_passage_gives_stays(memory: Memory) -> None:
     for day in ("2024-01-01", "2024-02-01"):
         [id] = keep(memory, day, "Marta is called Vvvnick.").episode_ids
         telling = Extraction("model", objects=(ExtractedObject("Marta", "person", ("Vvvnick",)),))
-        memory.learn({id: telling}, "test")
+        memory.knowledge.assert_facts({id: telling}, "test")
     memory.forget(source="2024-02-01.md")
     assert memory.facts("Vvvnick") is not None
     memory.forget(source="2024-01-01.md")
@@ -214,7 +216,7 @@ def test_copies_that_still_hold_it_are_known(memory: Memory, tmp_path: Path) -> 
     assert [path.name for path in known] == ["after.db", "before.db", "broken.db", "mine.db", "memory.db.before-v2.bak"]
     fact = next(one.id for one in memory.facts("Marta") if one.kind == "relation")
     thesis = next(one.id for one in memory.facts("Marta") if one.kind == "thesis")
-    memory.move("2025-01-01.md", "renamed.md")
+    memory.ingest.move("2025-01-01.md", "renamed.md")
     with memory.store.reading() as conn:
         renamed = copies.source(conn, ["renamed.md"])
     every = (uris, renamed, copies.object("qqqzwickl"), copies.episode(id), copies.fact(fact), copies.fact(thesis))
@@ -233,4 +235,4 @@ def test_what_is_forgotten_while_it_is_read_is_kept_in_no_trace(memory: Memory, 
     memory.forget(source="2025-01-01.md")
     [*_, answer] = events
     assert isinstance(answer, Answer) and answer.trace_id is None and answer.no_answer
-    assert memory.traces() == [] and residue(memory, *WORDS) == []
+    assert memory.questions.traces() == [] and residue(memory, *WORDS) == []

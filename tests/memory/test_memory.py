@@ -194,16 +194,16 @@ def test_any_other_question_is_answered_somehow(fresh: Memory, question: str) ->
 
 def test_a_moved_source_keeps_its_episodes(fresh: Memory) -> None:
     ids = fresh.remember(LIGHT, source="/a.md").episode_ids
-    fresh.move("/a.md", "/b.md")
+    fresh.ingest.move("/a.md", "/b.md")
     hit = fresh.recall("lamp paraffin").hits[0]
     assert (hit.episode.id, hit.episode.source.uri) == (ids[0], "/b.md")
     with pytest.raises(NotFoundError):
-        fresh.move("/a.md", "/c.md")
+        fresh.ingest.move("/a.md", "/c.md")
 
 
 def test_a_retired_source_is_not_found_and_can_come_back(fresh: Memory) -> None:
     fresh.remember(LIGHT, source="/a.md")
-    assert fresh.retire("/a.md") > 0
+    assert fresh.ingest.retire("/a.md") > 0
     assert fresh.recall("lamp paraffin").hits == ()
     fresh.remember(LIGHT, source="/a.md")
     assert fresh.recall("lamp paraffin").hits
@@ -228,11 +228,11 @@ def test_many_are_forgotten_at_once_or_none(fresh: Memory) -> None:
     for name in "abc":
         fresh.remember(f"The secret of {name} is kept.", source=f"/{name}.md")
     with pytest.raises(NotFoundError):
-        fresh.forget_many(["/a.md", "/nowhere.md"])
+        fresh.ingest.forget_sources(["/a.md", "/nowhere.md"])
     assert fresh.stats().sources == 3
-    assert fresh.forget_many(["/a.md", "/b.md"]).sources == 2
+    assert fresh.ingest.forget_sources(["/a.md", "/b.md"]).sources == 2
     assert [hit.episode.source.uri for hit in fresh.recall("secret").hits] == ["/c.md"]
-    assert fresh.forget_many([]).sources == 0
+    assert fresh.ingest.forget_sources([]).sources == 0
 
 
 def test_facts_about_a_name(fresh: Memory) -> None:
@@ -325,12 +325,12 @@ def test_the_snapshot_grown_by_writes_is_the_one_loaded(static: Embedder, change
                 memory.remember(text, source=uri)
             else:
                 try:
-                    memory.retire(uri)
+                    memory.ingest.retire(uri)
                 except NotFoundError:
                     continue
         question = "Who sells paraffin to Nuria Solano in Lisbon?"
         grown = [(hit.episode.text, round(hit.score, 4)) for hit in memory.recall(question).hits]
-        memory._serving = memory._loaded(static, memory._serving.embedder_id)
+        memory.state.serving = memory.state.load(static, memory.state.serving.embedder_id)
         assert sorted(grown) == sorted((hit.episode.text, round(hit.score, 4)) for hit in memory.recall(question).hits)
         assert memory.check().ok
 

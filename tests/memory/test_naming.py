@@ -21,7 +21,7 @@ def test_names_are_resolved_in_their_passage(fresh: Memory) -> None:
     for at, told, place in (("2023-01-01", sole, "Lisbon"), ("2023-02-01", iwu, "Malmö")):
         text = f"{told.name} is here. Marta lives in {place}."
         episode = written(fresh, text, at)
-        fresh.learn(
+        fresh.knowledge.assert_facts(
             {episode: Extraction("model", (relation(text, text, "Marta", "lives in", place),), (), (told,))}, "m"
         )
     assert held(fresh, "Marta Sole") == ["lives in Lisbon"]
@@ -35,7 +35,7 @@ def test_an_alias_finds_both(fresh: Memory) -> None:
     text = "Vertalerskring Oost (VKO) now asks 60 a year."
     episode = written(fresh, text, "2024-01-01")
     told = relation(text, text, "VKO", "annual dues", "60", cardinality="one")
-    fresh.learn({episode: Extraction("rule", (told,), (), (circle,))})
+    fresh.knowledge.assert_facts({episode: Extraction("rule", (told,), (), (circle,))})
     assert held(fresh, "VKO") == ["annual dues 60"]
 
 
@@ -60,14 +60,14 @@ def test_a_person_says_that_two_are_one_and_that_they_are_not(fresh: Memory) -> 
     tell(fresh, "2023-01-15", "Liz lives in Utrecht.", ("Liz", "lives in", "Utrecht"))
     tell(fresh, "2023-09-03", "Elizabeth moved to Leipzig.", ("Elizabeth", "lives in", "Leipzig"))
     assert (held(fresh, "Liz"), fresh.revisions()) == (["lives in Utrecht"], [])
-    fresh.same("Liz", "Elizabeth")
+    fresh.knowledge.join_names("Liz", "Elizabeth")
     assert held(fresh, "Liz") == held(fresh, "Elizabeth") == ["lives in Leipzig"]
     with pytest.raises(InvalidInputError):
-        fresh.same("Elizabeth", "Liz")
-    fresh.apart("Elizabeth", "Liz")
+        fresh.knowledge.join_names("Elizabeth", "Liz")
+    fresh.knowledge.separate_names("Elizabeth", "Liz")
     assert (held(fresh, "Liz"), held(fresh, "Elizabeth")) == (["lives in Utrecht"], ["lives in Leipzig"])
     with pytest.raises(InvalidInputError):
-        fresh.apart("Liz", "Elizabeth")
+        fresh.knowledge.separate_names("Liz", "Elizabeth")
 
 
 def test_an_alias_that_a_model_took_wrongly_is_taken_away(fresh: Memory) -> None:
@@ -75,7 +75,7 @@ def test_an_alias_that_a_model_took_wrongly_is_taken_away(fresh: Memory) -> None
     text = "Bergson, called Berg, costs 7."
     told = relation(text, text, "Bergson", "price", "7")
     telling = Extraction("model", (told,), (), (ExtractedObject("Bergson", "product", ("Berg",)),))
-    fresh.learn({written(fresh, text, "2024-01-15"): telling}, "m")
+    fresh.knowledge.assert_facts({written(fresh, text, "2024-01-15"): telling}, "m")
     assert held(fresh, "Berg") == ["price 5", "price 7"]
-    fresh.apart("Berg", "Bergson")
+    fresh.knowledge.separate_names("Berg", "Bergson")
     assert (held(fresh, "Berg"), held(fresh, "Bergson")) == (["price 5"], ["price 7"])

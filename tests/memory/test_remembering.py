@@ -45,7 +45,7 @@ def place(memory: Memory, question: str) -> int:
 def edges(desk: Desk) -> int:
     memory = desk.memory
     with memory.store.reading() as conn:
-        return edge_memory.counts(conn, memory._serving.embedder_id).edges
+        return edge_memory.counts(conn, memory.state.serving.embedder_id).edges
 
 
 def learnt(desk: Desk) -> dict[int, bytes]:
@@ -67,7 +67,7 @@ def test_the_second_time_only_what_helped_is_read(fleet: Desk) -> None:
     assert second.answer.text == first.answer.text and second.answer.citations[0].title == "Marlin"
     shown = " ".join(evidence(fleet.ollama.chats[-1]).values())
     assert "Skagen" in shown and "painted" not in shown
-    assert fleet.memory.trace(second.answer.trace_id or 0).asked.tier == "R0"
+    assert fleet.memory.questions.trace(second.answer.trace_id or 0).asked.tier == "R0"
 
 
 def test_other_words_for_the_same_find_it_as_well(fleet: Desk) -> None:
@@ -175,7 +175,7 @@ def test_a_wrong_answer_that_was_brought_back_is_not_brought_back_again(fleet: D
     assert "R0" not in rungs(fleet.ask(QUESTION, replay=True)), "nor from the first answer, which it was made of"
     fleet.memory.feedback(second.answer.trace_id or 0, "none")
     assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"]
-    assert fleet.memory.trace(first.answer.trace_id or 0).asked.verdict is None
+    assert fleet.memory.questions.trace(first.answer.trace_id or 0).asked.verdict is None
 
 
 def test_a_no_reaches_what_was_answered_again_from_the_same(fleet: Desk) -> None:
@@ -188,13 +188,13 @@ def test_a_no_reaches_what_was_answered_again_from_the_same(fleet: Desk) -> None
     for again in (QUESTION, REWORDED):
         assert "R0" not in rungs(fleet.ask(again, replay=True)), "nor by what was answered in between"
     kept = learnt(fleet)
-    fleet.memory.rebuild_memory()
+    fleet.memory.maintenance.rebuild_edge_memory()
     assert learnt(fleet) == kept
     fleet.memory.feedback(first.answer.trace_id or 0, "none")
     assert learnt(fleet).keys() >= before.keys()
     assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"]
     kept = learnt(fleet)
-    fleet.memory.rebuild_memory()
+    fleet.memory.maintenance.rebuild_edge_memory()
     assert learnt(fleet) == kept
 
 
@@ -254,12 +254,12 @@ def test_the_traces_make_it_again_to_the_bit(fleet: Desk) -> None:
     fleet.ollama.answer = seeking("Voss")
     fleet.ask(OTHER, replay=True)
     before = learnt(fleet)
-    assert fleet.memory.rebuild_memory() == len(before) > 0
+    assert fleet.memory.maintenance.rebuild_edge_memory() == len(before) > 0
     assert learnt(fleet) == before
 
 
 def test_it_is_made_again_piece_by_piece_while_questions_go_on(fleet: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory.remembering.EDGES_AT_ONCE", 1)
+    monkeypatch.setattr("memory.services.maintenance.EDGES_AT_ONCE", 1)
     fleet.ask(QUESTION, replay=True)
     told: list[tuple[int, int]] = []
     before = edges(fleet)
@@ -269,10 +269,10 @@ def test_it_is_made_again_piece_by_piece_while_questions_go_on(fleet: Desk, monk
             fleet.ask(QUESTION, replay=True)  # learns more of the same edges
         told.append((done, total))
 
-    assert fleet.memory.rebuild_memory(tell) == edges(fleet) >= before > 1
+    assert fleet.memory.maintenance.rebuild_edge_memory(tell) == edges(fleet) >= before > 1
     assert told == [(done, told[0][1]) for done in range(told[0][1] + 1)]
     kept = learnt(fleet)
-    assert fleet.memory.rebuild_memory() == len(kept) and learnt(fleet) == kept
+    assert fleet.memory.maintenance.rebuild_edge_memory() == len(kept) and learnt(fleet) == kept
 
 
 def test_what_was_damaged_is_mended(fleet: Desk) -> None:
@@ -288,7 +288,7 @@ def test_what_was_damaged_is_mended(fleet: Desk) -> None:
             "UPDATE edge_memory SET edge_id = ? WHERE edge_id = (SELECT max(edge_id) FROM edge_memory)", (stray,)
         )
     assert learnt(fleet) != before
-    fleet.memory.rebuild_memory()
+    fleet.memory.maintenance.rebuild_edge_memory()
     assert learnt(fleet) == before
 
 
@@ -306,7 +306,7 @@ def renamed(static: Any) -> Any:
 
 def test_it_survives_another_embedder(fleet: Desk, static: Any) -> None:
     fleet.ask(QUESTION, replay=True)
-    fleet.memory.switch_embedder(renamed(static))
+    list(fleet.memory.maintenance.switch_embedder(renamed(static)))
     assert edges(fleet) > 0
     assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"]
 
@@ -320,9 +320,9 @@ def test_what_is_asked_while_another_embedder_takes_over_counts_beside_what_was(
             asked.append(fleet.ask("Which harbour is the Okafor family's boat in?", replay=True))
         return unit()
 
-    list(fleet.memory.switching(renamed(static), write=write))
+    list(fleet.memory.maintenance.switch_embedder(renamed(static), write=write))
     before = learnt(fleet)
-    assert asked and fleet.memory.rebuild_memory() == len(before) > 0
+    assert asked and fleet.memory.maintenance.rebuild_edge_memory() == len(before) > 0
     assert learnt(fleet) == before
 
 
@@ -330,12 +330,12 @@ def test_what_is_forgotten_while_another_embedder_takes_over_does_not_stop_it(fl
     fleet.ask(QUESTION, replay=True)
 
     def write(unit: Any) -> Any:
-        if fleet.memory.embedder.name != static.name and fleet.memory.traces():
+        if fleet.memory.embedder.name != static.name and fleet.memory.questions.traces():
             fleet.memory.forget(source="/notes/Marlin.md")
         return unit()
 
-    list(fleet.memory.switching(renamed(static), write=write))
-    assert fleet.memory.traces() == [] and edges(fleet) == 0 and fleet.memory.check().problems == ()
+    list(fleet.memory.maintenance.switch_embedder(renamed(static), write=write))
+    assert fleet.memory.questions.traces() == [] and edges(fleet) == 0 and fleet.memory.check().problems == ()
 
 
 def test_it_is_there_after_the_memory_was_closed(fleet: Desk, tmp_path: Any, static: Any) -> None:

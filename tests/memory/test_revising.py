@@ -61,9 +61,9 @@ def test_the_same_telling_again_changes_nothing(fresh: Memory) -> None:
     text = "Ana lives in Utrecht."
     episode = written(fresh, text, "2023-01-15")
     telling = Extraction("rule", (relation(text, text, "Ana", "lives in", "Utrecht"),))
-    assert len(fresh.learn({episode: telling}).facts) == 1
+    assert len(fresh.knowledge.assert_facts({episode: telling}).facts) == 1
     before = state(fresh)
-    assert fresh.learn({episode: telling}).facts == ()
+    assert fresh.knowledge.assert_facts({episode: telling}).facts == ()
     assert state(fresh) == before
 
 
@@ -118,7 +118,7 @@ def test_what_one_note_lists_holds_side_by_side(fresh: Memory) -> None:
     text = "Phones of Ana: 111 and 222."
     episode = written(fresh, text, "2023-01-15")
     both = [relation(text, text, "Ana", "phone", number, cardinality="one") for number in ("111", "222")]
-    fresh.learn({episode: Extraction("rule", tuple(both))})
+    fresh.knowledge.assert_facts({episode: Extraction("rule", tuple(both))})
     assert held(fresh, "Ana") == ["phone 111", "phone 222"] and fresh.revisions() == []
 
 
@@ -162,11 +162,11 @@ def test_an_old_page_that_turns_up_again_brings_nothing_back(fresh: Memory) -> N
     again = tell(fresh, "2025-01-01", "Rent was 690, says this old copy.", ("flat", "rent", "690"), model="m")
     assert held(fresh, "flat") == ["rent 735"]
     (pair,) = again.undecided
-    fresh.decided([Decision(*pair, "unrelated", 0.9)], "m")
+    fresh.knowledge.apply_decisions([Decision(*pair, "unrelated", 0.9)], "m")
     assert held(fresh, "flat") == ["rent 735"]
-    fresh.decided([Decision(*pair, "supersedes", 0.5)], "m")
+    fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.5)], "m")
     assert held(fresh, "flat") == ["rent 735"]
-    fresh.decided([Decision(*pair, "supersedes", 0.9)], "m")
+    fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9)], "m")
     assert held(fresh, "flat") == ["rent 690"], "unless a model is sure that it holds again"
     fresh.undo(fresh.revisions()[0].id)
     assert held(fresh, "flat") == ["rent 735"]
@@ -187,18 +187,18 @@ def test_a_model_decides_what_no_rule_can(fresh: Memory) -> None:
     tell(fresh, "2023-01-01", "Lumen pays 0.11 a word.", ("Lumen", "pays rate", "0.11"), model="m")
     learnt = tell(fresh, "2024-01-01", "Lumen pays 0.12 a word.", ("Lumen", "pays rate", "0.12"), model="m")
     (pair,) = learnt.undecided
-    old, new = fresh.pair(*pair) or (None, None)
+    old, new = fresh.knowledge.pair(*pair) or (None, None)
     assert old and new and (old.objects[1], new.objects[1]) == ("0.11", "0.12")
-    assert fresh.decided([Decision(*pair, "supersedes", 0.5)], "m") == (), "not sure enough"
-    assert len(fresh.decided([Decision(*pair, "supersedes", 0.9)], "m")) == 1
+    assert fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.5)], "m") == (), "not sure enough"
+    assert len(fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9)], "m")) == 1
     assert held(fresh, "Lumen") == ["pays rate 0.12"]
-    assert fresh.decided([Decision(*pair, "supersedes", 0.9)], "m") == (), "decided already"
+    assert fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9)], "m") == (), "decided already"
 
 
 def test_a_model_cannot_turn_the_order_of_time_around(fresh: Memory) -> None:
     tell(fresh, "2023-01-01", "Lumen pays 0.11 a word.", ("Lumen", "pays rate", "0.11"), model="m")
     ((old, new),) = tell(fresh, "2024-01-01", "It pays 0.12.", ("Lumen", "pays rate", "0.12"), model="m").undecided
-    fresh.decided([Decision(new, old, "supersedes", 0.9)], "m")
+    fresh.knowledge.apply_decisions([Decision(new, old, "supersedes", 0.9)], "m")
     assert held(fresh, "Lumen") == ["pays rate 0.12"]
 
 
@@ -206,7 +206,7 @@ def test_duplicates_are_one_fact_that_both_notes_tell(fresh: Memory) -> None:
     tell(fresh, "2023-01-01", "Ana is a vet.", ("Ana", "practises", "veterinary medicine"), model="m")
     learnt = tell(fresh, "2023-02-01", "Ana is an animal doctor.", ("Ana", "practises as", "animal doctor"), model="m")
     assert learnt.undecided
-    fresh.decided([Decision(*learnt.undecided[0], "duplicates", 0.9)], "m")
+    fresh.knowledge.apply_decisions([Decision(*learnt.undecided[0], "duplicates", 0.9)], "m")
     assert held(fresh, "Ana") == ["practises veterinary medicine"]
     (revision,) = fresh.revisions(state="kept")
     fresh.undo(revision.id)
@@ -217,13 +217,13 @@ def test_a_note_that_is_gone_replaces_nothing_any_more(fresh: Memory) -> None:
     tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
     text = "Ana moved to Leipzig."
     episode = written(fresh, text, "2023-09-03", source="move.md")
-    fresh.learn({episode: Extraction("rule", (relation(text, text, "Ana", "lives in", "Leipzig"),))})
+    fresh.knowledge.assert_facts({episode: Extraction("rule", (relation(text, text, "Ana", "lives in", "Leipzig"),))})
     assert held(fresh, "Ana") == ["lives in Leipzig"]
-    fresh.retire("move.md")
+    fresh.ingest.retire("move.md")
     assert held(fresh, "Ana") == ["lives in Utrecht"]
     assert [r.state for r in fresh.revisions(state="all")] == ["undone"]
     again = written(fresh, text, "2023-09-03", source="move.md")
-    fresh.learn({again: Extraction("rule", (relation(text, text, "Ana", "lives in", "Leipzig"),))})
+    fresh.knowledge.assert_facts({again: Extraction("rule", (relation(text, text, "Ana", "lives in", "Leipzig"),))})
     assert held(fresh, "Ana") == ["lives in Leipzig"], "nobody has said that it is not so"
 
 
@@ -231,8 +231,8 @@ def test_theses_of_a_model_are_found_and_listed(fresh: Memory) -> None:
     text = "She got the job at Lumen on Monday."
     episode = written(fresh, text, "2024-01-01")
     thesis = ExtractedThesis(text="Ana Ruiz works at Lumen.", objects=("Ana Ruiz", "Lumen"), start=0, end=len(text))
-    fresh.learn({episode: Extraction("model", (), (thesis,))}, "m")
-    fresh.learn({episode: Extraction("model", (), (thesis,))}, "m")
+    fresh.knowledge.assert_facts({episode: Extraction("model", (), (thesis,))}, "m")
+    fresh.knowledge.assert_facts({episode: Extraction("model", (), (thesis,))}, "m")
     found: list[Fact] = [fact for fact in fresh.facts("Ana Ruiz") if fact.origin == "model"]
     assert [fact.text for fact in found] == ["Ana Ruiz works at Lumen."]
     assert fresh.check().ok
@@ -241,21 +241,21 @@ def test_theses_of_a_model_are_found_and_listed(fresh: Memory) -> None:
 def test_unread_episodes_come_asked_about_first(fresh: Memory) -> None:
     old = written(fresh, "The boiler was repaired by Pirelli Sanitary.", "2020-01-01")
     new = written(fresh, "Bought two apples.", "2024-01-01")
-    assert [episode.id for episode in fresh.unread(5)] == [new, old]
+    assert [episode.id for episode in fresh.knowledge.unread_episodes(5)] == [new, old]
     list(fresh.ask("Who repaired the boiler?"))
-    assert fresh.unread(1)[0].id == old
-    fresh.learn({old: Extraction("model")}, "m")
-    assert [episode.id for episode in fresh.unread(5)] == [new]
+    assert fresh.knowledge.unread_episodes(1)[0].id == old
+    fresh.knowledge.assert_facts({old: Extraction("model")}, "m")
+    assert [episode.id for episode in fresh.knowledge.unread_episodes(5)] == [new]
 
 
 def test_wrong_ids_and_words(fresh: Memory) -> None:
     with pytest.raises(NotFoundError):
         fresh.undo(7)
     with pytest.raises(NotFoundError):
-        fresh.fact(7)
+        fresh.knowledge.fact(7)
     with pytest.raises(InvalidInputError):
         fresh.revisions(state="lost")
-    assert fresh.revisions() == [] and fresh.pair(1, 2) is None
+    assert fresh.revisions() == [] and fresh.knowledge.pair(1, 2) is None
 
 
 def test_parallel_relations_are_facts_of_their_own(fresh: Memory) -> None:
@@ -323,10 +323,10 @@ def test_what_was_learnt_is_there_after_opening_again(static: Any, tmp_path: Any
     with Memory.open(tmp_path / "m.db", embedder=static, settings=UNTOLD) as memory:
         tell(memory, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
         tell(memory, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
-        before = memory._serving.snapshot.graph.links
+        before = memory.state.serving.snapshot.graph.links
     with Memory.open(tmp_path / "m.db", embedder=static, settings=UNTOLD) as memory:
         assert memory.check().ok
-        after = memory._serving.snapshot.graph.links
+        after = memory.state.serving.snapshot.graph.links
         for field in ("ids", "kinds", "src", "dst", "valid_from", "valid_to", "told"):
             assert getattr(before, field).tolist() == getattr(after, field).tolist(), field
 
@@ -341,7 +341,7 @@ def test_a_slot_with_very_many_values_is_in_order_too(fresh: Memory, monkeypatch
         relation(text, text, "Ana", "lives in", f"Place {chr(65 + n % 26) * (n - 1959)}", valid_from=day(f"{n}-01-01"))
         for n in years
     )
-    fresh.learn({episode: Extraction("rule", tuple(told))})
+    fresh.knowledge.assert_facts({episode: Extraction("rule", tuple(told))})
     for year in sorted(years):
         (found,) = held(fresh, "Ana", as_of=day(f"{year}-06-01"))
         assert len(found.removeprefix("lives in Place ")) == year - 1959

@@ -138,12 +138,14 @@ class Life(RuleBasedStateMachine):
         thesis = ExtractedThesis(text=f"{subject}: {object}", objects=(subject, object), start=0, end=5)
         objects = (ExtractedObject(subject, "person", (alias,)),) if alias and subject != OWNER else ()
         telling = Extraction("model" if model else "rule", (told,), (thesis,) if model else (), objects)
-        self.pairs += self.memory.learn({episode: telling}, model).undecided
+        self.pairs += self.memory.knowledge.assert_facts({episode: telling}, model).undecided
 
     @rule(number=numbers, relation=st.sampled_from(["supersedes", "contradicts", "duplicates"]))
     def decide(self, number: int, relation: Any) -> None:
         if self.pairs:
-            self.memory.decided([Decision(*self.pairs[number % len(self.pairs)], relation, 0.9)], "a model")
+            self.memory.knowledge.apply_decisions(
+                [Decision(*self.pairs[number % len(self.pairs)], relation, 0.9)], "a model"
+            )
 
     @rule(number=numbers, verdict=st.sampled_from(["keep", "both", "old", "undo"]))
     def settle(self, number: int, verdict: Any) -> None:
@@ -152,11 +154,13 @@ class Life(RuleBasedStateMachine):
 
     @rule(one=st.sampled_from(NAMES), other=st.sampled_from(NAMES), same=st.booleans())
     def name(self, one: str, other: str, same: bool) -> None:
-        self.tried(lambda: (self.memory.same if same else self.memory.apart)(one, other))
+        self.tried(
+            lambda: (self.memory.knowledge.join_names if same else self.memory.knowledge.separate_names)(one, other)
+        )
 
     @rule(uri=uris)
     def retire(self, uri: str) -> None:
-        self.tried(lambda: self.memory.retire(uri))
+        self.tried(lambda: self.memory.ingest.retire(uri))
 
     @rule(uri=uris)
     def forget_source(self, uri: str) -> None:
@@ -169,7 +173,7 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def consolidate(self) -> None:
-        self.memory.consolidate()
+        self.memory.maintenance.consolidate()
 
     @rule(name=st.sampled_from((*NAMES, *PLACES)))
     def forget_object(self, name: str) -> None:
@@ -179,7 +183,7 @@ class Life(RuleBasedStateMachine):
     def what_is_seen_is_what_is_stored(self) -> None:
         with self.memory.store.reading() as conn:
             stored = seen(load_graph(conn))
-        served = seen(self.memory._serving.snapshot.graph)
+        served = seen(self.memory.state.serving.snapshot.graph)
         for part in stored:
             assert served[part] == stored[part], part
         self.sizes.append(len(stored["relations"]))

@@ -56,7 +56,7 @@ def test_what_a_person_said_outlives_an_edit(reading: Memory, verdict: str) -> N
     before = held(reading, "Ana")
     noted(reading, "a.md", "Ana lives in Bonn. Bo sang.", "2022-01-01")
     assert held(reading, "Ana") == before
-    assert reading.revision(revision.id).state == ("settled" if verdict == "both" else "kept")
+    assert reading.knowledge.revision(revision.id).state == ("settled" if verdict == "both" else "kept")
 
 
 def test_a_new_value_in_the_same_file_makes_the_old_one_history(reading: Memory) -> None:
@@ -102,12 +102,12 @@ def test_a_source_that_comes_back_brings_the_same_facts(reading: Memory) -> None
         ("b.md", "Ana lives in Riga.", "2023-01-01", "Bonn"),
         ("a.md", "Ana lives in Bonn.", "2022-01-01", "Riga"),
     ):
-        reading.retire(source)
+        reading.ingest.retire(source)
         assert held(reading, "Ana") == [f"lives in {meanwhile}"]
         noted(reading, source, text, at)
         assert state(reading) == before
-    reading.retire("a.md")
-    reading.retire("b.md")
+    reading.ingest.retire("a.md")
+    reading.ingest.retire("b.md")
     noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
     assert held(reading, "Ana") == ["lives in Bonn"], "what took its place is not there"
 
@@ -120,7 +120,7 @@ def test_a_link_of_a_chain_that_comes_back_stands_between_again(reading: Memory)
     ):
         noted(reading, source, text, at)
     before = state(reading)
-    reading.retire("b.md")
+    reading.ingest.retire("b.md")
     assert held(reading, "Ana", as_of=day("2022-06-01")) == ["lives in Bonn"]
     noted(reading, "b.md", "Ana lives in Riga.", "2022-01-01")
     assert state(reading) == before
@@ -144,10 +144,10 @@ def test_what_a_model_read_stays_where_its_quote_does(reading: Memory, text: str
         ("b.md", "She took Riga to heart, at last.", "Riga", "2023-01-01"),
     ):
         episode = noted(reading, source, said, at)
-        pairs = reading.learn(
+        pairs = reading.knowledge.assert_facts(
             {episode: Extraction("model", (relation(said, said, "Ana", "adores", place),))}, "m"
         ).undecided
-    reading.decided([Decision(*pair, "supersedes", 0.9) for pair in pairs], "m")
+    reading.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9) for pair in pairs], "m")
     assert held(reading, "Ana") == ["adores Riga"]
     noted(reading, "b.md", text, "2023-01-01")
     assert held(reading, "Ana") == [f"adores {left}"]
@@ -166,7 +166,7 @@ def test_what_is_to_come_ends_nothing_before(reading: Memory) -> None:
     noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
     text = "From 2091 on it is Oslo."
     episode = noted(reading, "b.md", text, "2023-01-01")
-    reading.learn(
+    reading.knowledge.assert_facts(
         {episode: Extraction("rule", (relation(text, text, "Ana", "lives in", "Oslo", valid_from=day("2091-01-01")),))}
     )
     for at, places in (("2021-01-01", []), ("2090-01-01", ["lives in Bonn"]), ("2092-01-01", ["lives in Oslo"])):

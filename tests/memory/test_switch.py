@@ -76,8 +76,7 @@ def filled(tmp_path: Path) -> Iterator[Memory]:
 
 
 def test_after_a_switch_all_is_as_if_it_had_been_so_from_the_beginning(filled: Memory, static: Embedder) -> None:
-    seen: list[tuple[int, int]] = []
-    filled.switch_embedder(static, batch=8, on_progress=lambda done, total: seen.append((done, total)))
+    seen = list(filled.maintenance.switch_embedder(static, batch=8))
     assert seen[:4] == [(8, 30), (16, 30), (24, 30), (30, 30)]
     assert stored(filled) == {static.name: (True, 30, 30)}, "the old set is gone"
     assert filled.embedder is static and filled.stats().embedder == static.name
@@ -93,11 +92,11 @@ def test_after_a_switch_all_is_as_if_it_had_been_so_from_the_beginning(filled: M
 
 def test_a_kept_set_makes_going_back_quick(filled: Memory) -> None:
     other = Counting()
-    filled.switch_embedder(other, keep=True)
+    list(filled.maintenance.switch_embedder(other, keep=True))
     assert stored(filled) == {"hash": (False, 30, 30), "counting": (True, 30, 30)}
     filled.remember_many(notes(30, 33))
     first = Counting("hash", 8)
-    filled.switch_embedder(first)
+    list(filled.maintenance.switch_embedder(first))
     assert len(first.texts) == 3, "what was written since"
     assert stored(filled) == {"hash": (True, 33, 33)}
     assert filled.check().problems == ()
@@ -105,20 +104,20 @@ def test_a_kept_set_makes_going_back_quick(filled: Memory) -> None:
 
 def test_the_same_embedder_again_costs_nothing(filled: Memory) -> None:
     same = Counting("hash", 8)
-    filled.switch_embedder(same)
+    list(filled.maintenance.switch_embedder(same))
     assert same.texts == []
     assert stored(filled) == {"hash": (True, 30, 30)}
 
 
 def test_a_question_uses_the_old_vectors_until_the_end(filled: Memory, static: Embedder) -> None:
-    bits = filled.switching(static, batch=10)
+    bits = filled.maintenance.switch_embedder(static, batch=10)
     next(bits)
     assert stored(filled)[static.name] == (False, 10, 30)
     assert filled.embedder.name == "hash"
     exact = "Crate 3. Crate 3 came from harbour 3. Nuria signed for it."  # the hash embedder knows no other likeness
     assert filled.recall(exact).hits[0].channels["vector"] == pytest.approx(1.0, abs=1e-5)
     filled.remember("A heron stood on crate 99.", source="late")
-    filled.retire("note 1")
+    filled.ingest.retire("note 1")
     list(bits)
     assert stored(filled) == {static.name: (True, 30, 30)}
     assert filled.check().problems == ()
@@ -128,12 +127,12 @@ def test_a_question_uses_the_old_vectors_until_the_end(filled: Memory, static: E
 def test_what_breaks_off_changes_nothing_and_goes_on_later(filled: Memory) -> None:
     breaks = Counting(most=10)
     with pytest.raises(RuntimeError, match="out of breath"):
-        filled.switch_embedder(breaks)
+        list(filled.maintenance.switch_embedder(breaks))
     assert stored(filled) == {"hash": (True, 30, 30), "counting": (False, 8, 30)}
     assert filled.recall("Where did crate 12 come from?").hits[0].episode.title == "Crate 12"
     assert filled.check().problems == ()
     goes_on = Counting()
-    filled.switch_embedder(goes_on)
+    list(filled.maintenance.switch_embedder(goes_on))
     assert len(goes_on.texts) == 22
     assert stored(filled) == {"counting": (True, 30, 30)}
 
@@ -154,14 +153,14 @@ def test_a_memory_opened_with_another_embedder_answers_and_mixes_nothing(filled:
     with Memory.open(path, embedder=HashEmbedder()) as memory:  # back again: two episodes lack, the others serve
         exact = "Crate 3. Crate 3 came from harbour 3. Nuria signed for it."
         assert memory.recall(exact).hits[0].channels["vector"] == pytest.approx(1.0, abs=1e-5)
-        memory.switch_embedder(memory.embedder)
+        list(memory.maintenance.switch_embedder(memory.embedder))
         assert stored(memory) == {"hash": (True, 32, 32)}
         assert memory.check().problems == ()
 
 
 def test_a_set_that_was_kept_serves_at_once(filled: Memory) -> None:
     path = filled.store.path
-    filled.switch_embedder(Counting(), keep=True)
+    list(filled.maintenance.switch_embedder(Counting(), keep=True))
     filled.close()
     first = Counting("hash", 8)
     with Memory.open(path, embedder=first) as memory:
@@ -173,14 +172,14 @@ def test_what_was_prepared_is_written_without_the_embedder(tmp_path: Path, stati
     first = Counting()
     with Memory.open(tmp_path / "memory.db", embedder=first) as memory:
         memory.remember_many(notes(0, 3))
-        ready = memory.prepare(notes(0, 6))
+        ready = memory.ingest.prepare(notes(0, 6))
         assert len(first.texts) == 6, "only what is new"
         assert memory.stats().episodes == 3, "nothing is written"
-        memory.retire("note 1")
+        memory.ingest.retire("note 1")
         assert [one.added for one in memory.remember_many(ready)] == [0, 1, 0, 1, 1, 1]
         assert len(first.texts) == 7, "and what has gone meanwhile"
-        ready = memory.prepare(notes(6, 9))
-        memory.switch_embedder(static)
+        ready = memory.ingest.prepare(notes(6, 9))
+        list(memory.maintenance.switch_embedder(static))
         memory.remember_many(ready)
         assert stored(memory) == {static.name: (True, 9, 9)}
         assert memory.check().problems == ()
@@ -217,7 +216,7 @@ def test_questions_and_writes_go_on_meanwhile(tmp_path: Path, chosen: MemorySett
         def write(n: int) -> None:
             memory.remember(f"Heron {n} stood there.", source=f"late {n}")
             if n % 3 == 1:
-                memory.retire(f"late {n - 1}")
+                memory.ingest.retire(f"late {n - 1}")
             if n % 3 == 2:
                 memory.forget(source=f"late {n - 1}")
             asked[1] += 1
@@ -226,7 +225,7 @@ def test_questions_and_writes_go_on_meanwhile(tmp_path: Path, chosen: MemorySett
         for thread in threads:
             thread.start()
         for number in range(6):
-            memory.switch_embedder(Counting(f"number {number}", 9 + number), batch=16)
+            list(memory.maintenance.switch_embedder(Counting(f"number {number}", 9 + number), batch=16))
         done.set()
         for thread in threads:
             thread.join()
@@ -244,7 +243,7 @@ from tests.memory.store.building import HashEmbedder
 from tests.memory.test_switch import Counting
 
 with Memory.open(sys.argv[1], embedder=HashEmbedder()) as memory:
-    for done, total in memory.switching(Counting(), batch=4):
+    for done, total in memory.maintenance.switch_embedder(Counting(), batch=4):
         print(done, flush=True)
 """
 
@@ -271,7 +270,7 @@ def test_kill_9_in_the_middle_loses_at_most_a_batch(tmp_path: Path) -> None:
     assert rounds == 3
     last = Counting()
     with Memory.open(path, embedder=HashEmbedder()) as memory:
-        memory.switch_embedder(last)
+        list(memory.maintenance.switch_embedder(last))
         assert len(last.texts) == 400 - seen
         assert stored(memory) == {"counting": (True, 400, 400)}
         assert memory.check().problems == ()
@@ -300,24 +299,24 @@ def test_whatever_happened_a_switch_makes_it_whole(
                 if what == "write":
                     memory.remember_many(notes(number * 10, number * 10 + n) or notes(0, 2))
                 elif what == "retire":
-                    memory.retire(f"note {n}")
+                    memory.ingest.retire(f"note {n}")
                 elif what == "forget":
                     memory.forget(source=f"note {n}")
                 elif what == "open":
                     memory.close()
                     memory = Memory.open(path, embedder=embedder(n))
                 elif what == "part":
-                    next(memory.switching(embedder(n)), None)
+                    next(memory.maintenance.switch_embedder(embedder(n)), None)
                 else:
-                    memory.switch_embedder(embedder(n), keep=what == "keep")
+                    list(memory.maintenance.switch_embedder(embedder(n), keep=what == "keep"))
             except NotFoundError:
                 continue
             memory.recall("Where did crate 3 come from?")
-        memory.switch_embedder(embedder(last))
+        list(memory.maintenance.switch_embedder(embedder(last)))
         live = memory.stats().episodes
         assert stored(memory) == {f"embedder {last}": (True, live, live)}
         assert memory.check().problems == ()
-        graph, matrix = memory._serving.snapshot.graph, memory._serving.snapshot.vectors
+        graph, matrix = memory.state.serving.snapshot.graph, memory.state.serving.snapshot.vectors
         assert matrix is not None and np.all(np.linalg.norm(matrix[graph.alive], axis=1) > 0.99)
     finally:
         memory.close()

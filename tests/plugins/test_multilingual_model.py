@@ -70,7 +70,7 @@ def test_a_memory_lives_with_it(folder: Path, tmp_path: Path) -> None:
             memory.remember(text, title=title)
     embedder = plugins.embedder(f"st:{folder}")
     with Memory.open(path, embedder=plugins.embedder("static")) as memory:
-        memory.switch_embedder(embedder)
+        list(memory.maintenance.switch_embedder(embedder))
         assert memory.stats().embedder == embedder.name
         hits = memory.recall("猫の名前は何ですか").hits
         assert hits[0].episode.title == "猫" and hits[0].channels["vector"] > 0

@@ -34,7 +34,7 @@ def life(fresh: Memory) -> Memory:
 def sure(memory: Memory, question: str) -> tuple[float, dict[str, float]]:
     """The confidence, and what it is made of."""
     embedder = StaticEmbedder()
-    found = memory._find(question, 10, None, None, None)
+    found = memory.questions.retrieve(question, 10, None, None, None)
     with memory.store.reading() as conn:
         judge = CandidateSource(conn, found, embedder)
         lines = judge.lines({hit.episode.id: hit.episode for hit in found.recall.hits})
@@ -72,7 +72,7 @@ def test_each_feature_says_what_it_is_named_after(life: Memory) -> None:
 
 def test_the_threshold_is_the_least_confidence_of_an_answer(life: Memory) -> None:
     question = "Where does Bo Lindqvist work?"
-    found, settings = life._find(question, 10, None, None, None), life.settings.answer
+    found, settings = life.questions.retrieve(question, 10, None, None, None), life.settings.answer
     with life.store.reading() as conn:
         answer = extract_answer(conn, found, StaticEmbedder(), settings).answer
         above = replace(settings, threshold=min(1.0, answer.confidence + 0.01))

@@ -51,7 +51,7 @@ def ask(memory: Memory, question: str = HARBOUR, **more: object) -> int:
 
 def lost(memory: Memory, id: int, words: str) -> Lost:
     """What became of the nearest passage."""
-    return memory.whynot(id, words).lost[0]
+    return memory.questions.why_not(id, words).lost[0]
 
 
 # Traces ---------------------------------------------------------------------------------------
@@ -59,15 +59,15 @@ def lost(memory: Memory, id: int, words: str) -> Lost:
 
 def test_a_question_is_asked_again_as_it_was_asked(memory: Memory) -> None:
     first = ask(memory, as_of=on(3), within=Scope(sources=("/notes/harbour.md",)), effort="deep")
-    *_, last = memory.again(first)
+    *_, last = memory.questions.ask_again(first)
     assert isinstance(last, Answer) and last.trace_id is not None
-    before, after = memory.trace(first), memory.trace(last.trace_id)
+    before, after = memory.questions.trace(first), memory.questions.trace(last.trace_id)
     assert after.asked.parent == first and before.asked.parent is None
     assert after.plan == before.plan
     assert (after.plan.as_of, after.plan.effort) == (on(3), "deep")
     assert after.answer is not None and before.answer is not None
     assert (after.asked.question, after.answer.text) == (HARBOUR, before.answer.text)
-    assert [one.id for one in memory.traces()] == [last.trace_id, first]
+    assert [one.id for one in memory.questions.traces()] == [last.trace_id, first]
 
 
 def test_a_question_that_followed_another_is_asked_again_by_itself(memory: Memory) -> None:
@@ -75,27 +75,27 @@ def test_a_question_that_followed_another_is_asked_again_by_itself(memory: Memor
         chat = conversations.create(conn, "Chat", 1)
         conversations.append(conn, chat, "user", "What did the goat Agathe eat?", 1)
     first = ask(memory, "And what is she called?", conversation=chat)
-    assert "Agathe" in memory.trace(first).plan.searched
-    *_, last = memory.again(first)
+    assert "Agathe" in memory.questions.trace(first).plan.searched
+    *_, last = memory.questions.ask_again(first)
     assert isinstance(last, Answer) and last.trace_id is not None
-    again = memory.trace(last.trace_id)
+    again = memory.questions.trace(last.trace_id)
     assert again.asked.question == "And what is she called?"
-    assert again.plan.searched == memory.trace(first).plan.searched
+    assert again.plan.searched == memory.questions.trace(first).plan.searched
 
 
-@pytest.mark.parametrize("call", ["trace", "why", "again"])
+@pytest.mark.parametrize("call", ["trace", "why", "ask_again"])
 def test_an_unknown_trace_is_told(memory: Memory, call: str) -> None:
     with pytest.raises(NotFoundError, match="no trace 77"):
-        getattr(memory, call)(77)
+        getattr(memory.questions, call)(77)
     with pytest.raises(NotFoundError, match="no trace 77"):
-        memory.whynot(77, "harbour")
+        memory.questions.why_not(77, "harbour")
 
 
 def test_what_is_forgotten_takes_its_questions_with_it(memory: Memory) -> None:
     id = ask(memory)
     memory.forget(source="/notes/harbour.md")
-    assert memory.traces() == []
-    for call in (memory.trace, memory.why, memory.again):
+    assert memory.questions.traces() == []
+    for call in (memory.questions.trace, memory.questions.why, memory.questions.ask_again):
         with pytest.raises(NotFoundError):
             call(id)
 
@@ -104,7 +104,7 @@ def test_what_is_forgotten_takes_its_questions_with_it(memory: Memory) -> None:
 
 
 def test_why_names_what_each_line_was_ranked_by(memory: Memory) -> None:
-    why = memory.why(ask(memory))
+    why = memory.questions.why(ask(memory))
     first = why.used[0]
     assert first.citation.quote == "The harbour office is in the Customs House."
     assert (first.place, why.shown) == (1, 3)
@@ -114,12 +114,12 @@ def test_why_names_what_each_line_was_ranked_by(memory: Memory) -> None:
 
 def test_why_names_the_facts_that_a_line_tells(fresh: Memory) -> None:
     note(fresh, "Mira", "Mira lives in Utrecht.")
-    why = fresh.why(ask(fresh, "Where does Mira live?"))
+    why = fresh.questions.why(ask(fresh, "Where does Mira live?"))
     assert [fact.text for used in why.used for fact in used.facts] == ["Mira lives in Utrecht"]
 
 
 def test_why_tells_what_spoke_against_the_evidence(memory: Memory) -> None:
-    why = memory.why(ask(memory, "Who is Zanzibar?"))
+    why = memory.questions.why(ask(memory, "Who is Zanzibar?"))
     assert why.used == () and why.traced.answer is not None and why.traced.answer.no_answer
     assert "Nothing is known by the name 'Zanzibar'." in why.gaps
 
@@ -133,14 +133,14 @@ def test_what_is_used_is_said_to_be(memory: Memory) -> None:
 
 
 def test_words_that_stand_nowhere(memory: Memory) -> None:
-    found = memory.whynot(ask(memory), "the zeppelin")
+    found = memory.questions.why_not(ask(memory), "the zeppelin")
     assert (found.lost, found.missing) == ((), ("zeppelin",))
 
 
 def test_no_words_are_refused(memory: Memory) -> None:
     id = ask(memory)
     with pytest.raises(InvalidInputError, match="Say which words"):
-        memory.whynot(id, " ?! ")
+        memory.questions.why_not(id, " ?! ")
 
 
 def test_another_line_of_a_passage_answered_less_well(memory: Memory) -> None:
@@ -185,7 +185,7 @@ def test_a_passage_that_was_not_there_yet(memory: Memory) -> None:
 
 def test_a_passage_whose_source_is_gone(memory: Memory) -> None:
     id = ask(memory)
-    memory.retire("/notes/goat.md")
+    memory.ingest.retire("/notes/goat.md")
     found = lost(memory, id, "marmalade")
     assert (found.cut, found.quote, found.line) == ("gone", "A goat called Agathe ate the marmalade.", 1)
     assert found.reason.startswith("Its source no longer says this since ")
@@ -233,7 +233,7 @@ def test_what_a_model_wrote_counts_in_its_trace(desk: Desk) -> None:
     desk.server(HERE).enqueue(Says("It is a secret.", read=500, written=7), Says("NO ANSWER", read=600, written=3))
     heard = desk.ask("What colour is the boat painted?", lambda _: desk.here, effort="quick")
     assert heard.answer.trace_id is not None
-    asked = desk.memory.trace(heard.answer.trace_id).asked
+    asked = desk.memory.questions.trace(heard.answer.trace_id).asked
     assert (asked.calls, asked.read) == (1, 500)
 
 
@@ -244,7 +244,7 @@ def test_why_a_question_went_further_and_what_it_took(desk: Desk) -> None:
     desk.server(HERE).enqueue(Says("NO ANSWER: colour", read=500, written=5))
     heard = desk.ask("What colour is the boat of Okafor?", lambda _: desk.here)
     assert heard.answer.trace_id is not None
-    why = desk.memory.why(heard.answer.trace_id)
+    why = desk.memory.questions.why(heard.answer.trace_id)
     assert why.traced.asked.tier == "R3" and why.traced.asked.calls == len(desk.ollama.chats)
     assert why.reasons and why.chain == (), "the lines of a chain have other numbers than what a model cites"
     assert all(used.place is not None and used.score is not None for used in why.used)

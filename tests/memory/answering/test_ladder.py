@@ -65,7 +65,7 @@ def test_a_model_picks_where_to_look_and_finds_it(fleet: Desk) -> None:
     assert len(fleet.ollama.chats) <= ALLOWANCES["normal"].calls
     (rise,) = [event for event in heard.events if isinstance(event, Step) and event.detail.get("tier") == "R3"]
     assert rise.detail["reason"] == "The model does not find the answer in it."
-    kept = fleet.memory.trace(heard.answer.trace_id or 0)
+    kept = fleet.memory.questions.trace(heard.answer.trace_id or 0)
     assert (kept.asked.tier, kept.asked.calls) == ("R3", len(fleet.ollama.chats))
 
 
@@ -128,7 +128,7 @@ def test_whatever_a_model_says_the_budget_ends_it(fleet: Desk, bad: str, effort:
     assert "Hamburg" not in heard.answer.text
     assert heard.answer.no_answer or heard.answer.citations
     assert heard.answer.no_answer or heard.answer.model or heard.answer.note
-    assert fleet.memory.trace(heard.answer.trace_id or 0).asked.calls == len(fleet.ollama.chats)
+    assert fleet.memory.questions.trace(heard.answer.trace_id or 0).asked.calls == len(fleet.ollama.chats)
 
 
 def test_tools_that_are_not_there_end_in_the_lines(fleet: Desk) -> None:
@@ -228,7 +228,7 @@ def test_no_model_takes_more_than_is_allowed(fleet_of_all: Desk, says: list[str 
     llm: LLM = _Any(says)
     *_, answer = fleet_of_all.memory.ask(QUESTION, llm=lambda _: llm, driver=lambda _: llm, effort=effort)
     assert isinstance(answer, Answer)
-    asked = fleet_of_all.memory.trace(answer.trace_id or 0).asked
+    asked = fleet_of_all.memory.questions.trace(answer.trace_id or 0).asked
     agent = AGENT_ALLOWANCE if effort == "deep" else None
     assert asked.calls <= ALLOWANCES[effort].calls + (agent.calls if agent else 0)
     assert asked.read + asked.written <= ALLOWANCES[effort].tokens + (agent.tokens if agent else 0)

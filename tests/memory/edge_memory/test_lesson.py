@@ -43,7 +43,7 @@ def answered(memory: Memory, *uris: str, model: str = "a model", confidence: flo
 
 
 def found(memory: Memory, question: str) -> Found:
-    return memory._find(question, 10, None, None, None)
+    return memory.questions.retrieve(question, 10, None, None, None)
 
 
 def learnt(memory: Memory, held: Remembered, question: str, said: Answer, credit: Credit) -> Remembered:

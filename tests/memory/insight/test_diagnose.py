@@ -242,7 +242,7 @@ def asked(memory: Memory, *questions: str) -> None:
 
 
 def test_a_memory_diagnoses_itself(fresh: Memory) -> None:
-    assert fresh.diagnose().questions == 0
+    assert fresh.maintenance.diagnose().questions == 0
     fresh.remember_many([
         Document("/light.md", "Nuria Solano keeps the key of Gannet Light.", title="Gannet Light"),
         Document("/boat.md", "Ozzie Penhale builds a dinghy of larch.", title="Second Opinion"),
@@ -254,15 +254,15 @@ def test_a_memory_diagnoses_itself(fresh: Memory) -> None:
             job = jobs.claim(conn, 10**15, "boot")
             assert job is not None
             jobs.fail(conn, job.id, "no answer", 0)
-    found = fresh.diagnose()
+    found = fresh.maintenance.diagnose()
     assert (found.questions, found.no_answer_rate, found.seed_hit_rate) == (2, 0.5, 1)
     assert found.reachability[0] == 1
     assert (found.stale_memory, found.dead_jobs, found.episodes) == (0, 1, 2)
     assert [(failure.name, failure.example) for failure in found.failures if failure.name != "queryability"] == [
         ("coverage", "Who painted the ceiling of the chapel?")
     ]
-    assert fresh.diagnose(1).questions == 1, "the newest"
-    assert fresh.diagnose(1).no_answer_rate == 1
+    assert fresh.maintenance.diagnose(1).questions == 1, "the newest"
+    assert fresh.maintenance.diagnose(1).no_answer_rate == 1
 
 
 @pytest.mark.parametrize(("strategy", "reliance"), [("spread", 0), ("none", 1)])
@@ -273,7 +273,7 @@ def test_what_only_the_text_found_is_noted_with_the_question(
     with Memory.open(tmp_path / "memory.db", embedder=static, settings=chosen) as memory:
         memory.remember("Nuria Solano keeps the key.", source="/light.md")
         asked(memory, "Who keeps the key?")
-        assert memory.diagnose().backfill_reliance == reliance
+        assert memory.maintenance.diagnose().backfill_reliance == reliance
 
 
 def test_the_graph_alone_would_have_shown_as_many_as_were_shown() -> None:
@@ -288,9 +288,9 @@ def test_the_diagnosis_does_not_tell_of_what_was_forgotten(fresh: Memory) -> Non
     fresh.remember("Zacharias Quillfeather owes me a canoe.", source="/canoe.md")
     fresh.remember("Zacharias Quillfeathers is another one.", source="/canoe.md#2")
     asked(fresh, "What does Zacharias Quillfeather owe me?", "What is Zacharias Quillfeather afraid of at night?")
-    before = fresh.diagnose()
+    before = fresh.maintenance.diagnose()
     assert before.questions == 2 and before.alias_suspects
-    fresh.forget_many(["/canoe.md", "/canoe.md#2"])
-    after = fresh.diagnose()
+    fresh.ingest.forget_sources(["/canoe.md", "/canoe.md#2"])
+    after = fresh.maintenance.diagnose()
     assert (after.questions, after.hubs, after.alias_suspects, after.failures) == (0, (), (), ())
     assert "Quillfeather" not in repr(after)

@@ -32,7 +32,7 @@ def trace(memory: Memory, number: int, cites: Sequence[int] | None = None) -> in
     """One question, whose answer cites the notes that tell it, or those given; its id."""
     name = NAMES[number % len(NAMES)]
     text = f"Where does the friend of {name} live, asked for the time {number}?"
-    serving = memory._serving
+    serving = memory.state.serving
     with memory.store.reading() as conn:
         found = pipeline.recall(conn, serving.snapshot, serving.embedder, memory.settings.recall, text, 10)
         known = activation.load(conn, serving.embedder_id, serving.embedder.dimension)

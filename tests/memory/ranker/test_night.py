@@ -71,7 +71,7 @@ def memory(asked: Path, static: Embedder, tmp_path: Path) -> Iterator[Memory]:
 
 def learn(memory: Memory, llm: Any = None, **how: Any) -> Report:
     how = {"least": 20, "now": school.BEGAN + 10**6} | how
-    return night.night(memory.store, memory._serving, memory.settings.recall, llm, **how)
+    return night.night(memory.store, memory.state.serving, memory.settings.recall, llm, **how)
 
 
 def labels(memory: Memory) -> list[tuple[int, int, float, float, str]]:
@@ -148,9 +148,9 @@ def test_a_dry_run_says_the_same_and_writes_nothing(memory: Memory) -> None:
 
 
 def test_few_questions_are_too_few(memory: Memory) -> None:
-    report = memory.study()
+    report = memory.maintenance.train_ranker()
     assert not report.promoted and str(LEAST) in report.reason and report.labels
-    assert not models(memory) and memory._serving.scorer is None
+    assert not models(memory) and memory.state.serving.scorer is None
 
 
 def test_what_is_promoted_is_used_and_can_be_taken_back(memory: Memory) -> None:
@@ -160,14 +160,14 @@ def test_what_is_promoted_is_used_and_can_be_taken_back(memory: Memory) -> None:
         training.promote(conn, first)
         second = training.store_model(conn, heads.kind(name), 2, _numbers(2), {})
         training.promote(conn, second)
-    memory._use_scorer()
+    memory.maintenance.load_ranker()
     assert [(one.id, one.active) for one in models(memory)] == [(second, True), (first, False)]
-    assert memory._serving.scorer is not None and memory._serving.scorer.packed() == _numbers(2)
-    undone = memory.unstudy()
+    assert memory.state.serving.scorer is not None and memory.state.serving.scorer.packed() == _numbers(2)
+    undone = memory.maintenance.revert_ranker()
     assert undone is not None and (undone[0].id, undone[1] and undone[1].id) == (second, first)
-    assert memory._serving.scorer.packed() == _numbers(1)
-    assert memory.unstudy() is not None
-    assert memory._serving.scorer is None and memory.unstudy() is None
+    assert memory.state.serving.scorer.packed() == _numbers(1)
+    assert memory.maintenance.revert_ranker() is not None
+    assert memory.state.serving.scorer is None and memory.maintenance.revert_ranker() is None
 
 
 def _numbers(seed: int) -> bytes:
@@ -258,7 +258,7 @@ def put_into_use(memory: Memory, *scorers: EdgeScorer) -> None:
         for t, scorer in enumerate(scorers):
             model = training.store_model(conn, heads.kind(memory.embedder.name), t, scorer.packed(), {})
             training.promote(conn, model)
-    memory._use_scorer()
+    memory.maintenance.load_ranker()
 
 
 @needs_torch
@@ -290,9 +290,9 @@ def test_a_scorer_of_either_head_is_used_and_taking_it_back_goes_on_to_the_other
     plain, _ = _order(memory), put_into_use(memory, scorer_of(1))
     compact, _ = _order(memory), put_into_use(memory, full)
     assert len({tuple(plain), tuple(compact), tuple(_order(memory))}) == 3
-    memory.unstudy()
+    memory.maintenance.revert_ranker()
     assert _order(memory) == compact
-    memory.unstudy()
+    memory.maintenance.revert_ranker()
     assert _order(memory) == plain
 
 
@@ -310,9 +310,9 @@ from memory import Memory
 from memory.ranker import training
 from plugins import manager
 with Memory.open(Path(sys.argv[1]), embedder=manager.load().embedder("static")) as memory:
-    scorer = memory._serving.scorer
+    scorer = memory.state.serving.scorer
     seen = memory.recall("Where does the friend of Ana live?").hits
-    report = training.night(memory.store, memory._serving, memory.settings.recall, least=20, head="full")
+    report = training.night(memory.store, memory.state.serving, memory.settings.recall, least=20, head="full")
     print(scorer.head, len(seen) > 0, report.head, report.trained, report.instead, sep="|")
 """
 

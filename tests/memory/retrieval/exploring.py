@@ -30,7 +30,7 @@ def fill(memory: Memory, policies: dict[str, Policy] | None = None) -> None:
 
 
 def asked(memory: Memory, question: str = QUESTION, k: int = 1) -> Found:
-    return memory._find(question, k, None, None, None)
+    return memory.questions.retrieve(question, k, None, None, None)
 
 
 def titles(memory: Memory) -> dict[int, str]:

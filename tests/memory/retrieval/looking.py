@@ -15,7 +15,7 @@ ROW = re.compile(r'^\[(\d+)\] "([^"]*)"', re.MULTILINE)
 
 
 def found(memory: Memory, question: str, as_of: datetime | None = None, within: Scope | None = None) -> Found:
-    return memory._find(question, 10, as_of, within, None)
+    return memory.questions.retrieve(question, 10, as_of, within, None)
 
 
 def toolbox(memory: Memory, question: str, *, only_open: bool = False, **more: Any) -> Toolbox:

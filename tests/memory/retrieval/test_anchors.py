@@ -87,7 +87,7 @@ def test_nothing_later_is_seen_before_an_event(diary: Memory) -> None:
 
 def test_a_line_that_may_not_be_seen_dates_nothing(diary: Memory) -> None:
     assert time_of(diary, "What was the rent before I moved?", as_of=at("2022-01-01"))["until"] == "2021-03-02"
-    diary.retire("/2024-09-14.md")
+    diary.ingest.retire("/2024-09-14.md")
     assert time_of(diary, "What was the rent before I moved?")["until"] == "2021-03-02"
 
 

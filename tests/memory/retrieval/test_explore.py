@@ -204,9 +204,9 @@ def test_a_scope_and_a_time_hold_for_options(fresh: Memory) -> None:
     fresh.remember("Shawn Levy wrote from Yale.", title="Letter", at=day(8))
     fresh.remember("Shawn Levy wrote from home.", title="Card", at=day(2))
     scope = Scope(sources=("/Free Guy.md", "/Montreal.md"))
-    explored = Explorer(fresh.store.reading, fresh._find(QUESTION, 1, None, scope, None))
+    explored = Explorer(fresh.store.reading, fresh.questions.retrieve(QUESTION, 1, None, scope, None))
     assert [titles(fresh)[option.episode] for option in explored.options()] in ([], ["Montreal"])
-    explored = Explorer(fresh.store.reading, fresh._find("Shawn Levy", 1, day(5), None, None))
+    explored = Explorer(fresh.store.reading, fresh.questions.retrieve("Shawn Levy", 1, day(5), None, None))
     names = {titles(fresh)[option.episode] for option in explored.options(40)}
     assert "Card" in names
     assert "Letter" not in names
@@ -218,7 +218,7 @@ def test_a_fact_that_no_longer_holds_is_not_told(fresh: Memory) -> None:
     fresh.remember("Bo Chen has a dog.", title="Dog")
     with fresh.store.writing() as conn:
         conn.execute("UPDATE edge SET valid_to = 1000 WHERE kind = 'rel'")
-    fresh._serving = fresh._loaded(fresh._serving.embedder, fresh._serving.embedder_id)
+    fresh.state.serving = fresh.state.load(fresh.state.serving.embedder, fresh.state.serving.embedder_id)
     labels = [option.label for option in explorer(fresh, "dog").options()]
     assert 'Dog" -> Bo Chen -> "Trip": Bo Chen lives in Ghent.' in "\n".join(labels)
     assert "-[" not in "\n".join(labels)
@@ -249,7 +249,7 @@ def test_nothing_invisible_is_offered_told_or_taken(
         may = sight(conn, as_of, within, holds, holds or day(9))
         names = set(stored.object_labels(conn, sorted(may.objects)).values())
         every = set(stored.object_labels(conn, range(1, 1000)).values())
-        found = memory._find(question, k, as_of, within, day(9))
+        found = memory.questions.retrieve(question, k, as_of, within, day(9))
         explored, again = (Explorer(memory.store.reading, found) for _ in range(2))
         for _ in range(4):
             options = explored.options(5)

@@ -41,7 +41,7 @@ def mira(static: Embedder) -> Memory:
 
 
 def found_of(memory: Memory, question: str) -> Found:
-    return memory._find(question, 10, None, None, None, replay=False)
+    return memory.questions.retrieve(question, 10, None, None, None, replay=False)
 
 
 def shown(memory: Memory, found: Found) -> GatheredEvidence:
@@ -134,7 +134,7 @@ def test_a_fact_that_the_graph_does_not_know_yet_is_worth_what_it_says(mira: Mem
 
 
 def test_the_newest_scorer_is_a_shadow_until_it_is_used(mira: Memory, static: Embedder) -> None:
-    """`Memory.study` keeps it; what a question then tells is in its trace."""
+    """`train_ranker` keeps it; what a question then tells is in its trace."""
     found = found_of(mira, "Where does Mira live?")
     before = shown(mira, found)
     assert "shadow" not in before.filter.detail

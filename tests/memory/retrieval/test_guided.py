@@ -315,7 +315,7 @@ def test_whatever_is_said_only_what_may_be_seen_is_taken_and_calls_are_kept(
 ) -> None:
     with filled(static, vault, "spread") as memory, memory.store.reading() as conn:
         may = sight(conn, as_of, within)
-        found = memory._find(question, k, as_of, within, day(9))
+        found = memory.questions.retrieve(question, k, as_of, within, day(9))
         llm = Replier(lambda request: replies[len(llm.requests) % len(replies)])
         explorer = Explorer(memory.store.reading, found)
         result = explore_guided(llm, explorer, question, calls=calls)

@@ -118,7 +118,7 @@ def test_no_path_or_bridge_leads_through_what_may_not_be_seen(
     with filled(static, vault, strategy) as memory, memory.store.reading() as conn:
         may = sight(conn, as_of, within, as_of, as_of or day(9))
         everything = may.episodes | may.theses | may.objects
-        graph = memory._serving.snapshot.graph
+        graph = memory.state.serving.snapshot.graph
         mask = allowed(conn, graph, as_of, within)
         assert {int(id) for id in graph.episode_ids[mask]} == may.episodes
         n = len(mask)
@@ -182,7 +182,7 @@ def test_a_day_is_a_date_whoever_mentions_it_first(fresh: Memory, first: int) ->
     ]
     for page in (pages[first], pages[1 - first]):
         fresh.remember_many([page])
-    graph = fresh._serving.snapshot.graph
+    graph = fresh.state.serving.snapshot.graph
     with fresh.store.reading() as conn:
         [day_of_shearing] = stored.objects_by_norm(conn, ["2024-01-03"])["2024-01-03"]
         named = dates.naming(conn, date(2024, 1, 3), date(2024, 1, 4))
@@ -249,7 +249,7 @@ def test_the_hash_seed_has_no_effect_on_any_stage() -> None:
 @given(vaults, st.sampled_from(["Zebulon Quark", "Ana Quark", "Silvana", "Portorož", "Lumenista"]))
 def test_a_name_that_is_no_object_is_linked_to_none(static: Embedder, vault: Vault, name: str) -> None:
     with filled(static, vault, "spread") as memory, memory.store.reading() as conn:
-        graph = memory._serving.snapshot.graph
+        graph = memory.state.serving.snapshot.graph
         seeded = seed(conn, graph, analyse(f"Where did {name} go?"), graph.alive)
         found = stored.object_labels(conn, graph.object_ids[list(seeded)].tolist()).values()
         assert {norm(label) for label in found} <= set(norm(name).split())

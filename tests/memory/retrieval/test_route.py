@@ -26,7 +26,7 @@ def town(fresh: Memory) -> Iterator[Memory]:
 
 
 def found(memory: Memory, question: str, k: int = 10) -> Found:
-    return memory._find(question, k, None, None, None)
+    return memory.questions.retrieve(question, k, None, None, None)
 
 
 def looked(memory: Memory, question: str, k: int = 10, confidence: float = 0.9) -> Assessment:

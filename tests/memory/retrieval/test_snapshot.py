@@ -47,13 +47,13 @@ step = st.one_of(
 
 def grown(memory: Memory) -> Snapshot:
     """What the memory answers from."""
-    return memory._serving.snapshot
+    return memory.state.serving.snapshot
 
 
 def loaded(memory: Memory) -> Snapshot:
     """What it would answer from if it were opened anew."""
     with memory.store.reading() as conn:
-        return load(conn, memory._serving.embedder_id, memory.embedder.dimension, 1000)
+        return load(conn, memory.state.serving.embedder_id, memory.embedder.dimension, 1000)
 
 
 def living(graph: Graph) -> dict[int, tuple[object, ...]]:
@@ -81,7 +81,7 @@ def taken(memory: Memory, steps: list[tuple[str, object]]) -> Iterator[None]:
             if what == "write":
                 memory.remember_many(given_)
             else:
-                memory.retire(given_) if what == "retire" else memory.forget(source=given_)
+                memory.ingest.retire(given_) if what == "retire" else memory.forget(source=given_)
         except LookupError:
             continue
         yield

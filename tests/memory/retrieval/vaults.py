@@ -111,10 +111,10 @@ def fill(memory: Memory, vault: Vault, order: Sequence[int] | None = None) -> No
         memory.remember_many([vault.notes[number].document(number)])
     for number in sorted(vault.retired):
         if number < len(vault.notes):
-            memory.retire(vault.notes[number].document(number).uri)
+            memory.ingest.retire(vault.notes[number].document(number).uri)
     with memory.store.writing() as conn:
         _change(conn, vault)
-    memory._serving = memory._loaded(memory._serving.embedder, memory._serving.embedder_id)
+    memory.state.serving = memory.state.load(memory.state.serving.embedder, memory.state.serving.embedder_id)
 
 
 def _change(conn: Connection, vault: Vault) -> None:

@@ -1,12 +1,9 @@
-"""The part of `Memory` that keeps facts true: learning, replacing, looking at them in time, taking back."""
+"""Facts in time: asserted, superseded, looked at as of a day, settled by a person, and taken back."""
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import get_args
@@ -17,135 +14,134 @@ from numpy.typing import NDArray
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.assertion import FactAsserter
 from memory.facts.extraction import OWNER, Extraction
-from memory.ingest.ingest import Change
 from memory.nouns import AssertionResult, Decision, Episode, Fact, Revision, RevisionState, Verdict
 from memory.protocols import Embedder, Vectors
-from memory.remembering import Remembering
-from memory.serving import Serving
-from memory.settings import MemorySettings
+from memory.services.state import State
 from memory.store import episodes, extractions, facts, graph, relations, revisions
 from memory.store.connect import Connection
-from memory.store.store import Store
 from memory.text.mentions import norm
-from memory.time.timestamps import from_ms, to_ms
+from memory.time.timestamps import from_ms, now_ms, to_ms
 
-NAMES = 3  # that are offered for one that nothing has
-VECTORS = 20_000  # of facts that are kept at hand while a model reads
+MAX_NAMES = 3  # that are offered for one that nothing has
+MAX_CACHED_VECTORS = 20_000  # of facts that are kept at hand while a model reads
 ME = frozenset(("i", "me", "my", "myself", OWNER))  # how the person whose memory it is asks for themselves
 
 
-class Revising(Remembering):
-    """Facts in time. All writes are one transaction each, on the disk when the call returns."""
+class Knowledge:
+    """The facts. Every change is one transaction, on the disk when the call returns."""
 
-    store: Store
-    settings: MemorySettings
-    _write_lock: threading.RLock
-    _serving: Serving
-    _quick: Embedder | None
-    _known_by: Embedder | None = None
-    _known_vectors: Mapping[str, NDArray[np.float32]] = MappingProxyType({})
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._store = state.store
+        self._cached_by: Embedder | None = None
+        self._cached_vectors: Mapping[str, NDArray[np.float32]] = MappingProxyType({})
 
-    # Learning -------------------------------------------------------------------------------------
+    # Asserting ------------------------------------------------------------------------------------
 
-    def learn(self, extractions: Mapping[int, Extraction], model: str | None = None) -> AssertionResult:
-        """Learns what live episodes (ids) tell; `model` is the one that read them, None if rules did.
+    def assert_facts(self, extractions: Mapping[int, Extraction], model: str | None = None) -> AssertionResult:
+        """Asserts what was extracted from live episodes (by id); `model` is the one that read them, None if rules did.
 
-        Names become objects, relations are put in their place in time and replace what they can be seen to replace.
-        Nothing is lost by it: every replacement is a revision. The same telling again changes nothing. Pairs of facts
-        that no rule can judge come back with a model's telling, for `decided`.
+        Names become objects, relations are put in their place in time and supersede what they can be seen to replace.
+        Nothing is lost by it: every replacement is a revision. The same again changes nothing. Pairs of facts that no
+        rule can judge come back with a model's extraction, for `apply_decisions`.
         """
-        with self._asserting() as asserter:
+        with self.asserting() as asserter:
             asserter.assert_extractions(extractions, model)
-            return asserter.result(None if model is None else self._embedded)
+            return asserter.result(None if model is None else self._embed)
 
-    def decided(self, decisions: Sequence[Decision], model: str) -> tuple[int, ...]:
+    def apply_decisions(self, decisions: Sequence[Decision], model: str) -> tuple[int, ...]:
         """Applies what a model decided of pairs of facts, where it is sure; ids of the revisions."""
-        with self._asserting() as asserter:
+        with self.asserting() as asserter:
             asserter.apply_decisions(decisions, model)
             return asserter.result().revisions
 
     def pair(self, old: int, new: int) -> tuple[Fact, Fact] | None:
         """Both facts as a model is to judge them, or None if one is not there any more."""
-        with self.store.reading() as conn:
+        with self._store.reading() as conn:
             if len(relations.by_id(conn, [old, new])) < 2:
                 return None
             one, other = facts.by_id(conn, [old, new])
         return one, other
 
-    def unread(self, limit: int) -> list[Episode]:
+    def unread_episodes(self, limit: int) -> list[Episode]:
         """Live episodes that no model has read and no job has in hand: what questions found first, then the newest."""
-        with self.store.reading() as conn:
+        with self._store.reading() as conn:
             return episodes.by_ids(conn, extractions.list_unread(conn, limit))
+
+    @contextmanager
+    def asserting(self) -> Iterator[FactAsserter]:
+        """A transaction that asserts facts; after it questions see what has changed."""
+        state = self._state
+        with state.write_lock:
+            with self._store.writing() as conn:
+                asserter = state.asserter(conn)
+                yield asserter
+                changes = asserter.graph_changes()
+                state.complete_edge_memory(conn)
+            state.show(changes)
+            state.reload_edge_memory()
 
     # Looking --------------------------------------------------------------------------------------
 
-    def facts(
-        self, about: str, as_of: datetime | None = None, history: bool = False, known_on: datetime | None = None
-    ) -> list[Fact]:
-        """What is known of an object, by any of its names ("me" is the person whose memory it is), newest first.
-
-        What holds at `as_of` (default: now), as the memory knew it on `known_on` (default: now). `history` shows what
-        no longer holds as well. NotFoundError for a name nothing mentions.
-        """
-        now = _now()
+    def facts(self, about: str, as_of: datetime | None, history: bool, known_on: datetime | None) -> list[Fact]:
+        """The facts of an object, the newest first."""
+        now = now_ms()
         known = now if known_on is None else to_ms(known_on)
-        with self.store.reading() as conn:
+        with self._store.reading() as conn:
             return facts.list_about(
                 conn, self._objects(conn, about), known, now if as_of is None else to_ms(as_of), history
             )
 
     def fact(self, id: int) -> Fact:
         """One fact, replaced or retired or not. NotFoundError."""
-        with self.store.reading() as conn:
+        with self._store.reading() as conn:
             return facts.get(conn, id)
 
-    def revisions(self, state: str = "open", limit: int = 50, about: str | None = None) -> list[Revision]:
-        """Replacements of facts in a state (open | kept | undone | settled | all), the newest first; `about`: only
-        those of an object. InvalidInputError, NotFoundError."""
+    def revisions(self, state: str, limit: int, about: str | None) -> list[Revision]:
+        """Replacements of facts in a state, the newest first."""
         if state != "all" and state not in get_args(RevisionState):
             known = ", ".join(get_args(RevisionState))
             raise InvalidInputError(f"{state!r} is no state of a revision. Use one of: {known}, all.")
         chosen: RevisionState | None = None if state == "all" else state  # type: ignore[assignment]
-        with self.store.reading() as conn:
+        with self._store.reading() as conn:
             objects = None if about is None else self._objects(conn, about)
             return _revisions(conn, revisions.listing(conn, chosen, limit, objects))
 
     def revision(self, id: int) -> Revision:
         """One revision. NotFoundError."""
-        with self.store.reading() as conn:
+        with self._store.reading() as conn:
             return _revisions(conn, [revisions.get(conn, id)])[0]
 
     # Deciding -------------------------------------------------------------------------------------
 
     def settle(self, revision_id: int, verdict: Verdict) -> Revision:
-        """What a person says of a revision. `keep`: the new fact stands and the old one is history; `both`: both hold,
-        and it is not asked again; `old`: the old one stands, the new one was never true. NotFoundError."""
+        """Applies what a person says of a revision."""
         if verdict not in get_args(Verdict):
             raise InvalidInputError(f"{verdict!r} is no verdict. Use one of: {', '.join(get_args(Verdict))}.")
-        with self._asserting() as asserter:
+        with self.asserting() as asserter:
             asserter.settle_revision(revisions.get(asserter.conn, revision_id), verdict)
         return self.revision(revision_id)
 
     def undo(self, revision_id: int) -> Revision:
-        """Everything is exactly as before the revision, and it is not made again. NotFoundError."""
-        with self._asserting() as asserter:
+        """Takes a revision back."""
+        with self.asserting() as asserter:
             asserter.settle_revision(revisions.get(asserter.conn, revision_id), "undo")
         return self.revision(revision_id)
 
-    def same(self, one: str, other: str) -> int:
-        """Two names mean one object: each finds both from now on, and their facts take each other's place; how many do.
-        Nothing is moved, so `apart` undoes it. NotFoundError; InvalidInputError if they are one already."""
-        with self._asserting() as asserter:
+    def join_names(self, one: str, other: str) -> int:
+        """Two names mean one object: each finds both from now on, and their facts supersede each other; how many do.
+        Nothing is moved, so `separate_names` undoes it. NotFoundError; InvalidInputError if they are one already."""
+        with self.asserting() as asserter:
             ones, others = self._objects(asserter.conn, one), self._objects(asserter.conn, other)
             if set(ones) & set(others):
                 raise InvalidInputError(f"{one!r} and {other!r} are one already.")
             asserter.join_objects(ones, others)
             return len(asserter.result().revisions)
 
-    def apart(self, one: str, other: str) -> int:
-        """Two names mean different objects: the opposite of `same`, also where a model took one for the other's alias.
-        How many replacements it undid. NotFoundError; InvalidInputError if they are not taken for one."""
-        with self._asserting() as asserter:
+    def separate_names(self, one: str, other: str) -> int:
+        """Two names mean different objects: the opposite of `join_names`, also where a model took one for the other's
+        alias. How many replacements it undid. NotFoundError; InvalidInputError if they are not taken for one."""
+        with self.asserting() as asserter:
             ones, others = graph.called(asserter.conn, norm(one)), graph.called(asserter.conn, norm(other))
             if not ones or not others:
                 raise NotFoundError(f"Nothing is known of {one if not ones else other!r}.")
@@ -155,35 +151,14 @@ class Revising(Remembering):
 
     # ----------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def _asserting(self) -> Iterator[FactAsserter]:
-        """A transaction of learning; after it questions see what has changed."""
-        with self._write_lock:
-            with self.store.writing() as conn:
-                asserter = self._asserter(conn)
-                yield asserter
-                changes = asserter.graph_changes()
-                self._made_whole(conn)
-            self._show(changes)
-            self._look_again()
-
-    def _asserter(self, conn: Connection) -> FactAsserter:
-        return FactAsserter(conn, _now(), self.settings.person.names or self._serving.owner)
-
-    def _show(self, changes: Sequence[Change]) -> None:
-        """Questions see from now on what was learnt."""
-        snapshot = self._serving.snapshot
-        for change in changes:
-            snapshot = snapshot.after(change, np.zeros((0, self._serving.embedder.dimension), np.float32))
-        self._serving = replace(self._serving, snapshot=snapshot)
-
-    def _embedded(self, texts: Sequence[str]) -> Vectors:
+    def _embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of texts, of which the same come again and again."""
-        embedder = self._quick or self._serving.embedder
-        known = dict(self._known_vectors) if self._known_by is embedder and len(self._known_vectors) < VECTORS else {}
+        embedder = self._state.sentence_embedder
+        is_warm = self._cached_by is embedder and len(self._cached_vectors) < MAX_CACHED_VECTORS
+        known = dict(self._cached_vectors) if is_warm else {}
         new = [text for text in dict.fromkeys(texts) if text not in known]
         known.update(zip(new, embedder.embed_documents(new), strict=True) if new else ())
-        self._known_by, self._known_vectors = embedder, known
+        self._cached_by, self._cached_vectors = embedder, known
         return np.array([known[text] for text in texts], np.float32)
 
     def _objects(self, conn: Connection, name: str) -> list[int]:
@@ -193,7 +168,7 @@ class Revising(Remembering):
         if not found and key in ME:
             found = graph.owner(conn)
         if not found:
-            names = graph.beginning_with(conn, key, NAMES) if key else []
+            names = graph.beginning_with(conn, key, MAX_NAMES) if key else []
             known = f" There is: {', '.join(names)}." if names else ""
             raise NotFoundError(f"Nothing is known of {name!r}.{known}")
         return found
@@ -211,8 +186,3 @@ def _revisions(conn: Connection, rows: Sequence[revisions.Row]) -> list[Revision
                 Revision(row.id, row.relation, old, new, row.reason, row.author, row.conf, row.state, at, settled)
             )
     return found
-
-
-def _now() -> int:
-    """The store's time: ms UTC."""
-    return time.time_ns() // 1_000_000

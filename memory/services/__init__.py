@@ -1,0 +1,1 @@
+"""What the calls of `Memory` do: four services over one shared state."""

@@ -1,0 +1,161 @@
+"""Texts into memory: chunked, embedded and written in one transaction, moved, retired, and forgotten for good."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from hashlib import sha256
+
+from memory.errors import InvalidInputError, NotFoundError, StoreBusyError
+from memory.facts.assertion import FactAsserter
+from memory.ingest import ingest
+from memory.ingest.prepare import Prepared, prepare
+from memory.nouns import Document, Receipt
+from memory.services.state import State
+from memory.store import forget as forgetting
+from memory.store import mails, sources, vectors
+from memory.store.connect import Connection
+from memory.store.forget import Forgotten
+from memory.text.mentions import norm
+from memory.time.timestamps import now_ms
+
+CHECKPOINT_SECONDS = 10.0  # that forgetting waits for questions that are being answered
+
+
+class Ingest:
+    """Documents as sources and episodes. Every call is on the disk when it returns."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._store = state.store
+
+    def remember(
+        self,
+        text: str,
+        title: str | None,
+        source: str | None,
+        at: datetime | None,
+        speaker: str | None,
+        ref: str | None,
+    ) -> Receipt:
+        """Ingests one text; without a `source` its content is its name."""
+        uri = (
+            source or "note:" + sha256("\0".join([text, title or "", ref or ""]).encode("utf-8", "replace")).hexdigest()
+        )
+        return self.remember_many([Document(uri, text, title=title, at=at, speaker=speaker, ref=ref)])[0]
+
+    def prepare(self, documents: Iterable[Document]) -> Prepared:
+        """Chunks and embeds documents, which takes the time; nothing is written, and nobody waits.
+
+        Raises InvalidInputError for a document without words, NotAvailableError from the embedder.
+        """
+        settings = self._state.settings
+        return prepare(self._store, list(documents), settings.chunk, self._state.serving.embedder, settings.facts.rules)
+
+    def remember_many(self, documents: Iterable[Document] | Prepared) -> list[Receipt]:
+        """Ingests documents in one transaction: all of them, or on any error none. A receipt for each, in order.
+
+        Of two documents with one uri the later is the newer version and the only one kept.
+        """
+        ready = documents if isinstance(documents, Prepared) else self.prepare(documents)
+        given, batch = ready.given, ready.batch
+        if not batch:
+            return []
+        state = self._state
+        with state.write_lock:
+            serving = state.serving
+            with self._store.reading() as conn:
+                plans = ingest.plan(conn, batch)
+            matrix = ready.matrix(ingest.new_texts(batch, plans), serving.embedder)
+            with self._store.writing() as conn:
+                writer = ingest.Writer(conn, serving.embedder_id, now_ms())
+                receipts = writer.write(batch, plans, matrix)
+                if writer.change.added:
+                    vectors.leave_behind(conn, serving.embedder_id)
+                asserter = state.asserter(conn)
+                asserter.withdraw_episodes(writer.redated)
+                same = [id for id in writer.change.retired if id not in writer.redated]
+                asserter.carry_evidence(same, [row.node_id for row in writer.change.added])
+                asserter.assert_extractions(writer.extractions)
+                writer.retire()
+                asserter.withdraw_episodes(writer.change.retired)
+                changes = asserter.graph_changes()
+            has_mails = any(document.reader == mails.READER for document in given)
+            owner = state.mailbox_owner() if has_mails else serving.owner
+            state.serving = replace(serving, snapshot=serving.snapshot.after(writer.change, matrix), owner=owner)
+            state.show(changes)
+            self._see_edges(asserter)
+        of_uri = dict(zip(ready.newest, receipts, strict=True))
+        return [of_uri[document.uri] for document in given]
+
+    def move(self, old_uri: str, new_uri: str) -> None:
+        """A source has another uri now; its episodes and all that hangs on them stay. NotFoundError."""
+        with self._state.write_lock, self._store.writing() as conn:
+            sources.rename(conn, old_uri, new_uri)
+
+    def retire(self, uri: str) -> int:
+        """A source has gone: its episodes are no longer found, but stay in history; returns how many. NotFoundError."""
+        state = self._state
+        with state.write_lock:
+            with self._store.writing() as conn:
+                source = sources.get(conn, uri)
+                if source is None:
+                    raise NotFoundError(f"There is no source {uri}.")
+                gone = sources.retire(conn, source.id, now_ms())
+                asserter = state.asserter(conn)
+                asserter.withdraw_episodes(gone.nodes)
+                changes = asserter.graph_changes()
+            before = state.serving.snapshot
+            owner = state.mailbox_owner() if source.reader == mails.READER else state.serving.owner
+            state.serving = replace(state.serving, snapshot=before.without(gone.nodes), owner=owner)
+            state.show(changes)
+            self._see_edges(asserter)
+        return len([node for node in gone.nodes if node in before.graph.row_of])
+
+    def forget(self, object: str | None, fact: int | None, episode: int | None) -> Forgotten:
+        """Removes one object (by name), fact or episode (by id) for good."""
+        if [object, fact, episode].count(None) != 2:
+            raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
+        with self._forgetting() as conn:
+            if object is not None:
+                return forgetting.object(conn, norm(object), now_ms())
+            if fact is not None:
+                return forgetting.fact(conn, fact, now_ms())
+            assert episode is not None
+            return forgetting.episode(conn, episode, now_ms())
+
+    def forget_sources(self, uris: Sequence[str]) -> Forgotten:
+        """Removes these sources for good, all of them or, with a NotFoundError, none."""
+        total = Forgotten()
+        with self._forgetting() as conn:
+            for uri in uris:
+                gone = forgetting.source(conn, uri, now_ms())
+                total = Forgotten(*(a + b for a, b in zip(total, gone, strict=True)))
+        return total
+
+    def _see_edges(self, asserter: FactAsserter) -> None:
+        """What a fact handed on to its successor is seen."""
+        if asserter.passed_on_edge_memory:
+            self._state.reload_edge_memory()
+
+    @contextmanager
+    def _forgetting(self) -> Iterator[Connection]:
+        """A unit of forgetting; after it the snapshot is loaded anew and the old words are off the disk."""
+        state = self._state
+        with state.write_lock:
+            with self._store.writing() as conn:
+                yield conn
+                state.complete_edge_memory(conn)
+            state.serving = state.load(state.serving.embedder, state.serving.embedder_id)
+            state.reload_edge_memory()
+        deadline = time.monotonic() + CHECKPOINT_SECONDS
+        while True:
+            try:
+                return self._store.checkpoint()  # until then the old words are still in the file
+            except StoreBusyError:  # a question is being answered
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)

@@ -1,0 +1,354 @@
+"""Maintenance: another embedder, consolidation, edge memory and ranker made anew, diagnosis, check and backup.
+
+All of it goes on beside questions and writes, in small transactions, and can be broken off between any two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from memory.edge_memory import rebuild
+from memory.graph.snapshot import embedded
+from memory.ingest import embed
+from memory.insight import diagnose
+from memory.insight.consolidate import GROUPS, Report, StoppedError, suspects
+from memory.insight.diagnosis import Diagnosis
+from memory.nouns import Check, Stats
+from memory.protocols import LLM, Embedder, Vectors, Write, write_directly
+from memory.ranker import heads, training
+from memory.ranker.training import Progress
+from memory.ranker.training import Report as TrainingReport
+from memory.retrieval.edge_features import HeadName
+from memory.services.knowledge import Knowledge
+from memory.services.questions import FIRST_QUESTIONS
+from memory.services.state import State
+from memory.serving import Serving
+from memory.store import check, consolidation, edge_memory, queries, relations, stats, vectors
+from memory.store.training import Model
+
+BATCHES_AT_ONCE = 64  # that are looked for at once: looking takes as long as embedding one
+QUESTIONS_AT_ONCE = 200  # that are embedded between two looks at who waits
+EDGES_AT_ONCE = 500  # that are made anew in one transaction
+EDGES_FOLDED = 100  # whose edge memory is made anew before looking who waits
+MAX_TRIES = 3  # to make it all anew, while questions are forgotten or facts replaced
+ALL = 1 << 30
+
+
+class Maintenance:
+    """What keeps a memory in order. `write` runs a unit of writing, for a caller who has a thread for that."""
+
+    def __init__(self, state: State, knowledge: Knowledge) -> None:
+        self._state = state
+        self._store = state.store
+        self._knowledge = knowledge
+
+    # The embedder ---------------------------------------------------------------------------------
+
+    def switch_embedder(
+        self,
+        embedder: Embedder,
+        *,
+        batch: int | None = None,
+        keep: bool = False,
+        write: Write = write_directly,
+    ) -> Iterator[tuple[int, int]]:
+        """Gives every episode a vector of `embedder`, and answers with these once there are all of them.
+
+        Questions and writes go on meanwhile, with the vectors there are: each `next` embeds one batch of `batch` texts
+        (default: what the embedder likes best), outside of `write` but for the last one, so that none slips through,
+        and gives (done, total) episodes. The other embedders' vectors are dropped at the end, unless `keep`. What was
+        done is kept if this breaks off: the same call goes on with it.
+        """
+        size = batch or embedder.batch
+        embedder_id = write(partial(self._register, embedder))
+        while not write(partial(self._take_over, embedder, embedder_id, size)):
+            with self._store.reading() as conn:
+                waiting = vectors.missing(conn, embedder_id, size * BATCHES_AT_ONCE)
+                done, total = vectors.coverage(conn, embedder_id)
+            for start in range(0, len(waiting), size):
+                done += self._embed(embedder, embedder_id, waiting[start : start + size], write)
+                yield min(done, total), total
+        self._catch_up(write)
+        with self._store.reading() as conn:
+            others = vectors.others(conn, embedder_id)
+            total = vectors.coverage(conn, embedder_id)[1]
+        yield total, total
+        for other in [] if keep else others:
+            while not write(partial(self._drop, other)):
+                yield total, total
+
+    def _register(self, embedder: Embedder) -> int:
+        with self._store.writing() as conn:
+            return vectors.register(conn, embedder)
+
+    def _embed(self, embedder: Embedder, embedder_id: int, episodes: list[int], write: Write) -> int:
+        """Gives episodes their vector; how many there still are of them."""
+        with self._store.reading() as conn:
+            passages = embed.passages(conn, episodes)
+        matrix = embedder.embed_documents([passage.text for passage in passages])
+        write(partial(self._put, embedder_id, passages, matrix))
+        return len(passages)
+
+    def _put(self, embedder_id: int, passages: list[embed.Passage], matrix: Vectors) -> None:
+        with self._store.writing() as conn:
+            embed.put(conn, embedder_id, passages, matrix)
+
+    def _take_over(self, embedder: Embedder, embedder_id: int, size: int) -> bool:
+        """Embeds what is left and changes over, if that is one batch at most; else False."""
+        state = self._state
+        with state.write_lock:
+            with self._store.reading() as conn:
+                active = vectors.active(conn)
+                if active and active.id == embedder_id == state.serving.embedder_id:
+                    return True
+                left = vectors.missing(conn, embedder_id, size + 1)
+                if len(left) > size:
+                    return False
+                passages = embed.passages(conn, left)
+            matrix = embedder.embed_documents([passage.text for passage in passages])
+            with self._store.writing() as conn:
+                embed.put(conn, embedder_id, passages, matrix)
+                vectors.activate(conn, embedder_id)
+            graph, limit = state.serving.snapshot.graph, state.serving.snapshot.limit
+            with self._store.reading() as conn:
+                snapshot = embedded(conn, graph, embedder_id, embedder.dimension, limit)
+                scorer = heads.load(conn, embedder)
+            state.serving = replace(
+                state.serving, embedder=embedder, embedder_id=embedder_id, snapshot=snapshot, usable=True, scorer=scorer
+            )
+            state.reload_edge_memory()
+            return True
+
+    def _drop(self, embedder_id: int) -> bool:
+        with self._store.writing() as conn:
+            return vectors.drop(conn, embedder_id)
+
+    # Consolidation --------------------------------------------------------------------------------
+
+    def consolidate(self, *, write: Write = write_directly, cancelled: Callable[[], bool] = lambda: False) -> Report:
+        """Joins facts that were asserted twice, makes what is missing, lets go of what hangs on nothing, and lists
+        names that may be one. Nothing that holds is lost: a fact that was joined comes back with `undo`. Doing it again
+        changes nothing.
+        """
+        report = Report()
+
+        def unit(work: Callable[[], Any]) -> Any:
+            if cancelled():
+                raise StoppedError
+            return write(work)
+
+        try:
+            report = replace(report, stale=unit(self._drop_stale))
+            with self._store.reading() as conn:
+                groups = relations.duplicate_groups(conn)
+            for start in range(0, len(groups), GROUPS):
+                joined = unit(partial(self._join, groups[start : start + GROUPS]))
+                report = replace(report, joined=report.joined + joined)
+            report = replace(report, episodes=self._fill(unit))
+            with self._store.reading() as conn:
+                unseen = len(queries.missing(conn, self._state.serving.embedder_id, ALL))
+            if unseen:
+                self._catch_up(unit)
+            report = replace(report, questions=unseen, recentred=self.compare_edges(unit))
+            with self._store.reading() as conn:
+                return replace(report, suspects=suspects(conn, self._state.serving.snapshot.graph))
+        except StoppedError:
+            return replace(report, stopped=True)
+
+    def _drop_stale(self) -> int:
+        with self._state.edge_lock:
+            with self._store.writing() as conn:
+                gone = consolidation.drop_stale_memory(conn)
+            if gone:
+                self._state.reload_edge_memory()
+        return gone
+
+    def _join(self, groups: list[list[int]]) -> int:
+        with self._knowledge.asserting() as asserter:
+            return asserter.merge_duplicates(groups)
+
+    def _fill(self, unit: Write) -> int:
+        """Gives the episodes that the embedder in use has not seen their vectors; how many. A set that is only being
+        made is none of its business: `switch_embedder` makes it whole."""
+        serving = self._state.serving
+        embedder_id, embedder = serving.embedder_id, serving.embedder
+        with self._store.reading() as conn:
+            active = vectors.active(conn)
+            waiting = vectors.missing(conn, embedder_id, embedder.batch * BATCHES_AT_ONCE)
+        if active is None or active.id != embedder_id or not waiting:
+            return 0
+        for start in range(0, len(waiting), embedder.batch):
+            self._embed(embedder, embedder_id, waiting[start : start + embedder.batch], unit)
+        unit(self._see_vectors)
+        return len(waiting)
+
+    def _see_vectors(self) -> None:
+        with self._state.write_lock:
+            serving = self._state.serving
+            graph, limit = serving.snapshot.graph, serving.snapshot.limit
+            with self._store.reading() as conn:
+                snapshot = embedded(conn, graph, serving.embedder_id, serving.embedder.dimension, limit)
+            self._state.serving = replace(serving, snapshot=snapshot)
+
+    # Edge memory ----------------------------------------------------------------------------------
+
+    def rebuild_edge_memory(
+        self, progress: Callable[[int, int], None] = lambda done, total: None, write: Write = write_directly
+    ) -> int:
+        """Makes the vectors on edges anew from the traces; returns how many edges have some.
+
+        It is done piece by piece, so that questions go on; `progress` hears how many edges are done, of how many.
+        Whatever breaks it off, every edge has the vectors it had, or those it should have.
+        """
+        self._catch_up(write)
+        serving = self._state.serving
+        with self._store.reading() as conn:
+            waiting = edge_memory.learners(conn, serving.embedder_id)
+        for start in range(0, len(waiting), EDGES_AT_ONCE):
+            progress(start, len(waiting))
+            write(partial(self._rebuild_edges, serving.embedder_id, waiting[start : start + EDGES_AT_ONCE]))
+        self._state.reload_edge_memory()
+        progress(len(waiting), len(waiting))
+        with self._store.reading() as conn:
+            return edge_memory.counts(conn, serving.embedder_id).edges
+
+    def _rebuild_edges(self, embedder_id: int, edges: list[int]) -> None:
+        with self._state.edge_lock:
+            if self._state.serves(embedder_id):
+                with self._store.writing() as conn:
+                    rebuild.again(conn, embedder_id, self._state.serving.embedder.dimension, edges)
+
+    def _catch_up(self, write: Write) -> None:
+        """Embeds the questions that the embedder in use has not seen, and makes its edge memory, anew where it has
+        been reinforced by later ones."""
+        serving = self._state.serving
+        while self._state.serves(serving.embedder_id):
+            with self._store.reading() as conn:
+                waiting = queries.missing(conn, serving.embedder_id, QUESTIONS_AT_ONCE)
+            if not waiting:
+                break
+            vectors_of = [(trace, serving.embedder.embed_query(text)) for trace, text in waiting]
+            write(partial(self._put_queries, serving, vectors_of))
+        write(self._complete)
+
+    def _put_queries(self, serving: Serving, vectors_of: list[tuple[int, Any]]) -> None:
+        with self._store.writing() as conn:
+            if not self._state.serves(serving.embedder_id):
+                return
+            for trace, query in vectors_of:
+                queries.put(conn, serving.embedder_id, trace, query)
+            touched = edge_memory.touched(conn, [trace for trace, _ in vectors_of])
+            rebuild.again(conn, serving.embedder_id, serving.embedder.dimension, touched)
+
+    def _complete(self) -> None:
+        with self._state.edge_lock:
+            with self._store.writing() as conn:
+                self._state.complete_edge_memory(conn)
+            self._state.reload_edge_memory()
+
+    def compare_edges(self, write: Write) -> bool:
+        """Computes anew the mean of all questions, if there are enough of them since the last time, and the activation
+        from which on an edge is followed."""
+        of, dimension = self._state.edge_memory[0], self._state.serving.embedder.dimension
+        with self._store.reading() as conn:
+            n, known = queries.count(conn, of), queries.geometry(conn, of)
+        for _ in range(MAX_TRIES if rebuild.is_due(n, known) else 0):
+            if self.recentre(write, of, dimension):
+                return True
+        write(partial(self._calibrate, of, dimension))
+        return False
+
+    def recentre(self, write: Write, of: int, dimension: int) -> bool:
+        """Makes edge memory anew beside what there is, piece by piece, and lets it take the place of that. False if
+        something came between."""
+        with self._store.reading() as conn:
+            anew = rebuild.Anew(conn, of, dimension)
+        while anew.left:
+            write(lambda: None)  # whoever waits goes first
+            with self._store.reading() as conn:
+                anew.fold(conn, EDGES_FOLDED)
+        return bool(write(partial(self._put_anew, of, anew)))
+
+    def _put_anew(self, of: int, anew: rebuild.Anew) -> bool:
+        with self._state.edge_lock:
+            if not self._state.serves(of):
+                return False
+            with self._store.writing() as conn:
+                done = anew.put(conn)
+            self._state.reload_edge_memory()
+        return done
+
+    def _calibrate(self, of: int, dimension: int) -> None:
+        with self._state.edge_lock:
+            with self._store.writing() as conn:
+                if queries.count(conn, of, FIRST_QUESTIONS) < FIRST_QUESTIONS:
+                    return
+                rebuild.calibrate(conn, of, dimension)
+            self._state.reload_edge_memory()
+
+    # The ranker -----------------------------------------------------------------------------------
+
+    def train_ranker(
+        self,
+        llm: LLM | None = None,
+        *,
+        calls: int = training.CALLS,
+        head: HeadName = "compact",
+        dry_run: bool = False,
+        write: Write = write_directly,
+        progress: Callable[[Progress], None] = lambda progress: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> TrainingReport:
+        """Trains the ranker of edges on the questions that were answered well: minutes for some hundreds of them.
+
+        What comes of it is used from then on only if it finds more on the newest of them; see the report. `llm` may be
+        asked `calls` times which facts a question needed; what may not leave this machine it only sees if it is on it.
+        `head` is what is trained; "full" takes PyTorch, without which "compact" is, and the report says so.
+        `dry_run`: writes nothing. Nothing changes if it is `cancelled`.
+        """
+        state = self._state
+        report = training.night(
+            self._store, state.serving, state.settings.recall, llm, names=state.settings.person.names, calls=calls,
+            head=head, dry_run=dry_run, write=write, progress=progress, cancelled=cancelled,
+        )  # fmt: skip
+        self.load_ranker()
+        return report
+
+    def revert_ranker(self) -> tuple[Model, Model | None] | None:
+        """Takes back the ranker that was last brought into use, and uses the one before it, if there was one; both.
+        None if nothing is in use."""
+        with self._store.writing() as conn:
+            undone = heads.undo(conn, self._state.serving.embedder.name)
+        self.load_ranker()
+        return undone
+
+    def load_ranker(self) -> None:
+        """Questions use the ranker that is in use now."""
+        with self._state.write_lock:
+            with self._store.reading() as conn:
+                scorer = heads.load(conn, self._state.serving.embedder)
+            self._state.serving = replace(self._state.serving, scorer=scorer)
+
+    # Looking --------------------------------------------------------------------------------------
+
+    def diagnose(self, limit: int = diagnose.TRACES) -> Diagnosis:
+        """How well the graph served the newest `limit` questions that were asked, and what mends what failed."""
+        with self._state.reading() as (conn, serving):
+            return diagnose.of(conn, serving.snapshot.graph, limit)
+
+    def stats(self) -> Stats:
+        """Counts of what is live, and the file's size."""
+        with self._store.reading() as conn:
+            return stats.of(conn, self._store.path, self._state.serving.embedder.name)
+
+    def check(self) -> Check:
+        """Looks for damage."""
+        return check.check(self._store)
+
+    def backup(self, to: Path) -> int:
+        """Copies the file, verified; its size in bytes."""
+        return self._store.backup(to)

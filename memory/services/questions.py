@@ -1,0 +1,265 @@
+"""Questions: passages and answers with their traces, what a person says of them, and why an answer is what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from memory.answering.budget import ALLOWANCES
+from memory.answering.escalation import AskOutcome, RecallAgain, answer_question
+from memory.answering.extractive import extract_answer
+from memory.answering.options import MAX_EARLIER_QUESTIONS, AskOptions, ModelChoice, resolve_followup
+from memory.edge_memory import rebuild
+from memory.edge_memory.feedback import lesson
+from memory.edge_memory.reinforce import learn
+from memory.errors import InvalidInputError
+from memory.insight.whynot import explain_absence
+from memory.nouns import Answer, AskEvent, Citation, Fact, Scope, Trace, Visit
+from memory.protocols import ChooseLLM
+from memory.retrieval import pipeline, question_type, scope
+from memory.retrieval.analyse import analyse
+from memory.retrieval.decompose import parts
+from memory.retrieval.sketching import TRAVERSER, Sketch
+from memory.services.state import State
+from memory.store import conversations, facts, queries, traces
+from memory.store.connect import Connection
+from memory.text.unicode import replace_surrogates
+from memory.time.timestamps import now_ms
+from memory.trace import OPINIONS, Asked, Plan, Traced, Used, Why, WhyNot
+
+FEEDBACK: dict[str, int | None] = {**OPINIONS, "none": None}  # what may be said of an answer
+FIRST_QUESTIONS = 25  # after which edges are first compared
+MAX_QUESTIONS_COMPARED = 2_000  # while somebody waits; with more it is left to the night
+MAX_LOST = 3  # passages that `why_not` tells of
+
+
+class Questions:
+    """Any number of threads may ask at once; each sees one moment of the memory."""
+
+    def __init__(self, state: State, choose: ChooseLLM | None, drive: ChooseLLM | None) -> None:
+        self._state = state
+        self._store = state.store
+        self._choose = choose
+        self._drive = drive
+
+    # Asking ---------------------------------------------------------------------------------------
+
+    def ask(
+        self, question: str, within: Scope | None, models: ModelChoice, options: AskOptions, conversation: int | None
+    ) -> Iterator[AskEvent]:
+        """Answers a question; a bad one fails here, not when the first event is fetched."""
+        analyse(question, now=options.now)
+        scope.checked(options.as_of, within, options.now)
+        return self._answer(question, within, self._models(models), replace(options, before=self._before(conversation)))
+
+    def ask_again(
+        self,
+        trace_id: int,
+        llm: ChooseLLM | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        driver: ChooseLLM | None = None,
+    ) -> Iterator[AskEvent]:
+        """Asks the question of a trace once more, now: in the same part of the memory, as of the same time, with the
+        same effort. The events are those of `ask`; the new trace knows this one as its parent. NotFoundError, before
+        the first event."""
+        asked, plan = (one := self.trace(trace_id)).asked, one.plan
+        options = AskOptions(None, plan.as_of, (), cancelled, asked.question if plan.searched else "", plan.effort)
+        models = self._models(ModelChoice(llm, driver))
+        return self._answer(plan.searched or asked.question, plan.within, models, options, parent=trace_id)
+
+    def retrieve(
+        self,
+        question: str,
+        k: int | None,
+        as_of: datetime | None = None,
+        within: Scope | None = None,
+        now: datetime | None = None,
+        replay: bool = True,
+        sketches: Sequence[Sketch] = (),
+    ) -> pipeline.Found:
+        """The `k` episodes that best fit a question, and all that an answer is made from."""
+        scope.checked(as_of, within, now)
+        state = self._state
+        with state.reading() as (conn, serving):
+            settings = state.settings.recall
+            return pipeline.recall(
+                conn, serving.snapshot, serving.embedder,
+                settings if serving.usable else replace(settings, lexical_weight=1.0),
+                question, k or settings.k, as_of, within, state.settings.person.names or serving.owner, now,
+                state.edge_memory_of(serving.embedder_id) if replay else None, serving.scorer, sketches,
+            )  # fmt: skip
+
+    def feedback(self, trace_id: int, verdict: str) -> None:
+        """Reinforces or penalises the edges that led to an answer."""
+        if verdict not in FEEDBACK:
+            raise InvalidInputError(f"{verdict[:40]!r} is no verdict. Say good, bad or none.")
+        with self._state.edge_lock:
+            serving = self._state.serving
+            with self._store.writing() as conn:
+                rebuild.verdict(conn, serving.embedder_id, serving.embedder.dimension, trace_id, FEEDBACK[verdict])
+            self._state.reload_edge_memory()
+
+    # Explaining -----------------------------------------------------------------------------------
+
+    def traces(self, limit: int = 50, offset: int = 0) -> list[Asked]:
+        """The questions that were asked, the newest first."""
+        with self._store.reading() as conn:
+            return traces.listing(conn, limit, offset)
+
+    def trace(self, id: int) -> Traced:
+        """What one question did. NotFoundError."""
+        with self._store.reading() as conn:
+            return traces.get(conn, id)
+
+    def why(self, trace_id: int) -> Why:
+        """What the answer of a trace rests on. NotFoundError."""
+        with self._store.reading() as conn:
+            traced = traces.get(conn, trace_id)
+            cited = traced.answer.citations if traced.answer else ()
+            told = _told(conn, cited)
+        scores = _scores(traced.trace.visits)
+        places = {id: place for place, id in enumerate(sorted(scores, key=lambda id: -scores[id]), 1)}
+        details = [step.detail for step in traced.trace.steps]
+        channels: dict[str, dict[str, float]] = {}
+        for detail in details:
+            channels |= detail.get("channels", {})
+        used = []
+        for one in cited:
+            id = one.episode_id
+            used.append(Used(one, places.get(id), scores.get(id), channels.get(str(id), {}), told[one.n]))
+        chains = [detail["chain"] for detail in details if "chain" in detail]
+        return Why(
+            traced,
+            tuple(used),
+            tuple(chains[-1]) if chains and not traced.asked.model else (),  # a model numbers the lines anew
+            tuple(dict.fromkeys(detail["reason"] for detail in details if detail.get("reason"))),
+            tuple(dict.fromkeys(gap for detail in details for gap in detail.get("gaps", ()))),
+            len(scores),
+            ALLOWANCES[traced.plan.effort],
+        )
+
+    def why_not(self, trace_id: int, words: str, limit: int = MAX_LOST) -> WhyNot:
+        """Why the answer of a trace does not hold these words: the nearest passages that do, at most so many, and what
+        dropped each. The question is searched for anew, so passages that were forgotten are not among them.
+
+        NotFoundError; InvalidInputError for no words.
+        """
+        traced = self.trace(trace_id)
+        plan, asked = traced.plan, traced.asked
+        question = plan.searched or asked.question
+        now = plan.now or (None if plan.as_of else asked.at)  # what "last week" in the question is seen from
+        found = self.retrieve(question, self._episodes_for(question), plan.as_of, plan.within, now)
+        with self._store.reading() as conn:
+            gathered = [visit.node_id for visit in traced.trace.visits if visit.stage == "collected"]
+            found = found.collecting(conn, gathered)
+            said = extract_answer(conn, found, self._state.sentence_embedder, self._state.settings.answer)
+            return explain_absence(conn, found, said, traced, words, limit)
+
+    # ----------------------------------------------------------------------------------------------
+
+    def _models(self, models: ModelChoice) -> ModelChoice:
+        return ModelChoice(models.writer or self._choose, models.driver or self._drive)
+
+    def _answer(
+        self, question: str, within: Scope | None, models: ModelChoice, options: AskOptions, parent: int | None = None
+    ) -> Iterator[AskEvent]:
+        searched = resolve_followup(question, options.before)
+        if searched != question:
+            options = replace(options, question=replace_surrogates(question))
+        split = () if options.question else parts(searched)
+        found, *of_parts = (
+            self.retrieve(one, self._episodes_for(one), options.as_of, within, options.now, options.replay)
+            for one in (searched, *split)
+        )
+        yield from found.recall.trace.steps
+        yield from found.recall.trace.visits
+        follows, newest = searched if options.question else "", int(found.graph.episode_ids.max(initial=0))
+        plan = Plan(options.as_of, within, options.now, options.effort, follows, newest)
+        options = replace(options, plan=plan)
+        outcome = yield from answer_question(
+            self._store.reading, found, self._state.sentence_embedder, self._state.settings.answer, models, options,
+            of_parts, self._sketching(searched, within, options),
+        )  # fmt: skip
+        trace, said = outcome.found.recall.trace.extended(*outcome.steps), outcome.answer
+        trace = replace(trace, question=options.question or trace.question)
+        trace_id = self.keep(trace, said, plan, outcome, parent)
+        if trace_id is None:
+            yield Answer("What this was answered from has been forgotten meanwhile.", no_answer=True)
+            return
+        yield said.traced(trace_id)
+        self.compare_edges()
+
+    def _sketching(self, question: str, within: Scope | None, options: AskOptions) -> RecallAgain | None:
+        """Retrieves once more, led by what a model sketched; None where nothing is led so."""
+        if TRAVERSER not in self._state.settings.recall.strategy.split("+"):
+            return None
+
+        def again(sketches: Sequence[Sketch]) -> pipeline.Found:
+            k = self._episodes_for(question)
+            return self.retrieve(question, k, options.as_of, within, options.now, options.replay, sketches)
+
+        return again
+
+    def _episodes_for(self, question: str) -> int:
+        """How many episodes an answer to it is made from."""
+        return question_type.episodes(question_type.shape(analyse(question)), self._state.settings.answer.episodes)
+
+    def _before(self, conversation: int | None) -> tuple[str, ...]:
+        """What was asked in a chat before, the newest last."""
+        if conversation is None:
+            return ()
+        with self._store.reading() as conn:
+            asked = conversations.asked(conn, conversation, MAX_EARLIER_QUESTIONS)
+        return tuple(asked)
+
+    def keep(self, trace: Trace, said: Answer, plan: Plan, outcome: AskOutcome, parent: int | None) -> int | None:
+        """Keeps the trace of a question and reinforces its edges; its id. None if something that it shows has been
+        forgotten meanwhile, while a model wrote or a person read: then nothing is kept."""
+        found, state, now = outcome.found, self._state, now_ms()
+        with self._store.reading() as conn:
+            quoted = facts.quoted_facts(conn, said.citations)
+        given = lesson(found, said, found.brought.replayed, outcome.expanded, quoted)
+        with state.edge_lock:
+            with self._store.writing() as conn:
+                if not traces.is_whole(conn, trace, said):
+                    return None
+                id = traces.store(conn, trace, said, now, plan, outcome.calls, outcome.usage, outcome.tier, parent)
+                (of, known), serving, query = state.edge_memory, state.serving, found.brought.query
+                if query.any() and found.embedder is serving.embedder and of == serving.embedder_id:
+                    known = learn(conn, known, of, id, query, given, now)
+            state.edge_memory = of, known
+        return id
+
+    def compare_edges(self) -> None:
+        """Computes anew the mean of all questions, when it is time for that; with very many questions that takes
+        seconds, and waits for the night."""
+        state = self._state
+        of, known = state.edge_memory
+        with self._store.reading() as conn:
+            n = queries.count(conn, of, MAX_QUESTIONS_COMPARED + 1)
+        first = FIRST_QUESTIONS <= n < rebuild.ENOUGH and known.geometry.threshold is None
+        if n > MAX_QUESTIONS_COMPARED or not (first or rebuild.is_due(n, known.geometry)):
+            return
+        with state.edge_lock:
+            if not state.serves(of):
+                return
+            with self._store.writing() as conn:
+                if rebuild.recentre(conn, of, known.dimension) is None:
+                    rebuild.calibrate(conn, of, known.dimension)
+            state.reload_edge_memory()
+
+
+def _scores(visits: Sequence[Visit]) -> dict[int, float]:
+    """The scores of the episodes that were shown, as shares of the best that the search gave by itself."""
+    found = {visit.node_id: visit.score for visit in visits if visit.stage == "rank"}
+    top = max(found.values(), default=0.0) or 1.0
+    return {id: score / top for id, score in found.items()} | {
+        visit.node_id: visit.score for visit in visits if visit.stage == "collected"
+    }
+
+
+def _told(conn: Connection, cited: Sequence[Citation]) -> dict[int, tuple[Fact, ...]]:
+    """For each citation, by its number, the facts that are read out of the words it quotes."""
+    ids = facts.quoted_facts(conn, cited)
+    return {one.n: tuple(facts.by_id(conn, ids[one.n])) for one in cited}

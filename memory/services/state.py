@@ -1,0 +1,119 @@
+"""The state that all calls share: what questions are answered with, and the locks of those who change it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+
+from memory.edge_memory import activation, rebuild
+from memory.edge_memory.activation import Remembered
+from memory.facts.assertion import FactAsserter
+from memory.graph.snapshot import load
+from memory.ingest.ingest import Change
+from memory.protocols import Embedder
+from memory.ranker import heads
+from memory.retrieval.owner import mailbox_owner
+from memory.serving import Serving
+from memory.settings import MemorySettings
+from memory.store import mails, vectors
+from memory.store.connect import Connection
+from memory.store.store import Store
+from memory.time.timestamps import now_ms
+
+USABLE_SHARE = 0.9  # of the episodes that must have a vector before questions use vectors at all
+
+
+class State:
+    """The store, and the snapshot and edge memory that questions use of it. Questions take what there is and never
+    wait; who changes it holds the lock, replaces it as a whole, and takes `write_lock` before `edge_lock`."""
+
+    def __init__(
+        self, store: Store, settings: MemorySettings, embedder: Embedder, sentence_embedder: Embedder | None
+    ) -> None:
+        self.store = store
+        self.settings = settings
+        self._sentence_embedder = sentence_embedder
+        self.write_lock = threading.RLock()  # from comparing with what is stored until the snapshot is replaced
+        self.edge_lock = threading.RLock()  # from changing edge memory until questions see it
+        with store.writing() as conn:
+            embedder_id = vectors.register(conn, embedder)
+        with store.writing() as conn:
+            if _coverage(conn, embedder_id) == 1:  # a set that was kept, or there is nothing yet
+                vectors.activate(conn, embedder_id)
+        self.serving = self.load(embedder, embedder_id)
+        self.edge_memory: tuple[int, Remembered]  # by the id of the embedder whose it is
+        self.reload_edge_memory()
+
+    @property
+    def sentence_embedder(self) -> Embedder:
+        """Compares a question with many sentences at once; its vectors are not stored."""
+        return self._sentence_embedder or self.serving.embedder
+
+    @contextmanager
+    def reading(self) -> Iterator[tuple[Connection, Serving]]:
+        """A reading connection, and what goes with it: an embedder whose vectors that connection sees."""
+        while True:
+            serving = self.serving
+            with self.store.reading() as conn:
+                vectors.active(conn)  # from here on it sees one moment
+                if serving.embedder_id == self.serving.embedder_id:  # nobody has dropped its vectors before
+                    yield conn, serving
+                    return
+
+    def serves(self, embedder_id: int) -> bool:
+        """Whether that embedder is still the one in use; else another has taken over, and makes its own edge memory."""
+        return self.serving.embedder_id == embedder_id
+
+    def load(self, embedder: Embedder, embedder_id: int) -> Serving:
+        """What there is to answer with, read from the file."""
+        limit = self.settings.recall.vectors_in_memory
+        with self.store.reading() as conn:
+            snapshot = load(conn, embedder_id, embedder.dimension, limit)
+            usable, scorer = _coverage(conn, embedder_id) >= USABLE_SHARE, heads.load(conn, embedder)
+            return Serving(embedder, embedder_id, snapshot, usable, self.mailbox_owner(), scorer)
+
+    def mailbox_owner(self) -> tuple[str, ...]:
+        """The names of whose mailbox was read."""
+        with self.store.reading() as conn:
+            return mailbox_owner(mails.people(conn))
+
+    def asserter(self, conn: Connection) -> FactAsserter:
+        """Asserts facts within a transaction."""
+        return FactAsserter(conn, now_ms(), self.settings.person.names or self.serving.owner)
+
+    def show(self, changes: Sequence[Change]) -> None:
+        """Questions see from now on the facts that were asserted."""
+        snapshot = self.serving.snapshot
+        for change in changes:
+            snapshot = snapshot.after(change, np.zeros((0, self.serving.embedder.dimension), np.float32))
+        self.serving = replace(self.serving, snapshot=snapshot)
+
+    def complete_edge_memory(self, conn: Connection) -> None:
+        """Makes what is missing of edge memory, within a transaction that took some away."""
+        rebuild.complete(conn, self.serving.embedder_id, self.serving.embedder.dimension)
+
+    def reload_edge_memory(self) -> None:
+        """Questions see from now on the edge memory that is stored."""
+        with self.edge_lock:
+            serving = self.serving
+            with self.store.reading() as conn:
+                known = activation.load(conn, serving.embedder_id, serving.embedder.dimension)
+            self.edge_memory = serving.embedder_id, known
+
+    def edge_memory_of(self, embedder_id: int) -> Remembered | None:
+        """Edge memory of that embedder, if it is the one in use."""
+        of, known = self.edge_memory
+        return known if of == embedder_id else None
+
+
+def _coverage(conn: Connection, embedder_id: int) -> float:
+    """The share of the live episodes that have a vector of the embedder; counted only if it need not be all."""
+    active = vectors.active(conn)
+    if active is not None and active.id == embedder_id:
+        return 1.0
+    seen, live = vectors.coverage(conn, embedder_id)
+    return seen / live if live else 1.0
