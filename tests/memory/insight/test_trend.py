@@ -199,7 +199,7 @@ def test_what_was_forgotten_stays_counted(held: Memory) -> None:
 
 
 def test_a_memory_tells_it_with_its_diagnosis(held: Memory) -> None:
-    assert held.maintenance.diagnose().trend == () and held.diagnose().figures["stale_memory"] == 0
+    assert held.maintenance.diagnose().trend == () and held.maintenance.diagnose().figures["stale_memory"] == 0
     list(held.ask("Who keeps the key of Gannet Light?"))
     found = held.maintenance.diagnose()
     assert found.figures["no_answer_rate"] == found.no_answer_rate
