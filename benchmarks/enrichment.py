@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from memory import Memory
 from memory.errors import ModelError
-from memory.facts import llm_decide, llm_extract, llm_replies
+from memory.facts import llm_requests
 from memory.facts.extraction import Extraction
 from memory.llm import LlmRequest, Reply, Usage
 from memory.nouns import Episode, Fact
@@ -85,24 +85,25 @@ def enrich(memory: Memory, model: Counted, episodes: Sequence[Episode], into: En
 
 def _read(memory: Memory, model: Counted, episode: Episode, into: Enriched) -> None:
     names = memory.settings.person.names
-    said = llm_replies.complete_json(model, llm_extract.request([episode], names))
-    extractions, dropped = llm_extract.parse_reply(said, [episode])
+    said = llm_requests.complete_json(model, llm_requests.extraction_request([episode], names))
+    extractions, dropped = llm_requests.parse_extractions(said, [episode])
     into.dropped += len(dropped)
     for id, extraction in extractions.items():
-        if reason := llm_extract.rejection_reason(extraction, [one for one in dropped if one.episode_id == id]):
+        if reason := llm_requests.rejection_reason(extraction, [one for one in dropped if one.episode_id == id]):
             into.failed.append(f"{episode.source.uri}: {reason}")
     learnt = memory.knowledge.assert_facts(extractions, model.name)
     into.extractions |= extractions
     pairs = [pair for ids in learnt.undecided if (pair := memory.knowledge.pair(*ids)) is not None]
-    for start in range(0, len(pairs), llm_decide.MOST_PAIRS):
-        _decide(memory, model, pairs[start : start + llm_decide.MOST_PAIRS], into)
+    for start in range(0, len(pairs), llm_requests.MAX_PAIRS):
+        _decide(memory, model, pairs[start : start + llm_requests.MAX_PAIRS], into)
 
 
 def _decide(memory: Memory, model: Counted, pairs: Sequence[tuple[Fact, Fact]], into: Enriched) -> None:
     into.proposed |= {(old.id, new.id): "nothing" for old, new in pairs}
     into.known |= {shown(fact): fact for pair in pairs for fact in pair}
-    said = llm_replies.complete_json(model, llm_decide.request(pairs, local_only=False))  # the data is invented
-    decisions = llm_decide.parse_decisions(said, pairs)
+    request = llm_requests.decision_request(pairs, local_only=False)  # the data is invented
+    said = llm_requests.complete_json(model, request)
+    decisions = llm_requests.parse_decisions(said, pairs)
     into.proposed |= {(one.old, one.new): one.relation for one in decisions}
     memory.knowledge.apply_decisions(decisions, model.name)
 

@@ -12,7 +12,7 @@ from daemon.jobs.models import Models
 from daemon.settings import Settings
 from daemon.watch import files
 from daemon.watch.files import Found, Ignore
-from memory.facts.llm_extract import SCHEMA, SYSTEM
+from memory.facts.llm_requests import EXTRACTION_PROMPT, EXTRACTION_SCHEMA
 from memory.ingest.chunk import count_words, episodes_of
 from memory.llm import about_tokens
 from plugins.manager import Plugins
@@ -74,7 +74,9 @@ def _read_by_model(models: Models, known: wire.Estimate, *, local_only: bool) ->
         return known
     calls = math.ceil(known.episodes / models.batch(model.name))
     written = known.words * WRITTEN_PER_WORD
-    read = calls * (about_tokens(SYSTEM) + about_tokens(str(SCHEMA))) + known.words * READ_PER_WORD
+    read = (
+        calls * (about_tokens(EXTRACTION_PROMPT) + about_tokens(str(EXTRACTION_SCHEMA))) + known.words * READ_PER_WORD
+    )
     grades = models.grades_of(model.name)
     seconds = calls * grades.first_s + written / grades.tokens_per_s if grades and grades.tokens_per_s else None
     return wire.Estimate(

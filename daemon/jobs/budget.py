@@ -8,11 +8,11 @@ from pathlib import Path
 
 from daemon.settings import EnrichmentSettings
 from memory import Memory
-from memory.facts import llm_decide, llm_extract
+from memory.facts import llm_requests
 from memory.ranker import labels
 from memory.store import models
 
-PURPOSES = (llm_extract.PURPOSE, llm_decide.PURPOSE, labels.PURPOSE)
+PURPOSES = (llm_requests.EXTRACTION_PURPOSE, llm_requests.DECISION_PURPOSE, labels.PURPOSE)
 STATES = ("Discharging", "Charging", "Full", "Not charging")
 SUPPLIES = Path("/sys/class/power_supply")
 

@@ -43,7 +43,7 @@ from memory.errors import (
     OverBudgetError,
     PalimpsestError,
 )
-from memory.facts import llm_extract
+from memory.facts import llm_requests
 from memory.nouns import Episode
 from memory.store import episodes, extractions, jobs
 
@@ -327,7 +327,7 @@ def _batches(found: Sequence[Episode], here: int, away: int) -> list[list[int]]:
         for episode in found:
             if episode.source.policy != policy:
                 continue
-            length = min(len(episode.text), llm_extract.TEXT_CHARS)
+            length = min(len(episode.text), llm_requests.MAX_EPISODE_CHARS)
             if batch and (len(batch) == size or chars + length > size * BATCH_CHARS):
                 batches.append(batch)
                 batch, chars = [], 0

@@ -17,9 +17,9 @@ from daemon.jobs.writer import Writer
 from daemon.views import now
 from memory import Memory
 from memory.errors import MalformedOutputError
-from memory.facts import llm_decide, llm_extract
+from memory.facts import llm_requests
 from memory.facts.extraction import OWNER, Extraction
-from memory.facts.llm_replies import complete_json
+from memory.facts.llm_requests import complete_json
 from memory.llm import LlmRequest
 from memory.nouns import Decision, Fact
 from memory.retrieval.owner import mailbox_owner
@@ -84,14 +84,14 @@ class Reading:
         elif 0 < len(here) < len(found):  # since the job was made somebody has changed where text may go
             self.split(job, [here, [one.id for one in found if one.id not in here]])
         else:
-            request = llm_extract.request(found, owner)
+            request = llm_requests.extraction_request(found, owner)
             model = self._model(request)
-            told, dropped = llm_extract.parse_reply(self._asked(model, request), found)
+            told, dropped = llm_requests.parse_extractions(self._asked(model, request), found)
             bad: dict[int, str] = {}
             for one in found:
                 if one.id not in told:
                     bad[one.id] = "the answer leaves it out"
-                elif why := llm_extract.rejection_reason(
+                elif why := llm_requests.rejection_reason(
                     told[one.id], (item for item in dropped if item.episode_id == one.id)
                 ):
                     bad[one.id] = why
@@ -106,8 +106,8 @@ class Reading:
         alive = {id: told[id] for id in told if id in there}
         pairs = self._memory.knowledge.assert_facts(alive, model).undecided if alive else ()
         with self._memory.store.writing() as conn:
-            for start in range(0, len(pairs), llm_decide.MOST_PAIRS):
-                part = [list(pair) for pair in pairs[start : start + llm_decide.MOST_PAIRS]]
+            for start in range(0, len(pairs), llm_requests.MAX_PAIRS):
+                part = [list(pair) for pair in pairs[start : start + llm_requests.MAX_PAIRS]]
                 key = " ".join(f"{old}:{new}" for old, new in part)
                 jobs.enqueue(conn, DECIDE, key, {"pairs": part}, now(), priority=1)
             if len(bad) == len(job.payload["episodes"]) == 1:
@@ -127,9 +127,9 @@ class Reading:
         elif free and bound:
             self.split(job, [[[old.id, new.id] for old, new in part] for part in (free, bound)])
         else:
-            request = llm_decide.request(pairs, local_only=bool(bound))
+            request = llm_requests.decision_request(pairs, local_only=bool(bound))
             model = self._model(request)
-            found = llm_decide.parse_decisions(self._asked(model, request), pairs)
+            found = llm_requests.parse_decisions(self._asked(model, request), pairs)
             if not found:
                 raise MalformedOutputError("The model decided none of the pairs it was asked about.")
             self.write(partial(self._decided, job, found, model.name))

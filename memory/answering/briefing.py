@@ -15,8 +15,7 @@ from datetime import UTC
 
 from memory.answering.candidates import AnswerCandidate, stems
 from memory.answering.supersession import holds_at
-from memory.facts.predicates import canonical
-from memory.facts.values import same_value
+from memory.facts.predicates import canonical_predicate, same_value
 from memory.retrieval.pipeline import Found
 from memory.store import episodes, graph, relations
 from memory.store.connect import Connection
@@ -102,7 +101,7 @@ def _facts(conn: Connection, found: Found, objects: Collection[int]) -> list[Ans
     def group(one: Relation) -> int:
         if one.subject not in objects:
             return 2
-        return 0 if canonical(one.predicate) in _IS else 1
+        return 0 if canonical_predicate(one.predicate) in _IS else 1
 
     holding.sort(key=lambda one: (group(one), not past.get(one.id), -(one.told or 0), one.id))
     shown: list[AnswerCandidate] = []

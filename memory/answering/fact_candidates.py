@@ -19,7 +19,7 @@ import numpy as np
 from memory.answering.candidates import AnswerCandidate, stems
 from memory.answering.scoring import CandidateSource
 from memory.answering.supersession import OTHER_PERSON_PENALTY, SUCCESSOR_LEAD, holds_at
-from memory.facts.values import same_value, says
+from memory.facts.predicates import contains_value, same_value
 from memory.retrieval.pipeline import Found
 from memory.retrieval.question_type import asks_course
 from memory.store import graph, relations
@@ -162,12 +162,12 @@ def _statement(
 def _plain(line: AnswerCandidate, subject: str, value: str, was: Sequence[str]) -> bool:
     """Whether the sentence says the fact as plainly as the fact does: it is short, names who or what it is about, and
     names no older value."""
-    named = subject == NAMELESS or any(says(line.shown, part) for part in (subject, *subject.split()))
+    named = subject == NAMELESS or any(contains_value(line.shown, part) for part in (subject, *subject.split()))
     return (
         named
         and len(line.shown.split()) <= MAX_PLAIN_WORDS
-        and says(line.shown, value)
-        and not any(says(line.shown, old) for old in was)
+        and contains_value(line.shown, value)
+        and not any(contains_value(line.shown, old) for old in was)
     )
 
 
@@ -179,8 +179,8 @@ def supersede_sentences(
     found, answering = list(lines), list(statements)
     for place, line in enumerate(found):
         for number, one in enumerate(answering):
-            tells = line.newness < one.since and line.words & one.topic and not says(line.shown, one.value)
-            if tells and any(len(value) > 1 and says(line.shown, value) for value in one.was):
+            tells = line.newness < one.since and line.words & one.topic and not contains_value(line.shown, one.value)
+            if tells and any(len(value) > 1 and contains_value(line.shown, value) for value in one.was):
                 now = replace(one.line, score=max(one.line.score, line.score + SUCCESSOR_LEAD))
                 answering[number] = replace(one, line=now)
                 found[place] = replace(line, earlier=True, newer=one.line.thesis_id)

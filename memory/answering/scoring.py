@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memory.answering.candidates import AnswerCandidate, PassageScores, QueryFeatures
-from memory.facts.predicates import PERSONAL, canonical
+from memory.facts.predicates import PERSONAL, canonical_predicate
 from memory.graph.arrays import Floats
 from memory.nouns import Episode
 from memory.protocols import Embedder
@@ -66,7 +66,7 @@ class CandidateSource:
     def is_others(self, relation: Relation, subject: str, objects: Collection[int]) -> bool:
         """Whether a relation tells of another person what the question asks of `objects`: where somebody else lives.
         Somebody whose name shares a word with one of them may be the same."""
-        if not objects or relation.subject in objects or canonical(relation.predicate) not in PERSONAL:
+        if not objects or relation.subject in objects or canonical_predicate(relation.predicate) not in PERSONAL:
             return False
         called = {word for name in self._found.seeds.values() for word in norm(name).split()}
         return not called & set(norm(subject).split())

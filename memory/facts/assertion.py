@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from memory.facts.extraction import ExtractedRelation, ExtractedThesis, Extraction
-from memory.facts.predicates import canonical
+from memory.facts.predicates import canonical_predicate, same_value
 from memory.facts.resolve import Resolver
 from memory.facts.supersede import SURE, Embed, Superseder
-from memory.facts.values import same_value
 from memory.graph.arrays import Link, ThesisRow
 from memory.ingest.ingest import Change
 from memory.nouns import AssertionResult, Decision
@@ -170,9 +169,9 @@ class FactAsserter:
         subject, object = self._resolver.resolve(told.subject), self._resolver.resolve(told.object)
         if subject == object:
             return None
-        predicate, canon = relations.ensure_predicate(
-            self.conn, label, canonical(label, told.object), told.cardinality if extractor == RULE else "unknown"
-        )
+        cardinality = told.cardinality if extractor == RULE else "unknown"
+        canonical = canonical_predicate(label, told.object)
+        predicate, canon = relations.ensure_predicate(self.conn, label, canonical, cardinality)
         start, end = self._times(row, told)
         subjects = self._resolver.namesakes(subject)
         id = self._known(row, subjects, object, canon, told, start, extractor)

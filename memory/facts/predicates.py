@@ -1,14 +1,16 @@
-"""Predicates under one name each: "has_rent", "rent is" and "the rent" say the same of a subject.
+"""Canonical predicates and values: "has_rent", "rent is" and "the rent" are one; so are "60" and "60 euros".
 
 What a subject has only one of at a time is replaced when it changes. That is known of a few predicates; of others the
-form of a statement tells it, or what people and models have decided before (`memory.store.relations.cardinality`).
+form of a statement shows it, or what people and models have decided before (`relations.is_learned_single`).
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from memory.nouns import Modality
+from memory.text.mentions import norm
 from memory.text.words import words
 
 _LEADING = frozenset(
@@ -46,7 +48,7 @@ _STREET = re.compile(
 )
 
 
-def canonical(label: str, object: str = "") -> str:
+def canonical_predicate(label: str, object: str = "") -> str:
     """The name under which a predicate is compared. What somebody lives in is a town or an address, by the `object`."""
     spoken = list(words(label.replace("_", " ").replace("-", " ")))
     while len(spoken) > 1 and spoken[0] in _LEADING:
@@ -66,3 +68,42 @@ def may_replace(new: Modality, old: Modality) -> bool:
     if new == "asserted":
         return old in ("asserted", "plan", "past")
     return new in ("past", "negated") and old in ("asserted", "plan")
+
+
+# Values ---------------------------------------------------------------------------------------
+
+_NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
+_LISTED = re.compile(r",|;|/|\band\b|\bplus\b|\+|&")
+_APPROXIMATE = frozenset(
+    "about approximately around circa roughly exactly only just per a the of in at by for each".split()
+)
+
+
+def same_value(one: str, other: str) -> bool:
+    """Whether two values of one predicate are the same, the one perhaps in more words: "60" and "60 euros", "Leipzig"
+    and "Leipzig, Germany"; not "4 mg" and "4 tablets".
+
+    Numbers must be the same; and of two enumerations the longer one is another value.
+    """
+    name, numbers, listed, tokens = _folded_value(one)
+    other_name, other_numbers, other_listed, other_tokens = _folded_value(other)
+    if name == other_name:
+        return True
+    if numbers != other_numbers or (not numbers and (listed or other_listed)):
+        return False
+    comparable = numbers or (tokens and other_tokens)
+    return bool(comparable) and (tokens <= other_tokens or other_tokens <= tokens)
+
+
+@lru_cache(10_000)
+def _folded_value(text: str) -> tuple[str, list[str], bool, frozenset[str]]:
+    """Norm, numbers, whether it is an enumeration, and other words; kept, for a new value meets all that are known."""
+    numbers = sorted(number.replace(",", ".") for number in _NUMBER.findall(text))
+    tokens = frozenset(word for word in words(text) if not word[:1].isdigit()) - _APPROXIMATE
+    return norm(text), numbers, _LISTED.search(text) is not None, tokens
+
+
+def contains_value(text: str, value: str) -> bool:
+    """Whether a text holds the value, as whole words and numbers."""
+    wanted = norm(value)
+    return bool(wanted) and re.search(rf"(?<![\w]){re.escape(wanted)}(?![\w]|[.,:]\d)", norm(text)) is not None

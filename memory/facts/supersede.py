@@ -11,8 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from memory.facts.predicates import SINGLE, may_replace
-from memory.facts.values import same_value
+from memory.facts.predicates import SINGLE, may_replace, same_value
 from memory.nouns import Decision, RevisionState
 from memory.protocols import Vectors
 from memory.store import edge_memory, graph, relations, revisions

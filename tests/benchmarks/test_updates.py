@@ -10,7 +10,7 @@ import pytest
 from benchmarks import updates
 from benchmarks.enrichment import shown
 from benchmarks.gold import Change, Timeline
-from memory.facts import llm_decide
+from memory.facts import llm_requests
 from memory.nouns import Fact, Modality
 from tests.fakes import FakeOllama, OllamaModel, Says
 from tests.fakes.recorded import PAIR
@@ -131,7 +131,7 @@ def test_the_oracle_knows_the_facts_by_what_a_model_is_shown() -> None:
     ]
     known = {shown(one): one for pair in pairs for one in pair}
     assert len(known) == 3
-    asked = PAIR.findall(llm_decide.request(pairs).messages[0].text)
+    asked = PAIR.findall(llm_requests.decision_request(pairs).messages[0].text)
     decides = updates.oracle(timeline, known)
     assert [decides(old, new) for _, old, new in asked] == ["supersedes", "unrelated"]
     assert decides("Somebody else (asserted)", asked[0][2]) == "unrelated"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory.facts import llm_extract
+from memory.facts import llm_requests
 from tests.cli.vault import Shell
 from tests.daemon.enriching import able, system_of
 from tests.fakes import FakeOllama, Hangs, OllamaModel, Reply, Says
@@ -19,7 +19,7 @@ QWEN = "ollama:qwen3:4b"
 
 def reader(body: dict[str, Any]) -> Reply:
     """Passes the probe, and reads."""
-    return able(body) if system_of(body) == llm_extract.SYSTEM else diligent(body)
+    return able(body) if system_of(body) == llm_requests.EXTRACTION_PROMPT else diligent(body)
 
 
 @pytest.fixture
@@ -69,9 +69,9 @@ def test_a_model_that_was_graded_reads_by_itself(shell: Shell, ollama: FakeOllam
 
 def test_the_daemon_answers_and_ends_while_a_model_hangs(shell: Shell, ollama: FakeOllama) -> None:
     assert shell.pal("models", "probe").code == 0
-    ollama.answer = lambda body: Hangs() if system_of(body) == llm_extract.SYSTEM else diligent(body)
+    ollama.answer = lambda body: Hangs() if system_of(body) == llm_requests.EXTRACTION_PROMPT else diligent(body)
     shell.pal("remember", "The gallery key hangs under the pot.")
-    ollama.until(lambda server: any(system_of(body) == llm_extract.SYSTEM for body in server.chats))
+    ollama.until(lambda server: any(system_of(body) == llm_requests.EXTRACTION_PROMPT for body in server.chats))
     assert until(shell, lambda state: state["state"] == "reading")["model"] == QWEN
     assert "under the pot" in shell.pal("ask", "Where does the gallery key hang?").out
     assert shell.pal("remember", "The boat is called Paperwork.").code == 0
@@ -83,7 +83,7 @@ def test_the_daemon_answers_and_ends_while_a_model_hangs(shell: Shell, ollama: F
 
 
 def test_what_failed_is_shown_and_done_again(shell: Shell, ollama: FakeOllama) -> None:
-    ollama.answer = lambda body: Says("No.") if system_of(body) == llm_extract.SYSTEM else diligent(body)
+    ollama.answer = lambda body: Says("No.") if system_of(body) == llm_requests.EXTRACTION_PROMPT else diligent(body)
     shell.pal("remember", "Mira lives in Utrecht.", "--title", "Mira", "--source", "note:mira")
     shell.pal("models", "probe")
     state = until(shell, lambda state: bool(state["failed_total"]))

@@ -17,8 +17,7 @@ from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
 from daemon.settings import EnrichmentSettings, ModelsSettings, Settings
 from memory import Memory
-from memory.facts import llm_decide
-from memory.facts import llm_extract as extract
+from memory.facts import llm_requests
 from memory.llm import Grades
 from memory.nouns import Document, Policy
 from memory.protocols import Embedder
@@ -68,10 +67,10 @@ def entry(number: int, triples: list[dict[str, Any]]) -> dict[str, Any]:
 
 def able(body: dict[str, Any]) -> Reply:
     """Reads what is written as `LIVES` has it, and finds that every newer fact supersedes the older one."""
-    if system_of(body) == extract.SYSTEM:
+    if system_of(body) == llm_requests.EXTRACTION_PROMPT:
         found = [entry(number, told(text)) for number, (_, text) in enumerate(passages(body), 1)]
         return Says(json.dumps({"episodes": found}))
-    assert system_of(body) == llm_decide.SYSTEM
+    assert system_of(body) == llm_requests.DECISION_PROMPT
     pairs = text_of(body["messages"][-1]).count("\nnewer: ")
     rows = [{"pair": n, "relation": "supersedes", "confidence": 0.9} for n in range(1, pairs + 1)]
     return Says(json.dumps({"decisions": rows}))

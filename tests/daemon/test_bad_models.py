@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory.facts import llm_decide, llm_extract
+from memory.facts import llm_requests
 from tests.daemon.enriching import AWAY, HERE, Make, World, able, entry, item, passages, system_of
 from tests.fakes import Breaks, Fails, Hangs, Reply, Says, Sends
 
@@ -98,7 +98,9 @@ def test_a_batch_that_fails_is_read_one_by_one(ready: World) -> None:
     ready.note("third", "Bob lives in Riga.", 3)
 
     def touchy(body: dict[str, Any]) -> Reply:
-        good = system_of(body) == llm_decide.SYSTEM or not any(INJECTED in text for _, text in passages(body))
+        good = system_of(body) == llm_requests.DECISION_PROMPT or not any(
+            INJECTED in text for _, text in passages(body)
+        )
         return able(body) if good else Says("That note is not nice.")
 
     ready.ollama.answer = touchy
@@ -113,7 +115,7 @@ def test_what_an_answer_leaves_out_is_asked_for_alone(ready: World) -> None:
     def lazy(body: dict[str, Any]) -> Reply:
         said = able(body)
         assert isinstance(said, Says)
-        if system_of(body) != llm_extract.SYSTEM:
+        if system_of(body) != llm_requests.EXTRACTION_PROMPT:
             return said
         return Says(json.dumps({"episodes": json.loads(said.text)["episodes"][:1]}))
 
@@ -162,7 +164,7 @@ def test_a_decision_that_cannot_be_meant_or_is_unsure_replaces_nothing(make: Mak
     with make() as here:
         here.note("first", "Mira works with Ana.", 1)
         here.note("second", "Mira works with Bob.", 20)
-        here.ollama.answer = lambda body: says if system_of(body) == llm_decide.SYSTEM else able(body)
+        here.ollama.answer = lambda body: says if system_of(body) == llm_requests.DECISION_PROMPT else able(body)
         here.run()
         assert sorted(here.facts("Mira")) == ["Mira works with Ana", "Mira works with Bob"]
         assert here.memory.revisions("all") == []

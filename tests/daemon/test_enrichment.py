@@ -10,7 +10,7 @@ import pytest
 
 from daemon.jobs.enrichment import Enrichment
 from daemon.settings import EnrichmentSettings
-from memory.facts import llm_decide, llm_extract
+from memory.facts import llm_requests
 from memory.llm import LlmRequest, Message, Usage
 from memory.store import jobs
 from memory.store import models as store
@@ -28,7 +28,7 @@ def ready(make: Make) -> Iterator[World]:
 
 def read(here: World) -> list[str]:
     """The passages that were given to the model on this machine, in order."""
-    asked = [body for body in here.ollama.chats if system_of(body) == llm_extract.SYSTEM]
+    asked = [body for body in here.ollama.chats if system_of(body) == llm_requests.EXTRACTION_PROMPT]
     return [text for body in asked for _, text in passages(body)]
 
 
@@ -51,7 +51,7 @@ def test_what_no_rule_can_judge_is_decided_by_the_model(ready: World) -> None:
     ready.note("first", "Mira works with Ana.", 1)
     ready.note("second", "Mira works with Bob.", 20)
     ready.run()
-    asked = [body for body in ready.ollama.chats if system_of(body) == llm_decide.SYSTEM]
+    asked = [body for body in ready.ollama.chats if system_of(body) == llm_requests.DECISION_PROMPT]
     assert len(asked) == 1, "one call for all pairs"
     assert ready.facts("Mira") == ["Mira works with Bob"]
     (revision,) = ready.memory.revisions()

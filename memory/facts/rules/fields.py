@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from memory.facts.extraction import OWNER, Cardinality, ExtractedRelation
-from memory.facts.predicates import SINGLE, canonical
+from memory.facts.predicates import SINGLE, canonical_predicate
 from memory.facts.rules import phrases
 from memory.facts.rules.passages import Line, Passage
 from memory.facts.rules.valid_time import valid_from
@@ -154,7 +154,9 @@ def _key(said: str) -> tuple[str, bool]:
     key = _WHEN.sub("", key[new.end() :] if new else key)
     key = key.removeprefix("My ").removeprefix("my ").removeprefix("our ").strip()
     words = key.lower().split()
-    while words and words[-1] in phrases.STOPS and canonical(" ".join(words)) not in SINGLE:  # "works at" is whole
+    while (
+        words and words[-1] in phrases.STOPS and canonical_predicate(" ".join(words)) not in SINGLE
+    ):  # "works at" is whole
         words.pop()
     key = " ".join(key.split()[: len(words)])
     if not 0 < len(words) <= _KEY_WORDS or words[0] in phrases.PRONOUNS or words[0] in _NO_KEYS:

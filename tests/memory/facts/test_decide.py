@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.facts import llm_decide
+from memory.facts import llm_requests
 from memory.nouns import Decision, Fact
 
 DAY = datetime(2024, 9, 1, tzinfo=UTC)
@@ -35,7 +35,7 @@ def row(**more: Any) -> dict[str, Any]:
 
 
 def test_a_request_shows_both_facts_with_their_days_and_words() -> None:
-    request = llm_decide.request(PAIRS)
+    request = llm_requests.decision_request(PAIRS)
     text = request.messages[0].text
     fence = re.search(r"\(asserted\) ([0-9a-f]{8}) ", text)
     assert fence is not None
@@ -43,12 +43,12 @@ def test_a_request_shows_both_facts_with_their_days_and_words() -> None:
     assert "newer: Mira lives in Leipzig (asserted, from 2024-09-01)" in text
     assert "Pair 2" in text and "Mira speaks German (plan)" in text
     assert (request.purpose, request.local_only) == ("decide", True), "it stays here unless somebody has looked"
-    assert not llm_decide.request(PAIRS, local_only=False).local_only
+    assert not llm_requests.decision_request(PAIRS, local_only=False).local_only
 
 
 def test_decisions_are_of_the_pairs_that_were_asked_about() -> None:
     rows = [row(), row(pair=2, relation="complements", confidence=1)]
-    assert llm_decide.parse_decisions({"decisions": rows}, PAIRS) == [
+    assert llm_requests.parse_decisions({"decisions": rows}, PAIRS) == [
         Decision(11, 12, "supersedes", 0.9),
         Decision(13, 14, "complements", 1.0),
     ]
@@ -65,25 +65,25 @@ def test_decisions_are_of_the_pairs_that_were_asked_about() -> None:
 )  # fmt: skip
 def test_what_cannot_be_meant_is_dropped_alone(spoilt: dict[str, Any]) -> None:
     rows = [row(**spoilt), "prose", row(pair=2)]
-    assert [one.old for one in llm_decide.parse_decisions({"decisions": rows}, PAIRS)] == [13]
+    assert [one.old for one in llm_requests.parse_decisions({"decisions": rows}, PAIRS)] == [13]
 
 
 def test_a_pair_is_decided_once() -> None:
-    (one,) = llm_decide.parse_decisions({"decisions": [row(), row(relation="unrelated")]}, PAIRS)
+    (one,) = llm_requests.parse_decisions({"decisions": [row(), row(relation="unrelated")]}, PAIRS)
     assert one.relation == "supersedes"
 
 
 @pytest.mark.parametrize("data", [None, "prose", [], {}, {"decisions": {"pair": 1}}, {"decisions": None}])
 def test_what_is_no_answer_decides_nothing(data: Any) -> None:
-    assert llm_decide.parse_decisions(data, PAIRS) == []
+    assert llm_requests.parse_decisions(data, PAIRS) == []
 
 
-VALUES = st.integers(-2, 4) | st.floats() | st.sampled_from(llm_decide.RELATIONS) | st.none()
+VALUES = st.integers(-2, 4) | st.floats() | st.sampled_from(llm_requests.RELATIONS) | st.none()
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(["pair", "relation", "confidence"]), VALUES)))
 def test_whatever_is_said_only_asked_pairs_are_decided(rows: list[dict[str, Any]]) -> None:
-    found = llm_decide.parse_decisions({"decisions": rows}, PAIRS)
+    found = llm_requests.parse_decisions({"decisions": rows}, PAIRS)
     asked = [(old.id, new.id) for old, new in PAIRS]
     assert {(one.old, one.new) for one in found} <= {*asked}
     assert all(0 <= one.confidence <= 1 for one in found)

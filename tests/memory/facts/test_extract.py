@@ -11,8 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.facts import llm_extract
 from memory.facts.extraction import OWNER, ExtractedObject, Extraction
+from memory.facts.llm_requests import (
+    EXTRACTION_PROMPT,
+    EXTRACTION_SCHEMA,
+    extraction_request,
+    parse_extractions,
+    rejection_reason,
+)
 from memory.nouns import Episode, Policy, Source, SourceKind
 
 TEXT = "On 1 September Mira moved to Leipzig with me. Before that she lived in Utrecht. Perhaps we buy a van."
@@ -45,7 +51,7 @@ def answer(**kinds: Any) -> dict[str, Any]:
 
 def told(data: Any, *given: Episode) -> tuple[Extraction, list[str]]:
     """Of the only episode, and why the rest was dropped."""
-    tellings, dropped = llm_extract.parse_reply(data, given or (episode(),))
+    tellings, dropped = parse_extractions(data, given or (episode(),))
     return tellings.get(7, Extraction("model")), [f"{one.kind}: {one.reason}" for one in dropped]
 
 
@@ -54,7 +60,7 @@ def told(data: Any, *given: Episode) -> tuple[Extraction, list[str]]:
 
 def test_a_request_has_the_texts_as_data_and_when_they_were_written() -> None:
     one, two = episode(policy="any"), episode("user: hi\u200b", 8, "chat", "any", speaker="user")
-    request = llm_extract.request([one, two], ("Jorine",))
+    request = extraction_request([one, two], ("Jorine",))
     (message,) = request.messages
     fence = re.findall(r"^([0-9a-f]{16})$", message.text, re.MULTILINE)
     assert len(fence) == 4 and len({*fence}) == 1
@@ -62,18 +68,18 @@ def test_a_request_has_the_texts_as_data_and_when_they_were_written() -> None:
     assert "written on Tuesday, 2024-09-03" in message.text
     assert f"{fence[0]}\n{TEXT}\n{fence[0]}" in message.text
     assert f"{fence[0]}\nuser: hi\n{fence[0]}" in message.text and 'a chat called "Diary"' in message.text
-    assert (request.purpose, request.schema, request.max_tokens) == ("extract", llm_extract.SCHEMA, 6000)
-    assert request.system == llm_extract.SYSTEM == llm_extract.request([one]).system, "the fixed part can be kept ready"
-    assert llm_extract.request([one]).messages != llm_extract.request([one]).messages, "nobody knows the next fence"
+    assert (request.purpose, request.schema, request.max_tokens) == ("extract", EXTRACTION_SCHEMA, 6000)
+    assert request.system == EXTRACTION_PROMPT == extraction_request([one]).system, "the fixed part can be kept ready"
+    assert extraction_request([one]).messages != extraction_request([one]).messages, "nobody knows the next fence"
 
 
 def test_text_of_a_local_source_stays_here_whatever_goes_with_it() -> None:
-    assert llm_extract.request([episode(policy="any"), episode()]).local_only
-    assert not llm_extract.request([episode(policy="any")]).local_only
+    assert extraction_request([episode(policy="any"), episode()]).local_only
+    assert not extraction_request([episode(policy="any")]).local_only
 
 
 def test_a_long_table_is_cut() -> None:
-    assert len(llm_extract.request([episode("word " * 30_000)]).messages[0].text) < 13_000
+    assert len(extraction_request([episode("word " * 30_000)]).messages[0].text) < 13_000
 
 
 # What is taken ----------------------------------------------------------------------------------------
@@ -116,8 +122,8 @@ def test_what_an_assistant_said_is_not_learnt() -> None:
     telling, dropped = told(answer(triples=items, theses=[thesis(quote="So you live in Utrecht")]), chat)
     assert [one.object for one in telling.relations] == ["Leipzig"]
     assert dropped == ["triple: an assistant said it", "thesis: an assistant said it"]
-    only, why = llm_extract.parse_reply(answer(triples=items[1:]), [chat])
-    assert llm_extract.rejection_reason(only[7], why) == "", "it is no fault of the model"
+    only, why = parse_extractions(answer(triples=items[1:]), [chat])
+    assert rejection_reason(only[7], why) == "", "it is no fault of the model"
 
 
 @pytest.mark.parametrize(
@@ -153,10 +159,10 @@ def test_a_quote_of_another_episode_proves_nothing() -> None:
     other = episode("Ana lives in Porto these days.", 8)
     data = answer(triples=[triple(quote="Ana lives in Porto these days")])
     data["episodes"] += [{"episode": 2, "objects": [], "triples": [triple()], "theses": []}]
-    tellings, dropped = llm_extract.parse_reply(data, [episode(), other])
+    tellings, dropped = parse_extractions(data, [episode(), other])
     assert not tellings[7] and not tellings[8]
     assert {one.reason for one in dropped} == {"its quote is not in the text"}
-    why = llm_extract.rejection_reason(tellings[7], [one for one in dropped if one.episode_id == 7])
+    why = rejection_reason(tellings[7], [one for one in dropped if one.episode_id == 7])
     assert why == "none of its 1 facts can be used: its quote is not in the text"
 
 
@@ -176,7 +182,7 @@ def test_an_object_that_nobody_names_is_left_out() -> None:
 @pytest.mark.parametrize("number", [0, 2, -1, "1", None, True, 1.5])
 def test_an_answer_about_no_episode_tells_nothing(number: Any) -> None:
     data = {"episodes": [{"episode": number, "objects": [], "triples": [triple()], "theses": []}]}
-    assert llm_extract.parse_reply(data, [episode()])[0] == {}
+    assert parse_extractions(data, [episode()])[0] == {}
 
 
 def test_an_episode_is_told_once() -> None:
@@ -205,8 +211,8 @@ JSON = st.recursive(
 
 @given(JSON, JSON)
 def test_whatever_is_said_only_facts_with_their_words_are_taken(anything: Any, item: Any) -> None:
-    llm_extract.parse_reply(anything, [episode()])
-    tellings, _ = llm_extract.parse_reply(answer(triples=[item, triple()], theses=[item], objects=[item]), [episode()])
+    parse_extractions(anything, [episode()])
+    tellings, _ = parse_extractions(answer(triples=[item, triple()], theses=[item], objects=[item]), [episode()])
     assert triple()["object"] in {one.object for one in tellings[7].relations}
     spans = [(one.start, one.end) for one in tellings[7].relations] + [
         (one.start, one.end) for one in tellings[7].theses
@@ -217,8 +223,8 @@ def test_whatever_is_said_only_facts_with_their_words_are_taken(anything: Any, i
 def test_the_schema_is_one_that_a_good_answer_follows() -> None:
     from jsonschema import Draft202012Validator
 
-    Draft202012Validator.check_schema(llm_extract.SCHEMA)
+    Draft202012Validator.check_schema(EXTRACTION_SCHEMA)
     objects: list[Any] = [{"name": "Mira", "type": "person", "aliases": []}]
     good = answer(objects=objects, triples=[triple()], theses=[thesis()])
-    assert not [*Draft202012Validator(llm_extract.SCHEMA).iter_errors(json.loads(json.dumps(good)))]
-    assert [*Draft202012Validator(llm_extract.SCHEMA).iter_errors(answer(triples=[triple(modality="sure")]))]
+    assert not [*Draft202012Validator(EXTRACTION_SCHEMA).iter_errors(json.loads(json.dumps(good)))]
+    assert [*Draft202012Validator(EXTRACTION_SCHEMA).iter_errors(answer(triples=[triple(modality="sure")]))]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memory.errors import MalformedOutputError, ModelUnavailableError
-from memory.facts.llm_replies import complete_json, parse_loosely
+from memory.facts.llm_requests import complete_json, parse_loosely
 from memory.llm import LlmRequest, Message, Reply
 
 SCHEMA = {"type": "object", "required": ["rows"]}
