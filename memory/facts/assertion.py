@@ -12,8 +12,7 @@ from memory.facts.extraction import ExtractedRelation, ExtractedThesis, Extracti
 from memory.facts.predicates import canonical_predicate, same_value
 from memory.facts.resolve import Resolver
 from memory.facts.supersede import SURE, Embed, Superseder
-from memory.graph.arrays import Link, ThesisRow
-from memory.ingest.ingest import Change
+from memory.graph.change import GraphChange, Link, ThesisVertex
 from memory.nouns import AssertionResult, Decision
 from memory.store import episodes, graph, relations, revisions, text
 from memory.store.codec import id_list
@@ -38,7 +37,7 @@ class FactAsserter:
         self._new: list[int] = []
         self._met: dict[int, list[int]] = {}  # relation -> the objects that its subject may be
         self._still: set[tuple[int, int, int]] = set()  # relation, episode, place: said there before this transaction
-        self._theses: list[ThesisRow] = []
+        self._theses: list[ThesisVertex] = []
         self._returned: set[tuple[int, int]] = set()
 
     @property
@@ -134,13 +133,13 @@ class FactAsserter:
             pairs += self._superseder.propose_pairs(fresh, near, embed)
         return AssertionResult(tuple(self._new), tuple(self._superseder.revision_ids), tuple(dict.fromkeys(pairs)))
 
-    def graph_changes(self) -> list[Change]:
+    def graph_changes(self) -> list[GraphChange]:
         """What the graph in memory has to forget and then to take in; nothing where nothing was learnt."""
         touched = sorted({*self._new, *self._superseder.touched, *self._met})
         if not touched and not self._theses and not self._resolver.new_objects:
             return []
-        fresh = Change(objects=self._resolver.new_objects, theses=self._theses, links=self._links(touched))
-        return [Change(unlinked=touched), fresh]
+        fresh = GraphChange(objects=self._resolver.new_objects, theses=self._theses, links=self._links(touched))
+        return [GraphChange(unlinked=touched), fresh]
 
     def _mentioned(self, episode: int) -> list[tuple[str, str | None]]:
         """Names that the passage mentions, with what kind of thing they are known to be."""
@@ -343,7 +342,7 @@ class FactAsserter:
             joined = {to: asserts + place for place, to in enumerate(members, 1)}
             edges.append(graph.EdgeRow(asserts, "asserts", row.id, node))
             edges += [graph.EdgeRow(id, "member", node, to) for to, id in joined.items()]
-            self._theses.append(ThesisRow(node, row.id, asserts, joined, start, end))
+            self._theses.append(ThesisVertex(node, row.id, asserts, joined, start, end))
         graph.insert_theses(self.conn, rows, self._now)
         graph.insert_edges(self.conn, edges, self._now)
         text.add_theses(self.conn, [thesis.id for thesis in rows])

@@ -15,7 +15,8 @@ import numpy as np
 import scipy.sparse as sparse
 
 from memory.errors import InvalidInputError
-from memory.graph.arrays import LINK_KINDS, NO_END, NO_TIME, Bools, Codes, Floats, Graph, Ids, Ints
+from memory.graph.arrays import NO_END, NO_TIME, Bools, Codes, Floats, Graph, Ids, Ints
+from memory.graph.change import LINK_KINDS
 
 EPISODE, THESIS, OBJECT = 0, 1, 2
 VERTEX_KINDS = "ETO"

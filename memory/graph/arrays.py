@@ -11,15 +11,16 @@ Node ids are below 2^30 and edge ids below 2^31, so 32 bits hold them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from memory.graph.append_only import Places, longer, stacked
+from memory.graph.change import LINK_KINDS, EpisodeVertex, Link, ThesisVertex
 from memory.graph.postings import Postings, slices
 
 Ints = NDArray[np.int64]
@@ -33,52 +34,6 @@ NO_TIME = np.iinfo(np.int64).min
 NO_END = np.iinfo(np.int64).max
 
 _OF_MENTIONS = ("row_of", "column_of", "mentioned", "titles", "degrees", "n_alive", "idf")  # made when first asked for
-
-LinkKind = Literal["next", "rel", "syn"]
-LINK_KINDS: tuple[LinkKind, ...] = ("next", "rel", "syn")
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeRow:
-    """One episode to be put into the graph. `event_from` in ms UTC or None. `mentions`: object node id -> count;
-    `titles`: the objects that give it its title; `edges`: object node id -> the mention's edge id."""
-
-    node_id: int
-    source_id: int
-    seq: int
-    event_from: int | None
-    is_chat: bool
-    words: int
-    mentions: dict[int, int]
-    titles: frozenset[int]
-    edges: Mapping[int, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ThesisRow:
-    """One thesis of an episode: `asserts` is the edge from there, `members` object node id -> the member's edge id.
-    Validity in ms UTC or None."""
-
-    node_id: int
-    episode_id: int
-    asserts: int
-    members: Mapping[int, int]
-    valid_from: int | None = None
-    valid_to: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """An edge between two episodes (`next`) or two objects (`rel`, `syn`), by node ids. `told`: the episodes that tell
-    of it; without any it is seen wherever both its ends are. Validity in ms UTC or None."""
-
-    id: int
-    kind: LinkKind
-    src: int
-    dst: int
-    valid_from: int | None = None
-    valid_to: int | None = None
-    told: tuple[int, ...] = ()
 
 
 class Degrees(NamedTuple):
@@ -119,7 +74,7 @@ class Theses:
         ids, times = np.empty(0, np.int32), np.empty(0, np.int64)
         return cls(ids, ids, ids, times, times, sparse.csr_matrix((0, 0), dtype=np.int32))
 
-    def added(self, theses: Sequence[ThesisRow], rows: Ids, columns: Mapping[int, int], width: int) -> Theses:
+    def added(self, theses: Sequence[ThesisVertex], rows: Ids, columns: Mapping[int, int], width: int) -> Theses:
         """These and some more; `rows` their episodes' rows, `columns` object node id -> column, `width` columns."""
         order = [sorted(thesis.members) for thesis in theses]
         edges = [thesis.members[node] for thesis, nodes in zip(theses, order, strict=True) for node in nodes]
@@ -161,7 +116,7 @@ class Links:
         """These and some more."""
         starts = [NO_TIME if link.valid_from is None else link.valid_from for link in links]
         stops = [NO_END if link.valid_to is None else link.valid_to for link in links]
-        told = [(link.id, episode) for link in links for episode in link.told]
+        told = [(link.id, episode) for link in links for episode in link.evidence]
         longest = Links(
             longer(self.ids, [link.id for link in links]),
             longer(self.kinds, [LINK_KINDS.index(link.kind) for link in links]),
@@ -301,9 +256,9 @@ class Graph:
 
     def added(
         self,
-        episodes: Sequence[EpisodeRow],
+        episodes: Sequence[EpisodeVertex],
         new_objects: Sequence[tuple[int, bool]],
-        theses: Sequence[ThesisRow] = (),
+        theses: Sequence[ThesisVertex] = (),
         links: Sequence[Link] = (),
     ) -> Graph:
         """This graph and some more episodes, the objects `(node id, is a date)` that they bring, theses of these or of
@@ -361,7 +316,7 @@ class Graph:
             known["degrees"] = self.degrees.minus(_degrees(self, rows, len(self.object_ids)))
         return left
 
-    def remade(self, episodes: Sequence[EpisodeRow]) -> Graph:
+    def remade(self, episodes: Sequence[EpisodeVertex]) -> Graph:
         """This graph with new mentions for some of its episodes. A row is never written again: each gets a new one,
         and its theses follow it."""
         nodes = [episode.node_id for episode in episodes]
@@ -409,7 +364,7 @@ def _degrees(graph: Graph, rows: NDArray[np.integer[Any]], width: int) -> Degree
 
 
 def _rows(
-    episodes: Sequence[EpisodeRow], columns: Mapping[int, int], width: int
+    episodes: Sequence[EpisodeVertex], columns: Mapping[int, int], width: int
 ) -> tuple[sparse.csr_matrix, sparse.csr_matrix, Ids]:
     count_values: list[float] = []
     count_columns: list[int] = []

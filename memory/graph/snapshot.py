@@ -13,9 +13,9 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from memory.graph.append_only import Places, longer, roomy
-from memory.graph.arrays import LINK_KINDS, NO_END, NO_TIME, TITLE_BONUS, Floats, Graph, Ints, Links, Theses
+from memory.graph.arrays import NO_END, NO_TIME, TITLE_BONUS, Floats, Graph, Ints, Links, Theses
+from memory.graph.change import LINK_KINDS, GraphChange
 from memory.graph.quantized import Signs
-from memory.ingest.ingest import Change
 from memory.protocols import Vectors
 from memory.store import episodes, vectors
 from memory.store import graph as stored
@@ -37,7 +37,7 @@ class Snapshot:
         """The snapshot after these episodes were retired; other nodes among them are passed over."""
         return replace(self, graph=self.graph.retired(nodes), frequencies={})
 
-    def after(self, change: Change, added_vectors: Vectors) -> Snapshot:
+    def after(self, change: GraphChange, added_vectors: Vectors) -> Snapshot:
         """The snapshot that follows a write; `added_vectors` (len(change.added), d)."""
         graph = self.graph
         if change.retired:

@@ -11,13 +11,13 @@ import hashlib
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from memory.errors import InvalidInputError
 from memory.facts.extraction import Extraction
 from memory.facts.rules.extract import extract_by_rules
-from memory.graph.arrays import EpisodeRow, Link, ThesisRow
+from memory.graph.change import EpisodeVertex, GraphChange, Link, ThesisVertex
 from memory.ingest.chunk import Draft, episodes_of, title_of
 from memory.ingest.embed import embedded_text
 from memory.nouns import Document, Receipt
@@ -71,24 +71,6 @@ class Plan:
     kept: tuple[episodes.Placed | None, ...]
     removed: tuple[episodes.Placed, ...]
     redated: tuple[int, ...] = ()
-
-
-@dataclass(slots=True)
-class Change:
-    """What a batch did to the graph, for the snapshot in memory. All ids are node ids, but those in `unlinked`.
-
-    `remade` are kept episodes that now mention other objects; `unlinked` are ids of edges, links and others, that hold
-    no longer.
-    """
-
-    added: list[EpisodeRow] = field(default_factory=list)
-    remade: list[EpisodeRow] = field(default_factory=list)
-    retired: list[int] = field(default_factory=list)
-    moved: dict[int, int] = field(default_factory=dict)
-    objects: list[tuple[int, bool]] = field(default_factory=list)
-    theses: list[ThesisRow] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
-    unlinked: list[int] = field(default_factory=list)
 
 
 def read(document: Document, settings: ChunkSettings, rules: bool = True) -> ReadDocument:
@@ -188,7 +170,7 @@ class Writer:
         self._conn = conn
         self._embedder_id = embedder_id
         self._now = now
-        self.change = Change()
+        self.change = GraphChange()
         self.redated: list[int] = []
         self.extractions: dict[
             int, Extraction
@@ -330,7 +312,7 @@ class Writer:
             self._theses.append(graph.ThesisRow(nodes[place], row.id, start, end, valid_from=row.event_from))
             asserts = self._edge("asserts", row.id, nodes[place])
             edges = {object: self._edge("member", nodes[place], object) for object in sorted(members[place])}
-            self.change.theses.append(ThesisRow(nodes[place], row.id, asserts, edges, row.event_from))
+            self.change.theses.append(ThesisVertex(nodes[place], row.id, asserts, edges, row.event_from))
 
     def _keep(self, row: episodes.EpisodeRow, read_document: ReadDocument, episode: ReadEpisode) -> None:
         """A kept episode mentions and tells what its source's properties now say, and no longer what they said."""
@@ -381,6 +363,6 @@ def _graph_row(
     counts: dict[int, int],
     titles: frozenset[int],
     edges: dict[int, int],
-) -> EpisodeRow:
+) -> EpisodeVertex:
     is_chat = read_document.document.kind == "chat"
-    return EpisodeRow(row.id, row.source_id, row.seq, row.event_from, is_chat, row.words, counts, titles, edges)
+    return EpisodeVertex(row.id, row.source_id, row.seq, row.event_from, is_chat, row.words, counts, titles, edges)

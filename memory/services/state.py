@@ -12,8 +12,8 @@ import numpy as np
 from memory.edge_memory import activation, rebuild
 from memory.edge_memory.activation import Remembered
 from memory.facts.assertion import FactAsserter
+from memory.graph.change import GraphChange
 from memory.graph.snapshot import load
-from memory.ingest.ingest import Change
 from memory.protocols import Embedder
 from memory.ranker import heads
 from memory.retrieval.owner import mailbox_owner
@@ -85,7 +85,7 @@ class State:
         """Asserts facts within a transaction."""
         return FactAsserter(conn, now_ms(), self.settings.person.names or self.serving.owner)
 
-    def show(self, changes: Sequence[Change]) -> None:
+    def show(self, changes: Sequence[GraphChange]) -> None:
         """Questions see from now on the facts that were asserted."""
         snapshot = self.serving.snapshot
         for change in changes:

@@ -11,7 +11,8 @@ from memory.edge_memory import edges
 from memory.edge_memory.credit import MOST_EDGES, Credit, Used, credit
 from memory.edge_memory.replay import Replayed
 from memory.graph.adjacency import Moment, Walkable
-from memory.graph.arrays import EpisodeRow, Graph, Link, ThesisRow
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from memory.store.schema_first import FIRST_EDGE
 from tests.memory.retrieval.walking import everything, rng_graph
 
@@ -19,11 +20,11 @@ EDGE = FIRST_EDGE
 
 
 def mentioning(
-    episodes: Mapping[int, Mapping[int, int]], links: Sequence[Link] = (), theses: Sequence[ThesisRow] = ()
+    episodes: Mapping[int, Mapping[int, int]], links: Sequence[Link] = (), theses: Sequence[ThesisVertex] = ()
 ) -> Graph:
     """Episodes (100 and up) that mention objects: episode -> object -> edge."""
     rows = [
-        EpisodeRow(node, node, 0, None, False, 50, dict.fromkeys(objects, 1), frozenset(), objects)
+        EpisodeVertex(node, node, 0, None, False, 50, dict.fromkeys(objects, 1), frozenset(), objects)
         for node, objects in episodes.items()
     ]
     objects = sorted({node for mentions in episodes.values() for node in mentions})
@@ -70,8 +71,8 @@ def test_what_is_mentioned_everywhere_is_no_way_but_may_be_named() -> None:
 
 
 def test_relations_are_ways_and_of_a_cited_fact_they_are_the_last_step() -> None:
-    links = [Link(EDGE + 10, "rel", 1, 2, told=(101,)), Link(EDGE + 11, "rel", 2, 3, told=(101,)),
-             Link(EDGE + 12, "rel", 1, 3, None, -5, told=(101,))]  # fmt: skip
+    links = [Link(EDGE + 10, "rel", 1, 2, evidence=(101,)), Link(EDGE + 11, "rel", 2, 3, evidence=(101,)),
+             Link(EDGE + 12, "rel", 1, 3, None, -5, evidence=(101,))]  # fmt: skip
     graph = mentioning({100: {1: EDGE}, 101: {2: EDGE + 1}, 102: {3: EDGE + 2}}, links)
     assert learnt(graph, named=(1,), useful=(101,)).cited.keys() == {EDGE + 10, EDGE + 1}
     assert learnt(graph, named=(1,), useful=(102,)).cited.keys() == {EDGE + 10, EDGE + 11, EDGE + 2}
@@ -81,7 +82,7 @@ def test_relations_are_ways_and_of_a_cited_fact_they_are_the_last_step() -> None
 
 
 def test_a_thesis_leads_to_the_passage_that_asserts_it() -> None:
-    theses = [ThesisRow(200, 101, EDGE + 5, {1: EDGE + 6})]
+    theses = [ThesisVertex(200, 101, EDGE + 5, {1: EDGE + 6})]
     graph = mentioning({101: {2: EDGE}, 102: {1: EDGE + 1}}, theses=theses)
     assert learnt(graph, named=(1,), useful=(101,)).cited.keys() == {EDGE + 5, EDGE + 6}
     assert learnt(graph, named=(1,), facts=(200, 201)).cited.keys() == {EDGE + 5, EDGE + 6}

@@ -6,12 +6,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.graph.arrays import TITLE_BONUS, EpisodeRow, Graph
+from memory.graph.arrays import TITLE_BONUS, Graph
+from memory.graph.change import EpisodeVertex
 from tests.examples import examples
 
 
-def row(node: int, mentions: dict[int, int], titles: frozenset[int] = frozenset(), source: int = 1) -> EpisodeRow:
-    return EpisodeRow(node, source, node, None, False, 50, mentions, titles)
+def row(node: int, mentions: dict[int, int], titles: frozenset[int] = frozenset(), source: int = 1) -> EpisodeVertex:
+    return EpisodeVertex(node, source, node, None, False, 50, mentions, titles)
 
 
 def test_a_title_counts_more() -> None:
@@ -39,7 +40,7 @@ def test_what_nothing_mentions_has_no_weight() -> None:
 @given(st.lists(st.lists(st.dictionaries(st.integers(0, 8), st.integers(1, 5), max_size=5), max_size=4), max_size=5))
 def test_written_in_any_portions_it_is_the_same_graph(batches: list[list[dict[int, int]]]) -> None:
     grown = Graph.empty()
-    all_rows: list[EpisodeRow] = []
+    all_rows: list[EpisodeVertex] = []
     met: list[int] = []
     for batch in batches:
         rows = [row(100 + len(all_rows) + i, mentions) for i, mentions in enumerate(batch)]

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from daemon.cli import main
 from daemon.settings import Settings, entries
 from memory import Memory
-from memory.graph.arrays import EpisodeRow, Graph, Link, ThesisRow
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from memory.insight.diagnose import ENOUGH_FIRED, MANY_SHOWN, MOST_CALLS, MOST_MS, advice, diagnose
 from memory.insight.diagnosis import AliasSuspect, Diagnosis, Hub
 from memory.insight.remediation import NAMES, repair
@@ -36,9 +37,9 @@ ONE, TWO, THREE, FOUR, FIVE, DAY = range(1, 7)
 FIRST, SECOND, THIRD, TOLD, ORPHAN = ALL = range(100, 105)
 
 
-def episode(node: int, *mentions: int) -> EpisodeRow:
+def episode(node: int, *mentions: int) -> EpisodeVertex:
     edges = {one: 10 * node + one for one in mentions}
-    return EpisodeRow(node, 1, node, None, False, 50, dict.fromkeys(mentions, 1), frozenset(), edges)
+    return EpisodeVertex(node, 1, node, None, False, 50, dict.fromkeys(mentions, 1), frozenset(), edges)
 
 
 # one - FIRST - two - SECOND - three - THIRD - four;  five - thesis - TOLD;  ORPHAN mentions a date only in the big one
@@ -46,7 +47,7 @@ GRAPH = Graph.empty().added(
     [episode(FIRST, ONE, TWO), episode(SECOND, TWO, THREE), episode(THIRD, THREE, FOUR), episode(TOLD),
      episode(ORPHAN)],
     [(node, False) for node in (ONE, TWO, THREE, FOUR, FIVE)] + [(DAY, True)],
-    [ThesisRow(200, TOLD, 5000, {FIVE: 5001})],
+    [ThesisVertex(200, TOLD, 5000, {FIVE: 5001})],
 )  # fmt: skip
 
 NEAR = Outcome(1, "near?", False, 5.0, 0, 0, (ONE,), (FIRST, SECOND, THIRD, TOLD), (FIRST, SECOND), (SECOND,))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.graph.arrays import EpisodeRow, Graph
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex
 from memory.insight.hop_distance import HOPS, MOST_EDGES, Reach
 from tests.examples import examples
 from tests.memory.retrieval.walking import everything, rng_graph
@@ -35,8 +36,8 @@ def test_as_far_as_a_search_that_looks_at_everything(seed: int, data: st.DataObj
 
 
 def test_a_hub_is_no_way() -> None:
-    def episode(n: int, edges: dict[int, int]) -> EpisodeRow:
-        return EpisodeRow(1000 + n, 1, n, None, False, 9, dict.fromkeys(edges, 1), frozenset(), edges)
+    def episode(n: int, edges: dict[int, int]) -> EpisodeVertex:
+        return EpisodeVertex(1000 + n, 1, n, None, False, 9, dict.fromkeys(edges, 1), frozenset(), edges)
 
     def star(rays: int) -> Graph:
         rows = [episode(n, {1: n, 2: 90_000} if n == 1 else {1: n}) for n in range(1, rays + 1)]

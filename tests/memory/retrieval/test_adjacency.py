@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from memory.errors import InvalidInputError
 from memory.graph.adjacency import EDGE_KINDS, Moment, Walkable
-from memory.graph.arrays import EpisodeRow, Graph, Link, ThesisRow
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from tests.examples import examples
 from tests.memory.retrieval.walking import kinds_of, rng_graph
 
-MAY = EpisodeRow(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 11, 2: 12})
-JUNE = EpisodeRow(101, 1, 1, None, False, 50, {2: 1, 3: 1}, frozenset(), {2: 13, 3: 14})
-TOLD = ThesisRow(200, 100, 20, {1: 21, 2: 22}, valid_from=1000, valid_to=2000)
+MAY = EpisodeVertex(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 11, 2: 12})
+JUNE = EpisodeVertex(101, 1, 1, None, False, 50, {2: 1, 3: 1}, frozenset(), {2: 13, 3: 14})
+TOLD = ThesisVertex(200, 100, 20, {1: 21, 2: 22}, valid_from=1000, valid_to=2000)
 LINKS = [Link(30, "next", 100, 101), Link(31, "rel", 1, 3, 1000, 2000, (100,)), Link(32, "syn", 1, 2)]
 GRAPH = Graph.empty().added([MAY, JUNE], [(1, False), (2, False), (3, False)], [TOLD], LINKS)
 ALL = np.ones(2, np.bool_)
@@ -76,7 +77,7 @@ def test_a_link_can_be_taken_away() -> None:
 
 def test_only_hubs_are_penalised() -> None:
     rows = [
-        EpisodeRow(100 + n, 1, n, None, False, 50, {1: 1, 2 + n: 1}, frozenset(), {1: 1000 + n, 2 + n: 2000 + n})
+        EpisodeVertex(100 + n, 1, n, None, False, 50, {1: 1, 2 + n: 1}, frozenset(), {1: 1000 + n, 2 + n: 2000 + n})
         for n in range(64)
     ]
     graph = Graph.empty().added(rows, [(n, False) for n in range(1, 66)])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from memory.graph.adjacency import EDGE_KINDS, Walkable
-from memory.graph.arrays import EpisodeRow, Graph, Link
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex, Link
 from memory.graph.subgraph import Nearby, directed, nearby
 from memory.retrieval.edge_embeddings import Told, Wording
 from memory.retrieval.edge_features import DAY, MEMORY, NAMES, SIGMA, WIDTH, Asked, distances, features, sigma
@@ -82,7 +83,7 @@ def test_features_tell_what_is_known_of_an_edge() -> None:
 
 
 def test_age_is_that_of_the_passage_or_since_a_relation_holds() -> None:
-    episode = EpisodeRow(100, 1, 0, 2 * DAY, False, 50, {1: 4, 2: 1}, frozenset(), {1: EDGE, 2: EDGE + 1})
+    episode = EpisodeVertex(100, 1, 0, 2 * DAY, False, 50, {1: 4, 2: 1}, frozenset(), {1: EDGE, 2: EDGE + 1})
     graph = Graph.empty().added([episode], [(1, False), (2, False)], (), [Link(EDGE + 2, "rel", 1, 2, 4 * DAY)])
     walk = Walkable(graph, graph.alive)
     near = nearby(walk, [1], fits())

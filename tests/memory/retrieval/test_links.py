@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.graph.arrays import EpisodeRow, Graph
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex
 from memory.retrieval.links import links
 from memory.settings import RecallSettings
 
@@ -20,7 +21,7 @@ FILM, OTHER_FILM, DIRECTOR, OTHER_DIRECTOR, ACTOR, YEAR = range(1, 7)
 def graph_of(*episodes: tuple[set[int], set[int]]) -> Graph:
     """(mentioned, titles) of each episode; YEAR is a date."""
     rows = [
-        EpisodeRow(100 + place, 1, place, None, False, 50, dict.fromkeys(mentioned | titles, 1), frozenset(titles))
+        EpisodeVertex(100 + place, 1, place, None, False, 50, dict.fromkeys(mentioned | titles, 1), frozenset(titles))
         for place, (mentioned, titles) in enumerate(episodes)
     ]
     nodes = sorted({node for mentioned, titles in episodes for node in mentioned | titles})

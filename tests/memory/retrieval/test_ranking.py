@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
-from memory.graph.arrays import EpisodeRow, Graph
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex
 from memory.protocols import Embedder
 from memory.retrieval.neighbours import smoothed
 from memory.retrieval.rank import best, final_scores
@@ -67,7 +68,7 @@ def test_an_embedder_says_how_much_its_vectors_count(static: Embedder) -> None:
 
 
 def chat(*sources: int, words: int = 12) -> Graph:
-    rows = [EpisodeRow(i, source, i, None, True, words, {}, frozenset()) for i, source in enumerate(sources)]
+    rows = [EpisodeVertex(i, source, i, None, True, words, {}, frozenset()) for i, source in enumerate(sources)]
     return Graph.empty().added(rows, [])
 
 
@@ -81,7 +82,7 @@ def test_long_turns_hold_their_context_themselves() -> None:
 
 
 def test_notes_are_not_lifted() -> None:
-    rows = [EpisodeRow(i, 1, i, None, False, 50, {}, frozenset()) for i in range(2)]
+    rows = [EpisodeVertex(i, 1, i, None, False, 50, {}, frozenset()) for i in range(2)]
     assert smoothed(Graph.empty().added(rows, []), scores(1.0, 0.0), 0.5).tolist() == [1.0, 0.0]
 
 
@@ -98,7 +99,7 @@ def test_best_is_a_prefix_of_the_whole_order(values: list[float], k: int) -> Non
 
 
 def test_links_order_and_keep_scores_within_one() -> None:
-    rows = [EpisodeRow(i, 1, i, None, False, 50, {}, frozenset()) for i in range(3)]
+    rows = [EpisodeVertex(i, 1, i, None, False, 50, {}, frozenset()) for i in range(3)]
     graph = Graph.empty().added(rows, [])
     text = fuse(scores(3, 2, 1), scores(0.3, 0.2, 0.1), ALL, 0.7)
     walk = Walk(scores(0.4, 0.2, 0.2), scores())
@@ -111,7 +112,7 @@ def test_links_order_and_keep_scores_within_one() -> None:
 def test_in_a_chat_the_words_tell_more_than_the_walk() -> None:
     text = fuse(scores(1, 0, 0), scores(0.1, 0, 0), ALL, 0.7)
     walk = Walk(scores(0, 1, 0), scores())
-    notes = Graph.empty().added([EpisodeRow(i, 1, i, None, False, 50, {}, frozenset()) for i in range(3)], [])
+    notes = Graph.empty().added([EpisodeVertex(i, 1, i, None, False, 50, {}, frozenset()) for i in range(3)], [])
     of_chat = final_scores(text, walk, scores(0, 0, 0), chat(1, 1, 1), RecallSettings())
     of_notes = final_scores(text, walk, scores(0, 0, 0), notes, RecallSettings())
     assert of_notes[1] > of_notes[0]

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from memory import Memory
-from memory.graph.arrays import EpisodeRow, Graph, ThesisRow
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex, ThesisVertex
 from memory.nouns import Document
 from memory.retrieval.papers import PAPERS
 from memory.retrieval.relevance import Guess, Meaning, Relevance
@@ -20,11 +21,11 @@ from memory.store.graph import EdgeRow
 from memory.time.timestamps import to_ms
 
 ROWS = [
-    EpisodeRow(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 1000, 2: 1001}),
-    EpisodeRow(101, 1, 1, None, False, 50, {2: 1}, frozenset({2}), {2: 1002}),
-    EpisodeRow(102, 1, 2, None, False, 50, {3: 1}, frozenset(), {3: 1003}),
+    EpisodeVertex(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 1000, 2: 1001}),
+    EpisodeVertex(101, 1, 1, None, False, 50, {2: 1}, frozenset({2}), {2: 1002}),
+    EpisodeVertex(102, 1, 2, None, False, 50, {3: 1}, frozenset(), {3: 1003}),
 ]
-THESES = [ThesisRow(200, 100, 2000, {1: 2001}), ThesisRow(201, 100, 2002, {2: 2003})]
+THESES = [ThesisVertex(200, 100, 2000, {1: 2001}), ThesisVertex(201, 100, 2002, {2: 2003})]
 GRAPH = Graph.empty().added(ROWS, [(1, False), (2, False), (3, False)], THESES)
 SCORES = np.array([0.8, 0.1, 0.0], np.float32)
 TEXTS = {200: "yes", 201: "no", 1: "yes", 2: "no"}

@@ -13,7 +13,8 @@ from memory.edge_memory.activation import Fires, Remembered
 from memory.edge_memory.credit import Credit
 from memory.edge_memory.replay import Replayed, answered_before, asked_before, depth_first, most_alike, replay
 from memory.graph.adjacency import Moment, Walkable
-from memory.graph.arrays import EpisodeRow, Graph, Link, ThesisRow
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from memory.nouns import Answer, Citation, Trace
 from memory.store import episodes, revisions, traces, vectors
 from memory.store.graph import EDGE_KINDS
@@ -38,11 +39,11 @@ ENDS = {
 def graph() -> Graph:
     """Ana - NOTE - Bo - OTHER - Cy; Ana -rel- Cy from 1000 to 2000, told by OTHER; NOTE asserts something of Dan."""
     rows = [
-        EpisodeRow(NOTE, 1, 0, None, False, 50, {ANA: 1, BO: 1}, frozenset(), {ANA: ANA_NOTE, BO: BO_NOTE}),
-        EpisodeRow(OTHER, 2, 0, None, False, 50, {BO: 1, CY: 1}, frozenset(), {BO: BO_OTHER, CY: CY_OTHER}),
-        EpisodeRow(LETTER, 2, 1, None, False, 50, {DAN: 1}, frozenset(), {DAN: DAN_LETTER}),
+        EpisodeVertex(NOTE, 1, 0, None, False, 50, {ANA: 1, BO: 1}, frozenset(), {ANA: ANA_NOTE, BO: BO_NOTE}),
+        EpisodeVertex(OTHER, 2, 0, None, False, 50, {BO: 1, CY: 1}, frozenset(), {BO: BO_OTHER, CY: CY_OTHER}),
+        EpisodeVertex(LETTER, 2, 1, None, False, 50, {DAN: 1}, frozenset(), {DAN: DAN_LETTER}),
     ]
-    theses = [ThesisRow(THESIS, NOTE, ASSERTS, {DAN: SAYS_DAN})]
+    theses = [ThesisVertex(THESIS, NOTE, ASSERTS, {DAN: SAYS_DAN})]
     links = [Link(ANA_CY, "rel", ANA, CY, 1000, 2000, (OTHER,)), Link(NEXT, "next", OTHER, LETTER)]
     return Graph.empty().added(rows, [(node, False) for node in (ANA, BO, CY, DAN)], theses, links)
 

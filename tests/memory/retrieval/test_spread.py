@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import InvalidInputError
-from memory.graph.arrays import EpisodeRow, Graph
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex
 from memory.retrieval.pagerank import LEAST, spread
 from memory.retrieval.traversers import Seeds, by_name
 from memory.settings import RecallSettings
@@ -22,7 +23,7 @@ def graph_of(
 ) -> Graph:
     nodes = sorted({node for mentions, _ in episodes for node in mentions})
     rows = [
-        EpisodeRow(100 + i, 1, i, None, False, 50, m, frozenset(t), {o: 1000 * i + o for o in m} if edges else {})
+        EpisodeVertex(100 + i, 1, i, None, False, 50, m, frozenset(t), {o: 1000 * i + o for o in m} if edges else {})
         for i, (m, t) in enumerate(episodes)
     ]
     return Graph.empty().added(rows, [(node, node in dates) for node in nodes])

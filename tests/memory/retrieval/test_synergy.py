@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from memory.graph.adjacency import Walkable
-from memory.graph.arrays import EpisodeRow, Graph
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex
 from memory.retrieval.beam import beam, search
 from memory.retrieval.synergy import CONFIRM, bridged, ranked, synergy, votes
 from memory.retrieval.traversers import Path, Seeds, Seen
@@ -24,9 +25,9 @@ OTHER = Path((A, Y, Z), (2, 4), (0.7, 0.5))
 def test_seeds_vote_and_an_episode_that_mentions_everything_does_not_win() -> None:
     crowd = dict.fromkeys(range(10, 210), 1)
     rows = [
-        EpisodeRow(300, 1, 0, None, False, 50, {A: 1, X: 1}, frozenset(), {A: 1000, X: 1001}),
-        EpisodeRow(301, 1, 1, None, False, 50, {X: 1, **crowd}, frozenset(), {o: 2000 + o for o in (X, *crowd)}),
-        EpisodeRow(302, 1, 2, None, False, 50, {Y: 1}, frozenset(), {Y: 3000}),
+        EpisodeVertex(300, 1, 0, None, False, 50, {A: 1, X: 1}, frozenset(), {A: 1000, X: 1001}),
+        EpisodeVertex(301, 1, 1, None, False, 50, {X: 1, **crowd}, frozenset(), {o: 2000 + o for o in (X, *crowd)}),
+        EpisodeVertex(302, 1, 2, None, False, 50, {Y: 1}, frozenset(), {Y: 3000}),
     ]
     graph = Graph.empty().added(rows, [(o, False) for o in (A, X, Y, *crowd)])
     seen = {o: Seen(Path((o,)), status, 0) for o, status in ((A, "seed"), (X, "selected"), (Y, "pruned"))}

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from memory.errors import InvalidInputError
 from memory.graph.adjacency import Walkable, index
-from memory.graph.arrays import EpisodeRow, Graph, Link
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex, Link
 from memory.retrieval.papers import PAPERS, PERSONALAI, TGS_RAG
 from memory.retrieval.traversers import Seeds, Walk, by_name
 from memory.settings import RecallSettings
@@ -70,7 +71,7 @@ def test_nothing_forbidden_is_entered(name: str, seed: int, enter: str, data: st
 def star(leaves: int) -> Graph:
     """One object that every episode mentions, in two of which another one stands."""
     rows = [
-        EpisodeRow(
+        EpisodeVertex(
             leaves + n, 1, n, None, False, 50, {1: 1, 2 + n // 2: 1}, frozenset(), {1: 10**8 + n, 2 + n // 2: 10**7 + n}
         )
         for n in range(leaves)
@@ -81,7 +82,7 @@ def star(leaves: int) -> Graph:
 def clique(objects: int) -> Graph:
     """Objects each related to each, in one episode."""
     nodes = range(1, objects + 1)
-    row = EpisodeRow(
+    row = EpisodeVertex(
         objects + 1, 1, 0, None, False, 50, dict.fromkeys(nodes, 1), frozenset(), {o: 10**8 + o for o in nodes}
     )
     pairs = [(a, b) for a in nodes for b in range(1, a)]

@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from memory.graph.adjacency import EPISODE, OBJECT, THESIS, Relevance, Walkable, index
-from memory.graph.arrays import EpisodeRow, Floats, Graph, Ids, Link, ThesisRow
+from memory.graph.arrays import Floats, Graph, Ids
+from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from memory.retrieval.traversers import Seeds
 from memory.store.schema_first import FIRST_EDGE
 
@@ -29,7 +30,7 @@ def related(edges: Mapping[int, tuple[int, int]]) -> Walkable:
 def related_graph(edges: Mapping[int, tuple[int, int]]) -> Graph:
     objects = sorted({node for pair in edges.values() for node in pair})
     mentions = {node: FIRST_EDGE + node for node in objects}
-    whole = EpisodeRow(WHOLE, 1, 0, None, False, 50, dict.fromkeys(objects, 1), frozenset(), mentions)
+    whole = EpisodeVertex(WHOLE, 1, 0, None, False, 50, dict.fromkeys(objects, 1), frozenset(), mentions)
     links = [Link(id, "rel", src, dst) for id, (src, dst) in edges.items()]
     return Graph.empty().added([whole], [(node, False) for node in objects], (), links)
 
@@ -61,10 +62,10 @@ def rng_graph(seed: int, order: int | None = None) -> tuple[Graph, Seeds]:
         mentioned = sorted(draw.sample(objects, draw.randint(1, min(5, len(objects)))))
         titles = frozenset(mentioned[: draw.randint(0, 1)])
         edges = {one: next(edge) for one in mentioned}
-        episodes.append(EpisodeRow(node, 1, node, None, False, 50, dict.fromkeys(mentioned, 1), titles, edges))
+        episodes.append(EpisodeVertex(node, 1, node, None, False, 50, dict.fromkeys(mentioned, 1), titles, edges))
         for n in range(draw.randint(0, 3)):
             members = sorted(draw.sample(mentioned, draw.randint(1, len(mentioned))))
-            theses.append(ThesisRow(10 * node + n, node, next(edge), {one: next(edge) for one in members}))
+            theses.append(ThesisVertex(10 * node + n, node, next(edge), {one: next(edge) for one in members}))
     links = [Link(next(edge), "next", a.node_id, b.node_id) for a, b in pairwise(episodes)]
     links += [
         Link(next(edge), draw.choice(["rel", "syn"]), *draw.sample(objects, 2)) for _ in range(draw.randint(0, 9))

@@ -1,0 +1,70 @@
+"""What a write adds to the graph in memory and takes out of it, by node ids. Times are ms UTC, None is open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+LinkKind = Literal["next", "rel", "syn"]
+LINK_KINDS: tuple[LinkKind, ...] = ("next", "rel", "syn")
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeVertex:
+    """An episode. `mentions`: object node id -> count;
+    `titles`: the objects that give it its title; `edges`: object node id -> the mention's edge id."""
+
+    node_id: int
+    source_id: int
+    seq: int
+    event_from: int | None
+    is_chat: bool
+    words: int
+    mentions: dict[int, int]
+    titles: frozenset[int]
+    edges: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ThesisVertex:
+    """A thesis of an episode: `asserts` is the edge from there, `members` object node id -> the member's edge id."""
+
+    node_id: int
+    episode_id: int
+    asserts: int
+    members: Mapping[int, int]
+    valid_from: int | None = None
+    valid_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An edge between two episodes (`next`) or two objects (`rel`, `syn`). `evidence`: the episodes that assert it;
+    without any it is seen wherever both its ends are."""
+
+    id: int
+    kind: LinkKind
+    src: int
+    dst: int
+    valid_from: int | None = None
+    valid_to: int | None = None
+    evidence: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class GraphChange:
+    """What a batch did to the graph, for the snapshot in memory. All ids are node ids, but those in `unlinked`.
+
+    `remade` are kept episodes that now mention other objects; `unlinked` are ids of edges, links and others, that hold
+    no longer.
+    """
+
+    added: list[EpisodeVertex] = field(default_factory=list)
+    remade: list[EpisodeVertex] = field(default_factory=list)
+    retired: list[int] = field(default_factory=list)
+    moved: dict[int, int] = field(default_factory=dict)
+    objects: list[tuple[int, bool]] = field(default_factory=list)
+    theses: list[ThesisVertex] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    unlinked: list[int] = field(default_factory=list)
