@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from daemon import starting
+from memory.store import store
 from tests import fork_server
 
 spawn_cold = starting.spawn
+create_private = store.create_private
 
 # The same examples in every run: a change that fails must be at fault itself. To look for new ones, and more of them:
 # HYPOTHESIS_PROFILE=explore make test. No example has a deadline: a busy machine is no fault of what is tested.
@@ -23,6 +29,43 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 # Where the tests are run in the background, Ctrl-C may be switched off, and so it would be in what they start.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The tests run side by side: one that shares a product among threads takes them from another. Set before numpy comes.
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+# Temporary files in memory, where the system offers that: a commit then waits for no disk.
+RAM, ENOUGH_BYTES = Path("/dev/shm"), 4 << 30
+if "TMPDIR" not in os.environ and os.access(RAM, os.W_OK) and shutil.disk_usage(RAM).free > ENOUGH_BYTES:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(RAM)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def prepared_stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A new memory file is the copy of one, which saves making its schema."""
+
+    @functools.cache
+    def empty() -> bytes:
+        path = tmp_path_factory.mktemp("empty") / "memory.db"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(store, "create_private", create_private)
+            store.Store.open(path).close()
+        return path.read_bytes()
+
+    def create_copy(path: Path) -> None:
+        create_private(path)
+        if path.stat().st_size == 0:
+            path.write_bytes(empty())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "create_private", create_copy)
+        yield
+
+
+@pytest.fixture
+def new_stores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The schema of a new memory file is made where it is, as it is for everybody else."""
+    monkeypatch.setattr(store, "create_private", create_private)
 
 
 @pytest.fixture(scope="session", autouse=True)

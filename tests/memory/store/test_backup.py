@@ -11,6 +11,8 @@ from memory.store import check, text, vectors
 from memory.store.store import Store
 from tests.memory.store.building import HashEmbedder, remember
 
+pytestmark = pytest.mark.usefixtures("new_stores")
+
 
 def content(store: Store) -> list[object]:
     with store.reading() as conn:

@@ -13,6 +13,8 @@ from memory.store.connect import connect, create_private, driver, driver_errors
 from memory.store.store import Store
 from tests.memory.store.building import remember
 
+pytestmark = pytest.mark.usefixtures("new_stores")
+
 
 @pytest.fixture
 def fresh_driver() -> Iterator[None]:

@@ -42,6 +42,7 @@ def test_uses_of_a_day_are_added_up(conn: Connection) -> None:
     assert [use.day for use in models.uses(conn, "2026-01-01")] == ["2026-11-21", "2026-11-21", "2026-11-20"]
 
 
+@pytest.mark.usefixtures("new_stores")
 def test_an_older_memory_gets_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "memory.db"
     with monkeypatch.context() as earlier:

@@ -10,6 +10,8 @@ from memory.store.connect import Connection, connect, driver
 from memory.store.store import Store
 from tests.memory.store.building import remember
 
+pytestmark = pytest.mark.usefixtures("new_stores")
+
 
 def add_mood(conn: Connection) -> None:
     conn.execute("ALTER TABLE source ADD COLUMN mood TEXT")

@@ -12,6 +12,8 @@ from memory.store.connect import driver
 from memory.store.store import Store
 from tests.memory.store.building import remember
 
+pytestmark = pytest.mark.usefixtures("new_stores")
+
 
 def paths(store: Store) -> list[str]:
     with store.reading() as conn:
