@@ -6,45 +6,33 @@ moves bytes. `Gate` stands before everything: who may come in, and how many.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from concurrent.futures import CancelledError
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
-from fastapi import FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import StreamingResponse
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from daemon import views, wire
 from daemon.api import conversations, documents, feedback, questions, traces, training
 from daemon.api import facts as known_facts
-from daemon.api.gate import TOO_LARGE, fail, reply
-from daemon.api.question_pool import Readers
+from daemon.api.gate import TOO_LARGE, fail
+from daemon.api.routing import Api, stream
+from daemon.api.services import Services
 from daemon.failures import failed
-from daemon.jobs.activity import Activity, Channel
-from daemon.jobs.embedder import Embedding
-from daemon.jobs.enrichment import Enrichment
-from daemon.jobs.models import Models
-from daemon.jobs.night import Nightly
-from daemon.jobs.tasks import Tasks
-from daemon.jobs.training import Learning
-from daemon.jobs.writer import Writer
-from daemon.settings import Settings
-from daemon.watch.adds import Adds
-from daemon.watch.watcher import Watcher
-from memory import Memory
+from daemon.jobs.activity import Channel
 from memory.answering.options import ModelChoice
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
 from memory.insight.diagnose import TRACES
-from memory.nouns import Policy, Recall, Stats
+from memory.nouns import Recall
 from memory.store import episodes, revisions, skips, sources
 
 log = logging.getLogger(__name__)
@@ -53,143 +41,91 @@ BODY_BYTES = 2 << 20
 MOST_HITS = 200
 MOST_ROWS = 1000
 
-T = TypeVar("T")
 
-
-@dataclass
-class Services:
-    """What the API serves."""
-
-    settings: Settings
-    memory: Memory
-    writer: Writer
-    tasks: Tasks
-    adds: Adds
-    watcher: Watcher
-    embedding: Embedding
-    models: Models
-    enrichment: Enrichment
-    learning: Learning
-    nightly: Nightly
-    estimate: Callable[[wire.EstimateRequest], wire.Estimate]
-    activity: Activity
-    backups: Path
-    policy: Callable[[], Policy]  # of new folders, as config.toml says now
-    stop: Callable[[], None]
-    began: float = field(default_factory=time.monotonic)
-    _counted: tuple[int, Stats] | None = None
-
-    def __post_init__(self) -> None:
-        # Each has its own, so that questions do not wait for a check or a backup, nor a status for questions.
-        self.readers = Readers(self.settings.daemon.readers or 1)
-        self.workers = ThreadPoolExecutor(4, "worker")
-
-    async def read(self, call: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self.readers, call)
-
-    async def work(self, call: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self.workers, call)
-
-    def stats(self) -> Stats:
-        """Counted again only when something was written: a chat asks often, and it takes 10 us an episode."""
-        generation = self.memory.store.generation
-        if self._counted is None or self._counted[0] != generation:
-            self._counted = generation, self.memory.stats()
-        return self._counted[1]
-
-    def close(self) -> None:
-        """What has not begun is dropped; nobody waits for it any more."""
-        for pool in (self.readers, self.workers):
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def build(services: Services) -> FastAPI:
+def build(services: Services) -> Starlette:
     """The application, without its gate."""
-    app = FastAPI(
-        title="Palimpsest",
-        version=version("palimpsest"),
-        docs_url=None,  # its page loads scripts from the network
-        redoc_url=None,
-        max_body_size=BODY_BYTES,
-        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
-        responses={"default": {"model": wire.Failed, "description": "It could not be done."}},
-    )
-    for kind in (PalimpsestError, CancelledError, OverflowError, Exception):
-        app.add_exception_handler(kind, _told)
-    app.add_exception_handler(RequestValidationError, _misread)  # type: ignore[arg-type]
-    app.add_exception_handler(HTTPException, _refused)  # type: ignore[arg-type]
-    _state_routes(app, services)
-    _question_routes(app, services)
-    traces.routes(app, services.memory, services.read)
-    feedback.routes(app, services.memory, services.writer, services.workers.submit, _stream)
-    training.routes(app, services.learning, services.workers.submit, services.work, _stream)
-    _fact_routes(app, services)
-    _writing_routes(app, services)
-    _folder_routes(app, services)
-    conversations.routes(app, services.memory.store, services.writer, services.work)
-    _model_routes(app, services)
-    _enrichment_routes(app, services)
-    return app
+    api = Api()
+    _state_routes(api, services)
+    _question_routes(api, services)
+    traces.routes(api, services)
+    feedback.routes(api, services)
+    training.routes(api, services)
+    _fact_routes(api, services)
+    _writing_routes(api, services)
+    _folder_routes(api, services)
+    conversations.routes(api, services)
+    _model_routes(api, services)
+    _enrichment_routes(api, services)
+
+    @api.get("/openapi.json")
+    async def description() -> Response:
+        from daemon.api.description import describe
+
+        return JSONResponse(describe(api.endpoints))
+
+    kinds = (PalimpsestError, CancelledError, OverflowError, Exception)
+    handlers: dict[Any, Any] = dict.fromkeys(kinds, _explain) | {HTTPException: _refuse}
+    return Starlette(routes=api.routes(), exception_handlers=handlers, max_body_size=BODY_BYTES)
 
 
-def _state_routes(app: FastAPI, services: Services) -> None:
+def _state_routes(api: Api, services: Services) -> None:
     memory = services.memory
 
-    @app.get("/hello", response_model=wire.Hello)
-    async def hello() -> Response:
-        return reply(wire.Hello(version("palimpsest"), wire.PROTOCOL, os.getpid()))
+    @api.get("/hello")
+    async def hello() -> wire.Hello:
+        return wire.Hello(version("palimpsest"), wire.PROTOCOL, os.getpid())
 
-    @app.get("/status", response_model=wire.Status)
-    async def status() -> Response:
-        return reply(await services.work(partial(_status, services)))
+    @api.get("/status")
+    async def status() -> wire.Status:
+        return await services.work(partial(_status, services))
 
-    @app.get("/sources", response_model=wire.SourcesReply)
-    async def list_sources(query: str = "", limit: int = 100) -> Response:
+    @api.get("/sources")
+    async def list_sources(query: str = "", limit: int = 100) -> wire.SourcesReply:
         def call() -> wire.SourcesReply:
             with memory.store.reading() as conn:
                 listed = sources.listing(conn, query, max(0, min(limit, MOST_ROWS)))
                 return wire.SourcesReply(tuple(map(views.source_row, listed)), sources.count(conn, query))
 
-        return reply(await services.work(call))
+        return await services.work(call)
 
-    @app.get("/check", response_model=wire.CheckReply)
-    async def check() -> Response:
+    @api.get("/check")
+    async def check() -> wire.CheckReply:
         result = await services.work(memory.check)
-        return reply(wire.CheckReply(result.problems, result.checked))
+        return wire.CheckReply(result.problems, result.checked)
 
-    @app.get("/diagnosis", response_model=wire.Diagnosis)
-    async def diagnosis(limit: int = TRACES) -> Response:
+    @api.get("/diagnosis")
+    async def diagnosis(limit: int = TRACES) -> wire.Diagnosis:
         if not 1 <= limit <= MOST_ROWS:
             raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_ROWS} questions.")
-        return reply(views.diagnosis(await services.work(lambda: memory.maintenance.diagnose(limit))))
+        return views.diagnosis(await services.work(lambda: memory.maintenance.diagnose(limit)))
 
-    @app.post("/backup", response_model=wire.BackedUp)
-    async def backup(request: wire.BackupRequest) -> Response:
-        return reply(await services.work(partial(documents.backup, memory, services.writer, services.backups, request)))
+    @api.post("/backup")
+    async def backup(request: wire.BackupRequest) -> wire.BackedUp:
+        return await services.work(partial(documents.backup, memory, services.writer, services.backups, request))
 
-    @app.get("/embedder", response_model=wire.EmbedderReply)
-    async def embedder() -> Response:
-        return reply(services.embedding.state())
+    @api.get("/embedder")
+    async def embedder() -> wire.EmbedderReply:
+        return services.embedding.state()
 
-    @app.post("/embedder", response_model=wire.EmbedderReply)
-    async def change_embedder(request: wire.EmbedderRequest) -> Response:
-        return reply(await services.work(partial(services.embedding.change, request.name)))
+    @api.post("/embedder")
+    async def change_embedder(request: wire.EmbedderRequest) -> wire.EmbedderReply:
+        return await services.work(partial(services.embedding.change, request.name))
 
-    @app.get("/activity", response_class=StreamingResponse)
+    @api.get("/activity")
     async def activity() -> Response:
-        return _stream(services.activity.listen())
+        return stream(services.activity.listen())
 
-    @app.post("/consolidate", response_model=wire.Consolidated)
-    async def consolidate() -> Response:
-        return reply(await services.work(services.nightly.consolidate))
+    @api.post("/consolidate")
+    async def consolidate() -> wire.Consolidated:
+        return await services.work(services.nightly.consolidate)
 
-    @app.post("/stop", response_model=wire.Done)
-    async def stop() -> Response:
+    @api.post("/stop")
+    async def stop() -> wire.Done:
         services.stop()
-        return reply(wire.Done())
+        return wire.Done()
 
 
-def _question_routes(app: FastAPI, services: Services) -> None:
+def _question_routes(api: Api, services: Services) -> None:
     memory = services.memory
 
     def models() -> ModelChoice:
@@ -197,19 +133,19 @@ def _question_routes(app: FastAPI, services: Services) -> None:
 
     def answering(work: Callable[[Channel], None]) -> Response:
         channel = Channel()
-        services.readers.submit(work, channel)
-        return _stream(channel.events())
+        services.questions.submit(work, channel)
+        return stream(channel.events())
 
-    @app.post("/ask", response_class=StreamingResponse)
+    @api.post("/ask")
     async def ask(request: wire.AskRequest) -> Response:
         return answering(await services.read(partial(questions.begin, memory, services.writer, request, models())))
 
-    @app.post("/traces/{id}/again", response_class=StreamingResponse)
+    @api.post("/traces/{id}/again")
     async def again(id: int) -> Response:
         return answering(await services.read(partial(questions.again, memory, services.writer, id, models())))
 
-    @app.post("/recall", response_model=wire.RecallReply)
-    async def recall(request: wire.RecallRequest) -> Response:
+    @api.post("/recall")
+    async def recall(request: wire.RecallRequest) -> wire.RecallReply:
         if not 1 <= request.k <= MOST_HITS:
             raise InvalidInputError(f"k is {request.k}; ask for 1 to {MOST_HITS} episodes.")
         as_of = views.parsed_moment(request.as_of, "as_of")
@@ -219,66 +155,66 @@ def _question_routes(app: FastAPI, services: Services) -> None:
             return memory.recall(request.question, request.k, as_of, questions.scope(memory, request.within))
 
         found = await services.read(call)
-        return reply(views.recall_reply(found, round((time.monotonic() - began) * 1000, 1)))
+        return views.recall_reply(found, round((time.monotonic() - began) * 1000, 1))
 
-    @app.get("/episodes/{id}", response_model=wire.Passage)
-    async def episode(id: int) -> Response:
+    @api.get("/episodes/{id}")
+    async def episode(id: int) -> wire.Passage:
         def call() -> wire.Passage:
             with memory.store.reading() as conn:
                 for found in episodes.by_ids(conn, [id]):
                     return views.passage(found)
             raise NotFoundError(f"There is no episode {id}.")
 
-        return reply(await services.read(call))
+        return await services.read(call)
 
 
-def _fact_routes(app: FastAPI, services: Services) -> None:
+def _fact_routes(api: Api, services: Services) -> None:
     memory = services.memory
 
-    @app.get("/facts", response_model=wire.FactsReply)
+    @api.get("/facts")
     async def facts(
         about: str, as_of: str | None = None, known_on: str | None = None, history: bool = False
-    ) -> Response:
-        return reply(await services.read(lambda: known_facts.facts(memory, about, as_of, known_on, history)))
+    ) -> wire.FactsReply:
+        return await services.read(lambda: known_facts.facts(memory, about, as_of, known_on, history))
 
-    @app.get("/history", response_model=wire.HistoryReply)
-    async def history(about: str) -> Response:
-        return reply(await services.read(lambda: known_facts.history(memory, about)))
+    @api.get("/history")
+    async def history(about: str) -> wire.HistoryReply:
+        return await services.read(lambda: known_facts.history(memory, about))
 
-    @app.get("/revisions", response_model=wire.RevisionsReply)
-    async def listed(state: str = "open", about: str | None = None, limit: int = 50) -> Response:
+    @api.get("/revisions")
+    async def listed(state: str = "open", about: str | None = None, limit: int = 50) -> wire.RevisionsReply:
         most = max(0, min(limit, MOST_ROWS))
-        return reply(await services.read(lambda: known_facts.listing(memory, state, about, most)))
+        return await services.read(lambda: known_facts.listing(memory, state, about, most))
 
-    @app.get("/revisions/{id}", response_model=wire.FactRevision)
-    async def revision(id: int) -> Response:
-        return reply(await services.read(lambda: known_facts.one(memory, id)))
+    @api.get("/revisions/{id}")
+    async def revision(id: int) -> wire.FactRevision:
+        return await services.read(lambda: known_facts.one(memory, id))
 
-    @app.post("/revisions/{id}", response_model=wire.FactRevision)
-    async def settle(id: int, request: wire.VerdictRequest) -> Response:
+    @api.post("/revisions/{id}")
+    async def settle(id: int, request: wire.VerdictRequest) -> wire.FactRevision:
         unit = partial(known_facts.settle, memory, services.activity.publish, id, request.verdict)
-        return reply(await asyncio.wrap_future(services.writer.submit(unit, urgent=True)))
+        return await services.write(unit)
 
-    @app.post("/names", response_model=wire.Names)
-    async def names(request: wire.NamesRequest) -> Response:
+    @api.post("/names")
+    async def names(request: wire.NamesRequest) -> wire.Names:
         unit = partial(known_facts.names, memory, request)
-        return reply(await asyncio.wrap_future(services.writer.submit(unit, urgent=True)))
+        return await services.write(unit)
 
 
-def _writing_routes(app: FastAPI, services: Services) -> None:
-    memory, writer = services.memory, services.writer
+def _writing_routes(api: Api, services: Services) -> None:
+    memory = services.memory
 
-    @app.post("/remember", response_model=wire.Remembered)
-    async def remember(request: wire.RememberRequest) -> Response:
-        receipt = await asyncio.wrap_future(writer.submit(partial(documents.remember, memory, request), urgent=True))
-        return reply(views.remembered(receipt))
+    @api.post("/remember")
+    async def remember(request: wire.RememberRequest) -> wire.Remembered:
+        receipt = await services.write(partial(documents.remember, memory, request))
+        return views.remembered(receipt)
 
-    @app.post("/forget", response_model=wire.Forgotten)
-    async def forget(request: wire.ForgetRequest) -> Response:
+    @api.post("/forget")
+    async def forget(request: wire.ForgetRequest) -> wire.Forgotten:
         unit = partial(documents.forget, memory, services.watcher.covers, services.backups, request)
-        return reply(await asyncio.wrap_future(writer.submit(unit, urgent=True)))
+        return await services.write(unit)
 
-    @app.post("/add", response_class=StreamingResponse)
+    @api.post("/add")
     async def add(request: wire.AddRequest) -> Response:
         channel = Channel()
         paths = await services.work(partial(documents.existing, request.paths))
@@ -290,65 +226,65 @@ def _writing_routes(app: FastAPI, services: Services) -> None:
 
         policy = views.policy(request.policy)
         await services.work(lambda: services.adds.add(paths, tell, policy, services.policy()))
-        return _stream(channel.events())
+        return stream(channel.events())
 
 
-def _folder_routes(app: FastAPI, services: Services) -> None:
+def _folder_routes(api: Api, services: Services) -> None:
     watcher = services.watcher
 
-    @app.get("/folders", response_model=wire.FoldersReply)
-    async def listed() -> Response:
-        return reply(wire.FoldersReply(await services.work(watcher.folders)))
+    @api.get("/folders")
+    async def listed() -> wire.FoldersReply:
+        return wire.FoldersReply(await services.work(watcher.folders))
 
-    @app.post("/folders", response_model=wire.Folder)
-    async def watch(request: wire.FolderRequest) -> Response:
+    @api.post("/folders")
+    async def watch(request: wire.FolderRequest) -> wire.Folder:
         policy = views.policy(request.policy)
-        return reply(await services.work(lambda: watcher.add(Path(request.path), policy, services.policy())))
+        return await services.work(lambda: watcher.add(Path(request.path), policy, services.policy()))
 
-    @app.post("/folders/remove", response_model=wire.Forgotten)
-    async def unwatch(request: wire.FolderRequest) -> Response:
+    @api.post("/folders/remove")
+    async def unwatch(request: wire.FolderRequest) -> wire.Forgotten:
         def call() -> wire.Forgotten:
             folder = watcher.remove(Path(request.path))
             if not request.forget:
                 return wire.Forgotten(0, 0, 0, 0)
             return documents.forget_folder(services.memory, services.writer, services.backups, folder)
 
-        return reply(await services.work(call))
+        return await services.work(call)
 
 
-def _model_routes(app: FastAPI, services: Services) -> None:
+def _model_routes(api: Api, services: Services) -> None:
     models = services.models
 
-    @app.get("/models", response_model=wire.ModelsReply)
-    async def listed() -> Response:
-        return reply(await services.work(models.reply))
+    @api.get("/models")
+    async def listed() -> wire.ModelsReply:
+        return await services.work(models.reply)
 
-    @app.post("/models/use", response_model=wire.ModelsReply)
-    async def use(request: wire.RoleRequest) -> Response:
-        return reply(await services.work(partial(models.use, request)))
+    @api.post("/models/use")
+    async def use(request: wire.RoleRequest) -> wire.ModelsReply:
+        return await services.work(partial(models.use, request))
 
-    @app.post("/models/probe", response_class=StreamingResponse)
+    @api.post("/models/probe")
     async def probe(request: wire.ProbeRequest) -> Response:
         channel = Channel()
         await services.work(partial(models.begin_probe, request.name, channel))
-        return _stream(channel.events())
+        return stream(channel.events())
 
 
-def _enrichment_routes(app: FastAPI, services: Services) -> None:
+def _enrichment_routes(api: Api, services: Services) -> None:
     enrichment = services.enrichment
 
-    @app.post("/enrichment", response_model=wire.Enrichment)
-    async def enable(request: wire.EnrichmentRequest) -> Response:
+    @api.post("/enrichment")
+    async def enable(request: wire.EnrichmentRequest) -> wire.Enrichment:
         enrichment.enable(request.enabled)
-        return reply(await services.work(enrichment.state))
+        return await services.work(enrichment.state)
 
-    @app.post("/enrichment/retry", response_model=wire.Retried)
-    async def retry(request: wire.RetryRequest) -> Response:
-        return reply(wire.Retried(await services.work(lambda: enrichment.retry(request.id))))
+    @api.post("/enrichment/retry")
+    async def retry(request: wire.RetryRequest) -> wire.Retried:
+        return wire.Retried(await services.work(lambda: enrichment.retry(request.id)))
 
-    @app.post("/estimate", response_model=wire.Estimate)
-    async def estimate(request: wire.EstimateRequest) -> Response:
-        return reply(await services.work(partial(services.estimate, request)))
+    @api.post("/estimate")
+    async def estimate(request: wire.EstimateRequest) -> wire.Estimate:
+        return await services.work(partial(services.estimate, request))
 
 
 def _status(services: Services) -> wire.Status:
@@ -381,29 +317,14 @@ def _status(services: Services) -> wire.Status:
     )
 
 
-# Streams and errors --------------------------------------------------------------------------------------
+# Errors --------------------------------------------------------------------------------------
 
 
-def _stream(events: AsyncIterator[wire.Event]) -> Response:
-    async def lines() -> AsyncIterator[bytes]:
-        async for event in events:
-            yield wire.event_line(event)
-
-    return StreamingResponse(lines(), media_type="application/x-ndjson")
-
-
-async def _told(request: Request, error: Exception) -> Response:
+async def _explain(request: Request, error: Exception) -> Response:
     return fail(failed(error))
 
 
-async def _misread(request: Request, error: RequestValidationError) -> Response:
-    """The body or a parameter is not what `wire` says. Nothing of it is quoted back."""
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
-    return fail(wire.Failed("bad_input", f"{where or 'The request'}: {first['msg']}.", "See /openapi.json."))
-
-
-async def _refused(request: Request, error: HTTPException) -> Response:
+async def _refuse(request: Request, error: HTTPException) -> Response:
     match error.status_code:
         case 404:
             return fail(wire.Failed("not_found", f"There is no {request.url.path}.", "See /openapi.json."))

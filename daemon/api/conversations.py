@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from fastapi import FastAPI, Response
-
 from daemon import views, wire
-from daemon.api.gate import reply
-from daemon.jobs.writer import Writer
+from daemon.api.routing import Api
+from daemon.api.services import Services
 from memory.store import conversations
-from memory.store.store import Store
 
 MOST_SESSIONS = 1000
 
 T = TypeVar("T")
-Work = Callable[[Callable[[], T]], Coroutine[Any, Any, T]]
 
 
-def routes(app: FastAPI, store: Store, writer: Writer, work: Work[Any]) -> None:
-    """`work` calls in a thread."""
+def routes(api: Api, services: Services) -> None:
+    store = services.memory.store
 
     def get(id: int) -> wire.MessagesReply:
         with store.reading() as conn:
@@ -34,32 +29,32 @@ def routes(app: FastAPI, store: Store, writer: Writer, work: Work[Any]) -> None:
             with store.writing() as conn:
                 return unit(conn)
 
-        return await asyncio.wrap_future(writer.submit(call, urgent=True))
+        return await services.write(call)
 
-    @app.get("/conversations", response_model=wire.ConversationsReply)
-    async def listed() -> Response:
+    @api.get("/conversations")
+    async def listed() -> wire.ConversationsReply:
         def call() -> wire.ConversationsReply:
             with store.reading() as conn:
                 found = conversations.listing(conn, limit=MOST_SESSIONS)
             return wire.ConversationsReply(tuple(map(views.conversation, found)))
 
-        return reply(await work(call))
+        return await services.work(call)
 
-    @app.post("/conversations", response_model=wire.Conversation)
-    async def new(request: wire.ConversationRequest) -> Response:
+    @api.post("/conversations")
+    async def new(request: wire.ConversationRequest) -> wire.Conversation:
         id = await write(lambda conn: conversations.create(conn, request.title, views.now()))
-        return reply((await work(partial(get, id))).conversation)
+        return (await services.work(partial(get, id))).conversation
 
-    @app.get("/conversations/{id}", response_model=wire.MessagesReply)
-    async def messages(id: int) -> Response:
-        return reply(await work(partial(get, id)))
+    @api.get("/conversations/{id}")
+    async def messages(id: int) -> wire.MessagesReply:
+        return await services.work(partial(get, id))
 
-    @app.put("/conversations/{id}", response_model=wire.Conversation)
-    async def rename(id: int, request: wire.ConversationRequest) -> Response:
+    @api.put("/conversations/{id}")
+    async def rename(id: int, request: wire.ConversationRequest) -> wire.Conversation:
         await write(lambda conn: conversations.rename(conn, id, request.title))
-        return reply((await work(partial(get, id))).conversation)
+        return (await services.work(partial(get, id))).conversation
 
-    @app.delete("/conversations/{id}", response_model=wire.Done)
-    async def delete(id: int) -> Response:
+    @api.delete("/conversations/{id}")
+    async def delete(id: int) -> wire.Done:
         await write(lambda conn: conversations.delete(conn, id))
-        return reply(wire.Done())
+        return wire.Done()

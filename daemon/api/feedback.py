@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
 from concurrent.futures import CancelledError
 from functools import partial
-from typing import Any
 
-from fastapi import FastAPI, Response
-from fastapi.responses import StreamingResponse
+from starlette.responses import Response
 
 from daemon import wire
 from daemon.api import traces
-from daemon.api.gate import reply
+from daemon.api.routing import Api, stream
+from daemon.api.services import Services
 from daemon.failures import failed
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
@@ -27,26 +24,20 @@ log = logging.getLogger(__name__)
 REBUILT = ("memory", "text")
 
 
-def routes(
-    app: FastAPI,
-    memory: Memory,
-    writer: Writer,
-    start: Callable[[Callable[[], None]], Any],
-    stream: Callable[[AsyncIterator[wire.Event]], Response],
-) -> None:
-    """`start` runs what takes a while in a thread of its own; `stream` sends events."""
+def routes(api: Api, services: Services) -> None:
+    memory = services.memory
 
-    @app.post("/traces/{id}/feedback", response_model=wire.Judged)
-    async def judge(id: int, request: wire.FeedbackRequest) -> Response:
+    @api.post("/traces/{id}/feedback")
+    async def judge(id: int, request: wire.FeedbackRequest) -> wire.Judged:
         unit = partial(judged, memory, id, request.verdict)
-        return reply(await asyncio.wrap_future(writer.submit(unit, urgent=True)))
+        return await services.write(unit)
 
-    @app.post("/rebuild", response_class=StreamingResponse)
+    @api.post("/rebuild")
     async def rebuild(request: wire.RebuildRequest) -> Response:
         if not request.what or not set(request.what) <= set(REBUILT):
             raise InvalidInputError(f"Say what to rebuild: {' or '.join(REBUILT)}.")
         channel = Channel()
-        start(partial(rebuilt, memory, writer, request.what, channel))
+        services.workers.submit(partial(rebuilt, memory, services.writer, request.what, channel))
         return stream(channel.events())
 
 

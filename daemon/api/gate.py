@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hmac
-import json
 import logging
 import traceback
 from concurrent.futures import CancelledError
-from typing import Any
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from daemon import wire
+from daemon.api.routing import reply
 from daemon.failures import STATUS, failed
 
 log = logging.getLogger(__name__)
@@ -20,10 +19,6 @@ log = logging.getLogger(__name__)
 TOO_LARGE = wire.Failed(
     "too_large", "The request is larger than 2 MiB.", "Save the text as a file and add that: pal add FILE."
 )
-
-
-def reply(value: Any, status: int = 200) -> Response:
-    return Response(json.dumps(wire.encode(value)).encode("ascii"), status, media_type="application/json")
 
 
 def fail(problem: wire.Failed) -> Response:

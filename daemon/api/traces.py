@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from typing import Any, TypeVar
-
-from fastapi import FastAPI, Response
 
 from daemon import views, wire
-from daemon.api.gate import reply
+from daemon.api.routing import Api
+from daemon.api.services import Services
 from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import Scope
 from memory.store import traces
 from memory.trace import Asked, Lost, Traced, Used
 
-T = TypeVar("T")
-Read = Callable[[Callable[[], T]], Coroutine[Any, Any, T]]
-
 MOST_TRACES = 1000
 
 
-def routes(app: FastAPI, memory: Memory, read: Read[Any]) -> None:
+def routes(api: Api, services: Services) -> None:
     """What is only looked at; to ask again is `POST /traces/{id}/again`, beside the questions."""
+    memory = services.memory
 
-    @app.get("/traces", response_model=wire.TracesReply)
-    async def listed(limit: int = 50, offset: int = 0) -> Response:
+    @api.get("/traces")
+    async def listed(limit: int = 50, offset: int = 0) -> wire.TracesReply:
         if not 0 <= limit <= MOST_TRACES or offset < 0:
             raise InvalidInputError(f"Ask for 0 to {MOST_TRACES} traces, from 0 on.")
 
@@ -35,19 +30,19 @@ def routes(app: FastAPI, memory: Memory, read: Read[Any]) -> None:
                 found = traces.listing(conn, limit, offset)
                 return wire.TracesReply(tuple(map(asked, found)), traces.count(conn))
 
-        return reply(await read(call))
+        return await services.read(call)
 
-    @app.get("/traces/{id}", response_model=wire.Trace)
-    async def one(id: int) -> Response:
-        return reply(await read(lambda: trace(memory.questions.trace(id))))
+    @api.get("/traces/{id}")
+    async def one(id: int) -> wire.Trace:
+        return await services.read(lambda: trace(memory.questions.trace(id)))
 
-    @app.get("/traces/{id}/why", response_model=wire.WhyReply)
-    async def reasons(id: int) -> Response:
-        return reply(await read(lambda: why(memory, id)))
+    @api.get("/traces/{id}/why")
+    async def reasons(id: int) -> wire.WhyReply:
+        return await services.read(lambda: why(memory, id))
 
-    @app.get("/traces/{id}/whynot", response_model=wire.WhyNotReply)
-    async def reasons_not(id: int, words: str) -> Response:
-        return reply(await read(lambda: whynot(memory, id, words)))
+    @api.get("/traces/{id}/whynot")
+    async def reasons_not(id: int, words: str) -> wire.WhyNotReply:
+        return await services.read(lambda: whynot(memory, id, words))
 
 
 def asked(of: Asked) -> wire.Asked:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable
 from concurrent.futures import CancelledError
 from functools import partial
-from typing import Any
 
-from fastapi import FastAPI, Response
-from fastapi.responses import StreamingResponse
+from starlette.responses import Response
 
 from daemon import wire
-from daemon.api.gate import reply
+from daemon.api.routing import Api, stream
+from daemon.api.services import Services
 from daemon.failures import failed
 from daemon.jobs.activity import Channel
 from daemon.jobs.training import Learning
@@ -20,24 +18,18 @@ from daemon.jobs.training import Learning
 log = logging.getLogger(__name__)
 
 
-def routes(
-    app: FastAPI,
-    learning: Learning,
-    start: Callable[[Callable[[], None]], Any],
-    work: Callable[[Callable[[], wire.Unlearnt]], Any],
-    stream: Callable[[AsyncIterator[wire.Event]], Response],
-) -> None:
-    """`start` runs what takes a while in a thread of its own, `work` waits for it; `stream` sends events."""
+def routes(api: Api, services: Services) -> None:
+    learning = services.learning
 
-    @app.post("/learn", response_class=StreamingResponse)
+    @api.post("/learn")
     async def learn(request: wire.LearnRequest) -> Response:
         channel = Channel()
-        start(partial(_filled, learning, request.dry_run, channel))
+        services.workers.submit(partial(_filled, learning, request.dry_run, channel))
         return stream(channel.events())
 
-    @app.post("/learn/undo", response_model=wire.Unlearnt)
-    async def undo() -> Response:
-        return reply(await work(learning.undo))
+    @api.post("/learn/undo")
+    async def undo() -> wire.Unlearnt:
+        return await services.work(learning.undo)
 
 
 def _filled(learning: Learning, dry_run: bool, channel: Channel) -> None:

@@ -78,9 +78,9 @@ class Daemon:
         # made it four times slower.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         gc.disable()  # until it serves: nothing that the imports make is garbage, and looking for it takes 0.1 s
-        from daemon.api.app import Services
         from daemon.api.estimate import estimate
         from daemon.api.facts import News
+        from daemon.api.services import Services
         from daemon.jobs.activity import Activity
         from daemon.jobs.embedder import Embedding, first
         from daemon.jobs.enrichment import Enrichment
@@ -137,7 +137,7 @@ class Daemon:
             policy=partial(new_folder_policy, self.paths.config),
             stop=self.stop_soon,
         )
-        self.nightly.asking = lambda: self.services.readers.busy
+        self.nightly.asking = lambda: self.services.questions.busy
         self.watcher.load()
         self.writer.start()
         self.tasks.start()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
+
+PLAIN: dict[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
 class Event:
@@ -32,15 +34,18 @@ def encode(value: Any) -> Any:
 def decode(kind: type[T], data: Any) -> T:
     """The JSON object of a `kind` -> a `kind`. Keys it does not know are left out: a newer daemon may send more.
 
-    Raises ValueError if `data` is no object or a field without a default is missing.
+    Raises ValueError, with the name of the field, if `data` is no object, a field without a default is missing or one
+    holds another type than it should.
     """
     if not isinstance(data, dict):
         raise ValueError(f"a {kind.__name__} is a JSON object, not {type(data).__name__}")
     types_of = _types(cast(Any, kind))
+    values = {name: _decoded(types_of[name], value, name) for name, value in data.items() if name in types_of}
     try:
-        return kind(**{name: _decoded(types_of[name], value) for name, value in data.items() if name in types_of})
+        return kind(**values)
     except TypeError as error:
-        raise ValueError(f"not a {kind.__name__}: {error}") from error
+        missing = [item.name for item in fields(cast(Any, kind)) if item.name not in values and _is_required(item)]
+        raise ValueError(f"{', '.join(missing)} is missing" if missing else f"not a {kind.__name__}") from error
 
 
 @cache
@@ -48,12 +53,24 @@ def _types(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _decoded(kind: Any, value: Any) -> Any:
+def _is_required(item: Field[Any]) -> bool:
+    return item.default is MISSING and item.default_factory is MISSING
+
+
+def _decoded(kind: Any, value: Any, name: str) -> Any:
+    if kind in PLAIN:
+        if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+            return value
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            return float(value)
+        raise ValueError(f"{name} must be {PLAIN[kind]}")
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):  # only `X | None` is used
-        return None if value is None else _decoded(get_args(kind)[0], value)
+        return None if value is None else _decoded(get_args(kind)[0], value, name)
     if origin is tuple:
-        return tuple(_decoded(get_args(kind)[0], item) for item in value)
+        if not isinstance(value, list):
+            raise ValueError(f"{name} must be a list")
+        return tuple(_decoded(get_args(kind)[0], item, name) for item in value)
     return decode(cast(Any, kind), value) if is_dataclass(kind) else value
 
 

@@ -60,7 +60,6 @@ class OllamaModel:
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
         """See `plugins.llms.contract.Backend`."""
         import ollama
-        import pydantic
 
         facts, abilities, _ = self._said()
         think = self._thinking(request, abilities)
@@ -83,7 +82,9 @@ class OllamaModel:
             yield from _heard(call.on(iter(parts)))
         except ollama.ResponseError as error:
             raise self._understood(error) from error
-        except pydantic.ValidationError as error:  # of a call whose arguments are no object, for example
+        except json.JSONDecodeError:  # whoever answers there is no Ollama
+            raise
+        except ValueError as error:  # its checks failed: a call whose arguments are no object, for example
             raise MalformedOutputError("What the model said is not what Ollama promises.") from error
         except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise self._server.gone() from error

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from daemon import wire
-from daemon.api.question_pool import Readers
+from daemon.api.services import QuestionPool
 from daemon.client import Client
 from daemon.jobs.night import Nightly
 from daemon.jobs.writer import Writer
@@ -148,7 +148,7 @@ def test_learning_that_breaks_off_is_no_night(desk: Desk) -> None:
 
 
 def test_readers_are_busy_while_they_answer_and_a_while_after() -> None:
-    readers, going = Readers(1), threading.Event()
+    readers, going = QuestionPool(1), threading.Event()
     assert not readers.busy
     future = readers.submit(going.wait, 20)
     assert readers.busy

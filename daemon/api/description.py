@@ -1,0 +1,73 @@
+"""The API described in the OpenAPI format, made of its routes and the types of the wire when somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import MISSING, fields, is_dataclass
+from importlib.metadata import version
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from daemon import wire
+from daemon.api.routing import Endpoint
+
+PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+
+
+def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
+    """An OpenAPI document as JSON. Each stream is described as what it is, lines of JSON of no one type."""
+    schemas: dict[str, Any] = {}
+    paths: dict[str, Any] = {}
+    failed = {"description": "It could not be done.", "content": _json(wire.Failed, schemas)}
+    for endpoint in endpoints:
+        returned = endpoint.types["return"]
+        content = _json(returned, schemas) if is_dataclass(returned) else {"application/x-ndjson": {}}
+        operation: dict[str, Any] = {
+            "responses": {"200": {"description": "It is done.", "content": content}, "default": failed}
+        }
+        for parameter in endpoint.parameters:
+            kind = endpoint.types[parameter.name]
+            if is_dataclass(kind):
+                operation["requestBody"] = {"required": True, "content": _json(kind, schemas)}
+                continue
+            in_path = f"{{{parameter.name}}}" in endpoint.path
+            operation.setdefault("parameters", []).append(
+                {
+                    "name": parameter.name,
+                    "in": "path" if in_path else "query",
+                    "required": parameter.default is parameter.empty,
+                    "schema": _schema(kind, schemas),
+                }
+            )
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
+    info = {"title": "Palimpsest", "version": version("palimpsest")}
+    return {"openapi": "3.1.0", "info": info, "paths": paths, "components": {"schemas": schemas}}
+
+
+def _json(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": _schema(kind, schemas)}}
+
+
+def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of a type; a dataclass is described once, in `schemas`."""
+    if is_dataclass(kind):
+        name = kind.__name__  # type: ignore[union-attr]
+        if name not in schemas:
+            schemas[name] = {}  # it may hold itself
+            hints = get_type_hints(kind)
+            schemas[name] = {
+                "type": "object",
+                "description": kind.__doc__,
+                "properties": {item.name: _schema(hints[item.name], schemas) for item in fields(kind)},
+                "required": [
+                    item.name for item in fields(kind) if item.default is MISSING and item.default_factory is MISSING
+                ],
+            }
+        return {"$ref": f"#/components/schemas/{name}"}
+    if get_origin(kind) is tuple:
+        return {"type": "array", "items": _schema(get_args(kind)[0], schemas)}
+    if kind in PLAIN:
+        return {"type": PLAIN[kind]}
+    if get_origin(kind) is dict or kind is Any:
+        return {} if kind is Any else {"type": "object"}
+    return {"anyOf": [_schema(one, schemas) for one in get_args(kind)]}

@@ -1,0 +1,113 @@
+"""What the API serves, and the threads that serve it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from daemon import wire
+from daemon.jobs.activity import Activity
+from daemon.jobs.embedder import Embedding
+from daemon.jobs.enrichment import Enrichment
+from daemon.jobs.models import Models
+from daemon.jobs.night import Nightly
+from daemon.jobs.tasks import Tasks
+from daemon.jobs.training import Learning
+from daemon.jobs.writer import Writer
+from daemon.settings import Settings
+from daemon.watch.adds import Adds
+from daemon.watch.watcher import Watcher
+from memory import Memory
+from memory.nouns import Policy, Stats
+
+T = TypeVar("T")
+
+QUIET_SECONDS = 2.0  # after the last answer: who has asked asks on
+
+
+@dataclass
+class Services:
+    """What the API serves."""
+
+    settings: Settings
+    memory: Memory
+    writer: Writer
+    tasks: Tasks
+    adds: Adds
+    watcher: Watcher
+    embedding: Embedding
+    models: Models
+    enrichment: Enrichment
+    learning: Learning
+    nightly: Nightly
+    estimate: Callable[[wire.EstimateRequest], wire.Estimate]
+    activity: Activity
+    backups: Path
+    policy: Callable[[], Policy]  # of new folders, as config.toml says now
+    stop: Callable[[], None]
+    began: float = field(default_factory=time.monotonic)
+    _counted: tuple[int, Stats] | None = None
+
+    def __post_init__(self) -> None:
+        # Each has its own, so that questions do not wait for a check or a backup, nor a status for questions.
+        self.questions = QuestionPool(self.settings.daemon.readers or 1)
+        self.workers = ThreadPoolExecutor(4, "worker")
+
+    async def read(self, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.questions, call)
+
+    async def work(self, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.workers, call)
+
+    async def write(self, unit: Callable[[], T]) -> T:
+        """In the writer's thread, before whatever nobody waits for."""
+        return await asyncio.wrap_future(self.writer.submit(unit, urgent=True))
+
+    def stats(self) -> Stats:
+        """Counted again only when something was written: a chat asks often, and it takes 10 us an episode."""
+        generation = self.memory.store.generation
+        if self._counted is None or self._counted[0] != generation:
+            self._counted = generation, self.memory.stats()
+        return self._counted[1]
+
+    def close(self) -> None:
+        """What has not begun is dropped; nobody waits for it any more."""
+        for pool in (self.questions, self.workers):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+class QuestionPool(ThreadPoolExecutor):
+    """Threads that answer what a person waits for. What may wait looks at `busy`."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most, "reader")
+        self._counting = threading.Lock()
+        self._open = 0
+        self._last = -QUIET_SECONDS
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being answered, or has just been."""
+        return self._open > 0 or time.monotonic() - self._last < QUIET_SECONDS
+
+    def submit(self, call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        with self._counting:
+            self._open += 1
+        try:
+            future = super().submit(call, *args, **kwargs)
+        except RuntimeError:  # it is closed
+            self._ended()
+            raise
+        future.add_done_callback(self._ended)
+        return future
+
+    def _ended(self, future: object = None) -> None:
+        with self._counting:
+            self._open -= 1
+            self._last = time.monotonic()
