@@ -8,6 +8,7 @@ that runs here. Nothing of the environment sends a request elsewhere: no proxy, 
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
 import threading
 import time
