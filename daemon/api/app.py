@@ -33,7 +33,7 @@ from memory.answering.options import ModelChoice
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
 from memory.insight.diagnose import TRACES
 from memory.nouns import Recall
-from memory.store import episodes, revisions, skips, sources
+from memory.store import episodes, folders, revisions, sources
 
 log = logging.getLogger(__name__)
 
@@ -101,7 +101,7 @@ def _state_routes(api: Api, services: Services) -> None:
 
     @api.post("/backup")
     async def backup(request: wire.BackupRequest) -> wire.BackedUp:
-        return await services.work(partial(documents.backup, memory, services.writer, services.backups, request))
+        return await services.work(partial(documents.make_backup, memory, services.writer, services.backups, request))
 
     @api.get("/embedder")
     async def embedder() -> wire.EmbedderReply:
@@ -290,7 +290,7 @@ def _enrichment_routes(api: Api, services: Services) -> None:
 def _status(services: Services) -> wire.Status:
     stats = services.stats()
     with services.memory.store.reading() as conn:
-        skipped = skips.listing(conn, limit=100)
+        skipped = folders.skipped(conn, limit=100)
         review = revisions.count_open(conn)
     return wire.Status(
         version=version("palimpsest"),

@@ -15,7 +15,7 @@ from daemon.watch.files import uri_of
 from daemon.watch.ingest import FORGOTTEN
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Receipt
-from memory.store import copies, skips, sources
+from memory.store import backup, folders, sources
 from memory.store.forget import Forgotten
 from memory.text.mentions import norm
 
@@ -49,34 +49,34 @@ def forget(
         raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
     uris = _named(memory, request.source)
     with memory.store.reading() as conn:
-        wanted = copies.source(conn, uris)
+        wanted = backup.find_sources(conn, uris)
     total = views.forgotten(memory.ingest.forget_sources(uris), _copies(memory, backups, wanted))
     file = Path(uris[0].partition("#")[0] if not Path(uris[0]).exists() else uris[0])
     if file.is_absolute() and file.is_file() and watched(file):
         with memory.store.writing() as conn:
-            skips.record(conn, uri_of(file), FORGOTTEN, views.now())
+            folders.skip(conn, uri_of(file), FORGOTTEN, views.now())
     return total
 
 
-def _wanted(request: wire.ForgetRequest) -> copies.Wanted:
+def _wanted(request: wire.ForgetRequest) -> backup.CopyQuery:
     if request.episode is not None:
-        return copies.episode(request.episode)
+        return backup.find_episode(request.episode)
     if request.fact is not None:
-        return copies.fact(request.fact)
-    return copies.object(norm(request.object or ""))
+        return backup.find_fact(request.fact)
+    return backup.find_object(norm(request.object or ""))
 
 
-def _copies(memory: Memory, backups: Path, wanted: copies.Wanted) -> list[Path]:
+def _copies(memory: Memory, backups: Path, wanted: backup.CopyQuery) -> list[Path]:
     with memory.store.reading() as conn:
-        known = copies.known(conn, memory.store.path, backups)
-    return copies.holding(known, wanted)
+        known = backup.known_copies(conn, memory.store.path, backups)
+    return backup.copies_with(known, wanted)
 
 
 def forget_folder(memory: Memory, writer: Writer, backups: Path, folder: Path) -> wire.Forgotten:
     """Forgets all that was read from a folder, some sources at a time: others may write in between."""
     with memory.store.reading() as conn:
         uris = [source.uri for source in sources.under(conn, uri_of(folder) + "/")]
-        wanted = copies.source(conn, uris)
+        wanted = backup.find_sources(conn, uris)
     total = Forgotten()
     for start in range(0, len(uris), FORGET_AT_ONCE):
         some = uris[start : start + FORGET_AT_ONCE]
@@ -102,7 +102,7 @@ def existing(paths: Iterable[str]) -> list[Path]:
     return found
 
 
-def backup(memory: Memory, writer: Writer, folder: Path, request: wire.BackupRequest) -> wire.BackedUp:
+def make_backup(memory: Memory, writer: Writer, folder: Path, request: wire.BackupRequest) -> wire.BackedUp:
     """A verified copy at `to`, or in `folder` under a name that tells when."""
     if request.to is None:
         to = private_folder(folder) / f"memory-{datetime.now():%Y%m%d-%H%M%S-%f}.db"
@@ -131,4 +131,4 @@ def _named(memory: Memory, name: str) -> list[str]:
 
 def _note(memory: Memory, copy: Path) -> None:
     with memory.store.writing() as conn:
-        copies.note(conn, copy)
+        backup.note_copy(conn, copy)

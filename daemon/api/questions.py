@@ -22,7 +22,7 @@ from daemon.jobs.writer import Writer
 from memory.answering.options import ModelChoice
 from memory.errors import ModelCancelledError, NotFoundError
 from memory.nouns import Answer, AskEvent, Citation, Scope, Token
-from memory.store import chats, conversations, episodes, traces
+from memory.store import conversations, correspondence, episodes, traces
 from memory.store.connect import Connection
 from memory.store.conversations import State
 from memory.store.forget import FORGOTTEN_ANSWER
@@ -120,8 +120,8 @@ def scope(memory: Memory, within: wire.Within) -> Scope | None:
     """None for no limit. NotFoundError for a chat that was never read, with the names of some that were."""
     if within.conversation is not None:
         with memory.store.reading() as conn:
-            if not chats.called(conn, within.conversation):
-                raise NotFoundError(_no_chat(within.conversation, chats.names(conn)))
+            if not correspondence.chat_sources(conn, within.conversation):
+                raise NotFoundError(_no_chat(within.conversation, correspondence.chat_names(conn)))
     return views.scope(within)
 
 
@@ -129,8 +129,8 @@ def _no_chat(name: str, names: list[str]) -> str:
     shown = f"There is no chat {name[:NAME_CHARS]!r}."
     if not names:
         return f"{shown} No chat has been read yet. Read one: pal add chat.json"
-    wanted = chats.folded(name)
-    by_form = {chats.folded(known): known for known in names}
+    wanted = correspondence.fold_name(name)
+    by_form = {correspondence.fold_name(known): known for known in names}
     alike = [form for form in by_form if wanted and wanted in form] + get_close_matches(wanted, by_form)
     first = list(dict.fromkeys([*alike, *by_form]))[:NAMES]
     more = f" and {len(by_form) - len(first):,} more" if len(by_form) > len(first) else ""

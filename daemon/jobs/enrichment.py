@@ -45,7 +45,7 @@ from memory.errors import (
 )
 from memory.facts import llm_requests
 from memory.nouns import Episode
-from memory.store import episodes, extractions, jobs
+from memory.store import episodes, jobs
 
 log = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ class Enrichment:
         generation = store.generation
         with store.reading() as conn:
             if self._counted is None or self._counted[0] != generation:
-                self._counted = generation, extractions.count_read(conn)
+                self._counted = generation, episodes.count_read(conn)
             counts = jobs.count(conn, KINDS)
             dead = jobs.listing(conn, "dead", FAILED_SHOWN, kinds=KINDS)
             first = [job.payload["episodes"][0] for job in dead if job.kind == EXTRACT]

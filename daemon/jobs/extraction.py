@@ -23,7 +23,7 @@ from memory.facts.llm_requests import complete_json
 from memory.llm import LlmRequest
 from memory.nouns import Decision, Fact
 from memory.retrieval.owner import mailbox_owner
-from memory.store import episodes, facts, jobs, mails
+from memory.store import correspondence, episodes, facts, jobs
 from memory.store.connect import Connection
 from memory.text.quotes import Quotable
 from plugins.llms.guard import Guarded
@@ -78,7 +78,7 @@ class Reading:
             here = [one.id for one in found if one.source.policy == "local"]
             owner = self._memory.settings.person.names
             if not owner and len(here) == len(found):  # mails that tell the name may be local themselves
-                owner = mailbox_owner(mails.people(conn))
+                owner = mailbox_owner(correspondence.mail_people(conn))
         if not found:  # retired meanwhile
             self.mark(lambda conn: jobs.finish(conn, job.id))
         elif 0 < len(here) < len(found):  # since the job was made somebody has changed where text may go

@@ -28,7 +28,7 @@ from memory import Memory
 from memory.insight import trend
 from memory.insight.consolidate import Report
 from memory.protocols import Write
-from memory.store import consolidation
+from memory.store import stats
 
 log = logging.getLogger(__name__)
 
@@ -125,7 +125,7 @@ class Nightly:
     def state(self) -> wire.Night:
         """Whether there are nights, and what the last one did."""
         with self._memory.store.reading() as conn:
-            last = consolidation.noted(conn)
+            last = stats.last_night(conn)
         if last is None:
             return wire.Night(self._state, self._settings.hour)
         return wire.Night(
@@ -144,7 +144,7 @@ class Nightly:
     def _is_due(self) -> bool:
         """Whether the hour has come since the last night. One of the future is none: the clock was wrong then."""
         with self._memory.store.reading() as conn:
-            last = consolidation.noted(conn)
+            last = stats.last_night(conn)
         now = self._clock()
         begins = now.replace(hour=min(self._settings.hour, 23), minute=0, second=0, microsecond=0)
         if begins > now:
@@ -176,7 +176,7 @@ class Nightly:
     def _note(self, night: dict[str, Any]) -> None:
         with self._memory.store.writing() as conn:
             trend.record(conn, night["t"])
-            consolidation.note(conn, night)
+            stats.note_night(conn, night)
 
     def _write(self, unit: Callable[[], Any]) -> Any:
         """In the writer's thread, behind whatever a person waits for."""

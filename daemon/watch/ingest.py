@@ -26,7 +26,7 @@ from memory import Memory
 from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
 from memory.ingest.prepare import Prepared
 from memory.nouns import Document, Policy, Receipt, Source
-from memory.store import skips, sources
+from memory.store import folders, sources
 from plugins.manager import Plugins
 from plugins.readers import Unreadable, documents, reader_of
 
@@ -164,7 +164,7 @@ class Ingest:
                 parts = [part for part in sources.under(conn, prefix + "#") if self._file_of(part.uri, disk) == prefix]
                 here = [*([one] if one else []), *sources.under(conn, prefix + "/"), *parts]
                 found |= {source.id: source for source in here if source.kind in ("file", "chat")}
-            skipped = {skip.uri: skip.reason for skip in skips.listing(conn, limit=skips.count(conn))}
+            skipped = {skip.uri: skip.reason for skip in folders.skipped(conn, limit=folders.count_skipped(conn))}
         known: dict[str, list[Source]] = defaultdict(list)
         for source in found.values():
             known[self._file_of(source.uri, disk)].append(source)
@@ -350,9 +350,9 @@ class Ingest:
         if over or fresh or batch.stamps:
             with self._memory.store.writing() as conn:
                 for uri in over:
-                    skips.clear(conn, uri)
+                    folders.unskip(conn, uri)
                 for uri, reason in fresh.items():
-                    skips.record(conn, uri, reason, now())
+                    folders.skip(conn, uri, reason, now())
                 for source, size, mtime_ns in batch.stamps:
                     sources.stamp(conn, source.id, size, mtime_ns)
         return written

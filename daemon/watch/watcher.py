@@ -35,7 +35,7 @@ from daemon.watch.ingest import Ingest, Look
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Policy
-from memory.store import folders, skips, sources
+from memory.store import folders, sources
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
@@ -174,9 +174,9 @@ class Watcher:
         def drop() -> None:
             with self._memory.store.writing() as conn:
                 folders.remove(conn, str(known))
-                for skip in skips.listing(conn, limit=skips.count(conn)):
+                for skip in folders.skipped(conn, limit=folders.count_skipped(conn)):
                     if skip.uri.startswith(uri_of(known) + "/"):
-                        skips.clear(conn, skip.uri)
+                        folders.unskip(conn, skip.uri)
 
         self._writer.write(drop)
         self._unwatch(root)

@@ -15,9 +15,8 @@ import numpy as np
 
 from memory.edge_memory.edges import Vector, calibrated, keys
 from memory.edge_memory.reinforce import rejected, taught
-from memory.errors import NotFoundError
 from memory.protocols import Vectors
-from memory.store import edge_memory, queries
+from memory.store import edge_memory, queries, traces
 from memory.store.connect import Connection
 from memory.store.edge_memory import Inheritance, Noted, Slots
 from memory.store.queries import Geometry
@@ -131,9 +130,7 @@ def verdict(
 ) -> dict[int, Slots]:
     """What a person says of an answer: 1, -1, or None, which takes it back. What edges remember for it, as if that had
     been known when the question was asked; the edges that changed. NotFoundError."""
-    row = conn.execute("UPDATE trace SET feedback = ? WHERE id = ? RETURNING id", (feedback, trace_id)).fetchone()
-    if row is None:
-        raise NotFoundError(f"There is no trace {trace_id}; it may have been forgotten with what it showed.")
+    traces.set_feedback(conn, trace_id, feedback)
     touched = edge_memory.touched(conn, [trace_id])
     changed = fold(conn, embedder_id, dimension, touched)
     edge_memory.put(conn, embedder_id, changed)

@@ -15,7 +15,6 @@ from memory.facts.supersede import SURE, Embed, Superseder
 from memory.graph.change import GraphChange, Link, ThesisVertex
 from memory.nouns import AssertionResult, Decision
 from memory.store import episodes, graph, relations, revisions, text
-from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.time.timestamps import to_ms
@@ -50,18 +49,14 @@ class FactAsserter:
         placed = {row.id: row for row in episodes.times_of(self.conn, list(extractions))}
         for row in sorted(placed.values(), key=lambda row: (row.event_from is not None, row.event_from or 0, row.id)):
             extraction = extractions[row.id]
-            self._resolver.begin_episode(extraction, self._mentioned(row.id))
+            self._resolver.begin_episode(extraction, graph.mentioned_names(self.conn, row.id))
             told = {self._relation(row, relation, model or RULE) for relation in extraction.relations}
             if model is None:
                 self._property_gone(row.id, told)
             if extraction.theses:
                 self._theses_of(row, extraction.theses)
         if model is not None:
-            self.conn.executemany(
-                "INSERT OR REPLACE INTO extraction(episode_id, model, t) SELECT node_id, ?, ? FROM episode"
-                " WHERE node_id = ?",
-                [(model, self._now, id) for id in extractions],
-            )
+            episodes.mark_read(self.conn, extractions, model, self._now)
 
     def apply_decisions(self, decisions: Sequence[Decision], model: str) -> None:
         """Applies what a model decided. A fact that is told again after it was replaced, and is said to replace what
@@ -141,22 +136,9 @@ class FactAsserter:
         fresh = GraphChange(objects=self._resolver.new_objects, theses=self._theses, links=self._links(touched))
         return [GraphChange(unlinked=touched), fresh]
 
-    def _mentioned(self, episode: int) -> list[tuple[str, str | None]]:
-        """Names that the passage mentions, with what kind of thing they are known to be."""
-        return self.conn.execute(
-            "SELECT n.label, o.type FROM edge m JOIN node n ON n.id = m.dst JOIN object o ON o.node_id = n.id"
-            " WHERE m.src = ? AND m.kind = 'mention' AND m.role IS NULL AND m.t_expired IS NULL",
-            (episode,),
-        ).fetchall()
-
     def _property_gone(self, episode: int, told: Collection[int | None]) -> None:
         """What the source's properties said before, and say no more, this episode does not tell."""
-        said = self.conn.execute(
-            "SELECT item_id FROM provenance p JOIN edge e ON e.id = p.item_id AND e.t_expired IS NULL"
-            " WHERE p.item_kind = 'edge' AND p.episode_id = ? AND p.span_from IS NULL AND p.extractor = ?",
-            (episode, RULE),
-        ).fetchall()
-        gone = [id for (id,) in said if id not in told]
+        gone = [id for id in relations.of_properties(self.conn, episode, RULE) if id not in told]
         self._superseder.touched.update(gone)
         self._superseder.withdraw([id for id in gone if relations.remove_evidence(self.conn, id, episode, self._now)])
 
@@ -192,7 +174,7 @@ class FactAsserter:
             self._superseder.apply_rules(relation, subjects, single, told.replaces)
         else:
             if relations.add_evidence(self.conn, id, row.id, told.start, told.end, extractor):
-                self.conn.execute("UPDATE edge SET n_support = n_support + 1 WHERE id = ?", (id,))
+                relations.count_support(self.conn, id)
             self._met[id] = subjects
         return id
 
@@ -261,7 +243,7 @@ class FactAsserter:
         if start is None or one.valid_from is None or start >= one.valid_from:
             return
         if not any(o.object != one.object and o.valid_from is not None and o.valid_from < one.valid_from for o in slot):
-            self.conn.execute("UPDATE OR IGNORE edge SET valid_from = ? WHERE id = ?", (start, one.id))
+            relations.set_valid_from(self.conn, one.id, start)
             self._met.setdefault(one.id, [one.subject])
 
     def _before(
@@ -293,12 +275,7 @@ class FactAsserter:
 
     def _anew(self, replaced: Relation) -> int:
         """The relation as it holds again, from when it was told last."""
-        (predicate, conf, episode, start, end, extractor) = self.conn.execute(
-            "SELECT e.pred_id, e.conf, v.episode_id, v.span_from, v.span_to, v.extractor FROM edge e"
-            " JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id JOIN episode o ON o.node_id = v.episode_id"
-            " WHERE e.id = ? ORDER BY o.event_from DESC, o.node_id DESC LIMIT 1",
-            (replaced.id,),
-        ).fetchone()
+        predicate, conf, episode, start, end, extractor = relations.latest_evidence(self.conn, replaced.id)
         id = relations.insert(
             self.conn, replaced.subject, predicate, replaced.object, replaced.modality, conf, replaced.told, None,
             self._now,
@@ -311,20 +288,13 @@ class FactAsserter:
 
     def _only_with(self, anew: int, made: Sequence[int]) -> None:
         """A relation that holds anew lives with the revision that says so, and goes when that is taken back."""
-        self.conn.execute("UPDATE edge SET t_expired = ? WHERE id = ?", (self._now, anew))
+        relations.expire(self.conn, anew, self._now)
         for revision in made:
             revisions.change(self.conn, revision, anew, "t_expired", None, self._now)
 
     def _theses_of(self, row: episodes.When, told: Sequence[ExtractedThesis]) -> None:
         """Theses in a model's words, beside the sentences; one that is there already is left alone."""
-        known = {
-            text
-            for (text,) in self.conn.execute(
-                "SELECT t.text FROM thesis t JOIN node n ON n.id = t.node_id"
-                " WHERE t.episode_id = ? AND t.origin = 'model' AND n.t_expired IS NULL",
-                (row.id,),
-            )
-        }
+        known = graph.model_theses(self.conn, row.id)
         new = [one for one in {one.text: one for one in told}.values() if one.text.strip() and one.text not in known]
         first = graph.allocate(self.conn, "node", len(new))
         rows, edges = [], []
@@ -349,19 +319,11 @@ class FactAsserter:
 
     def _links(self, ids: Sequence[int]) -> list[Link]:
         """The relations among these edges as the graph in memory has them."""
-        tellers: dict[int, list[int]] = {}
-        for edge, episode in self.conn.execute(
-            "SELECT item_id, episode_id FROM provenance WHERE item_kind = 'edge'"
-            " AND item_id IN (SELECT value FROM json_each(?)) ORDER BY item_id, episode_id",
-            (id_list(ids),),
-        ):
-            tellers.setdefault(edge, []).append(episode)
-        rows = self.conn.execute(
-            "SELECT id, src, dst, valid_from, valid_to FROM edge WHERE id IN (SELECT value FROM json_each(?))"
-            " AND kind = 'rel' AND t_expired IS NULL ORDER BY id",
-            (id_list(ids),),
-        )
-        return [Link(id, "rel", src, dst, start, end, tuple(tellers.get(id, ()))) for id, src, dst, start, end in rows]
+        episodes_of = relations.supporting_episodes(self.conn, ids)
+        return [
+            Link(id, "rel", src, dst, start, end, tuple(episodes_of.get(id, ())))
+            for id, src, dst, start, end in relations.live_spans(self.conn, ids)
+        ]
 
 
 def _returns(new: Relation, old: Relation) -> bool:

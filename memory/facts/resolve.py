@@ -8,7 +8,6 @@ and never for a person with another family name.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 
@@ -81,73 +80,51 @@ class Resolver:
     def owner_object(self) -> int:
         """The object that stands for the person whose memory it is."""
         if self._owner is None:
-            row = self.conn.execute(
-                "SELECT m.value FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner' AND n.t_expired IS NULL"
-            ).fetchone()
+            before = next(iter(graph.owner(self.conn)), None)
             named = graph.objects_by_norm(self.conn, self._owner_names[:1])
             if self._owner_names and named:
                 self._owner = named[self._owner_names[0]][0]
-            elif row and not self._owner_names:
-                self._owner = int(row[0])
+            elif before is not None and not self._owner_names:
+                self._owner = before
             else:
                 key = self._owner_names[0] if self._owner_names else None
                 self._owner = self._create(self._owner_label, key, PERSON)
-            self.conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES ('owner', ?)", (self._owner,))
-            if row and int(row[0]) != self._owner:
-                self._adopt(int(row[0]), self._owner)
+            graph.set_owner(self.conn, self._owner)
+            if before is not None and before != self._owner:  # what was told of the owner before a name was known
+                graph.move_relations(self.conn, before, self._owner)
         return self._owner
 
     def namesakes(self, node: int) -> list[int]:
         """The object and those that share a name with it."""
-        rows = self.conn.execute(
-            "SELECT DISTINCT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm JOIN node n ON n.id = b.node_id"
-            " WHERE a.node_id = ? AND n.t_expired IS NULL",
-            (node,),
-        )
-        return sorted({node, *(id for (id,) in rows)})
+        return sorted({node, *graph.namesakes(self.conn, node)})
 
     def candidates(self, node: int) -> list[int]:
         """The object and those that it may be, by its names: the same, or one with more or fewer words at the end
         ("Orbit", "Orbit v2"; "Ana R", "Ana Ruiz"), where there are only a few of these."""
         found = set(self.namesakes(node))
-        for (name,) in self.conn.execute("SELECT norm FROM alias WHERE node_id = ?", (node,)).fetchall():
+        for name in graph.names_of(self.conn, node):
             words = name.split()
-            shorter = json.dumps([" ".join(words[:n]) for n in range(1, len(words))])
+            shorter = [" ".join(words[:n]) for n in range(1, len(words))]
             bounds = (name, f"{name}\U0010ffff") if len(words[-1]) == 1 else (f"{name} ", f"{name}!")
-            rows = self.conn.execute(
-                "SELECT DISTINCT a.node_id FROM alias a JOIN node n ON n.id = a.node_id AND n.t_expired IS NULL WHERE"
-                " a.norm > ? AND a.norm < ? OR a.norm IN (SELECT value FROM json_each(?)) LIMIT ?",
-                (*bounds, shorter, FEW + 1),
-            ).fetchall()
-            if len(rows) <= FEW:
-                found.update(id for (id,) in rows)
+            alike = graph.named_between(self.conn, bounds, shorter, FEW + 1)
+            if len(alike) <= FEW:
+                found.update(alike)
         return sorted(found)
-
-    def _adopt(self, nameless: int, owner: int) -> None:
-        """What was told of the owner before a name was known."""
-        for end in ("src", "dst"):
-            self.conn.execute(
-                f"UPDATE OR IGNORE edge SET {end} = ? WHERE {end} = ? AND kind = 'rel'", (owner, nameless)
-            )
 
     def _fits(self, node: int, kind: str | None) -> bool:
         """Whether an object may be of that kind: a person is nothing else. What it is becomes known by it."""
-        (known,) = self.conn.execute("SELECT type FROM object WHERE node_id = ?", (node,)).fetchone()
+        known = graph.object_type(self.conn, node)
         if kind is None or known == "date":
             return True
         if known is None or known in _OF_MENTIONS:
-            self.conn.execute("UPDATE object SET type = ? WHERE node_id = ?", (kind, node))
+            graph.set_object_type(self.conn, node, kind)
             return True
         return bool((known == PERSON) == (kind == PERSON))
 
     def _only_person(self, first: str) -> int | None:
         """The one person whose longer name begins with that word."""
-        rows = self.conn.execute(
-            "SELECT DISTINCT a.node_id FROM alias a JOIN object o ON o.node_id = a.node_id AND o.type = ?"
-            " JOIN node n ON n.id = a.node_id AND n.t_expired IS NULL WHERE a.norm > ? AND a.norm < ? LIMIT 2",
-            (PERSON, f"{first} ", f"{first}!"),
-        ).fetchall()
-        return int(rows[0][0]) if len(rows) == 1 else None
+        found = graph.named_between(self.conn, (f"{first} ", f"{first}!"), (), 2, type=PERSON)
+        return found[0] if len(found) == 1 else None
 
     def _create(self, surface: str, key: str | None, kind: str | None) -> int:
         node = graph.allocate(self.conn, "node", 1)

@@ -90,9 +90,8 @@ class Superseder:
         ]
 
     def _single(self, relation: Relation) -> bool:
-        (name,) = self._conn.execute("SELECT label FROM predicate WHERE id = ?", (relation.canon,)).fetchone()
         return (
-            name in SINGLE
+            relations.predicate_label(self._conn, relation.canon) in SINGLE
             or relation.cardinality == "one"
             or (relation.cardinality == "unknown" and self._learned_single(relation.canon))
         )

@@ -24,7 +24,7 @@ from memory.insight.aliases import alike
 from memory.insight.diagnosis import Diagnosis, FailureClass, Hub
 from memory.insight.hop_distance import HOPS, Reach, Reached
 from memory.insight.remediation import NAMES, FailureName, repair
-from memory.store import courses, health, traces
+from memory.store import courses, stats, traces
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.store.traces import Outcome
@@ -57,8 +57,8 @@ def of(conn: Connection, graph: Graph, limit: int = TRACES) -> Diagnosis:
         traces.outcomes(conn, limit),
         graph,
         partial(stored.object_labels, conn),
-        health.stale_memory(conn),
-        health.dead_jobs(conn),
+        stats.count_stale_memory(conn),
+        stats.count_dead_jobs(conn),
     )
     asked = courses.newest(conn, limit)
     figures = trend.figures(asked) | trend.now(conn)

@@ -14,7 +14,7 @@ from math import fsum
 from statistics import fmean
 
 from memory.insight.diagnosis import Period
-from memory.store import courses, health
+from memory.store import courses, stats
 from memory.store.connect import Connection
 from memory.store.courses import REPLAY, Course, Kept
 from memory.time.timestamps import from_ms
@@ -80,7 +80,7 @@ def now(conn: Connection) -> dict[str, float]:
     state = courses.state(conn)
     tried = state.lost + state.read
     loss = {"extraction_loss": state.lost / tried} if tried else {}
-    stale = float(health.stale_memory(conn))
+    stale = float(stats.count_stale_memory(conn))
     return {"remembering": float(state.remembering), **loss, "conflicts": float(state.conflicts), "stale_memory": stale}
 
 

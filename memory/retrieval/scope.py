@@ -10,7 +10,7 @@ import numpy as np
 from memory.errors import InvalidInputError
 from memory.graph.arrays import NO_TIME, Bools, Floats, Graph
 from memory.nouns import Scope
-from memory.store import dates, episodes
+from memory.store import episodes, text
 from memory.store.connect import Connection
 from memory.time.expressions import TimeExpression
 from memory.time.timestamps import to_ms
@@ -69,7 +69,7 @@ def view(conn: Connection, graph: Graph, allowed: Bools, when: TimeExpression | 
         if when.since is not None and when.until is not None and not only:
             aside |= allowed & (told >= until) & (told < until + max(SOON, until - since))
     if when.since is not None and when.until is not None:
-        naming = dates.naming(conn, when.since.date(), when.until.date())
+        naming = text.naming_dates(conn, when.since.date(), when.until.date())
         aside |= allowed & ~inside & np.isin(graph.episode_ids, naming)
     if not (inside | aside).any():
         return View(allowed)

@@ -15,8 +15,8 @@ from memory.ingest import ingest
 from memory.ingest.prepare import Prepared, prepare
 from memory.nouns import Document, Receipt
 from memory.services.state import State
+from memory.store import correspondence, sources, vectors
 from memory.store import forget as forgetting
-from memory.store import mails, sources, vectors
 from memory.store.connect import Connection
 from memory.store.forget import Forgotten
 from memory.text.mentions import norm
@@ -83,7 +83,7 @@ class Ingest:
                 writer.retire()
                 asserter.withdraw_episodes(writer.change.retired)
                 changes = asserter.graph_changes()
-            has_mails = any(document.reader == mails.READER for document in given)
+            has_mails = any(document.reader == correspondence.MAIL_READER for document in given)
             owner = state.mailbox_owner() if has_mails else serving.owner
             state.serving = replace(serving, snapshot=serving.snapshot.after(writer.change, matrix), owner=owner)
             state.show(changes)
@@ -109,7 +109,7 @@ class Ingest:
                 asserter.withdraw_episodes(gone.nodes)
                 changes = asserter.graph_changes()
             before = state.serving.snapshot
-            owner = state.mailbox_owner() if source.reader == mails.READER else state.serving.owner
+            owner = state.mailbox_owner() if source.reader == correspondence.MAIL_READER else state.serving.owner
             state.serving = replace(state.serving, snapshot=before.without(gone.nodes), owner=owner)
             state.show(changes)
             self._see_edges(asserter)

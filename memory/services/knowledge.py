@@ -17,7 +17,7 @@ from memory.facts.extraction import OWNER, Extraction
 from memory.nouns import AssertionResult, Decision, Episode, Fact, Revision, RevisionState, Verdict
 from memory.protocols import Embedder, Vectors
 from memory.services.state import State
-from memory.store import episodes, extractions, facts, graph, relations, revisions
+from memory.store import episodes, facts, graph, relations, revisions
 from memory.store.connect import Connection
 from memory.text.mentions import norm
 from memory.time.timestamps import from_ms, now_ms, to_ms
@@ -66,7 +66,7 @@ class Knowledge:
     def unread_episodes(self, limit: int) -> list[Episode]:
         """Live episodes that no model has read and no job has in hand: what questions found first, then the newest."""
         with self._store.reading() as conn:
-            return episodes.by_ids(conn, extractions.list_unread(conn, limit))
+            return episodes.by_ids(conn, episodes.list_unread(conn, limit))
 
     @contextmanager
     def asserting(self) -> Iterator[FactAsserter]:

@@ -27,7 +27,7 @@ from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
 from memory.services.state import State
 from memory.serving import Serving
-from memory.store import check, consolidation, edge_memory, queries, relations, stats, vectors
+from memory.store import check, edge_memory, queries, relations, stats, vectors
 from memory.store.training import Model
 
 BATCHES_AT_ONCE = 64  # that are looked for at once: looking takes as long as embedding one
@@ -162,7 +162,7 @@ class Maintenance:
     def _drop_stale(self) -> int:
         with self._state.edge_lock:
             with self._store.writing() as conn:
-                gone = consolidation.drop_stale_memory(conn)
+                gone = stats.drop_stale_memory(conn)
             if gone:
                 self._state.reload_edge_memory()
         return gone
@@ -343,7 +343,7 @@ class Maintenance:
     def stats(self) -> Stats:
         """Counts of what is live, and the file's size."""
         with self._store.reading() as conn:
-            return stats.of(conn, self._store.path, self._state.serving.embedder.name)
+            return stats.count_live(conn, self._store.path, self._state.serving.embedder.name)
 
     def check(self) -> Check:
         """Looks for damage."""

@@ -19,7 +19,7 @@ from memory.ranker import heads
 from memory.retrieval.owner import mailbox_owner
 from memory.serving import Serving
 from memory.settings import MemorySettings
-from memory.store import mails, vectors
+from memory.store import correspondence, vectors
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.time.timestamps import now_ms
@@ -79,7 +79,7 @@ class State:
     def mailbox_owner(self) -> tuple[str, ...]:
         """The names of whose mailbox was read."""
         with self.store.reading() as conn:
-            return mailbox_owner(mails.people(conn))
+            return mailbox_owner(correspondence.mail_people(conn))
 
     def asserter(self, conn: Connection) -> FactAsserter:
         """Asserts facts within a transaction."""

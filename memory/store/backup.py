@@ -1,12 +1,24 @@
-"""Copies of a memory that can be trusted: made in one step, checked, and only then given their name."""
+"""Copies of a memory: made in one step, checked, and only then given their name; and which of them still hold what is
+forgotten. They are the person's to delete, so they are named.
+
+Backups in their own folder and the copies that upgrades leave are found there; a backup that was put elsewhere is
+known by its path.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from memory.errors import StoreDamagedError
+from memory.errors import StoreDamagedError, StoreError
+from memory.store.codec import to_json
 from memory.store.connect import Connection, connect, create_private, driver_errors
+from memory.store.schema_first import FIRST_EDGE
+
+COPIES = "copies"  # in the table meta: paths of backups that were put elsewhere
 
 
 def verified_copy(conn: Connection, path: Path, to: Path) -> None:
@@ -58,3 +70,69 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+class CopyQuery(NamedTuple):
+    """A question to a copy: whether it has a row."""
+
+    query: str
+    values: tuple[Any, ...]
+
+
+def find_sources(conn: Connection, uris: Sequence[str]) -> CopyQuery:
+    """Sources by their uris. To be asked before they are forgotten: a copy may have one under an earlier name."""
+    listed = to_json(list(uris))
+    ids = [id for (id,) in conn.execute(f"SELECT id FROM source WHERE uri IN {_LIST}", (listed,))]
+    return CopyQuery(f"SELECT 1 FROM source WHERE uri IN {_LIST} OR id IN {_LIST}", (listed, to_json(ids)))
+
+
+def find_object(norm: str) -> CopyQuery:
+    """An object by a name."""
+    return CopyQuery("SELECT 1 FROM alias WHERE norm = ?", (norm,))
+
+
+def find_episode(id: int) -> CopyQuery:
+    return CopyQuery("SELECT 1 FROM node WHERE id = ? AND kind = 'E'", (id,))
+
+
+def find_fact(id: int) -> CopyQuery:
+    if id >= FIRST_EDGE:
+        return CopyQuery("SELECT 1 FROM edge WHERE id = ? AND kind = 'rel'", (id,))
+    return CopyQuery("SELECT 1 FROM node WHERE id = ? AND kind = 'T'", (id,))
+
+
+def note_copy(conn: Connection, path: Path) -> None:
+    """Remembers where a backup was put."""
+    conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (COPIES, to_json([*_noted(conn), str(path)])))
+
+
+def known_copies(conn: Connection, memory: Path, backups: Path) -> list[Path]:
+    """All copies of the memory file `memory` that are there now, by path."""
+    found = {Path(path) for path in _noted(conn)}
+    found |= {*backups.glob("*.db"), *memory.parent.glob(f"{memory.name}.*.bak")}
+    return sorted(path for path in found if path.is_file())
+
+
+def copies_with(copies: Iterable[Path], wanted: CopyQuery) -> list[Path]:
+    """Those that have it; and those that cannot be read, which may."""
+    return [path for path in copies if _holds(path, wanted)]
+
+
+def _holds(path: Path, wanted: CopyQuery) -> bool:
+    try:
+        with driver_errors(path):
+            conn = connect(path, read_only=True)
+            try:
+                return conn.execute(f"{wanted.query} LIMIT 1", wanted.values).fetchone() is not None
+            finally:
+                conn.close()
+    except StoreError:
+        return True
+
+
+def _noted(conn: Connection) -> list[str]:
+    row = conn.execute("SELECT value FROM meta WHERE key = ?", (COPIES,)).fetchone()
+    return list(dict.fromkeys(json.loads(row[0]))) if row else []
+
+
+_LIST = "(SELECT value FROM json_each(?))"

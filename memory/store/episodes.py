@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, SupportsInt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory.nouns import Episode, Scope
-from memory.store import chats, text, vectors
+from memory.store import correspondence, text, vectors
 from memory.store.codec import SOURCE_COLUMNS, columns, id_list, source_from_row, to_json
 from memory.store.connect import Connection
 from memory.time.timestamps import from_ms, to_ms
+
+RECENT_TRACES = 400  # whose episodes are read first
 
 
 class EpisodeRow(NamedTuple):
@@ -266,7 +268,7 @@ def within(conn: Connection, scope: Scope) -> list[int]:
         values.append(to_json(scope.tags))
     if scope.conversation is not None:
         conditions.append("s.id IN (SELECT value FROM json_each(?))")
-        values.append(id_list(chats.called(conn, scope.conversation)))
+        values.append(id_list(correspondence.chat_sources(conn, scope.conversation)))
     if scope.since is not None:
         conditions.append("coalesce(e.event_to, e.event_from, s.at) >= ?")
         values.append(to_ms(scope.since))
@@ -341,3 +343,46 @@ SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?)) AND kind = 'O' 
  AND NOT EXISTS (SELECT 1 FROM edge WHERE dst = node.id AND t_expired IS NULL)
  AND NOT EXISTS (SELECT 1 FROM edge WHERE src = node.id AND t_expired IS NULL)
 """
+
+
+def mark_read(conn: Connection, ids: Iterable[int], model: str, now: int) -> None:
+    """A model has read these episodes, as far as they are still there."""
+    conn.executemany(
+        "INSERT OR REPLACE INTO extraction(episode_id, model, t) SELECT node_id, ?, ? FROM episode WHERE node_id = ?",
+        [(model, now, id) for id in ids],
+    )
+
+
+def list_unread(conn: Connection, limit: int) -> list[int]:
+    """Ids of live episodes that no model has read and no job has in hand: those that the newest questions found, the
+    latest question's first; then the newest."""
+    asked = conn.execute(
+        "SELECT v.node_id FROM trace_visit v JOIN node n ON n.id = v.node_id AND n.kind = 'E' AND n.t_expired IS NULL"
+        " WHERE v.trace_id > (SELECT ifnull(max(id), 0) - ? FROM trace) AND v.status IN ('seed', 'selected')"
+        f" AND {_UNREAD.format('v.node_id')} GROUP BY v.node_id ORDER BY max(v.trace_id) DESC, v.node_id LIMIT ?",
+        (RECENT_TRACES, limit),
+    )
+    found = [id for (id,) in asked]
+    if len(found) < limit:
+        newest = conn.execute(
+            "SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND n.t_expired IS NULL"
+            f" WHERE {_UNREAD.format('e.node_id')} ORDER BY e.event_from DESC, e.node_id DESC LIMIT ?",
+            (limit + len(found),),
+        )
+        found = list(dict.fromkeys([*found, *(id for (id,) in newest)]))
+    return found[:limit]
+
+
+def count_read(conn: Connection) -> tuple[int, int]:
+    """How many live episodes a model has read, and how many there are."""
+    read, live = conn.execute(
+        "SELECT count(x.episode_id), count(*) FROM node n LEFT JOIN extraction x ON x.episode_id = n.id"
+        " WHERE n.kind = 'E' AND n.t_expired IS NULL"
+    ).fetchone()
+    return int(read), int(live)
+
+
+# NOT IN, so that the jobs are looked through once and not for each episode
+_UNREAD = """NOT EXISTS (SELECT 1 FROM extraction x WHERE x.episode_id = {0})
+ AND {0} NOT IN (SELECT held.value FROM job j, json_each(j.payload, '$.episodes') held
+  WHERE j.kind = 'extract' AND j.state <> 'done')"""

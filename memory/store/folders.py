@@ -49,3 +49,31 @@ def listing(conn: Connection) -> list[WatchedFolder]:
     """All, by path."""
     rows = conn.execute("SELECT id, path, policy, added, options FROM folder ORDER BY path")
     return [WatchedFolder(id, path, policy, added, json.loads(options)) for id, path, policy, added, options in rows]
+
+
+class Skip(NamedTuple):
+    """`t` is in milliseconds UTC."""
+
+    uri: str
+    reason: str
+    t: int
+
+
+def skip(conn: Connection, uri: str, reason: str, now: int) -> None:
+    conn.execute("INSERT OR REPLACE INTO skip(uri, reason, t) VALUES (?, ?, ?)", (uri, reason, now))
+
+
+def unskip(conn: Connection, uri: str) -> bool:
+    """The file could be read, or has gone; False if it was not skipped."""
+    return conn.execute("DELETE FROM skip WHERE uri = ?", (uri,)).rowcount > 0
+
+
+def skipped(conn: Connection, limit: int = 50, offset: int = 0) -> list[Skip]:
+    """The newest first."""
+    rows = conn.execute("SELECT uri, reason, t FROM skip ORDER BY t DESC, uri LIMIT ? OFFSET ?", (limit, offset))
+    return [Skip(*row) for row in rows]
+
+
+def count_skipped(conn: Connection) -> int:
+    found: int = conn.execute("SELECT count(*) FROM skip").fetchone()[0]
+    return found

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from memory.graph.append_only import longer
 from memory.store import vectors
-from memory.store.codec import columns, id_list, numbers
+from memory.store.codec import columns, id_list, numbers, to_json
 from memory.store.connect import Connection
 
 EdgeKind = Literal["rel", "member", "mention", "asserts", "next", "open", "syn"]
@@ -246,8 +246,77 @@ def part(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
 
 def owner(conn: Connection) -> list[int]:
     """The object that stands for the person whose memory it is; none as long as nothing is told of them."""
-    rows = conn.execute("SELECT m.value FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner'")
+    rows = conn.execute(
+        "SELECT m.value FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner' AND n.t_expired IS NULL"
+    )
     return [int(id) for (id,) in rows]
+
+
+def set_owner(conn: Connection, object: int) -> None:
+    conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES ('owner', ?)", (object,))
+
+
+def move_relations(conn: Connection, old: int, new: int) -> None:
+    """Relations of one object are those of the other from now on, where it does not have the same."""
+    for end in ("src", "dst"):
+        conn.execute(f"UPDATE OR IGNORE edge SET {end} = ? WHERE {end} = ? AND kind = 'rel'", (new, old))
+
+
+def names_of(conn: Connection, object: int) -> list[str]:
+    """The normal forms of all its names."""
+    return [norm for (norm,) in conn.execute("SELECT norm FROM alias WHERE node_id = ?", (object,)).fetchall()]
+
+
+def namesakes(conn: Connection, object: int) -> list[int]:
+    """The live objects that share a name with it."""
+    rows = conn.execute(
+        "SELECT DISTINCT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm JOIN node n ON n.id = b.node_id"
+        " WHERE a.node_id = ? AND n.t_expired IS NULL",
+        (object,),
+    )
+    return [id for (id,) in rows]
+
+
+def named_between(
+    conn: Connection, bounds: tuple[str, str], names: Sequence[str], limit: int, type: str | None = None
+) -> list[int]:
+    """Live objects with a name between the bounds, without these, or one of `names`; of a type, if one is given."""
+    rows = conn.execute(
+        "SELECT DISTINCT a.node_id FROM alias a JOIN object o ON o.node_id = a.node_id"
+        " JOIN node n ON n.id = a.node_id AND n.t_expired IS NULL"
+        " WHERE (a.norm > ?1 AND a.norm < ?2 OR a.norm IN (SELECT value FROM json_each(?3)))"
+        " AND (?4 IS NULL OR o.type = ?4) LIMIT ?5",
+        (*bounds, to_json(list(names)), type, limit),
+    )
+    return [id for (id,) in rows]
+
+
+def object_type(conn: Connection, object: int) -> str | None:
+    (found,) = conn.execute("SELECT type FROM object WHERE node_id = ?", (object,)).fetchone()
+    return found  # type: ignore[no-any-return]
+
+
+def set_object_type(conn: Connection, object: int, type: str) -> None:
+    conn.execute("UPDATE object SET type = ? WHERE node_id = ?", (type, object))
+
+
+def mentioned_names(conn: Connection, episode: int) -> list[tuple[str, str | None]]:
+    """Names that the passage mentions, with what kind of thing they are known to be."""
+    return conn.execute(
+        "SELECT n.label, o.type FROM edge m JOIN node n ON n.id = m.dst JOIN object o ON o.node_id = n.id"
+        " WHERE m.src = ? AND m.kind = 'mention' AND m.role IS NULL AND m.t_expired IS NULL",
+        (episode,),
+    ).fetchall()
+
+
+def model_theses(conn: Connection, episode: int) -> set[str]:
+    """The theses of an episode in a model's words."""
+    rows = conn.execute(
+        "SELECT t.text FROM thesis t JOIN node n ON n.id = t.node_id"
+        " WHERE t.episode_id = ? AND t.origin = 'model' AND n.t_expired IS NULL",
+        (episode,),
+    )
+    return {text for (text,) in rows}
 
 
 def object_labels(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]:

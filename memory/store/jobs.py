@@ -75,11 +75,6 @@ def claim(
     return _job(row) if row else None
 
 
-def renew(conn: Connection, id: int, now: int, lease: int = LEASE) -> None:
-    """The job is still being worked on."""
-    conn.execute("UPDATE job SET lease_until = ? WHERE id = ? AND state = 'leased'", (now + lease, id))
-
-
 def finish(conn: Connection, id: int) -> None:
     """Done: in the transaction that writes the job's result."""
     conn.execute("UPDATE job SET state = 'done', lease_until = NULL, last_error = NULL WHERE id = ?", (id,))
@@ -132,14 +127,6 @@ def requeue(conn: Connection, boot_id: str) -> int:
     return conn.execute(
         "UPDATE job SET state = 'queued', lease_until = NULL WHERE state = 'leased' AND boot_id IS NOT ?", (boot_id,)
     ).rowcount
-
-
-def pending(conn: Connection, kind: str | None = None) -> int:
-    """How many wait or run."""
-    found: int = conn.execute(
-        "SELECT count(*) FROM job WHERE state IN ('queued', 'leased') AND (?1 IS NULL OR kind = ?1)", (kind,)
-    ).fetchone()[0]
-    return found
 
 
 def count(conn: Connection, kinds: Sequence[str]) -> dict[State, int]:

@@ -312,3 +312,65 @@ def is_learned_single(conn: Connection, canon: int) -> bool:
         (canon,),
     ).fetchone()
     return bool(subjects >= FEW and single >= MOSTLY * subjects)
+
+
+def predicate_label(conn: Connection, canon: int) -> str:
+    (label,) = conn.execute("SELECT label FROM predicate WHERE id = ?", (canon,)).fetchone()
+    return str(label)
+
+
+def of_properties(conn: Connection, episode: int, extractor: str) -> list[int]:
+    """Live relations that the properties of an episode's source say."""
+    rows = conn.execute(
+        "SELECT item_id FROM provenance p JOIN edge e ON e.id = p.item_id AND e.t_expired IS NULL"
+        " WHERE p.item_kind = 'edge' AND p.episode_id = ? AND p.span_from IS NULL AND p.extractor = ?",
+        (episode, extractor),
+    )
+    return [id for (id,) in rows]
+
+
+def count_support(conn: Connection, id: int) -> None:
+    """One passage more says so."""
+    conn.execute("UPDATE edge SET n_support = n_support + 1 WHERE id = ?", (id,))
+
+
+def set_valid_from(conn: Connection, id: int, start: int) -> None:
+    """Begins at another time, unless that is the same relation as another."""
+    conn.execute("UPDATE OR IGNORE edge SET valid_from = ? WHERE id = ?", (start, id))
+
+
+def expire(conn: Connection, id: int, now: int) -> None:
+    """The memory no longer believes it."""
+    conn.execute("UPDATE edge SET t_expired = ? WHERE id = ?", (now, id))
+
+
+def latest_evidence(conn: Connection, id: int) -> tuple[int, float, int, int | None, int | None, str]:
+    """Predicate and confidence of a relation, and the newest passage that says so: its episode, span and extractor."""
+    found: tuple[int, float, int, int | None, int | None, str] = conn.execute(
+        "SELECT e.pred_id, e.conf, v.episode_id, v.span_from, v.span_to, v.extractor FROM edge e"
+        " JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id JOIN episode o ON o.node_id = v.episode_id"
+        " WHERE e.id = ? ORDER BY o.event_from DESC, o.node_id DESC LIMIT 1",
+        (id,),
+    ).fetchone()
+    return found
+
+
+def supporting_episodes(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
+    """Relation -> the episodes that say so."""
+    found: dict[int, list[int]] = {}
+    for edge, episode in conn.execute(
+        "SELECT item_id, episode_id FROM provenance WHERE item_kind = 'edge'"
+        " AND item_id IN (SELECT value FROM json_each(?)) ORDER BY item_id, episode_id",
+        (id_list(ids),),
+    ):
+        found.setdefault(edge, []).append(episode)
+    return found
+
+
+def live_spans(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, int | None, int | None]]:
+    """Of these edges the live relations: id, subject, object, valid from and to."""
+    return conn.execute(
+        "SELECT id, src, dst, valid_from, valid_to FROM edge WHERE id IN (SELECT value FROM json_each(?))"
+        " AND kind = 'rel' AND t_expired IS NULL ORDER BY id",
+        (id_list(ids),),
+    ).fetchall()

@@ -1,15 +1,20 @@
-"""Counts of what is live."""
+"""The state of a memory in numbers: what is live, what hangs on nothing, and what the last night did."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from memory.nouns import Stats
-from memory.store import skips
+from memory.store import folders
+from memory.store.codec import to_json
 from memory.store.connect import Connection
 
+NIGHT = "night"  # in the table meta: counts, and no words of anybody
 
-def of(conn: Connection, path: Path, embedder: str) -> Stats:
+
+def count_live(conn: Connection, path: Path, embedder: str) -> Stats:
     """Counts and size of the memory at `path`; its write-ahead log counts as part of it."""
     episodes, theses, objects = conn.execute(  # GROUP BY would sort all nodes, in memory
         "SELECT total(kind = 'E'), total(kind = 'T'), total(kind = 'O') FROM node WHERE t_expired IS NULL"
@@ -27,8 +32,45 @@ def of(conn: Connection, path: Path, embedder: str) -> Stats:
         theses=int(theses),
         objects=int(objects),
         edges=edges,
-        skipped=skips.count(conn),
+        skipped=folders.count_skipped(conn),
         bytes=sum(file.stat().st_size for file in files if file.exists()),
         embedder=embedder,
         generation=generation,
     )
+
+
+def count_stale_memory(conn: Connection) -> int:
+    """Rows of edge memory on edges that no longer hold."""
+    return _count(conn, "edge_memory m JOIN edge e ON e.id = m.edge_id WHERE e.t_expired IS NOT NULL")
+
+
+def count_dead_jobs(conn: Connection) -> int:
+    """Jobs that were given up after too many attempts."""
+    return _count(conn, "job WHERE state = 'dead'")
+
+
+def _count(conn: Connection, rows: str) -> int:
+    found: int = conn.execute(f"SELECT count(*) FROM {rows}").fetchone()[0]
+    return found
+
+
+def drop_stale_memory(conn: Connection) -> int:
+    """Removes what is remembered on edges that no longer hold; how many rows."""
+    return int(
+        conn.execute(
+            "DELETE FROM edge_memory WHERE NOT EXISTS"
+            " (SELECT 1 FROM edge e WHERE e.id = edge_memory.edge_id AND e.t_expired IS NULL)"
+        ).rowcount
+    )
+
+
+def note_night(conn: Connection, night: dict[str, Any]) -> None:
+    """Notes what a night did, in the place of the one before."""
+    conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (NIGHT, to_json(night)))
+
+
+def last_night(conn: Connection) -> dict[str, Any] | None:
+    """What the last night did; None if there was none."""
+    row = conn.execute("SELECT value FROM meta WHERE key = ?", (NIGHT,)).fetchone()
+    found: dict[str, Any] | None = json.loads(row[0]) if row else None
+    return found

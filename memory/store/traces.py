@@ -295,3 +295,9 @@ def _visits(conn: Connection, id: int) -> tuple[Visit, ...]:
         (id,),
     )
     return tuple(Visit(*row) for row in rows)
+
+
+def set_feedback(conn: Connection, id: int, feedback: int | None) -> None:
+    """What a person says of the answer: 1, -1, or None for nothing. NotFoundError."""
+    if conn.execute("UPDATE trace SET feedback = ? WHERE id = ?", (feedback, id)).rowcount == 0:
+        raise NotFoundError(f"There is no trace {id}; it may have been forgotten with what it showed.")

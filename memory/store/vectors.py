@@ -170,19 +170,6 @@ def nearest(conn: Connection, embedder_id: int, query: Vectors, k: int) -> tuple
     return np.array([row[0] for row in rows], np.int64), cosines
 
 
-def get_many(conn: Connection, embedder_id: int, kind: ItemKind, ids: Sequence[SupportsInt]) -> Vectors:
-    """(n,) ids -> (n, dimension); a row of zeros where there is no vector."""
-    dimension = _dimension(conn, embedder_id)
-    rows = conn.execute(
-        "SELECT item_id, data FROM vec WHERE embedder_id = ? AND item_kind = ?"
-        " AND item_id IN (SELECT value FROM json_each(?)) AND data IS NOT NULL",
-        (embedder_id, kind, id_list(ids)),
-    )
-    found = {id: np.frombuffer(data, np.float32) for id, data in rows}
-    nothing = np.zeros(dimension, np.float32)
-    return np.stack([found.get(int(id), nothing) for id in ids]) if len(ids) else np.zeros((0, dimension), np.float32)
-
-
 def pieces_of(conn: Connection, embedder_id: int, kind: ItemKind, size: int = 8192) -> Iterator[tuple[Ids, Vectors]]:
     """Every vector of a kind, `size` at a time -> ids (s,) rising, matrix (s, dimension)."""
     dimension = _dimension(conn, embedder_id)
@@ -193,13 +180,6 @@ def pieces_of(conn: Connection, embedder_id: int, kind: ItemKind, size: int = 81
     while rows := cursor.fetchmany(size):
         matrix = np.frombuffer(b"".join([row[1] for row in rows]), np.float32).reshape(len(rows), dimension)
         yield np.array([row[0] for row in rows], np.int64), matrix
-
-
-def all_of(conn: Connection, embedder_id: int, kind: ItemKind) -> tuple[Ids, Vectors]:
-    """Every vector of a kind -> ids (n,) rising, matrix (n, dimension)."""
-    nothing = np.zeros(0, np.int64), np.zeros((0, _dimension(conn, embedder_id)), np.float32)
-    ids, matrices = zip(nothing, *pieces_of(conn, embedder_id, kind), strict=True)
-    return np.concatenate(ids), np.concatenate(matrices)
 
 
 def missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:

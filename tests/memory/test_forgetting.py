@@ -14,7 +14,7 @@ from memory.errors import NotFoundError
 from memory.facts.extraction import ExtractedObject, ExtractedRelation, ExtractedThesis, Extraction
 from memory.nouns import Answer, Citation, Decision, Document, Receipt
 from memory.settings import FactSettings, MemorySettings
-from memory.store import copies, jobs
+from memory.store import backup, jobs
 from tests.memory.store.building import HashEmbedder
 
 SECRET = "Marta lives in Qqqzwickl and is called Vvvnick by Jjjdrake."
@@ -205,24 +205,25 @@ def test_copies_that_still_hold_it_are_known(memory: Memory, tmp_path: Path) -> 
     elsewhere.mkdir()
     memory.backup(elsewhere / "mine.db")
     with memory.store.writing() as conn:
-        copies.note(conn, elsewhere / "mine.db")
-        copies.note(conn, elsewhere / "mine.db")
-        copies.note(conn, elsewhere / "deleted.db")
+        backup.note_copy(conn, elsewhere / "mine.db")
+        backup.note_copy(conn, elsewhere / "mine.db")
+        backup.note_copy(conn, elsewhere / "deleted.db")
     (backups / "broken.db").write_bytes(b"no memory at all" * 1000)
     (tmp_path / "memory.db.before-v2.bak").write_bytes((backups / "before.db").read_bytes())
     with memory.store.reading() as conn:
-        known = copies.known(conn, memory.store.path, backups)
-        uris = copies.source(conn, ["2025-01-01.md"])
+        known = backup.known_copies(conn, memory.store.path, backups)
+        uris = backup.find_sources(conn, ["2025-01-01.md"])
     assert [path.name for path in known] == ["after.db", "before.db", "broken.db", "mine.db", "memory.db.before-v2.bak"]
     fact = next(one.id for one in memory.facts("Marta") if one.kind == "relation")
     thesis = next(one.id for one in memory.facts("Marta") if one.kind == "thesis")
     memory.ingest.move("2025-01-01.md", "renamed.md")
     with memory.store.reading() as conn:
-        renamed = copies.source(conn, ["renamed.md"])
-    every = (uris, renamed, copies.object("qqqzwickl"), copies.episode(id), copies.fact(fact), copies.fact(thesis))
+        renamed = backup.find_sources(conn, ["renamed.md"])
+    ids = (backup.find_episode(id), backup.find_fact(fact), backup.find_fact(thesis))
+    every = (uris, renamed, backup.find_object("qqqzwickl"), *ids)
     for wanted in every:
-        assert [path.name for path in copies.holding(known, wanted)] == ["after.db", "broken.db", "mine.db"], wanted
-    assert [path.name for path in copies.holding(known, copies.object("nobody"))] == ["broken.db"]
+        assert [path.name for path in backup.copies_with(known, wanted)] == ["after.db", "broken.db", "mine.db"], wanted
+    assert [path.name for path in backup.copies_with(known, backup.find_object("nobody"))] == ["broken.db"]
 
 
 @pytest.mark.parametrize("question", ["Where does Marta live?", "What about Qqqzwickl?"])

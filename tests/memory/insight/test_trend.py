@@ -17,7 +17,7 @@ from memory.llm import Usage
 from memory.nouns import Answer, Citation, Step, Trace
 from memory.protocols import Embedder
 from memory.settings import MemorySettings, RecallSettings
-from memory.store import courses, edge_memory, health, jobs, traces
+from memory.store import courses, edge_memory, jobs, stats, traces
 from memory.store.connect import Connection
 from memory.store.courses import Course
 from memory.time.timestamps import to_ms
@@ -129,7 +129,7 @@ def test_how_things_stand(held: Memory) -> None:
             job = jobs.claim(conn, 10**15, "boot")
             assert job is not None
             jobs.fail(conn, job.id, "no", 0)
-        assert health.dead_jobs(conn) == 1
+        assert stats.count_dead_jobs(conn) == 1
         assert trend.now(conn) == {"remembering": 0, "extraction_loss": 2 / 3, "conflicts": 0, "stale_memory": 0}
 
 

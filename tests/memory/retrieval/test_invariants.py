@@ -29,7 +29,7 @@ from memory.retrieval.seed import seed
 from memory.retrieval.synergy import synergy
 from memory.retrieval.traversers import Seeds, by_name
 from memory.settings import MemorySettings, RecallSettings
-from memory.store import dates, episodes
+from memory.store import episodes, text
 from memory.store import graph as stored
 from memory.text.mentions import norm
 from tests.examples import examples
@@ -185,7 +185,7 @@ def test_a_day_is_a_date_whoever_mentions_it_first(fresh: Memory, first: int) ->
     graph = fresh.state.serving.snapshot.graph
     with fresh.store.reading() as conn:
         [day_of_shearing] = stored.objects_by_norm(conn, ["2024-01-03"])["2024-01-03"]
-        named = dates.naming(conn, date(2024, 1, 3), date(2024, 1, 4))
+        named = text.naming_dates(conn, date(2024, 1, 3), date(2024, 1, 4))
     assert graph.is_date[graph.column_of[day_of_shearing]]
     assert len(named) == 2
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from memory.store import folders, skips
-from memory.store.folders import WatchedFolder
-from memory.store.skips import Skip
+from memory.store import folders
+from memory.store.folders import Skip, WatchedFolder
 from memory.store.store import Store
 
 
@@ -22,14 +21,14 @@ def test_a_folder_is_watched_once_and_remembers_how(store: Store) -> None:
 
 def test_a_skip_keeps_its_newest_reason_until_it_is_cleared(store: Store) -> None:
     with store.writing() as conn:
-        skips.record(conn, "a", "not text", 1)
-        skips.record(conn, "b", "too large", 2)
-        skips.record(conn, "a", "no permission", 3)
-        assert skips.listing(conn) == [Skip("a", "no permission", 3), Skip("b", "too large", 2)]
-        assert skips.listing(conn, limit=1, offset=1) == [Skip("b", "too large", 2)]
-        assert skips.clear(conn, "a")
-        assert not skips.clear(conn, "a")
-        assert skips.count(conn) == 1
+        folders.skip(conn, "a", "not text", 1)
+        folders.skip(conn, "b", "too large", 2)
+        folders.skip(conn, "a", "no permission", 3)
+        assert folders.skipped(conn) == [Skip("a", "no permission", 3), Skip("b", "too large", 2)]
+        assert folders.skipped(conn, limit=1, offset=1) == [Skip("b", "too large", 2)]
+        assert folders.unskip(conn, "a")
+        assert not folders.unskip(conn, "a")
+        assert folders.count_skipped(conn) == 1
 
 
 def test_the_policy_of_what_lies_in_a_watched_folder(store: Store) -> None:

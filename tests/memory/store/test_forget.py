@@ -4,7 +4,7 @@ import pytest
 
 from memory.errors import NotFoundError
 from memory.nouns import Answer, Citation, Scope, Step, Trace, Visit
-from memory.store import check, conversations, episodes, forget, graph, jobs, skips, sources, text, traces
+from memory.store import check, conversations, episodes, folders, forget, graph, jobs, sources, text, traces
 from memory.store.forget import Forgotten
 from memory.store.store import Store
 from memory.trace import Plan
@@ -39,7 +39,7 @@ def tell(store: Store) -> int:
         conversations.append(conn, chat, "user", "What was whispered?", 2000)
         conversations.append(conn, chat, "memory", answer.text, 2000, citations=answer.citations, trace_id=trace)
         jobs.enqueue(conn, "enrich", "1", {"uri": "Yyysecret.md"}, 2000)
-        skips.record(conn, "Yyysecret.md", "Yyysecret was empty once", 500)
+        folders.skip(conn, "Yyysecret.md", "Yyysecret was empty once", 500)
         conn.execute(
             "INSERT INTO journal(t, item_kind, item_id, field, old) VALUES (1, 'node', ?, 'text', 'xylofrantz')",
             (id,),
@@ -63,8 +63,8 @@ def test_a_forgotten_source_is_gone_from_the_disk(store: Store) -> None:
         assert sources.count(conn) == 21
         assert text.search(conn, ["whispered"], 5)[0].tolist() == []
         assert traces.listing(conn) == []
-        assert jobs.pending(conn) == 0
-        assert skips.count(conn) == 0
+        assert jobs.count(conn, ["enrich"]) == {}
+        assert folders.count_skipped(conn) == 0
         messages = conversations.get(conn, chat)[1]
         assert [(one.text, one.citations, one.trace_id) for one in messages] == [
             ("What was whispered?", (), None), ("[forgotten]", (), None)
