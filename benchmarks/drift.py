@@ -18,7 +18,7 @@ from memory import Memory
 from memory.answering.escalation import AskOutcome
 from memory.llm import NOTHING
 from memory.nouns import Answer, Citation, Episode, Scope
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 from memory.text.sentences import sentences
 from memory.trace import Plan
 
@@ -110,7 +110,7 @@ def made_of(text: str, draw: random.Random) -> str:
     return f"What about {' '.join(words[place] for place in chosen)}?"
 
 
-def _answered(found: Found, episode: Episode, error: float, draw: random.Random) -> Answer:
+def _answered(found: RetrievalResult, episode: Episode, error: float, draw: random.Random) -> Answer:
     shown = [hit.episode for hit in found.recall.hits]
     there = [one for one in shown if one.id == episode.id]
     if draw.random() < error:

@@ -23,15 +23,16 @@ from benchmarks import command, data, metrics
 from benchmarks.asking import build
 from memory import Memory
 from memory.edge_memory import activation
-from memory.edge_memory.feedback import lesson
 from memory.edge_memory.reinforce import learn
 from memory.graph import snapshot
 from memory.nouns import Answer, Citation, Scope
 from memory.protocols import Embedder
 from memory.ranker import training as night
 from memory.ranker.heads import kind
-from memory.retrieval import pipeline
+from memory.retrieval.analyse import analyse
 from memory.retrieval.edge_features import HeadName
+from memory.retrieval.pipeline import retrieve
+from memory.retrieval.replay import training_signal
 from memory.serving import Serving
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import traces, training, vectors
@@ -111,10 +112,9 @@ def _trace(store: Store, serving: Serving, questions: Sequence[data.Question]) -
             citations = tuple(Citation(n, episode, "", "", "") for n, episode in enumerate(gold, 1))
             said = Answer(next(iter(question.answers), ""), citations, model="gold")
             with store.reading() as conn:
-                found = pipeline.recall(
-                    conn, serving.snapshot, serving.embedder, RecallSettings(), question.text, 10, within=within
-                )
-                credit = lesson(found, said)
+                asked = analyse(question.text, within=within)
+                found = retrieve(conn, serving.snapshot, serving.embedder, RecallSettings(), asked, 10)
+                credit = training_signal(found, said)
             now, query = FIRST + 1000 * number, serving.embedder.embed_query(question.text)
             with store.writing() as conn:
                 id = traces.store(conn, found.recall.trace, said, now, Plan(within=within))

@@ -27,11 +27,11 @@ from memory.edge_memory import rebuild
 from memory.edge_memory.credit import Used, credit
 from memory.edge_memory.reinforce import learn
 from memory.edge_memory.replay import answered_before, asked_before, beginnings, most_alike, replay
-from memory.edge_memory.replay_stage import bring
 from memory.graph.adjacency import EPISODE, OBJECT, Walkable
 from memory.llm import NOTHING
 from memory.nouns import Answer, Citation, Episode, Step, Trace, Visit
 from memory.protocols import Embedder
+from memory.retrieval.replay import replay_earlier
 from memory.store import episodes, traces
 from memory.store import graph as stored
 from memory.trace import PLAIN
@@ -183,11 +183,13 @@ def _replayed(memory: Memory, questions: Sequence[str]) -> dict[str, Any]:
         taken: dict[str, float] = {}
         with _timed(taken, "embedding"):
             query = memory.embedder.embed_query(text)
-        starts = [int(id) for id in found.seeds] + list(beginnings(graph, found.start, found.allowed))
+        starts = [int(id) for id in found.named_objects] + list(
+            beginnings(graph, found.start.episode_scores, found.allowed)
+        )
         with memory.store.reading() as conn:
             conn.execute("SELECT 1 FROM trace LIMIT 1").fetchone()
             began = time.thread_time()
-            bring(conn, graph, known, query, starts, found.allowed, found.holds, None, timeless=True)
+            replay_earlier(conn, graph, known, query, starts, found.allowed, found.valid_time, None, timeless=True)
             cpu.append(1000 * (time.thread_time() - began))
             with _timed(taken, "key"):
                 key = known.key(query)
@@ -196,7 +198,7 @@ def _replayed(memory: Memory, questions: Sequence[str]) -> dict[str, Any]:
             with _timed(taken, "fires"):
                 fires = known.fires(key)
             with _timed(taken, "walk"):
-                replay(Walkable(graph, found.allowed, when=found.holds), starts, fires)
+                replay(Walkable(graph, found.allowed, when=found.valid_time), starts, fires)
             with _timed(taken, "asked before"):
                 asked = asked_before(conn, known, key, None, found.sees)
             with _timed(taken, "most alike"):

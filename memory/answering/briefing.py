@@ -16,7 +16,7 @@ from datetime import UTC
 from memory.answering.candidates import AnswerCandidate, stems
 from memory.answering.supersession import holds_at
 from memory.facts.predicates import canonical_predicate, same_value
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 from memory.store import episodes, graph, relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation
@@ -50,7 +50,7 @@ _NAMED, _NEW, _TELLS, _LONG = 1.0, 1.0, 1.5, 0.5  # what counts for a sentence: 
 _VALUES, _WORDS = 2, 14  # from which on it tells enough, and is long enough
 
 
-def objects_of(conn: Connection, found: Found, subject: str) -> list[int]:
+def objects_of(conn: Connection, found: RetrievalResult, subject: str) -> list[int]:
     """The objects that have this name, none if nothing has it; the person whose memory it is for "me".
 
     Also the one whose longer name begins with it: the only one if no fact tells of the short name, else the only one
@@ -59,7 +59,7 @@ def objects_of(conn: Connection, found: Found, subject: str) -> list[int]:
     key = norm(subject)
     if key in _SELF:
         return graph.owner(conn)
-    named = graph.all_by_norm(conn, key) or [id for id, name in found.seeds.items() if norm(name) == key]
+    named = graph.all_by_norm(conn, key) or [id for id, name in found.named_objects.items() if norm(name) == key]
     if not key:
         return named
     longer = {norm(name) for name in graph.beginning_with(conn, f"{key} ", MAX_LONGER_NAMES)}
@@ -68,7 +68,7 @@ def objects_of(conn: Connection, found: Found, subject: str) -> list[int]:
     return named + (graph.all_by_norm(conn, longer.pop()) if len(longer) == 1 else [])
 
 
-def _has_note(found: Found, objects: Sequence[int]) -> bool:
+def _has_note(found: RetrievalResult, objects: Sequence[int]) -> bool:
     """Whether one of these gives a passage its title."""
     titling = found.graph.object_ids[found.graph.titled.indices]
     return not set(objects).isdisjoint(titling.tolist())
@@ -78,7 +78,7 @@ _SELF = frozenset(("i", "me", "my", "myself", "mich", "mir", "ich"))
 
 
 def write_briefing(
-    conn: Connection, found: Found, subject: str, lines: Sequence[AnswerCandidate]
+    conn: Connection, found: RetrievalResult, subject: str, lines: Sequence[AnswerCandidate]
 ) -> list[AnswerCandidate]:
     """What is known of `subject`, at most LINES lines; none if nothing is. `lines` are those of the recalled episodes,
     the best first. `conn` must see what the recall saw."""
@@ -90,9 +90,9 @@ def write_briefing(
 # Facts -----------------------------------------------------------------------------------------
 
 
-def _facts(conn: Connection, found: Found, objects: Collection[int]) -> list[AnswerCandidate]:
+def _facts(conn: Connection, found: RetrievalResult, objects: Collection[int]) -> list[AnswerCandidate]:
     near = relations.touching(conn, sorted(objects), MAX_FACTS_OF_OBJECT)
-    holding = [one for one in near if one.modality in ("asserted", "plan") and holds_at(one, found.at)]
+    holding = [one for one in near if one.modality in ("asserted", "plan") and holds_at(one, found.time_ms)]
     tellers = _tellers(conn, found, holding)
     holding = [one for one in holding if one.id in tellers]
     past = _past(conn, found, holding)
@@ -122,7 +122,7 @@ def _facts(conn: Connection, found: Found, objects: Collection[int]) -> list[Ans
     return shown
 
 
-def _past(conn: Connection, found: Found, holding: Sequence[Relation]) -> dict[int, list[str]]:
+def _past(conn: Connection, found: RetrievalResult, holding: Sequence[Relation]) -> dict[int, list[str]]:
     """The values that each of these took the place of, the latest first, as far as the question may see who told it."""
     replaced = relations.predecessors(conn, [one.id for one in holding])
     rows = relations.by_id(conn, sorted({id for ids in replaced.values() for id in ids}))
@@ -132,7 +132,7 @@ def _past(conn: Connection, found: Found, holding: Sequence[Relation]) -> dict[i
     return {id: list(dict.fromkeys(values[old] for old in olds if old in values)) for id, olds in replaced.items()}
 
 
-def _tellers(conn: Connection, found: Found, facts: Sequence[Relation]) -> dict[int, AnswerCandidate]:
+def _tellers(conn: Connection, found: RetrievalResult, facts: Sequence[Relation]) -> dict[int, AnswerCandidate]:
     """The newest sentence that tells each of these, as far as the question may see one."""
     rows = [row for row in relations.evidence(conn, [one.id for one in facts]) if found.sees(row[1])]
     ids = sorted({episode for _, episode, _, _ in rows})
@@ -180,7 +180,7 @@ def _time(fact: Relation, line: AnswerCandidate, before: Sequence[str]) -> str:
 
 
 def _sentences(
-    found: Found,
+    found: RetrievalResult,
     subject: str,
     objects: Collection[int],
     known: Sequence[AnswerCandidate],
@@ -233,7 +233,7 @@ def _sentences(
     return [_dated(line) for line in chosen]
 
 
-def _titled(found: Found, objects: Collection[int], ids: Collection[int]) -> set[int]:
+def _titled(found: RetrievalResult, objects: Collection[int], ids: Collection[int]) -> set[int]:
     """Which of these episodes have one of the objects as their title."""
     kept = set()
     for id in ids:

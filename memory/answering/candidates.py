@@ -19,7 +19,7 @@ from memory.answering.late_interaction import LateInteraction
 from memory.graph.arrays import Floats
 from memory.nouns import Episode
 from memory.protocols import Embedder
-from memory.retrieval.analyse import Question
+from memory.retrieval.state import QuestionState
 from memory.store.episodes import Thesis
 from memory.text.languages import ENGLISH, stem, stop_words
 from memory.text.mentions import mentions
@@ -98,7 +98,7 @@ class QueryFeatures:
     `frequencies`: term -> how many of the `total` episodes hold it.
     """
 
-    def __init__(self, question: Question, frequencies: Mapping[str, int], total: int, embedder: Embedder) -> None:
+    def __init__(self, question: QuestionState, frequencies: Mapping[str, int], total: int, embedder: Embedder) -> None:
         self._language = question.language
         self._little = stop_words(question.language)
         self._weights: dict[str, float] = {}

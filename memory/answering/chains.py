@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, stems
-from memory.retrieval.analyse import Question
 from memory.retrieval.chains import Chain, Statement, chains, facts
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import QuestionState
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.text.languages import stem
@@ -90,7 +90,9 @@ class _Told:
         return self.lines[fact - len(self.labels)]
 
 
-def join_with_chains(conn: Connection, found: Found, lines: Sequence[AnswerCandidate], most: int) -> ChainEvidence:
+def join_with_chains(
+    conn: Connection, found: RetrievalResult, lines: Sequence[AnswerCandidate], most: int
+) -> ChainEvidence:
     """At most `most` lines to show with the first of `lines`, which are sorted, the best first.
 
     Of each object that the question names and few passages speak of: the lines of its best chain. Of one that leads to
@@ -119,7 +121,7 @@ def join_with_chains(conn: Connection, found: Found, lines: Sequence[AnswerCandi
     return ChainEvidence(tuple(joined.values())[:most], tuple(ways.values()), len(followed))
 
 
-def _says_all(line: AnswerCandidate, question: Question) -> bool:
+def _says_all(line: AnswerCandidate, question: QuestionState) -> bool:
     """Whether every word of the question stands in the line or in the title it is shown under."""
     title = stems(f"{line.episode.title} {line.episode.speaker or ''}", question.language)
     return {stem(term, question.language) for term in question.topic or question.terms} <= {*line.words, *title}
@@ -150,7 +152,7 @@ def _looked_at(lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     return kept
 
 
-def _told(conn: Connection, found: Found, lines: Sequence[AnswerCandidate]) -> _Told:
+def _told(conn: Connection, found: RetrievalResult, lines: Sequence[AnswerCandidate]) -> _Told:
     graph, titled = found.graph, found.graph.titled
     subjects: dict[int, list[int]] = {}
     for id in {line.episode.id for line in lines}:
@@ -170,7 +172,7 @@ def _told(conn: Connection, found: Found, lines: Sequence[AnswerCandidate]) -> _
     rarity = {number[node]: value for node, value in zip(nodes.tolist(), rare, strict=True) if node in number}
     undated = {number[node] for node in nodes[~graph.is_date[columns]].tolist() if node in number}
     roots = {
-        number[node] for node in found.seeds if node in number and rarity[number[node]] >= LEAST_ROOT_RARITY
+        number[node] for node in found.named_objects if node in number and rarity[number[node]] >= LEAST_ROOT_RARITY
     } & undated
     scores = [round(line.score, SCORE_DIGITS) for line in lines]
     low, width = min(scores), (max(scores) - min(scores)) or 1.0

@@ -41,7 +41,7 @@ from memory.errors import (
 from memory.llm import LlmRequest, Message, Reply
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import LLM, ChooseLLM
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 
 PURPOSE = "answer"
 NO_ANSWER = "NO ANSWER"
@@ -368,7 +368,7 @@ WORD_FOR_WORD = "This is what your notes say, word for word."
 
 
 def finalise(
-    said: GroundedText, lines: ExtractiveAnswer, found: Found, model: str, context: PromptContext
+    said: GroundedText, lines: ExtractiveAnswer, found: RetrievalResult, model: str, context: PromptContext
 ) -> Generator[Token | Citation, None, Answer]:
     """The answer that what a model said comes to."""
     note = _left_out(context.left_out, model)

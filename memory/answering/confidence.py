@@ -21,8 +21,8 @@ import numpy as np
 from memory.answering.candidates import AnswerCandidate, QueryFeatures
 from memory.answering.expected_type import ExpectedType, expected_types
 from memory.graph.arrays import Bools, Floats
-from memory.retrieval.analyse import Question
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import QuestionState
 from memory.text.languages import ENGLISH, stem
 from memory.text.mentions import mentions
 
@@ -72,7 +72,7 @@ _FIGURE = re.compile(r"(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")
 _YEAR = re.compile(r"(19|20)\d\d$")
 
 
-def confidence(found: Found, lines: Sequence[AnswerCandidate], scorer: QueryFeatures) -> float:
+def confidence(found: RetrievalResult, lines: Sequence[AnswerCandidate], scorer: QueryFeatures) -> float:
     """In [0, 1]: how likely it is that the `lines`, best first, hold what the question asks. 0 without lines."""
     if not lines:
         return 0.0
@@ -80,7 +80,9 @@ def confidence(found: Found, lines: Sequence[AnswerCandidate], scorer: QueryFeat
     return 1 / (1 + math.exp(-BIAS - sum(weight * seen[name] for name, weight in WEIGHTS.items())))
 
 
-def confidence_features(found: Found, lines: Sequence[AnswerCandidate], scorer: QueryFeatures) -> dict[str, float]:
+def confidence_features(
+    found: RetrievalResult, lines: Sequence[AnswerCandidate], scorer: QueryFeatures
+) -> dict[str, float]:
     """What the confidence is made of, each in [0, 1] but for the cosine; of one line at least.
 
     passage: cosine of the question and the best passage, or line while passages have no vectors; if none shares a
@@ -120,7 +122,7 @@ def confidence_features(found: Found, lines: Sequence[AnswerCandidate], scorer: 
     }
 
 
-def _split_stems(question: Question, scorer: QueryFeatures) -> tuple[Bools, Bools, Bools]:
+def _split_stems(question: QuestionState, scorer: QueryFeatures) -> tuple[Bools, Bools, Bools]:
     """(n,) which of the question's stems name somebody or something, which say what is asked of them, and which say
     what of somebody's is asked for: "phone" in "Ana's phone number"."""
     known = question.language == ENGLISH and not question.text.isupper()  # where capitals say what is a name
@@ -140,7 +142,7 @@ def _split_stems(question: Question, scorer: QueryFeatures) -> tuple[Bools, Bool
     return names & ~generic, ~names & ~generic, owned
 
 
-def _owned(question: Question) -> str:
+def _owned(question: QuestionState) -> str:
     """The words that say what of somebody's the question asks for; none if it does not ask so."""
     if question.language != ENGLISH:
         return ""
@@ -154,7 +156,7 @@ def _share(near: Floats, weights: Floats) -> Floats:
     return near @ weights / total if total else np.ones(len(near), np.float32)
 
 
-def _holds_kind(shown: str, question: Question, scorer: QueryFeatures) -> bool:
+def _holds_kind(shown: str, question: QuestionState, scorer: QueryFeatures) -> bool:
     """Whether a line holds the kind of thing that is asked for; so does any, if the question does not say."""
     kinds = set(expected_types(question.text, question.language))
     if question.language == ENGLISH:

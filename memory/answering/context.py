@@ -25,7 +25,7 @@ from memory.protocols import Embedder
 from memory.ranker import heads
 from memory.retrieval.edge_features import EdgeScorer
 from memory.retrieval.edge_filter import LEAST, Candidate, worths
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 from memory.store import episodes, facts, graph, relations, revisions, training
 from memory.store.connect import Connection
 from memory.store.relations import Relation
@@ -125,7 +125,11 @@ class GatheredEvidence(NamedTuple):
 
 
 def gather_evidence(
-    conn: Connection, found: Found, lines: Sequence[AnswerCandidate], embedder: Embedder, chosen: Collection[int] = ()
+    conn: Connection,
+    found: RetrievalResult,
+    lines: Sequence[AnswerCandidate],
+    embedder: Embedder,
+    chosen: Collection[int] = (),
 ) -> GatheredEvidence:
     """What may be shown: `lines` are those of the answer, in their order; of the passages the `chosen` ones (episode
     ids) come first; `embedder` compares facts with the question. `conn` must see what the recall saw."""
@@ -176,18 +180,18 @@ def _shown(number: int, piece: EvidencePiece, place: Mapping[int, int]) -> str:
 
 
 def _facts(
-    conn: Connection, found: Found, hits: Sequence[Episode], embedder: Embedder
+    conn: Connection, found: RetrievalResult, hits: Sequence[Episode], embedder: Embedder
 ) -> tuple[list[EvidencePiece], dict[str, Any]]:
     """Facts that hold and have to do with the question, the most first; beside each the one that contradicts it. And
     for the trace how many there were to choose from, the ids of those, and of those that a scorer which is not used
     would have shown."""
     told = {id for id, *_ in facts.of_episodes(conn, [episode.id for episode in hits])}
-    near = [*found.seeds, *(graph.owner(conn) if found.question.of_owner else ())]
+    near = [*found.named_objects, *(graph.owner(conn) if found.question.of_owner else ())]
     known = {one.id: one for one in relations.by_id(conn, sorted(told))}
     known |= {one.id: one for one in relations.touching(conn, near, MAX_RELATIONS_NEAR)}
     disputed = _disputed(conn, list(known))
     known |= {one.id: one for one in relations.by_id(conn, sorted({*disputed} - known.keys()))}
-    current = [one for one in known.values() if one.modality in ("asserted", "plan") and holds_at(one, found.at)]
+    current = [one for one in known.values() if one.modality in ("asserted", "plan") and holds_at(one, found.time_ms)]
     tellers = _tellers(conn, found, [one.id for one in current])
     names = graph.object_labels(conn, sorted({node for one in current for node in (one.subject, one.object)}))
     pieces: dict[int, EvidencePiece] = {}
@@ -227,7 +231,7 @@ def _facts(
 class _QuestionOverlap:
     """What a question asks, to compare facts with."""
 
-    def __init__(self, found: Found, named: Collection[int]) -> None:
+    def __init__(self, found: RetrievalResult, named: Collection[int]) -> None:
         """`named`: the objects (node ids) that it names."""
         self._named = named
         self._language = found.question.language
@@ -245,7 +249,7 @@ class _QuestionOverlap:
         return len(self._words & set(stems(text, self._language))) / (len(self._words) or 1)
 
 
-def _shadow(conn: Connection, found: Found) -> EdgeScorer | None:
+def _shadow(conn: Connection, found: RetrievalResult) -> EdgeScorer | None:
     """The newest scorer, if it is not used: a night kept it to see what it would do."""
     newest = training.newest(conn, heads.kind(found.embedder.name))
     return None if newest is None or newest.active else heads.unpacked(newest, found.embedder.dimension)
@@ -257,7 +261,7 @@ def _disputed(conn: Connection, ids: Sequence[int]) -> dict[int, int]:
     return {new: old for old, new in pairs} | dict(pairs)
 
 
-def _tellers(conn: Connection, found: Found, ids: Sequence[int]) -> dict[int, list[tuple[Episode, int, int]]]:
+def _tellers(conn: Connection, found: RetrievalResult, ids: Sequence[int]) -> dict[int, list[tuple[Episode, int, int]]]:
     """(episode, start, end) of the words that tell each of these, as far as the question may see them, the newest
     first; where their text may go decides between two of one day."""
     rows = relations.evidence(conn, ids)

@@ -30,8 +30,8 @@ from memory.exploring.tools import Toolbox
 from memory.llm import NOTHING, Allowance, LlmRequest, Usage, about_tokens
 from memory.nouns import Answer, Citation, Step, Token
 from memory.protocols import LLM, Embedder
-from memory.retrieval.pipeline import Found
-from memory.retrieval.question_type import hint, shape
+from memory.retrieval.question_type import format_hint
+from memory.retrieval.result import RetrievalResult
 from memory.retrieval.route import Assessment, Tier, assess, fits, onward
 from memory.retrieval.sketching import Sketch, sketched, sketcher
 from memory.settings import AnswerSettings
@@ -40,7 +40,7 @@ from memory.store.connect import Connection
 from memory.store.traces import Refused
 
 Reading = Callable[[], AbstractContextManager[Connection]]
-RecallAgain = Callable[[Sequence[Sketch]], Found]
+RecallAgain = Callable[[Sequence[Sketch]], RetrievalResult]
 """Recalls once more, led by sketches."""
 
 PROMPT_TOKENS = 400  # tokens of a request beside system, evidence and reply
@@ -63,7 +63,7 @@ class AskOutcome:
 
     answer: Answer
     steps: tuple[Step, ...]
-    found: Found
+    found: RetrievalResult
     tier: Tier = "R2"
     calls: int = 0
     usage: Usage = NOTHING
@@ -72,12 +72,12 @@ class AskOutcome:
 
 def answer_question(
     reading: Reading,
-    found: Found,
+    found: RetrievalResult,
     embedder: Embedder,
     settings: AnswerSettings,
     models: ModelChoice,
     wish: AskOptions,
-    parts: Sequence[Found] = (),
+    parts: Sequence[RetrievalResult] = (),
     again: RecallAgain | None = None,
 ) -> Generator[Event, None, AskOutcome]:
     """Answers from what was recalled, with as little as suffices; `parts` is what was recalled for each of the
@@ -95,12 +95,12 @@ class _Escalation:
     def __init__(
         self,
         reading: Reading,
-        found: Found,
+        found: RetrievalResult,
         embedder: Embedder,
         settings: AnswerSettings,
         models: ModelChoice,
         wish: AskOptions,
-        parts: Sequence[Found],
+        parts: Sequence[RetrievalResult],
         again: RecallAgain | None,
     ) -> None:
         self.found = found
@@ -118,11 +118,11 @@ class _Escalation:
         self._parts = parts
         self._again = again
         self._chosen: dict[int, None] = {}  # episodes that a model chose
-        self._shape = shape(found.question, tuple(found.seeds.values()))
+        self._shape = found.question.type
         self._collect_parts()
 
     def climbed(self) -> Generator[Event, None, Answer]:
-        if self._models.writer is not None and self.found.brought.evidence and not self._parts:
+        if self._models.writer is not None and self.found.replay.evidence and not self._parts:
             answer_question = yield from self._replayed()
             if answer_question is not None:
                 return answer_question
@@ -157,11 +157,11 @@ class _Escalation:
         """The answer from what helped with such a question before, if a model finds it there."""
         start, whole = perf_counter(), self.found
         with self._reading() as conn:
-            known = whole.only(conn, whole.brought.evidence[:MAX_EPISODES_REPLAYED])
+            known = whole.restricted_to(conn, whole.replay.evidence[:MAX_EPISODES_REPLAYED])
             lines = extract_answer(conn, known, self._embedder, self._settings)
         evidence = [hit.episode for hit in known.recall.hits]
-        same = whole.brought.earlier is not None
-        asked = whole.brought.like.question if whole.brought.like is not None else ""
+        same = whole.replay.earlier is not None
+        asked = whole.replay.like.question if whole.replay.like is not None else ""
         may_try = same or self._wish.effort != "quick"  # in vain, it takes a second call
         enough = bool(evidence) and may_try and (same or fits(known, evidence, asked))
         detail = {"tier": "R0", "enough": enough, "gaps": [] if enough else [NOT_OF_THIS]}
@@ -207,7 +207,7 @@ class _Escalation:
         yield from map(self._done, looked.steps)
         most = max(len(self.found.recall.hits), self._settings.episodes)
         self._collect(looked.episodes)
-        self.found = self.found.best(most)
+        self.found = self.found.top(most)
 
     def _risen(self, said: GroundedText, llm: LLM, context: PromptContext) -> Generator[Event, None, bool]:
         """Looks further after a model found no answer; whether there is anything new to answer from. What the same
@@ -306,7 +306,7 @@ class _Escalation:
 
     def _collect(self, episodes: Iterable[int]) -> None:
         with self._reading() as conn:
-            self.found = self.found.collecting(conn, episodes)
+            self.found = self.found.with_collected(conn, episodes)
 
     @property
     def _tokens_beside(self) -> int:
@@ -350,7 +350,7 @@ class _Escalation:
         return max(MAX_TOKENS_DEEP, wanted) if self._wish.effort == "deep" else wanted
 
     def _gathered(
-        self, found: Found, lines: Sequence[AnswerCandidate]
+        self, found: RetrievalResult, lines: Sequence[AnswerCandidate]
     ) -> Generator[Event, None, tuple[EvidencePiece, ...]]:
         """All that a model may get to read."""
         with self._reading() as conn:
@@ -389,7 +389,7 @@ class _Escalation:
             now=self._now,
             as_of=wish.as_of,
             before=wish.before,
-            hint=hint(self._shape),
+            hint=format_hint(self._shape),
             max_tokens=self._settings.answer_tokens,
             cancelled=wish.cancelled,
             fence=fence,

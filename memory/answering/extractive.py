@@ -24,7 +24,7 @@ from memory.answering.selection import select_by_type
 from memory.answering.supersession import prefer_newest, supersede
 from memory.nouns import Answer, Citation, Step
 from memory.protocols import Embedder
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 from memory.settings import AnswerSettings
 from memory.store import graph
 from memory.store.connect import Connection
@@ -47,7 +47,9 @@ class ExtractiveAnswer:
     lines: tuple[AnswerCandidate, ...] = ()
 
 
-def extract_answer(conn: Connection, found: Found, embedder: Embedder, settings: AnswerSettings) -> ExtractiveAnswer:
+def extract_answer(
+    conn: Connection, found: RetrievalResult, embedder: Embedder, settings: AnswerSettings
+) -> ExtractiveAnswer:
     """The best lines of the recalled episodes as an answer. `conn` must see what the recall saw."""
     start = perf_counter()
     judge = CandidateSource(conn, found, embedder)
@@ -66,17 +68,17 @@ def extract_answer(conn: Connection, found: Found, embedder: Embedder, settings:
     return ExtractiveAnswer(answer, pieces, step, (*chosen, *(line for line in lines if line.thesis_id not in shown)))
 
 
-def _candidates(conn: Connection, found: Found, judge: CandidateSource) -> list[AnswerCandidate]:
+def _candidates(conn: Connection, found: RetrievalResult, judge: CandidateSource) -> list[AnswerCandidate]:
     """What may answer, best first: facts about the question's objects as statements, and the sentences of the recalled
     episodes that hold at the time asked of, where what they tell has not been replaced. A statement and a sentence
     compare by how likely each is to answer, of its kind."""
     lines = judge.lines({hit.episode.id: hit.episode for hit in found.recall.hits})
-    objects = [*found.seeds, *(graph.owner(conn) if found.question.of_owner else ())]
+    objects = [*found.named_objects, *(graph.owner(conn) if found.question.of_owner else ())]
     if not judge.told and not objects:
         return prefer_newest(lines, found, judge)
     recalled = sorted({one.relation.id for told in judge.told.values() for one in told})
     statements = find_fact_candidates(conn, found, objects, recalled, judge, lines)
-    stand = supersede(conn, lines, found.at, judge, objects)
+    stand = supersede(conn, lines, found.time_ms, judge, objects)
     every = float(np.logaddexp.reduce([line.score for line in stand])) if stand else 0.0
     rest, statements = supersede_sentences([replace(line, score=line.score - every) for line in stand], statements)
     answering = [one.line for one in statements[:MAX_FACTS_ANSWERING]]
@@ -134,7 +136,7 @@ def _citation(n: int, line: AnswerCandidate) -> Citation:
     )  # fmt: skip
 
 
-def _refusal(found: Found, lines: Sequence[AnswerCandidate]) -> tuple[Answer, tuple[str | Citation, ...]]:
+def _refusal(found: RetrievalResult, lines: Sequence[AnswerCandidate]) -> tuple[Answer, tuple[str | Citation, ...]]:
     if not found.n_allowed:
         why = NOTHING_THERE if found.n_alive else NOTHING_READ
         return Answer(why, no_answer=True), (why,)

@@ -20,8 +20,8 @@ from memory.answering.candidates import AnswerCandidate, stems
 from memory.answering.scoring import CandidateSource
 from memory.answering.supersession import OTHER_PERSON_PENALTY, SUCCESSOR_LEAD, holds_at
 from memory.facts.predicates import contains_value, same_value
-from memory.retrieval.pipeline import Found
 from memory.retrieval.question_type import asks_course
+from memory.retrieval.result import RetrievalResult
 from memory.store import graph, relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation
@@ -65,7 +65,7 @@ class FactCandidate:
 
 def find_fact_candidates(
     conn: Connection,
-    found: Found,
+    found: RetrievalResult,
     objects: Sequence[int],
     recalled: Sequence[int],
     judge: CandidateSource,
@@ -79,7 +79,7 @@ def find_fact_candidates(
     """
     known = {one.id: one for one in relations.touching(conn, objects, MAX_FACTS_NEAR)}
     known |= {one.id: one for one in relations.by_id(conn, recalled)}
-    current = _currently_valid(conn, known.values(), found.at)
+    current = _currently_valid(conn, known.values(), found.time_ms)
     if not current:
         return []
     names = graph.object_labels(conn, sorted({node for one in current for node in (one.subject, one.object)}))
@@ -87,14 +87,14 @@ def find_fact_candidates(
     told = _SupportingSentences(conn, found, past)
     words = {one.id: statement(names[one.subject], one.predicate, names[one.object]) for one in current}
     said = [f"{one.predicate} {names[one.object]}" for one in current]
-    asked = _without(found.question.text, found.seeds.values())
+    asked = _without(found.question.text, found.named_objects.values())
     likeness = judge.likeness(told.sentences())
     covers = judge.scorer.coverage
     own, known_of = set(objects), set(recalled)
     cosines = judge.about(list(words.values()))
     course = asks_course(found.question.text)
     language = found.question.language
-    called = [*found.seeds.values(), *graph.object_labels(conn, sorted(own)).values()]
+    called = [*found.named_objects.values(), *graph.object_labels(conn, sorted(own)).values()]
     beside = set(judge.scorer.stems) - {word for name in called for word in stems(name, language)}
     scores = (
         WHOLE * cosines
@@ -149,7 +149,12 @@ def find_fact_candidates(
 
 
 def _statement(
-    fact: Relation, line: AnswerCandidate, words: str, names: Mapping[int, str], was: Sequence[str], found: Found
+    fact: Relation,
+    line: AnswerCandidate,
+    words: str,
+    names: Mapping[int, str],
+    was: Sequence[str],
+    found: RetrievalResult,
 ) -> FactCandidate:
     """The fact as it is shown: in the words of its sentence where these are as plain as its own."""
     subject, value = names[fact.subject], names[fact.object]
@@ -218,7 +223,7 @@ def _currently_valid(conn: Connection, known: Iterable[Relation], at: int) -> li
 class _SupportingSentences:
     """The sentences that tell facts and their past, as far as the question may see them."""
 
-    def __init__(self, conn: Connection, found: Found, past: Mapping[int, Sequence[int]]) -> None:
+    def __init__(self, conn: Connection, found: RetrievalResult, past: Mapping[int, Sequence[int]]) -> None:
         self._of: dict[int, list[str]] = defaultdict(list)
         for id, episode, text in relations.sentences(conn, sorted({*past, *chain.from_iterable(past.values())})):
             if found.sees(episode):

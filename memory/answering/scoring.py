@@ -13,7 +13,7 @@ from memory.facts.predicates import PERSONAL, canonical_predicate
 from memory.graph.arrays import Floats
 from memory.nouns import Episode
 from memory.protocols import Embedder
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 from memory.store import episodes, facts, graph, relations, text
 from memory.store.connect import Connection
 from memory.store.relations import Relation
@@ -51,7 +51,7 @@ def facts_of_sentences(conn: Connection, spans: Sequence[tuple[int, int, int, in
 class CandidateSource:
     """Scores the sentences of episodes for one question. `told`: thesis id -> the facts that it tells."""
 
-    def __init__(self, conn: Connection, found: Found, embedder: Embedder) -> None:
+    def __init__(self, conn: Connection, found: RetrievalResult, embedder: Embedder) -> None:
         self._conn, self._found, self._embedder = conn, found, embedder
         self.scorer = QueryFeatures(
             found.question, text.document_frequencies(conn, found.question.terms), found.n_allowed, embedder
@@ -68,7 +68,7 @@ class CandidateSource:
         Somebody whose name shares a word with one of them may be the same."""
         if not objects or relation.subject in objects or canonical_predicate(relation.predicate) not in PERSONAL:
             return False
-        called = {word for name in self._found.seeds.values() for word in norm(name).split()}
+        called = {word for name in self._found.named_objects.values() for word in norm(name).split()}
         return not called & set(norm(subject).split())
 
     def about(self, texts: Sequence[str], question: str | None = None) -> Floats:
@@ -92,7 +92,7 @@ class CandidateSource:
         theses = [
             thesis
             for thesis in episodes.theses_of(self._conn, list(of))
-            if thesis.origin == "sentence" and self._found.holds.within(thesis.valid_from, thesis.valid_to)
+            if thesis.origin == "sentence" and self._found.valid_time.within(thesis.valid_from, thesis.valid_to)
         ]
         if not theses:
             return []

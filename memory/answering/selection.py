@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 
 from memory.answering.briefing import write_briefing
 from memory.answering.candidates import AnswerCandidate, stems
-from memory.retrieval.analyse import Question
-from memory.retrieval.pipeline import Found
-from memory.retrieval.question_type import Shape, course_words, is_name, shape
+from memory.retrieval.question_type import QuestionType, course_words, is_name
+from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import QuestionState
 from memory.settings import AnswerSettings
 from memory.store.connect import Connection
 from memory.text.languages import stem
@@ -36,29 +36,29 @@ _RELATIVE = re.compile(
 
 def select_by_type(
     conn: Connection,
-    found: Found,
+    found: RetrievalResult,
     lines: Sequence[AnswerCandidate],
     usual: Sequence[AnswerCandidate],
     settings: AnswerSettings,
 ) -> list[AnswerCandidate]:
     """The lines to show, in order. `lines` is all there is, the best first; `usual` are those that answer a question
     for one fact. Empty if a briefing is asked of something that nothing tells of."""
-    asked = shape(found.question, found.seeds.values())
+    asked = found.question.type
     chosen = _shaped(conn, found, asked, lines, usual, settings)
     return chosen if asked.kind == "about" else [_told_of(line, found.question) for line in chosen]
 
 
 def _shaped(
     conn: Connection,
-    found: Found,
-    asked: Shape,
+    found: RetrievalResult,
+    asked: QuestionType,
     lines: Sequence[AnswerCandidate],
     usual: Sequence[AnswerCandidate],
     settings: AnswerSettings,
 ) -> list[AnswerCandidate]:
     match asked.kind:
         case "about":
-            return write_briefing(conn, found, asked.subjects[0], lines) or (list(usual) if found.seeds else [])
+            return write_briefing(conn, found, asked.subjects[0], lines) or (list(usual) if found.named_objects else [])
         case "compare":
             return _compared(lines, usual, asked.subjects, settings.lines)
         case "when_changed":
@@ -72,7 +72,7 @@ def _shaped(
             return list(usual)
 
 
-def _told_of(line: AnswerCandidate, question: Question) -> AnswerCandidate:
+def _told_of(line: AnswerCandidate, question: QuestionState) -> AnswerCandidate:
     """The line with its passage's title before it, if that is the name of what it tells of: "Boss since July" says
     nothing without it. Not where the line or the question names that, or nothing was said in these words."""
     title = line.episode.title
@@ -141,7 +141,10 @@ def _speaks(line: AnswerCandidate, name: frozenset[str]) -> bool:
 
 
 def _several(
-    lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], question: Question, settings: AnswerSettings
+    lines: Sequence[AnswerCandidate],
+    usual: Sequence[AnswerCandidate],
+    question: QuestionState,
+    settings: AnswerSettings,
 ) -> list[AnswerCandidate]:
     """The usual lines, and behind them the best line of each other passage that is as much about the question, and
     itself speaks of what is asked."""
@@ -166,13 +169,13 @@ def _several(
     return chosen
 
 
-def _holds(line: AnswerCandidate, topic: Collection[str], question: Question) -> bool:
+def _holds(line: AnswerCandidate, topic: Collection[str], question: QuestionState) -> bool:
     """Whether it, or its passage's title, speaks of what is asked."""
     return not line.words.union(stems(line.episode.title, question.language)).isdisjoint(topic)
 
 
 def _items(
-    lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], question: Question
+    lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], question: QuestionState
 ) -> list[AnswerCandidate]:
     """The items of the list that the best line is one of, in their order: those that hold what it holds of what is
     asked, and name no day outside the time that is asked of. All of them if it only stands above ("Known bugs:"). None
@@ -210,7 +213,7 @@ def _block(line: AnswerCandidate) -> range:
     return range(rows[first][0], rows[last][1])
 
 
-def _in_time(line: AnswerCandidate, question: Question) -> bool:
+def _in_time(line: AnswerCandidate, question: QuestionState) -> bool:
     """Whether the days that it names, if any, lie in the time that is asked of."""
     when = question.when
     if when is None or when.kind != "range":
@@ -229,7 +232,7 @@ def _alike(line: AnswerCandidate, other: AnswerCandidate) -> bool:
 
 
 def _course(
-    lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], question: Question
+    lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], question: QuestionState
 ) -> list[AnswerCandidate]:
     """What tells the whole course in one line, then what was told of it in each passage, by time."""
     topic = _topic(question)
@@ -247,7 +250,7 @@ def _course(
     return [*whole, *(add_date(replace(line, earlier=False)) for line in told)][:MAX_LISTED]
 
 
-def _topic(question: Question) -> frozenset[str]:
+def _topic(question: QuestionState) -> frozenset[str]:
     """The stems of what is asked, without those of how it is asked."""
     said = frozenset(stem(term, question.language) for term in question.topic or question.terms)
     return said - course_words(question.language)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from memory.answering.candidates import AnswerCandidate, same_kind, stems
 from memory.answering.scoring import CandidateSource, SentenceFact
 from memory.graph.arrays import NO_END, NO_TIME
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 from memory.store import relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation
@@ -109,7 +109,9 @@ NOW_WEIGHT = 2.0  # for the newest of the recalled episodes, where the question 
 _PAST = re.compile(r"\b(was|were|did|had|when)\b", re.IGNORECASE)  # asks for what was, or for the change itself
 
 
-def prefer_newest(lines: Sequence[AnswerCandidate], found: Found, judge: CandidateSource) -> list[AnswerCandidate]:
+def prefer_newest(
+    lines: Sequence[AnswerCandidate], found: RetrievalResult, judge: CandidateSource
+) -> list[AnswerCandidate]:
     """The lines, best first; first the newest of those that tell what the best one tells, where the question asks how
     things are, or were at one time."""
     when = found.question.when
@@ -126,18 +128,18 @@ def prefer_newest(lines: Sequence[AnswerCandidate], found: Found, judge: Candida
     return [replace(best, score=ordered[0].score), *(line for line in ordered if line is not best)]
 
 
-def _asks_state(found: Found) -> bool:
+def _asks_state(found: RetrievalResult) -> bool:
     when = found.question.when
     if when is not None:
         return when.kind in ("now", "as_of")
-    return found.holds.begun_by < NO_END or not _PAST.search(found.question.text)
+    return found.valid_time.begun_by < NO_END or not _PAST.search(found.question.text)
 
 
 def _newest(
-    top: AnswerCandidate, others: Sequence[AnswerCandidate], found: Found, judge: CandidateSource
+    top: AnswerCandidate, others: Sequence[AnswerCandidate], found: RetrievalResult, judge: CandidateSource
 ) -> AnswerCandidate:
     scorer = judge.scorer
-    called = [name for name in found.seeds.values() if name[:1].isupper()]
+    called = [name for name in found.named_objects.values() if name[:1].isupper()]
     names = {word for name in called for word in stems(name, found.question.language)}
     asked = top.words.intersection(scorer.stems) - names
     values, kind = scorer.values(top.shown), scorer.kind(top.shown)

@@ -19,8 +19,8 @@ from memory.edge_memory.activation import SAME, Fires, Remembered
 from memory.edge_memory.edges import PAPER_ALPHA, PAPER_LAMBDA, Vector, weight
 from memory.graph.adjacency import EPISODE, Walkable
 from memory.graph.arrays import Bools, Floats, Graph, Ids
-from memory.retrieval.rank import best
-from memory.retrieval.traversers import Path, Seeds, Seen, Walk
+from memory.graph.top_k import top_k
+from memory.retrieval.traversers import Path, Seen, Walk
 from memory.retrieval.walking import LEAST, distinct, scored
 from memory.store import queries
 from memory.store.connect import Connection
@@ -140,10 +140,10 @@ def depth_first(
     return _replayed(walk, visit, weights, followed, fires)
 
 
-def beginnings(graph: Graph, seeds: Seeds, allowed: Bools) -> tuple[int, ...]:
+def beginnings(graph: Graph, episode_scores: Floats, allowed: Bools) -> tuple[int, ...]:
     """The episodes, by node id, from which a question begins beside the objects that it names: the best of the text
     alone, the best first."""
-    return tuple(int(graph.episode_ids[row]) for row in best(seeds.episode_scores, allowed, STARTS))
+    return tuple(int(graph.episode_ids[row]) for row in top_k(episode_scores, allowed, STARTS))
 
 
 def asked_before(
@@ -181,9 +181,9 @@ def most_alike(found: Sequence[tuple[Earlier, float]]) -> Earlier | None:
     that is as much alike."""
     if not found:
         return None
-    best, alike = found[0]
-    strange = (cosine for other, cosine in found if not set(best.cited) & set(other.cited))
-    return best if alike - next(strange, 0.0) >= APART else None
+    top_k, alike = found[0]
+    strange = (cosine for other, cosine in found if not set(top_k.cited) & set(other.cited))
+    return top_k if alike - next(strange, 0.0) >= APART else None
 
 
 def _visible(walk: Walkable, starts: Iterable[int]) -> list[int]:

@@ -20,7 +20,7 @@ from memory.graph.adjacency import EDGE_KINDS, Walkable
 from memory.graph.arrays import Bools, Graph, Ids, Ints
 from memory.graph.postings import slices
 from memory.retrieval.pagerank import Doubles, around
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 from memory.retrieval.walking import relevance_of
 
 MENTION_WEIGHT = 0.5  # what it counts that a passage mentions an object, beside that it is about it
@@ -103,7 +103,7 @@ class _Collector:
         self.parts.append(Expansion(rows.astype(np.int64), near, fires, places, columns, links))
 
 
-def expand(found: Found, allowed: Bools, rows: Ints, worth: Doubles) -> Expansion:
+def expand(found: RetrievalResult, allowed: Bools, rows: Ints, worth: Doubles) -> Expansion:
     """The best way from the known episodes `rows` (k,), which count `worth` (k,) in [0, 1], and from the objects that
     the question names, to each other episode that is `allowed` (n,) and that one leads to."""
     graph = found.graph
@@ -130,7 +130,7 @@ class _Objects:
     fires: Doubles
 
 
-def _objects(found: Found, allowed: Bools, rows: Ints, worth: Doubles, made: _Collector) -> _Objects:
+def _objects(found: RetrievalResult, allowed: Bools, rows: Ints, worth: Doubles, made: _Collector) -> _Objects:
     """The rarer an object is, the more it counts; what is common or a date leads nowhere."""
     graph = found.graph
     begin = graph.counts.indptr[rows]
@@ -162,7 +162,7 @@ def _over_objects(graph: Graph, objects: _Objects, made: _Collector) -> None:
     made.add(rows, near[of], fires, objects.places[of], objects.columns[of])
 
 
-def _over_relations(found: Found, allowed: Bools, objects: _Objects, made: _Collector) -> None:
+def _over_relations(found: RetrievalResult, allowed: Bools, objects: _Objects, made: _Collector) -> None:
     graph = found.graph
     walk = Walkable(graph, allowed, "O", found.start.when)
     best = np.lexsort((objects.columns, -objects.weights, -objects.fires))[:MAX_OBJECTS_RELATED]
@@ -189,7 +189,7 @@ def _over_relations(found: Found, allowed: Bools, objects: _Objects, made: _Coll
     )
 
 
-def _related(found: Found, walk: Walkable, object: int, made: _Collector) -> tuple[Ids, Ids]:
+def _related(found: RetrievalResult, walk: Walkable, object: int, made: _Collector) -> tuple[Ids, Ids]:
     """The relations of an object, by edge id, and their other ends; of very many the best."""
     edges, kinds, others = walk.neighbours(object)
     edges, others = edges[kinds == _REL], others[kinds == _REL]
@@ -199,7 +199,7 @@ def _related(found: Found, walk: Walkable, object: int, made: _Collector) -> tup
     return edges, others
 
 
-def _beside(found: Found, allowed: Bools, rows: Ints, worth: Doubles, made: _Collector) -> None:
+def _beside(found: RetrievalResult, allowed: Bools, rows: Ints, worth: Doubles, made: _Collector) -> None:
     graph = found.graph
     walk = Walkable(graph, allowed, "E", found.start.when)
     for place, row in enumerate(rows.tolist()):

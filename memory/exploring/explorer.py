@@ -21,7 +21,7 @@ from memory.exploring.labels import OptionLabels
 from memory.graph.arrays import Bools, Ints
 from memory.nouns import Episode
 from memory.retrieval.pagerank import Doubles
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 from memory.store import episodes, relations, sources
 from memory.store import graph as stored
 from memory.store.connect import Connection
@@ -71,7 +71,9 @@ class Explorer:
     which they were taken.
     """
 
-    def __init__(self, reading: Reading, found: Found, only_open: bool = False, shown: int | None = None) -> None:
+    def __init__(
+        self, reading: Reading, found: RetrievalResult, only_open: bool = False, shown: int | None = None
+    ) -> None:
         self.found = found
         self.only_open = only_open
         self.collected: dict[int, float] = {}

@@ -18,17 +18,19 @@ import numpy as np
 from memory.exploring.tools import CollectedEvidence
 from memory.graph.adjacency import EPISODE, OBJECT, Walkable
 from memory.graph.arrays import Floats, Ids, Ints
+from memory.graph.top_k import top_k
 from memory.nouns import Step
-from memory.retrieval.pipeline import Found
-from memory.retrieval.rank import best
 from memory.retrieval.relevance import Guess
+from memory.retrieval.result import RetrievalResult
 
 MAX_START_PASSAGES = 8  # best ones, from whose objects it starts beside those that the question names
 MAX_PASSAGES_PER_OBJECT = 5  # best passages of an object that are pooled; a hub has thousands
 MAX_POOLED = 20  # best passages of the pool that are returned
 
 
-def explore_best_first(found: Found, *, depth: int = 3, nodes: int = 50, stall: int = 12) -> CollectedEvidence:
+def explore_best_first(
+    found: RetrievalResult, *, depth: int = 3, nodes: int = 50, stall: int = 12
+) -> CollectedEvidence:
     """The best passages around what the question names, by the question's own ranking: at most `nodes` objects, up to
     `depth` steps off; it stops after `stall` objects in a row that bring no passage it has not seen. The same question
     gives the same."""
@@ -49,7 +51,7 @@ def explore_best_first(found: Found, *, depth: int = 3, nodes: int = 50, stall: 
 
 @dataclass(slots=True)
 class _Search:
-    found: Found
+    found: RetrievalResult
     ranking: Floats
     visited: int = 0
     pool: set[int] = field(default_factory=set)
@@ -67,7 +69,7 @@ class _Search:
         """Fills the pool; why it ended."""
         graph = self.found.graph
         self._meet(graph.object_ids[sorted(self.found.start.objects)], 0)
-        for row in best(self.ranking, self._walk.allowed, MAX_START_PASSAGES):
+        for row in top_k(self.ranking, self._walk.allowed, MAX_START_PASSAGES):
             self._meet(self._objects_in(row), 1)
         stalled = 0
         while self._ahead:

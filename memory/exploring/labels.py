@@ -13,7 +13,7 @@ from datetime import UTC
 from memory.facts.extraction import OWNER
 from memory.graph.adjacency import EDGE_KINDS, EPISODE, Walkable
 from memory.nouns import Episode
-from memory.retrieval.analyse import Question
+from memory.retrieval.state import QuestionState
 from memory.store import episodes, relations, sources
 from memory.store import graph as stored
 from memory.store.connect import Connection
@@ -56,7 +56,7 @@ class OptionLabels:
 
     def __init__(
         self,
-        question: Question,
+        question: QuestionState,
         only_open: bool,
         objects: Mapping[int, str] | None = None,
         relations: Mapping[int, Relation] | None = None,

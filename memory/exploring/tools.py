@@ -23,11 +23,11 @@ from memory.exploring.labels import ObjectNames, RelationLabels
 from memory.exploring.tool_schemas import NoSuchCallError, check_arguments
 from memory.graph.adjacency import EPISODE, OBJECT, Walkable
 from memory.graph.arrays import Floats, Ids, Ints
+from memory.graph.top_k import top_k
 from memory.nouns import Episode, Step
-from memory.retrieval.pipeline import Found
-from memory.retrieval.rank import best
+from memory.retrieval.pipeline import search_passages
 from memory.retrieval.relevance import Guess
-from memory.retrieval.search import search
+from memory.retrieval.result import RetrievalResult
 from memory.store import episodes, sources
 from memory.store import graph as stored
 from memory.store.connect import Connection
@@ -85,7 +85,7 @@ class Toolbox:
     sources whose text must stay on this machine.
     """
 
-    def __init__(self, reading: Reading, found: Found, *, only_open: bool = False) -> None:
+    def __init__(self, reading: Reading, found: RetrievalResult, *, only_open: bool = False) -> None:
         self.fence = secrets.token_hex(8)
         self.only_open = only_open
         self.collected: dict[int, float] = {}
@@ -183,7 +183,7 @@ class Toolbox:
         if not 1 <= k <= MAX_RESULTS:
             raise NoSuchCallError(f"k must be from 1 to {MAX_RESULTS}.")
         scores, _ = self._search(conn, query)
-        rows = best(scores, self._walk.allowed, k)
+        rows = top_k(scores, self._walk.allowed, k)
         if not len(rows):
             return "Nothing is found by these words. Try others."
         return f"{len(rows)} found:\n{self._fenced(self._previews(conn, rows, [*words(query)], scores))}"
@@ -268,7 +268,7 @@ class Toolbox:
     # What they are made of -------------------------------------------------------------------------
 
     def _search(self, conn: Connection, query: str) -> tuple[Floats, list[int]]:
-        return search(conn, self._found, query, self._walk.allowed)
+        return search_passages(conn, self._found, query, self._walk.allowed)
 
     @property
     def _asked(self) -> list[str]:
@@ -342,7 +342,7 @@ class Toolbox:
         ]
         found = sorted({node for nodes in stored.objects_by_norm(conn, near).values() for node in nodes})
         graph = self._found.graph
-        columns = np.unique(graph.counts[best(scores, self._walk.allowed, 2 * MAX_RESULTS)].indices)
+        columns = np.unique(graph.counts[top_k(scores, self._walk.allowed, 2 * MAX_RESULTS)].indices)
         labels = stored.object_labels(conn, graph.object_ids[columns].tolist())
         inside = [
             node

@@ -16,7 +16,7 @@ from memory.answering.extractive import ExtractiveAnswer
 from memory.answering.scoring import SentenceFact, facts_of_sentences
 from memory.errors import InvalidInputError
 from memory.nouns import Citation, Episode
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 from memory.retrieval.scope import view
 from memory.store import episodes, facts, text
 from memory.store.connect import Connection
@@ -31,7 +31,7 @@ MAX_PROPOSED = 200  # passages with the words that are compared, beside those th
 
 
 def explain_absence(
-    conn: Connection, found: Found, said: ExtractiveAnswer, traced: Traced, words: str, most: int
+    conn: Connection, found: RetrievalResult, said: ExtractiveAnswer, traced: Traced, words: str, most: int
 ) -> WhyNot:
     """The `most` nearest passages that hold the words. `found` and `said` are what the question comes to now: the
     recall, and the answer in lines. `conn` must see what they saw. InvalidInputError for no words."""
@@ -75,7 +75,7 @@ class _Inquest:
     def __init__(
         self,
         conn: Connection,
-        found: Found,
+        found: RetrievalResult,
         said: ExtractiveAnswer,
         traced: Traced,
         wanted: frozenset[str],

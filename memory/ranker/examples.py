@@ -17,9 +17,11 @@ from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Floats
 from memory.graph.subgraph import Nearby, nearby
 from memory.protocols import Vectors
+from memory.retrieval.analyse import analyse
 from memory.retrieval.edge_embeddings import wording
 from memory.retrieval.edge_features import Asked
-from memory.retrieval.pipeline import Found, recall
+from memory.retrieval.pipeline import retrieve
+from memory.retrieval.result import RetrievalResult
 from memory.retrieval.walking import relevance_of, starts, walkable
 from memory.serving import Serving
 from memory.settings import RecallSettings
@@ -38,7 +40,7 @@ class Revisit:
     """A question as it is found today: the recall, the graph as it may walk it, the edges near it and where they were
     looked for from."""
 
-    found: Found
+    found: RetrievalResult
     walk: Walkable
     starts: tuple[int, ...]
     near: Nearby
@@ -60,10 +62,8 @@ class Revisiting:
         it fired then. Use what comes of it only while `conn` is open."""
         plan, asked_at = trace.plan, trace.asked.at
         question = plan.searched or trace.asked.question
-        found = recall(
-            conn, self._serving.snapshot, self._serving.embedder, self._settings, question, K, plan.as_of, plan.within,
-            self._names, plan.now or asked_at,
-        )  # fmt: skip
+        state = analyse(question, self._names, plan.now or asked_at, as_of=plan.as_of, within=plan.within)
+        found = retrieve(conn, self._serving.snapshot, self._serving.embedder, self._settings, state, K)
         walk = walkable(found.graph, found.start, found.allowed, found.settings)
         begin = tuple(starts(walk, found.start, found.settings))
         relevance = relevance_of(walk, found.start)

@@ -74,7 +74,7 @@ class Refining:
         def texts(nodes: Sequence[int]) -> dict[int, str]:
             return stored.thesis_texts(conn, nodes) | stored.object_labels(conn, nodes)
 
-        named = tuple(again.found.seeds) or again.starts
+        named = tuple(again.found.named_objects) or again.starts
         goals = labelling.answers(walk, lesson, texts)
         ways = labelling.candidates(walk, named, goals, relevance, predicates)
         if not ways:

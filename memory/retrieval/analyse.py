@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from memory.errors import InvalidInputError
-from memory.retrieval.anchors import Anchor, anchor
+from memory.nouns import Scope
+from memory.retrieval.anchors import anchor
 from memory.retrieval.owner import in_first_person
+from memory.retrieval.state import QuestionState, Retrieval
 from memory.text.languages import ENGLISH, content_words, guess_language, stem, stop_words
-from memory.text.mentions import mentions, norm
+from memory.text.mentions import Mention, mentions, norm
 from memory.text.unicode import replace_surrogates, to_nfc
 from memory.text.words import UNSPACED, WORD, Term, words
 from memory.time.expressions import TimeExpression, resolve_time
+from memory.time.timestamps import to_ms
 from memory.time.vocabulary import WHATEVER
 
-MAX_QUESTION = 4_000  # characters; more is a document, not a question
+MAX_QUESTION_CHARS = 4_000  # characters; more is a document, not a question
 MAX_TERMS = 48
 LONGEST_NAME = 6  # words
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
@@ -36,44 +40,34 @@ LEAST_STEM = 3  # letters with which other forms of a word are looked up; 4 in L
 _WORD = re.compile(rf"{WORD.pattern}(?:['’]{WORD.pattern})*")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question as recall sees it.
-
-    `terms`: the words to search for, lower case, each once; `topic`: those of them that do not say when, possibly none.
-    `names`: norms that may be objects -> how sure the form alone makes us (1 for a name written as one, less for a word
-    that merely could be). The asker's own names are in none of them. `when`: the time it speaks of, or `anchor`: what
-    it names that time by. `language` is a guess. `of_owner`: it asks of the person whose memory it is.
-    """
-
-    text: str
-    terms: tuple[str, ...]
-    topic: tuple[str, ...]
-    names: dict[str, float]
-    when: TimeExpression | None = None
-    language: str = ENGLISH
-    anchor: Anchor | None = None
-    of_owner: bool = False
-
-
 def analyse(
-    text: str, names: Sequence[str] = (), now: datetime | None = None, when: TimeExpression | None = None
-) -> Question:
-    """What a question asks. `names` are those of the person whose memory it is; `now`, by default the clock's time, is
-    what "last week" is seen from. `when`: the time it speaks of, where that is known already.
+    text: str,
+    person_names: Sequence[str] = (),
+    now: datetime | None = None,
+    *,
+    as_of: datetime | None = None,
+    within: Scope | None = None,
+    when: TimeExpression | None = None,
+) -> QuestionState:
+    """The analysis of a question by its words alone. `person_names` are those of the person whose memory it is; `now`,
+    by default `as_of` or the clock's time, is what "last week" is seen from. `when`: the time it speaks of, where that
+    is known already.
 
-    Raises InvalidInputError for an empty question or one over MAX_QUESTION characters.
+    Raises InvalidInputError for an empty question or one over MAX_QUESTION_CHARS characters, a time without a zone, and
+    a range that ends before it begins.
     """
+    _check_times(as_of, within, now)
     stripped = to_nfc(replace_surrogates(text).strip())
     if not stripped:
         raise InvalidInputError("The question is empty. Ask something in words.")
-    if len(stripped) > MAX_QUESTION:
+    if len(stripped) > MAX_QUESTION_CHARS:
         raise InvalidInputError(
-            f"The question has {len(stripped):,} characters; at most {MAX_QUESTION:,} are read. "
+            f"The question has {len(stripped):,} characters; at most {MAX_QUESTION_CHARS:,} are read. "
             "Ask a shorter one, or add the text itself to memory."
         )
-    when = when or resolve_time(stripped, now or datetime.now(UTC))
-    asked = in_first_person(stripped, names)
+    asked_on = now or as_of or datetime.now(UTC)
+    when = when or resolve_time(stripped, asked_on)
+    asked = in_first_person(stripped, person_names)
     language = guess_language(stripped)
     if asked != stripped and not _content(asked, language):  # "Who is Ana?" is about nobody else
         asked = stripped
@@ -81,17 +75,62 @@ def analyse(
     topic = _content(asked.replace(when.words, " "), language) if when else terms
     if when and WHATEVER.issuperset(topic):  # "What happened on 5 March?" has no topic
         topic = ()
-    by = anchor(asked) if when is None else None
-    return Question(
-        stripped,
-        terms[:MAX_TERMS],
-        topic[:MAX_TERMS],
-        _names(asked, language),
-        when,
-        language,
-        by,
-        _OF_SELF(asked) is not None,
+    entities = tuple(mentions(stripped))
+    return QuestionState(
+        text=stripped,
+        original=replace_surrogates(text),
+        terms=terms[:MAX_TERMS],
+        topic=topic[:MAX_TERMS],
+        names=_names(asked, language, entities if asked == stripped else mentions(asked)),
+        asked_on=asked_on,
+        when=when,
+        language=language,
+        anchor=anchor(asked) if when is None else None,
+        of_owner=_OF_SELF(asked) is not None,
+        mentions=entities,
+        person_names=tuple(person_names),
+        as_of=as_of,
+        within=within,
     )
+
+
+def analysis_detail(retrieval: Retrieval) -> dict[str, Any]:
+    """Stage: what the question was found to ask, for the trace."""
+    question = retrieval.question
+    when = question.when if retrieval.settings.time_cues else None
+    return {"terms": list(question.terms)} | ({"time": time_detail(when)} if when is not None else {})
+
+
+def time_detail(when: TimeExpression) -> dict[str, Any]:
+    """The time a question speaks of, as the trace shows it."""
+    return {
+        "kind": when.kind,
+        "since": when.since.isoformat() if when.since else None,
+        "until": when.until.isoformat() if when.until else None,
+        "words": when.words,
+    }
+
+
+def without_anchor(question: QuestionState, when: TimeExpression) -> QuestionState:
+    """The question without the event that it names a time by, of which `when` is known now."""
+    assert question.anchor is not None
+    rest = analyse(
+        question.anchor.rest,
+        question.person_names,
+        question.asked_on,
+        as_of=question.as_of,
+        within=question.within,
+        when=when,
+    )
+    return replace(rest, original=question.original)
+
+
+def _check_times(as_of: datetime | None, within: Scope | None, now: datetime | None) -> None:
+    to_ms(as_of), to_ms(now)
+    if within is not None:
+        since, until = to_ms(within.since), to_ms(within.until)
+        if since is not None and until is not None and since > until:
+            raise InvalidInputError("The time range ends before it begins. Exchange its two ends.")
 
 
 def _content(text: str, language: str) -> tuple[str, ...]:
@@ -110,7 +149,7 @@ def _inflected(word: str, language: str) -> str:
     return Term(word, tuple(f"{form}*" for form in forms))
 
 
-def _names(text: str, language: str) -> dict[str, float]:
+def _names(text: str, language: str, entities: Iterable[Mention]) -> dict[str, float]:
     """Every run of words that could name an object; the graph decides which ones do."""
     names: dict[str, float] = {}
     for run in UNSPACED.findall(text):  # longest first, as below
@@ -127,5 +166,5 @@ def _names(text: str, language: str) -> dict[str, float]:
             sure = 1.0 if size > 1 or run[0][:1].isupper() or any(c.isdigit() for c in run[0]) else 0.5
             if key:
                 names[key] = max(sure, names.get(key, 0.0))
-    names.update({mention.norm: 1.0 for mention in mentions(text)})
+    names.update({mention.norm: 1.0 for mention in entities})
     return names

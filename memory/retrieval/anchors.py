@@ -73,7 +73,7 @@ def anchor(question: str) -> Anchor | None:
     return Anchor(side, match[0].strip(), who.casefold(), match["verb"].lower(), about, rest)
 
 
-def resolved(
+def resolve_anchor(
     conn: Connection,
     graph: Graph,
     allowed: Bools,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 
-from memory.retrieval.analyse import MAX_QUESTION
 from memory.retrieval.question_type import sides
 from memory.text.languages import ENGLISH, guess_language, stop_words
 from memory.text.mentions import is_date, mentions
@@ -17,6 +16,7 @@ from memory.text.mentions import is_date, mentions
 MOST = 3  # parts
 SHORTEST = 3  # words of a part
 LONGEST = 600  # characters of a question that is cut
+MAX_READ_CHARS = 4_000  # more is a document
 
 _AUX = (
     r"(?:is|are|am|was|were|do|does|did|has|have|had|will|would|can|could|should|shall|may|might|must"
@@ -120,7 +120,7 @@ _SINGULAR = {"are": "Is", "were": "Was", "do": "Does", "did": "Did", "have": "Ha
 
 def parts(text: str) -> tuple[str, ...]:
     """The questions that `text` asks, each for itself, at most MOST; () if it asks one thing."""
-    asked = " ".join(text[: MAX_QUESTION + 1].split()).rstrip(" ?!.")
+    asked = " ".join(text[:MAX_READ_CHARS].split()).rstrip(" ?!.")
     if not asked or len(asked) > LONGEST:
         return ()
     language = guess_language(asked)

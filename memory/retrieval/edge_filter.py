@@ -21,7 +21,7 @@ from memory.protocols import Embedder
 from memory.retrieval.circles import draw
 from memory.retrieval.edge_embeddings import wording
 from memory.retrieval.edge_features import Asked, EdgeScorer
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 from memory.retrieval.walking import relevance_of, starts, walkable
 from memory.store.connect import Connection
 
@@ -54,7 +54,11 @@ class Worths(NamedTuple):
 
 
 def worths(
-    conn: Connection, found: Found, facts: Sequence[Candidate], embedder: Embedder, shadow: EdgeScorer | None = None
+    conn: Connection,
+    found: RetrievalResult,
+    facts: Sequence[Candidate],
+    embedder: Embedder,
+    shadow: EdgeScorer | None = None,
 ) -> Worths:
     """How likely the question needs each of these facts. `embedder` compares words; `conn` must see what the recall
     saw."""
@@ -80,7 +84,7 @@ def sigma(facts: Sequence[Candidate], question: str, embedder: Embedder) -> Floa
 
 
 def _learnt(
-    conn: Connection, found: Found, facts: Sequence[Candidate], scorers: Sequence[EdgeScorer | None]
+    conn: Connection, found: RetrievalResult, facts: Sequence[Candidate], scorers: Sequence[EdgeScorer | None]
 ) -> list[Floats | None]:
     """Of each scorer (n,) in [0, 1]: the share of the edges near the question, and of these facts, that it finds less
     needed than each; 0 for a fact that the graph does not know yet."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from memory.graph.arrays import Bools, Floats, Graph, Ids
 from memory.graph.postings import slices
-from memory.retrieval.rank import best
+from memory.graph.top_k import top_k
 from memory.retrieval.traversers import Seeds, Walk, traverser
 from memory.settings import RecallSettings
 
@@ -142,7 +142,7 @@ def _dense(mass: Mass, size: int) -> Floats:
 
 def _start(scores: Floats, allowed: Bools, top: int) -> Mass:
     """Softmax over the `top` best allowed episodes that scored at all."""
-    rows = best(scores, allowed, top)
+    rows = top_k(scores, allowed, top)
     weight = np.exp((scores[rows] - scores[rows].max(initial=0)) / TEMPERATURE).astype(np.float64)
     order = np.argsort(rows)
     return Mass(rows[order], (weight / max(weight.sum(), 1e-300))[order])

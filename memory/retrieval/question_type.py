@@ -1,4 +1,4 @@
-"""The shape of a question: what an answer to it looks like, by the question's words alone.
+"""The type of a question: what an answer to it looks like, by the question's words alone.
 
 One fact, one line; "what do I know about X" a briefing; "which ... did I" one line for each. A wrong guess costs an
 order of lines and nothing else, so what the rules do not know is a question for one fact. They know English and German.
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from memory.retrieval.analyse import Question
 from memory.text.languages import ENGLISH, stem, stop_words
 from memory.text.mentions import is_date, mentions, norm
 from memory.text.words import UNSPACED
@@ -27,7 +26,7 @@ _HONORIFIC = re.compile(r"^(?:(?:dr|prof|mr|mrs|ms|sir|dame|herr|frau)\b\.?\s+)+
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class QuestionType:
     """`subjects`: as they stand in the question, what a briefing is about, or the two sides of a comparison; none for
     other kinds. `in_order`: it asks what was when, one after the other, or how often something was."""
 
@@ -36,7 +35,7 @@ class Shape:
     in_order: bool = False
 
 
-FACT = Shape()
+FACT = QuestionType()
 _COURSE = {
     ENGLISH: "change changes changed changing shift shifted develop developed evolve evolved move moved order ordered"
     " time times year years month months history successive successively after another go going gone went through"
@@ -82,40 +81,40 @@ class _Words:
     yes_no: re.Pattern[str]
 
 
-def shape(question: Question, known: Collection[str] = ()) -> Shape:
-    """What `question` asks for. `known`: names of objects that it was found to name."""
-    text = " ".join(question.text.split()).rstrip(" ?!.,;:？。")
-    words = _words(question.language) or _words(ENGLISH)
+def question_type(question: str, language: str = ENGLISH, known: Collection[str] = ()) -> QuestionType:
+    """What a question in that language asks for. `known`: names of objects that it was found to name."""
+    text = " ".join(question.split()).rstrip(" ?!.,;:？。")
+    words = _words(language) or _words(ENGLISH)
     if words is None or not text:
         return FACT
     in_order = asks_course(text)
     if _ON_LIST.match(text):
-        return Shape("list")
+        return QuestionType("list")
     subject = _only_name(text, known) or _asked_about(text, words, known)
     if subject:
-        return Shape("about", (subject,))
-    if _words(question.language) is None:
+        return QuestionType("about", (subject,))
+    if _words(language) is None:
         return FACT
     if words.count.search(text) and not words.measured.search(text):
-        return Shape("count", in_order=words.times.search(text) is not None)
-    compared = sides(text, question.language)
+        return QuestionType("count", in_order=words.times.search(text) is not None)
+    compared = sides(text, language)
     if compared:
-        return Shape("compare", compared)
+        return QuestionType("compare", compared)
     if words.when.match(text) and not words.not_when.search(text):
-        return Shape("when_changed")
+        return QuestionType("when_changed")
     if in_order or words.list.search(text):
-        return Shape("list", in_order=in_order)
-    return Shape("yes_no") if words.yes_no.match(text) else FACT
+        return QuestionType("list", in_order=in_order)
+    return QuestionType("yes_no") if words.yes_no.match(text) else FACT
 
 
-def hint(shape: Shape) -> str:
-    """How an answer of that shape is to be written, as a sentence for a model; "" where that needs no word."""
-    return _IN_ORDER if shape.kind == "list" and shape.in_order else _HINTS[shape.kind]
+def format_hint(type: QuestionType) -> str:
+    """How an answer of that type is to be written, as a sentence for a model; "" where that needs no word."""
+    return _IN_ORDER if type.kind == "list" and type.in_order else _HINTS[type.kind]
 
 
-def episodes(shape: Shape, usual: int) -> int:
-    """How many episodes an answer of that shape is made from, where one fact takes the `usual` number."""
-    many = shape.kind in ("list", "about") or (shape.kind == "count" and shape.in_order)
+def episode_count(type: QuestionType, usual: int) -> int:
+    """How many episodes an answer of that type is made from, where one fact takes the `usual` number."""
+    many = type.kind in ("list", "about") or (type.kind == "count" and type.in_order)
     return max(usual, MANY) if many else usual
 
 

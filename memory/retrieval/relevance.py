@@ -14,8 +14,8 @@ import numpy as np
 
 from memory.graph.adjacency import EPISODE, OBJECT, THESIS, Index, index
 from memory.graph.arrays import Bools, Floats, Graph, Ids
+from memory.graph.top_k import top_k
 from memory.protocols import Vectors
-from memory.retrieval.rank import best
 
 GUESSED_FROM = 50  # best episodes, from which it is guessed how relevant an object is
 USUAL, BEST = 0.5, 0.999  # quantiles of the episodes' cosines that make relevance 0 and 1
@@ -33,7 +33,7 @@ class Guess:
         self._graph = graph
         self._index = index(graph)
         own = np.where(allowed, np.clip(scores, 0, 1), 0).astype(np.float32)
-        rows = best(own, allowed, GUESSED_FROM)
+        rows = top_k(own, allowed, GUESSED_FROM)
         mentions = graph.counts[rows]
         self._objects = np.zeros(len(graph.object_ids), np.float32)
         np.maximum.at(self._objects, mentions.indices, np.repeat(own[rows], np.diff(mentions.indptr)))

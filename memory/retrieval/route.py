@@ -21,8 +21,8 @@ import numpy as np
 from memory.graph.arrays import Graph, Ints
 from memory.nouns import Effort, Episode
 from memory.retrieval.pagerank import around
-from memory.retrieval.pipeline import Found
-from memory.text.mentions import is_date, mentions, norm
+from memory.retrieval.result import RetrievalResult
+from memory.text.mentions import is_date, norm
 
 Tier = Literal["R0", "R2", "R3", "R4"]
 
@@ -52,7 +52,7 @@ class Rise:
     reason: str
 
 
-def assess(found: Found, evidence: Sequence[Episode], confidence: float, threshold: float) -> Assessment:
+def assess(found: RetrievalResult, evidence: Sequence[Episode], confidence: float, threshold: float) -> Assessment:
     """The cheap signals, without any model: the question's names are known and stand in the evidence, which joins
     them; something is of the time that is asked of; and the best line is likely to answer (`confidence` against
     `threshold`, both in [0, 1])."""
@@ -64,7 +64,9 @@ def assess(found: Found, evidence: Sequence[Episode], confidence: float, thresho
     graph = found.graph
     rows = np.array([graph.row_of[one.id] for one in evidence if one.id in graph.row_of], np.int64)
     mentioned = _mentioned(graph, rows)
-    columns = {int(column): found.seeds.get(int(graph.object_ids[column]), "") for column in found.start.objects}
+    columns = {
+        int(column): found.named_objects.get(int(graph.object_ids[column]), "") for column in found.start.objects
+    }
     absent = [name for column, name in columns.items() if name and not any(column in of for of in mentioned)]
     gaps += [f"No passage found speaks of {name!r}." for name in absent]
     sure = [column for column, weight in found.start.objects.items() if weight == 1 and not graph.is_date[column]]
@@ -77,7 +79,7 @@ def assess(found: Found, evidence: Sequence[Episode], confidence: float, thresho
     return Assessment(tuple(gaps), unknown)
 
 
-def fits(found: Found, evidence: Sequence[Episode], asked: str = "") -> bool:
+def fits(found: RetrievalResult, evidence: Sequence[Episode], asked: str = "") -> bool:
     """Whether what helped with such a question before may hold the answer to this one: most of what the question names,
     the rare counting more (ln N/df), stands in it, or in that question if it is known (`asked`). Another question in
     all but the same words names something else."""
@@ -100,12 +102,12 @@ def fits(found: Found, evidence: Sequence[Episode], asked: str = "") -> bool:
     return bool(absent <= ABSENT * (sum(named.values()) + unheard * len(unknown)))
 
 
-def _stands(found: Found, column: int, text: str) -> bool:
-    label = norm(found.seeds.get(int(found.graph.object_ids[column]), ""))
+def _stands(found: RetrievalResult, column: int, text: str) -> bool:
+    label = norm(found.named_objects.get(int(found.graph.object_ids[column]), ""))
     return bool(label) and label in text
 
 
-def is_scattered(found: Found) -> bool:
+def is_scattered(found: RetrievalResult) -> bool:
     """Whether it takes many episodes to make up most of the score of what was found."""
     scores = np.sort(np.array([max(0.0, hit.score) for hit in found.recall.hits]))[::-1]
     total = scores.sum()
@@ -113,7 +115,7 @@ def is_scattered(found: Found) -> bool:
 
 
 def onward(
-    found: Found,
+    found: RetrievalResult,
     *,
     effort: Effort,
     tried: Collection[Tier],
@@ -140,10 +142,10 @@ def onward(
     return None
 
 
-def _unknown(found: Found) -> tuple[str, ...]:
+def _unknown(found: RetrievalResult) -> tuple[str, ...]:
     """Names as they stand in the question of which no part names a known object."""
-    known = {norm(label) for label in found.seeds.values()}
-    names = [m for m in mentions(found.question.text) if not is_date(m.norm)]
+    known = {norm(label) for label in found.named_objects.values()}
+    names = [m for m in found.question.mentions if not is_date(m.norm)]
     lower = found.question.names
     return tuple(
         dict.fromkeys(
@@ -166,7 +168,7 @@ def _mentioned(graph: Graph, rows: Ints) -> list[set[int]]:
     ]
 
 
-def _joined(found: Found, columns: Sequence[int], mentioned: Sequence[set[int]]) -> bool:
+def _joined(found: RetrievalResult, columns: Sequence[int], mentioned: Sequence[set[int]]) -> bool:
     """Whether passages that share an object which is not common lead from each of these objects to all others."""
     every = sorted(set().union(*mentioned))
     steps = around(found.graph, found.allowed, found.settings)

@@ -2,36 +2,73 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 
-from memory.errors import InvalidInputError
-from memory.graph.arrays import NO_TIME, Bools, Floats, Graph
+from memory.graph.adjacency import Moment
+from memory.graph.arrays import NO_END, NO_TIME, Bools, Graph
 from memory.nouns import Scope
+from memory.retrieval.analyse import time_detail, without_anchor
+from memory.retrieval.anchors import resolve_anchor
+from memory.retrieval.state import QuestionState, Retrieval, View
 from memory.store import episodes, text
 from memory.store.connect import Connection
 from memory.time.expressions import TimeExpression
 from memory.time.timestamps import to_ms
 
-DAY = 86_400_000  # ms
-SOON = 7 * DAY  # what happened is told within a week, or within as long again as the time asked of
-_END = np.iinfo(np.int64).max
-ASIDE = 0.5  # what an episode counts for that was written at another time but tells of the one asked of
-OUTSIDE = 0.1  # and one that has nothing to do with it
+DAY_MS = 86_400_000
+SOON_MS = 7 * DAY_MS  # what happened is told within a week, or within as long again as the time asked of
+_LATEST_MS = np.iinfo(np.int64).max
+BESIDE_WEIGHT = 0.5  # what an episode counts for that was written at another time but tells of the one asked of
+OUTSIDE_WEIGHT = 0.1  # and one that has nothing to do with it
 
 
-def checked(as_of: datetime | None, within: Scope | None, now: datetime | None) -> None:
-    """Raises InvalidInputError for a time without a zone, and for a range that ends before it begins."""
-    to_ms(as_of), to_ms(now)
-    if within is not None:
-        since, until = to_ms(within.since), to_ms(within.until)
-        if since is not None and until is not None and since > until:
-            raise InvalidInputError("The time range ends before it begins. Exchange its two ends.")
+def limit_scope(retrieval: Retrieval) -> dict[str, Any]:
+    """Stage: the episodes that the question may see, and of these what belongs to the time it speaks of. An event by
+    which it names a time is looked up in the memory."""
+    conn, graph, settings, question = retrieval.conn, retrieval.graph, retrieval.settings, retrieval.question
+    detail: dict[str, Any] = {}
+    may_see = retrieval.allowed = visible_episodes(conn, graph, question.as_of, question.within)
+    when = question.when if settings.time_cues else None
+    if settings.time_cues and question.anchor is not None:
+        dated = resolve_anchor(conn, graph, may_see, question.anchor, question.person_names, question.asked_on)
+        detail["time"] = {"kind": "unknown", "words": question.anchor.words}
+        if dated is not None:
+            when = dated.when
+            detail["time"] = time_detail(when) | {"line": dated.line, "episode": dated.episode.id}
+            retrieval.question = without_anchor(question, when)
+    if question.as_of is not None and when is not None and when.kind == "as_of":
+        when = None  # whoever asks as of a time means that one
+    retrieval.when = retrieval.spoken_of = when
+    retrieval.view = view(conn, graph, may_see, when, only=not retrieval.question.topic)
+    return detail | {"episodes": int(retrieval.view.seen.sum())}
 
 
-def allowed(conn: Connection, graph: Graph, as_of: datetime | None, within: Scope | None) -> Bools:
+def fact_time(question: QuestionState, when: TimeExpression | None) -> Moment:
+    """The time at which facts must hold: the one that is asked of, or by default when it is asked. What is yet to begin
+    is told of already."""
+    if question.as_of is not None:
+        then = to_ms(question.as_of)
+    elif when is not None and when.kind == "as_of" and when.until is not None:
+        then = to_ms(when.until) - 1
+    else:
+        return Moment(NO_END, to_ms(question.asked_on))
+    return Moment(then, then)
+
+
+def asked_time_ms(question: QuestionState, when: TimeExpression | None) -> int:
+    """The time whose facts a question is about: the one that it names, the middle of a span."""
+    since, until = (when.since, when.until) if when is not None else (None, None)
+    if since is not None and until is not None:
+        return (to_ms(since) + to_ms(until)) // 2
+    if when is not None and when.kind == "as_of" and until is not None:
+        return to_ms(until) - 1
+    return to_ms(question.as_of or question.asked_on)
+
+
+def visible_episodes(conn: Connection, graph: Graph, as_of: datetime | None, within: Scope | None) -> Bools:
     """(n,) alive, written by `as_of`, and within the scope. An episode without a time is always in time."""
     mask = graph.alive.copy()
     if as_of is not None:
@@ -39,14 +76,6 @@ def allowed(conn: Connection, graph: Graph, as_of: datetime | None, within: Scop
     if within is not None and within != Scope():
         mask &= np.isin(graph.episode_ids, episodes.within(conn, within))
     return mask
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What a question looks at, of what it may see: `seen` (n,), and the `weight` (n,) of each; None: all are alike."""
-
-    seen: Bools
-    weight: Floats | None = None
 
 
 def view(conn: Connection, graph: Graph, allowed: Bools, when: TimeExpression | None, only: bool) -> View:
@@ -61,17 +90,17 @@ def view(conn: Connection, graph: Graph, allowed: Bools, when: TimeExpression | 
         return View(allowed)
     told = graph.event_from
     since = NO_TIME + 1 if when.since is None else to_ms(when.since)  # what has no time is in no range
-    until = _END if when.until is None else to_ms(when.until)
+    until = _LATEST_MS if when.until is None else to_ms(when.until)
     inside = allowed & (told < until)
     aside = np.zeros_like(allowed)
     if when.kind == "range":
         inside &= told >= since
         if when.since is not None and when.until is not None and not only:
-            aside |= allowed & (told >= until) & (told < until + max(SOON, until - since))
+            aside |= allowed & (told >= until) & (told < until + max(SOON_MS, until - since))
     if when.since is not None and when.until is not None:
         naming = text.naming_dates(conn, when.since.date(), when.until.date())
         aside |= allowed & ~inside & np.isin(graph.episode_ids, naming)
     if not (inside | aside).any():
         return View(allowed)
-    weight = np.select([inside, aside], [1, ASIDE], OUTSIDE).astype(np.float32)
+    weight = np.select([inside, aside], [1, BESIDE_WEIGHT], OUTSIDE_WEIGHT).astype(np.float32)
     return View(inside | aside if only or when.kind == "as_of" else allowed, weight)

@@ -1,14 +1,19 @@
-"""Seed: the objects of the graph that a question names (SPEC 7.4 S1).
+"""Entity linking: the objects of the graph that a question names, from which walks begin (SPEC 7.4 S1).
 
 A name that is no object is left unlinked, never forced onto its nearest neighbour.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from memory.graph.arrays import Bools, Graph
-from memory.retrieval.analyse import Question
+from memory.retrieval.question_type import question_type
+from memory.retrieval.scope import fact_time
+from memory.retrieval.state import QuestionState, Retrieval
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.text.words import UNSPACED
@@ -16,7 +21,19 @@ from memory.text.words import UNSPACED
 MAX_SEEDS = 10
 
 
-def seed(conn: Connection, graph: Graph, question: Question, allowed: Bools) -> dict[int, float]:
+def link_objects(retrieval: Retrieval) -> dict[str, Any]:
+    """Stage: the objects that the question names, and with them what type of question it is."""
+    conn, graph, question = retrieval.conn, retrieval.graph, retrieval.question
+    objects = find_named_objects(conn, graph, question, retrieval.view.seen)
+    labels = stored.object_labels(conn, [int(graph.object_ids[column]) for column in objects])
+    retrieval.objects, retrieval.labels = objects, labels
+    type = question_type(question.text, question.language, labels.values())
+    retrieval.question = replace(question, type=type)
+    retrieval.valid_time = fact_time(question, retrieval.when)
+    return {"objects": list(labels.values())}
+
+
+def find_named_objects(conn: Connection, graph: Graph, question: QuestionState, allowed: Bools) -> dict[int, float]:
     """Column of `graph` -> weight in (0, 1] for each object named; the rarest MAX_SEEDS of them.
 
     An object that only episodes outside `allowed` (n,) mention is not there for this question.

@@ -16,8 +16,8 @@ import numpy as np
 
 from memory.graph.adjacency import OBJECT, Relevance, Walkable, index
 from memory.graph.arrays import Bools, Floats, Graph
+from memory.graph.top_k import top_k
 from memory.retrieval.paths import Steps, priced
-from memory.retrieval.rank import best
 from memory.retrieval.traversers import Path, Seeds, Seen, Walk
 from memory.retrieval.walking import relevance_of, walkable
 from memory.settings import RecallSettings
@@ -87,7 +87,7 @@ def votes(view: Walkable, visit: Mapping[int, Seen], relevance: Relevance, plain
 
 def _paths(view: Walkable, walk: Walk, seeds: Seeds, relevance: Relevance, settings: RecallSettings) -> list[Scored]:
     graph = view.graph
-    rows = best(seeds.episode_scores, view.allowed, EPISODES)
+    rows = top_k(seeds.episode_scores, view.allowed, EPISODES)
     columns = np.unique(graph.counts[rows].indices)
     spoken_of = set(graph.object_ids[columns].tolist())
     starts = {vertex for vertex, seen in walk.visit.items() if seen.status == "seed"}

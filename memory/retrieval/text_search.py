@@ -9,63 +9,57 @@ afford (`memory.store.text.affordable`); of the vectors the nearest are compared
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memory.graph.arrays import Bools, Floats, Ids
 from memory.graph.snapshot import Snapshot, cosines
-from memory.protocols import Embedder, Weighed
-from memory.retrieval.analyse import Question
+from memory.retrieval.embeddings import CachedEmbedder
+from memory.retrieval.state import QuestionState, Retrieval, TextScores, View
 from memory.settings import RecallSettings
 from memory.store import text as full_text
 from memory.store.connect import Connection
 
-LEXICAL_WEIGHT = 0.7  # share of full text beside static vectors
-MANY = 10_000  # episodes of a scope beyond which it is cheaper to look everywhere and pass over what lies outside
+MAX_LISTED_EPISODES = 10_000  # of a scope; beyond, it is cheaper to look everywhere and pass over what is outside
 
 
-DIGITS = 6  # of a scaled score: what lies behind them depends on where in a matrix a vector stands
+SCORE_DIGITS = 6  # of a scaled score: what lies behind them depends on where in a matrix a vector stands
 
 
-@dataclass(frozen=True, slots=True)
-class TextScores:
-    """Per episode row (n,): `lexical` BM25 >= 0, `vector` cosine, `fused` in [0, 1]; 0 where not allowed.
+def search_text(retrieval: Retrieval) -> dict[str, Any]:
+    """Stage: full text and vectors. Where nothing of the time that is asked of is about the question, all times are
+    searched."""
+    question, spoken_of = retrieval.question, retrieval.spoken_of
+    scores = _scores_of(retrieval)
+    if retrieval.view.seen is not retrieval.allowed and question.topic and not scores.best_lexical:
+        retrieval.view, retrieval.when, retrieval.question = View(retrieval.allowed), None, retrieval.whole
+        scores = _scores_of(retrieval)
+    retrieval.scores = scores
+    retrieval.channels = {"lexical": scores.lexical, "vector": scores.vector, "text": scores.fused}
+    detail: dict[str, Any] = {"lexical": round(scores.best_lexical, 3), "cosine": round(scores.best_cosine, 3)}
+    if spoken_of is not None and spoken_of.kind != "now" and retrieval.view.weight is None:
+        detail["any_time"] = True
+    return detail
 
-    `best_cosine` and `best_lexical` are the channels' raw maxima, which fusion takes away and NoAnswer needs.
-    """
 
-    lexical: Floats
-    vector: Floats
-    fused: Floats
-    best_lexical: float
-    best_cosine: float
-
-    def at(self, rows: NDArray[np.integer[Any]], n: int) -> TextScores:
-        """These scores, of rows (r,), among n episodes, of which the others score nothing."""
-
-        def spread(values: Floats) -> Floats:
-            dense = np.zeros(n, np.float32)  # pages that nobody writes to cost nothing
-            dense[rows] = values
-            return dense
-
-        return TextScores(
-            spread(self.lexical), spread(self.vector), spread(self.fused), self.best_lexical, self.best_cosine
-        )
+def _scores_of(retrieval: Retrieval) -> TextScores:
+    return text_scores(
+        retrieval.conn, retrieval.snapshot, retrieval.embedder, retrieval.settings, retrieval.question,
+        retrieval.view.seen,
+    )  # fmt: skip
 
 
 def text_scores(
     conn: Connection,
     snapshot: Snapshot,
-    embedder: Embedder,
+    embedder: CachedEmbedder,
     settings: RecallSettings,
-    question: Question,
+    question: QuestionState,
     allowed: Bools,
 ) -> TextScores:
     """How well each of the `allowed` episodes (n,) fits by its words."""
-    weight = _lexical_weight(settings, embedder)
+    weight = embedder.lexical_weight if settings.lexical_weight == "auto" else settings.lexical_weight
     rows, lexical = np.empty(0, np.int32), np.empty(0, np.float32)
     if weight > 0:
         rows, lexical = _lexical(conn, snapshot, settings, question.terms, allowed)
@@ -85,12 +79,6 @@ def text_scores(
     return few.at(near, len(allowed))
 
 
-def _lexical_weight(settings: RecallSettings, embedder: Embedder) -> float:
-    if settings.lexical_weight != "auto":
-        return settings.lexical_weight
-    return embedder.lexical_weight if isinstance(embedder, Weighed) else LEXICAL_WEIGHT
-
-
 def _lexical(
     conn: Connection, snapshot: Snapshot, settings: RecallSettings, terms: tuple[str, ...], allowed: Bools
 ) -> tuple[Ids, Floats]:
@@ -99,7 +87,7 @@ def _lexical(
     n_allowed = int(np.count_nonzero(allowed))
     if not n_allowed:
         ids, values = np.empty(0, np.int64), np.empty(0)
-    elif n_allowed < graph.n_alive and n_allowed <= MANY:
+    elif n_allowed < graph.n_alive and n_allowed <= MAX_LISTED_EPISODES:
         ids, values = full_text.search(conn, terms, most, within=graph.episode_ids[allowed].tolist())
     else:
         wanted = most if n_allowed == graph.n_alive else graph.n_alive
@@ -130,5 +118,5 @@ def _scaled(values: Floats) -> Floats:
     low, high = min(0.0, float(values.min(initial=0.0))), float(values.max(initial=0.0))
     if high <= low:
         return np.zeros_like(values)
-    scaled: Floats = np.round((values - low) / (high - low), DIGITS).astype(np.float32)
+    scaled: Floats = np.round((values - low) / (high - low), SCORE_DIGITS).astype(np.float32)
     return scaled

@@ -8,7 +8,7 @@ import numpy as np
 
 from memory.graph.adjacency import OBJECT, VERTEX_KINDS, Relevance, Walkable
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.retrieval.rank import best
+from memory.graph.top_k import top_k
 from memory.retrieval.relevance import Guess
 from memory.retrieval.traversers import Seeds, Seen
 from memory.settings import RecallSettings
@@ -28,10 +28,10 @@ def starts(walk: Walkable, seeds: Seeds, settings: RecallSettings) -> dict[int, 
     graph = walk.graph
     found = {int(graph.object_ids[column]): weight for column, weight in seeds.objects.items()}
     if VERTEX_KINDS[0] in settings.walk_vertices and settings.walk_episodes:
-        rows = best(seeds.episode_scores, walk.allowed, settings.walk_episodes)
+        rows = top_k(seeds.episode_scores, walk.allowed, settings.walk_episodes)
         found |= {int(graph.episode_ids[row]): float(seeds.episode_scores[row]) for row in rows}
     if not found:
-        columns = np.unique(graph.counts[best(seeds.episode_scores, walk.allowed, OWN_EPISODES)].indices)
+        columns = np.unique(graph.counts[top_k(seeds.episode_scores, walk.allowed, OWN_EPISODES)].indices)
         rarest = columns[np.lexsort((graph.object_ids[columns], -graph.idf[columns]))][:OWN_OBJECTS]
         found = dict.fromkeys(graph.object_ids[rarest].tolist(), 1.0)
     return {node: found[node] for node in sorted(found) if walk.visible(node)}

@@ -11,16 +11,19 @@ from memory.answering.escalation import AskOutcome, RecallAgain, answer_question
 from memory.answering.extractive import extract_answer
 from memory.answering.options import MAX_EARLIER_QUESTIONS, AskOptions, ModelChoice, resolve_followup
 from memory.edge_memory import rebuild
-from memory.edge_memory.feedback import lesson
 from memory.edge_memory.reinforce import learn
 from memory.errors import InvalidInputError
 from memory.insight.whynot import explain_absence
 from memory.nouns import Answer, AskEvent, Citation, Fact, Scope, Trace, Visit
 from memory.protocols import ChooseLLM
-from memory.retrieval import pipeline, question_type, scope
 from memory.retrieval.analyse import analyse
 from memory.retrieval.decompose import parts
+from memory.retrieval.embeddings import CachedEmbedder
+from memory.retrieval.pipeline import retrieve
+from memory.retrieval.replay import training_signal
+from memory.retrieval.result import RetrievalResult
 from memory.retrieval.sketching import TRAVERSER, Sketch
+from memory.retrieval.state import QuestionState
 from memory.services.state import State
 from memory.store import conversations, facts, queries, traces
 from memory.store.connect import Connection
@@ -49,9 +52,11 @@ class Questions:
         self, question: str, within: Scope | None, models: ModelChoice, options: AskOptions, conversation: int | None
     ) -> Iterator[AskEvent]:
         """Answers a question; a bad one fails here, not when the first event is fetched."""
-        analyse(question, now=options.now)
-        scope.checked(options.as_of, within, options.now)
-        return self._answer(question, within, self._models(models), replace(options, before=self._before(conversation)))
+        before = self._before(conversation)
+        searched = resolve_followup(question, before)
+        options = replace(options, before=before, question="" if searched == question else replace_surrogates(question))
+        state = self._analyse(searched, options.now, options.as_of, within)
+        return self._answer(state, self._models(models), options)
 
     def ask_again(
         self,
@@ -66,7 +71,8 @@ class Questions:
         asked, plan = (one := self.trace(trace_id)).asked, one.plan
         options = AskOptions(None, plan.as_of, (), cancelled, asked.question if plan.searched else "", plan.effort)
         models = self._models(ModelChoice(llm, driver))
-        return self._answer(plan.searched or asked.question, plan.within, models, options, parent=trace_id)
+        state = self._analyse(plan.searched or asked.question, None, plan.as_of, plan.within)
+        return self._answer(state, models, options, parent=trace_id)
 
     def retrieve(
         self,
@@ -76,19 +82,10 @@ class Questions:
         within: Scope | None = None,
         now: datetime | None = None,
         replay: bool = True,
-        sketches: Sequence[Sketch] = (),
-    ) -> pipeline.Found:
+    ) -> RetrievalResult:
         """The `k` episodes that best fit a question, and all that an answer is made from."""
-        scope.checked(as_of, within, now)
-        state = self._state
-        with state.reading() as (conn, serving):
-            settings = state.settings.recall
-            return pipeline.recall(
-                conn, serving.snapshot, serving.embedder,
-                settings if serving.usable else replace(settings, lexical_weight=1.0),
-                question, k or settings.k, as_of, within, state.settings.person.names or serving.owner, now,
-                state.edge_memory_of(serving.embedder_id) if replay else None, serving.scorer, sketches,
-            )  # fmt: skip
+        asked = self._analyse(question, now, as_of, within)
+        return self._retrieve(asked, k or self._state.settings.recall.k, replay=replay)
 
     def feedback(self, trace_id: int, verdict: str) -> None:
         """Reinforces or penalises the edges that led to an answer."""
@@ -149,11 +146,12 @@ class Questions:
         plan, asked = traced.plan, traced.asked
         question = plan.searched or asked.question
         now = plan.now or (None if plan.as_of else asked.at)  # what "last week" in the question is seen from
-        found = self.retrieve(question, self._episodes_for(question), plan.as_of, plan.within, now)
+        state = self._analyse(question, now, plan.as_of, plan.within)
+        found = self._retrieve(state, self._state.settings.answer.episodes, by_type=True)
         with self._store.reading() as conn:
             gathered = [visit.node_id for visit in traced.trace.visits if visit.stage == "collected"]
-            found = found.collecting(conn, gathered)
-            said = extract_answer(conn, found, self._state.sentence_embedder, self._state.settings.answer)
+            found = found.with_collected(conn, gathered)
+            said = extract_answer(conn, found, self._sentence_embedder(found), self._state.settings.answer)
             return explain_absence(conn, found, said, traced, words, limit)
 
     # ----------------------------------------------------------------------------------------------
@@ -161,25 +159,45 @@ class Questions:
     def _models(self, models: ModelChoice) -> ModelChoice:
         return ModelChoice(models.writer or self._choose, models.driver or self._drive)
 
+    def _analyse(
+        self, question: str, now: datetime | None, as_of: datetime | None, within: Scope | None
+    ) -> QuestionState:
+        names = self._state.settings.person.names or self._state.serving.owner
+        return analyse(question, names, now, as_of=as_of, within=within)
+
+    def _retrieve(
+        self,
+        question: QuestionState,
+        k: int,
+        by_type: bool = False,
+        replay: bool = True,
+        sketches: Sequence[Sketch] = (),
+    ) -> RetrievalResult:
+        state = self._state
+        with state.reading() as (conn, serving):
+            settings = state.settings.recall
+            return retrieve(
+                conn, serving.snapshot, serving.embedder,
+                settings if serving.usable else replace(settings, lexical_weight=1.0),
+                question, k, by_type=by_type, scorer=serving.scorer, sketches=sketches,
+                remembered=state.edge_memory_of(serving.embedder_id) if replay else None,
+            )  # fmt: skip
+
     def _answer(
-        self, question: str, within: Scope | None, models: ModelChoice, options: AskOptions, parent: int | None = None
+        self, question: QuestionState, models: ModelChoice, options: AskOptions, parent: int | None = None
     ) -> Iterator[AskEvent]:
-        searched = resolve_followup(question, options.before)
-        if searched != question:
-            options = replace(options, question=replace_surrogates(question))
+        searched, within, k = question.original, question.within, self._state.settings.answer.episodes
         split = () if options.question else parts(searched)
-        found, *of_parts = (
-            self.retrieve(one, self._episodes_for(one), options.as_of, within, options.now, options.replay)
-            for one in (searched, *split)
-        )
+        asked = [question, *(self._analyse(one, options.now, options.as_of, within) for one in split)]
+        found, *of_parts = (self._retrieve(one, k, True, options.replay) for one in asked)
         yield from found.recall.trace.steps
         yield from found.recall.trace.visits
         follows, newest = searched if options.question else "", int(found.graph.episode_ids.max(initial=0))
         plan = Plan(options.as_of, within, options.now, options.effort, follows, newest)
         options = replace(options, plan=plan)
         outcome = yield from answer_question(
-            self._store.reading, found, self._state.sentence_embedder, self._state.settings.answer, models, options,
-            of_parts, self._sketching(searched, within, options),
+            self._store.reading, found, self._sentence_embedder(found), self._state.settings.answer, models, options,
+            of_parts, self._sketching(question, options),
         )  # fmt: skip
         trace, said = outcome.found.recall.trace.extended(*outcome.steps), outcome.answer
         trace = replace(trace, question=options.question or trace.question)
@@ -190,20 +208,17 @@ class Questions:
         yield said.traced(trace_id)
         self.compare_edges()
 
-    def _sketching(self, question: str, within: Scope | None, options: AskOptions) -> RecallAgain | None:
+    def _sketching(self, question: QuestionState, options: AskOptions) -> RecallAgain | None:
         """Retrieves once more, led by what a model sketched; None where nothing is led so."""
         if TRAVERSER not in self._state.settings.recall.strategy.split("+"):
             return None
+        k = self._state.settings.answer.episodes
+        return lambda sketches: self._retrieve(question, k, True, options.replay, sketches)
 
-        def again(sketches: Sequence[Sketch]) -> pipeline.Found:
-            k = self._episodes_for(question)
-            return self.retrieve(question, k, options.as_of, within, options.now, options.replay, sketches)
-
-        return again
-
-    def _episodes_for(self, question: str) -> int:
-        """How many episodes an answer to it is made from."""
-        return question_type.episodes(question_type.shape(analyse(question)), self._state.settings.answer.episodes)
+    def _sentence_embedder(self, found: RetrievalResult) -> CachedEmbedder:
+        """What compares sentences with the question: the embedder that found them, if it is the same."""
+        wanted = self._state.sentence_embedder
+        return found.embedder if wanted is found.embedder.embedder else CachedEmbedder(wanted)
 
     def _before(self, conversation: int | None) -> tuple[str, ...]:
         """What was asked in a chat before, the newest last."""
@@ -219,14 +234,14 @@ class Questions:
         found, state, now = outcome.found, self._state, now_ms()
         with self._store.reading() as conn:
             quoted = facts.quoted_facts(conn, said.citations)
-        given = lesson(found, said, found.brought.replayed, outcome.expanded, quoted)
+        given = training_signal(found, said, found.replay.replayed, outcome.expanded, quoted)
         with state.edge_lock:
             with self._store.writing() as conn:
                 if not traces.is_whole(conn, trace, said):
                     return None
                 id = traces.store(conn, trace, said, now, plan, outcome.calls, outcome.usage, outcome.tier, parent)
-                (of, known), serving, query = state.edge_memory, state.serving, found.brought.query
-                if query.any() and found.embedder is serving.embedder and of == serving.embedder_id:
+                (of, known), serving, query = state.edge_memory, state.serving, found.replay.query
+                if query.any() and found.embedder.embedder is serving.embedder and of == serving.embedder_id:
                     known = learn(conn, known, of, id, query, given, now)
             state.edge_memory = of, known
         return id

@@ -9,11 +9,11 @@ from memory import Memory
 from memory.edge_memory import reinforce
 from memory.edge_memory.activation import Remembered
 from memory.edge_memory.credit import Credit
-from memory.edge_memory.feedback import lesson
 from memory.edge_memory.replay import Replayed, beginnings, replay
 from memory.graph.adjacency import Walkable
 from memory.nouns import Answer, Citation, Document, Trace
-from memory.retrieval.pipeline import Found
+from memory.retrieval.replay import training_signal
+from memory.retrieval.result import RetrievalResult
 from memory.store import facts, traces
 
 QUESTION, PARAPHRASE = "Where does the brother of Ana Lund live?", "In which place does Ana Lund's brother live?"
@@ -42,7 +42,7 @@ def answered(memory: Memory, *uris: str, model: str = "a model", confidence: flo
     return Answer("Malmö.", tuple(cited), no_answer=not cited, confidence=confidence, model=model)
 
 
-def found(memory: Memory, question: str) -> Found:
+def found(memory: Memory, question: str) -> RetrievalResult:
     return memory.questions.retrieve(question, 10, None, None, None)
 
 
@@ -57,14 +57,14 @@ def replayed(memory: Memory, held: Remembered, question: str) -> Replayed:
     seen = found(memory, question)
     key = held.key(memory.embedder.embed_query(question))
     assert key is not None
-    starts = (*seen.seeds, *beginnings(seen.graph, seen.start, seen.allowed))
+    starts = (*seen.named_objects, *beginnings(seen.graph, seen.start.episode_scores, seen.allowed))
     return replay(Walkable(seen.graph, seen.allowed, when=seen.start.when), starts, held.fires(key))
 
 
 def test_what_answered_a_question_answers_it_again_in_other_words_and_no_other_one(memory: Memory) -> None:
     held, said = Remembered.nothing(memory.embedder.dimension), answered(memory, "ana", "bo")
     for _ in range(2):
-        held = learnt(memory, held, QUESTION, said, lesson(found(memory, QUESTION), said))
+        held = learnt(memory, held, QUESTION, said, training_signal(found(memory, QUESTION), said))
     wanted = {of(memory, "ana"), of(memory, "bo")}
     assert set(replayed(memory, held, QUESTION).evidence) == wanted
     assert set(replayed(memory, held, PARAPHRASE).evidence) == wanted
@@ -75,29 +75,29 @@ def test_what_answered_a_question_answers_it_again_in_other_words_and_no_other_o
 def test_a_wrong_replay_fires_less_each_time_it_leads_to_no_answer(memory: Memory) -> None:
     held, said = Remembered.nothing(memory.embedder.dimension), answered(memory, "ana", "bo")
     for _ in range(2):
-        held = learnt(memory, held, QUESTION, said, lesson(found(memory, QUESTION), said))
+        held = learnt(memory, held, QUESTION, said, training_signal(found(memory, QUESTION), said))
     fired = []
     refusal = answered(memory)
     for _ in range(4):
         again = replayed(memory, held, QUESTION)
         fired.append(sum(again.followed.values()))
-        held = learnt(memory, held, QUESTION, refusal, lesson(found(memory, QUESTION), refusal, again))
+        held = learnt(memory, held, QUESTION, refusal, training_signal(found(memory, QUESTION), refusal, again))
     assert fired[0] > 2 and fired[-1] == 0 and fired == sorted(fired, reverse=True)
 
 
 def test_lines_that_nobody_judged_teach_nothing_by_themselves(memory: Memory) -> None:
     seen = found(memory, QUESTION)
-    unjudged = lesson(seen, answered(memory, "bo", "ana", model=""))
+    unjudged = training_signal(seen, answered(memory, "bo", "ana", model=""))
     assert not unjudged.grounded and not unjudged.penalised
     assert unjudged.read == (of(memory, "bo"),) and unjudged.cited, "a person may still call it good"
-    judged = lesson(seen, answered(memory, "bo", "ana"))
+    judged = training_signal(seen, answered(memory, "bo", "ana"))
     assert judged.grounded and set(judged.read) == {of(memory, "ana"), of(memory, "bo")} and judged.penalised
-    assert not lesson(seen, answered(memory)).grounded
+    assert not training_signal(seen, answered(memory)).grounded
 
 
 def test_a_question_without_any_known_word_teaches_nothing(memory: Memory) -> None:
     held, said = Remembered.nothing(memory.embedder.dimension), answered(memory, "ana")
-    credit = lesson(found(memory, QUESTION), said)
+    credit = training_signal(found(memory, QUESTION), said)
     with memory.store.writing() as conn:
         trace = traces.store(conn, Trace("??"), said, 1000)
         silent = np.zeros(memory.embedder.dimension, np.float32)
@@ -119,6 +119,6 @@ def test_the_facts_that_an_answer_quotes_are_learnt_and_nothing_else_that_its_no
         told = {id for id, *_ in facts.of_episodes(conn, [hit.episode.id])}
     (of_quote,) = quoted.values()
     assert 0 < len(of_quote) < len(told)
-    given = lesson(found(fresh, "When is the deadline of the harbour survey?"), said, quoted=quoted)
+    given = training_signal(found(fresh, "When is the deadline of the harbour survey?"), said, quoted=quoted)
     assert told & given.cited.keys() == set(of_quote)
-    assert not told & lesson(found(fresh, "When is the deadline of the harbour survey?"), said).cited.keys()
+    assert not told & training_signal(found(fresh, "When is the deadline of the harbour survey?"), said).cited.keys()

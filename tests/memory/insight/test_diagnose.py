@@ -25,7 +25,7 @@ from memory.insight.diagnosis import AliasSuspect, Diagnosis, Hub
 from memory.insight.remediation import NAMES, repair
 from memory.nouns import Document
 from memory.protocols import Embedder
-from memory.retrieval.pipeline import _text_only
+from memory.retrieval.rank import rows_of_text_only
 from memory.retrieval.traversers import Walk
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import jobs
@@ -280,9 +280,9 @@ def test_what_only_the_text_found_is_noted_with_the_question(
 def test_the_graph_alone_would_have_shown_as_many_as_were_shown() -> None:
     mass = np.array([0.4, 0.0, 0.1, 0.3, 0.2], np.float32)
     walk, rows = Walk(mass, np.empty(0, np.float32)), np.array([1, 2, 3])
-    assert _text_only(rows, walk, 3).tolist() == [1, 2]
-    assert _text_only(rows, walk, 9).tolist() == [1], "where it never came"
-    assert _text_only(rows, None, 3).tolist() == [1, 2, 3]
+    assert rows_of_text_only(rows, walk, 3).tolist() == [1, 2]
+    assert rows_of_text_only(rows, walk, 9).tolist() == [1], "where it never came"
+    assert rows_of_text_only(rows, None, 3).tolist() == [1, 2, 3]
 
 
 def test_the_diagnosis_does_not_tell_of_what_was_forgotten(fresh: Memory) -> None:

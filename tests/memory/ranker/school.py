@@ -7,11 +7,12 @@ from pathlib import Path
 
 from memory import Memory
 from memory.edge_memory import activation
-from memory.edge_memory.feedback import lesson
 from memory.edge_memory.reinforce import learn
 from memory.nouns import Answer, Citation, Document
 from memory.protocols import Embedder
-from memory.retrieval import pipeline
+from memory.retrieval.analyse import analyse
+from memory.retrieval.pipeline import retrieve
+from memory.retrieval.replay import training_signal
 from memory.store import traces
 from memory.trace import Plan
 
@@ -34,7 +35,7 @@ def trace(memory: Memory, number: int, cites: Sequence[int] | None = None) -> in
     text = f"Where does the friend of {name} live, asked for the time {number}?"
     serving = memory.state.serving
     with memory.store.reading() as conn:
-        found = pipeline.recall(conn, serving.snapshot, serving.embedder, memory.settings.recall, text, 10)
+        found = retrieve(conn, serving.snapshot, serving.embedder, memory.settings.recall, analyse(text), 10)
         known = activation.load(conn, serving.embedder_id, serving.embedder.dimension)
         wanted = [f"friends {name}.md", f"home {_friend(name)}.md"]
         rows = conn.execute(
@@ -43,7 +44,7 @@ def trace(memory: Memory, number: int, cites: Sequence[int] | None = None) -> in
     quotes = [(id, words) for id, words in rows if cites is None or id in cites]
     citations = tuple(Citation(n, id, "u", "t", words) for n, (id, words) in enumerate(quotes, 1))
     said = Answer(f"In {TOWNS[NAMES.index(_friend(name))]}.", citations, model="a model")
-    credit, query = lesson(found, said), serving.embedder.embed_query(text)
+    credit, query = training_signal(found, said), serving.embedder.embed_query(text)
     with memory.store.writing() as conn:
         id = traces.store(conn, found.recall.trace, said, BEGAN + number, Plan())
         learn(conn, known, serving.embedder_id, id, query, credit, BEGAN + number)

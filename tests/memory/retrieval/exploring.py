@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memory import Memory
 from memory.nouns import Document, Policy
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 
 QUESTION = "In which country was the director of Free Guy born?"
 PAGES = {
@@ -29,7 +29,7 @@ def fill(memory: Memory, policies: dict[str, Policy] | None = None) -> None:
         memory.remember_many([document(title, text, policies.get(title, "any"))])
 
 
-def asked(memory: Memory, question: str = QUESTION, k: int = 1) -> Found:
+def asked(memory: Memory, question: str = QUESTION, k: int = 1) -> RetrievalResult:
     return memory.questions.retrieve(question, k, None, None, None)
 
 
@@ -39,7 +39,7 @@ def titles(memory: Memory) -> dict[int, str]:
         return dict(conn.execute("SELECT id, label FROM node WHERE kind = 'E'").fetchall())
 
 
-def remembering(found: Found, *edges: int) -> Found:
+def remembering(found: RetrievalResult, *edges: int) -> RetrievalResult:
     """The same with memory firing on these edges, the first the most."""
     strengths = {edge: 1 / place for place, edge in enumerate(edges, 1)}
     return replace(found, start=replace(found.start, memory=strengths))

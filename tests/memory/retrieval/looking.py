@@ -9,12 +9,12 @@ from typing import Any
 from memory import Memory
 from memory.exploring.tools import Toolbox, ToolResult
 from memory.nouns import Scope
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 
 ROW = re.compile(r'^\[(\d+)\] "([^"]*)"', re.MULTILINE)
 
 
-def found(memory: Memory, question: str, as_of: datetime | None = None, within: Scope | None = None) -> Found:
+def found(memory: Memory, question: str, as_of: datetime | None = None, within: Scope | None = None) -> RetrievalResult:
     return memory.questions.retrieve(question, 10, as_of, within, None)
 
 

@@ -20,7 +20,7 @@ from memory.protocols import Embedder
 from memory.ranker import heads
 from memory.retrieval.edge_features import Asked, HeadName
 from memory.retrieval.edge_filter import LEARNT, LEAST, MEMORY, Candidate, sigma, worths
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 from memory.store import training
 from tests.memory.ranker.trials import scorer_of
 
@@ -40,11 +40,11 @@ def mira(static: Embedder) -> Memory:
     return memory
 
 
-def found_of(memory: Memory, question: str) -> Found:
+def found_of(memory: Memory, question: str) -> RetrievalResult:
     return memory.questions.retrieve(question, 10, None, None, None, replay=False)
 
 
-def shown(memory: Memory, found: Found) -> GatheredEvidence:
+def shown(memory: Memory, found: RetrievalResult) -> GatheredEvidence:
     with memory.store.reading() as conn:
         return gather_evidence(conn, found, (), found.embedder)
 
@@ -97,7 +97,9 @@ def test_what_has_nothing_to_do_with_the_question_is_not_shown(mira: Memory) -> 
     assert all_there_is.filter.detail == {"of": len(fact_ids(mira)), "facts": ids}
 
 
-def scores(memory: Memory, found: Found, shadow: Likes | None = None) -> tuple[Mapping[int, float], Floats | None]:
+def scores(
+    memory: Memory, found: RetrievalResult, shadow: Likes | None = None
+) -> tuple[Mapping[int, float], Floats | None]:
     """Of all facts, as if they were equally good but for what edges say."""
     candidates = [Candidate(id, "", "", "", 0.0, 0.0, 0.0, False) for id in fact_ids(memory)]
     with memory.store.reading() as conn:

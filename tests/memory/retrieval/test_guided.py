@@ -102,7 +102,7 @@ def test_a_model_finds_the_end_of_a_chain(fresh: Memory, ollama: FakeOllama, her
     assert (result.calls, result.done, result.stopped) == (4, True, "done")
     assert tuple(explorer.collected) == result.episodes
     with fresh.store.reading() as conn:
-        found = asked(fresh).collecting(conn, result.episodes)
+        found = asked(fresh).with_collected(conn, result.episodes)
     assert {hit.episode.title for hit in found.recall.hits} == {"Free Guy", "Shawn Levy", "Montreal", "Quebec"}
 
 

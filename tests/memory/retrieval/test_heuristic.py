@@ -74,7 +74,7 @@ def test_what_it_found_is_ranked_among_the_hits(fresh: Memory) -> None:
     assert list(looked.episodes.values()) == sorted(looked.episodes.values(), reverse=True)
     assert all(0 <= relevance <= 1 for relevance in looked.episodes.values())
     with fresh.store.reading() as conn:
-        both = here.collecting(conn, looked.episodes)
+        both = here.with_collected(conn, looked.episodes)
     assert both.collected == frozenset(looked.episodes) and both.recall.hits[0].episode.id == ids[0]
 
 

@@ -25,7 +25,7 @@ from memory.protocols import Embedder, Vectors
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import _moment
 from memory.retrieval.scope import allowed
-from memory.retrieval.seed import seed
+from memory.retrieval.seed import find_named_objects
 from memory.retrieval.synergy import synergy
 from memory.retrieval.traversers import Seeds, by_name
 from memory.settings import MemorySettings, RecallSettings
@@ -123,7 +123,7 @@ def test_no_path_or_bridge_leads_through_what_may_not_be_seen(
         assert {int(id) for id in graph.episode_ids[mask]} == may.episodes
         n = len(mask)
         scores = np.array(data.draw(st.lists(st.floats(0, 1, width=32), min_size=n, max_size=n)), np.float32)
-        named = seed(conn, graph, analyse(question), mask)
+        named = find_named_objects(conn, graph, analyse(question), mask)
         seeds = Seeds(np.where(mask, scores, 0).astype(np.float32), named, when=_moment(as_of, None, day(9)))
         walk = by_name(strategy)(graph, seeds, mask, ALL)
         together = synergy(graph, walk, seeds, mask, ALL)
@@ -235,11 +235,11 @@ def test_the_hash_seed_has_no_effect_on_any_stage() -> None:
         subprocess.run(
             [sys.executable, "-c", SCRIPT],
             cwd=Path(__file__).parents[3],
-            env={**os.environ, "PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": find_named_objects},
             capture_output=True,
             check=True,
         ).stdout
-        for seed in ("1", "2")
+        for find_named_objects in ("1", "2")
     ]
     assert said[0] == said[1]
     assert b"Ana Silva met Bo Chen." in said[0]
@@ -250,7 +250,7 @@ def test_the_hash_seed_has_no_effect_on_any_stage() -> None:
 def test_a_name_that_is_no_object_is_linked_to_none(static: Embedder, vault: Vault, name: str) -> None:
     with filled(static, vault, "spread") as memory, memory.store.reading() as conn:
         graph = memory.state.serving.snapshot.graph
-        seeded = seed(conn, graph, analyse(f"Where did {name} go?"), graph.alive)
+        seeded = find_named_objects(conn, graph, analyse(f"Where did {name} go?"), graph.alive)
         found = stored.object_labels(conn, graph.object_ids[list(seeded)].tolist()).values()
         assert {norm(label) for label in found} <= set(norm(name).split())
 

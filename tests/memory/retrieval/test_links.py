@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
-from memory.retrieval.links import links
+from memory.retrieval.rank import link_scores
 from memory.settings import RecallSettings
 
 SETTINGS = RecallSettings()
@@ -42,7 +42,7 @@ EVERYTHING = np.ones(6, np.bool_)
 
 def found(objects: dict[int, float], fused: np.ndarray = NO_TEXT, allowed: np.ndarray = EVERYTHING) -> list[float]:
     columns = {FILMS.column_of[node]: weight for node, weight in objects.items()}
-    return links(FILMS, columns, fused, allowed, SETTINGS).round(4).tolist()
+    return link_scores(FILMS, columns, fused, allowed, SETTINGS).round(4).tolist()
 
 
 def test_every_page_that_is_named_leads_on_alike() -> None:
@@ -65,7 +65,7 @@ def test_without_a_page_that_is_named_nothing_leads_on() -> None:
 
 def test_a_name_of_many_pages_leads_less_surely_to_each() -> None:
     graph = graph_of(({DIRECTOR, ACTOR}, {FILM}), (set(), {DIRECTOR}), (set(), {ACTOR}), (set(), {ACTOR}))
-    said = links(graph, {graph.column_of[FILM]: 1.0}, np.zeros(4, np.float32), np.ones(4, np.bool_), SETTINGS)
+    said = link_scores(graph, {graph.column_of[FILM]: 1.0}, np.zeros(4, np.float32), np.ones(4, np.bool_), SETTINGS)
     assert said[2] == said[3] < said[1]
 
 

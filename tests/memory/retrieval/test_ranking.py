@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
+from memory.graph.top_k import top_k
 from memory.protocols import Embedder
-from memory.retrieval.neighbours import smoothed
-from memory.retrieval.rank import best, final_scores
-from memory.retrieval.text_search import LEXICAL_WEIGHT, fuse
+from memory.retrieval.embeddings import LEXICAL_WEIGHT
+from memory.retrieval.rank import final_scores, smooth_chat_scores
+from memory.retrieval.text_search import fuse
 from memory.retrieval.traversers import Walk
 from memory.settings import MemorySettings, RecallSettings
 
@@ -73,21 +74,21 @@ def chat(*sources: int, words: int = 12) -> Graph:
 
 
 def test_a_turn_is_lifted_by_its_better_neighbour_in_the_same_chat() -> None:
-    lifted = smoothed(chat(1, 1, 2), scores(1.0, 0.0, 0.0), 0.5)
+    lifted = smooth_chat_scores(chat(1, 1, 2), scores(1.0, 0.0, 0.0), 0.5)
     assert lifted.tolist() == [1.0, 0.5, 0.0]
 
 
 def test_long_turns_hold_their_context_themselves() -> None:
-    assert smoothed(chat(1, 1, words=240), scores(1.0, 0.0), 0.5).tolist() == [1.0, 0.0]
+    assert smooth_chat_scores(chat(1, 1, words=240), scores(1.0, 0.0), 0.5).tolist() == [1.0, 0.0]
 
 
 def test_notes_are_not_lifted() -> None:
     rows = [EpisodeVertex(i, 1, i, None, False, 50, {}, frozenset()) for i in range(2)]
-    assert smoothed(Graph.empty().added(rows, []), scores(1.0, 0.0), 0.5).tolist() == [1.0, 0.0]
+    assert smooth_chat_scores(Graph.empty().added(rows, []), scores(1.0, 0.0), 0.5).tolist() == [1.0, 0.0]
 
 
 def test_ties_go_to_the_earlier_row() -> None:
-    assert best(scores(0.5, 0.7, 0.5), ALL, 3).tolist() == [1, 0, 2]
+    assert top_k(scores(0.5, 0.7, 0.5), ALL, 3).tolist() == [1, 0, 2]
 
 
 @given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), max_size=60), st.integers(1, 9))
@@ -95,7 +96,7 @@ def test_best_is_a_prefix_of_the_whole_order(values: list[float], k: int) -> Non
     array = np.array(values, np.float32)
     mask = np.ones(len(values), np.bool_)
     expected = sorted((i for i, v in enumerate(values) if v > 0), key=lambda i: (-values[i], i))
-    assert best(array, mask, k).tolist() == expected[:k]
+    assert top_k(array, mask, k).tolist() == expected[:k]
 
 
 def test_links_order_and_keep_scores_within_one() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from memory import Memory
 from memory.nouns import Document
-from memory.retrieval.pipeline import Found
+from memory.retrieval.result import RetrievalResult
 from memory.retrieval.route import Assessment, assess, fits, is_scattered, onward
 
 
@@ -25,7 +25,7 @@ def town(fresh: Memory) -> Iterator[Memory]:
     yield fresh
 
 
-def found(memory: Memory, question: str, k: int = 10) -> Found:
+def found(memory: Memory, question: str, k: int = 10) -> RetrievalResult:
     return memory.questions.retrieve(question, k, None, None, None)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory.errors import InvalidInputError
 from memory.retrieval.analyse import analyse
-from memory.retrieval.question_type import MANY, Shape, episodes, hint, shape
+from memory.retrieval.question_type import MANY, QuestionType, episode_count, format_hint, question_type
 
 SHAPES = {
     "fact": (
@@ -51,8 +51,9 @@ SHAPES = {
 }  # fmt: skip
 
 
-def of(text: str, *known: str) -> Shape:
-    return shape(analyse(text), known)
+def of(text: str, *known: str) -> QuestionType:
+    question = analyse(text)
+    return question_type(question.text, question.language, known)
 
 
 @pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in SHAPES.items() for text in texts])
@@ -69,27 +70,27 @@ def test_what_it_is_about() -> None:
 
 def test_a_name_without_capitals_counts_where_it_is_known() -> None:
     assert of("who is ana?").kind == "fact"
-    assert of("who is ana?", "Ana") == Shape("about", ("ana",))
+    assert of("who is ana?", "Ana") == QuestionType("about", ("ana",))
     assert of("werkraum", "Werkraum").kind == "about"
 
 
 def test_what_asks_for_an_order_of_time() -> None:
-    assert of("How has the standup changed over the years?") == Shape("list", in_order=True)
+    assert of("How has the standup changed over the years?") == QuestionType("list", in_order=True)
     assert of("How often was I in Rome?").in_order and not of("How many books did I read?").in_order
 
 
 def test_many_episodes_for_what_asks_for_many() -> None:
     many = ("Which books did I read?", "Who is Ana?", "How often was I in Rome?")
-    assert [episodes(of(text), 10) for text in many] == [MANY] * 3
-    assert episodes(of("Where does Ana live?"), 10) == episodes(of("How many desks are there?"), 10) == 10
-    assert episodes(of("Who is Ana?"), MANY + 10) == MANY + 10
+    assert [episode_count(of(text), 10) for text in many] == [MANY] * 3
+    assert episode_count(of("Where does Ana live?"), 10) == episode_count(of("How many desks are there?"), 10) == 10
+    assert episode_count(of("Who is Ana?"), MANY + 10) == MANY + 10
 
 
 def test_a_hint_is_a_sentence_and_a_fact_needs_none() -> None:
-    assert hint(of("Where does Ana live?")) == ""
-    hints = {hint(of(texts[0])) for kind, texts in SHAPES.items() if kind != "fact"}
+    assert format_hint(of("Where does Ana live?")) == ""
+    hints = {format_hint(of(texts[0])) for kind, texts in SHAPES.items() if kind != "fact"}
     assert len(hints) == len(SHAPES) - 1 and all(one.endswith(".") for one in hints)
-    assert "oldest first" in hint(of("How has the standup changed?"))
+    assert "oldest first" in format_hint(of("How has the standup changed?"))
 
 
 @given(st.text(max_size=80) | st.sampled_from([text for texts in SHAPES.values() for text in texts]).map(str.upper))
@@ -98,6 +99,6 @@ def test_any_text_has_a_shape(text: str) -> None:
         question = analyse(text)
     except InvalidInputError:
         return
-    found = shape(question)
+    found = question_type(question.text, question.language)
     assert len(found.subjects) == {"about": 1, "compare": 2}.get(found.kind, 0)
     assert all(subject.strip() for subject in found.subjects)

@@ -1,0 +1,192 @@
+"""The values of one retrieval: the question as it was analysed, and what the stages of the pipeline compute from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.edge_memory.activation import Remembered
+from memory.edge_memory.replay import Replayed
+from memory.graph.adjacency import ANY_TIME, Moment
+from memory.graph.arrays import Bools, Floats, Graph
+from memory.graph.snapshot import Snapshot
+from memory.nouns import Hit, Scope, Step, Visit
+from memory.protocols import Vectors
+from memory.retrieval.anchors import Anchor
+from memory.retrieval.edge_features import EdgeScorer
+from memory.retrieval.embeddings import CachedEmbedder
+from memory.retrieval.question_type import FACT, QuestionType
+from memory.retrieval.traversers import Seeds, Walk
+from memory.settings import RecallSettings
+from memory.store.connect import Connection
+from memory.store.queries import Earlier
+from memory.text.languages import ENGLISH
+from memory.text.mentions import Mention
+from memory.time.expressions import TimeExpression
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionState:
+    """A question with all that follows from its words, computed once and handed through retrieval and answering.
+
+    `original` is the text as it came; `terms`: the words to search for, lower case, each once; `topic`: those of them
+    that do not say when, possibly none. `names`: norms that may be objects -> how sure the form alone makes us (1 for a
+    name written as one, less for a word that merely could be). The asker's own names are in none of them. `when`: the
+    time it speaks of, or `anchor`: what it names that time by. `language` is a guess. `of_owner`: it asks of the person
+    whose memory it is, who has the `person_names`. `mentions` are the named entities of the text.
+
+    `asked_on`: what "last week" is seen from; `as_of`: only what was known then counts; `within`: the part of the
+    memory that is asked. `type` is what an answer looks like, known once the named objects are (stage `seed`).
+    """
+
+    text: str
+    original: str
+    terms: tuple[str, ...]
+    topic: tuple[str, ...]
+    names: dict[str, float]
+    asked_on: datetime
+    when: TimeExpression | None = None
+    language: str = ENGLISH
+    anchor: Anchor | None = None
+    of_owner: bool = False
+    mentions: tuple[Mention, ...] = ()
+    person_names: tuple[str, ...] = ()
+    as_of: datetime | None = None
+    within: Scope | None = None
+    type: QuestionType = FACT
+
+
+NO_SEEDS = Seeds(np.zeros(0, np.float32), {})
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a question looks at, of what it may see: `seen` (n,), and the `weight` (n,) of each; None: all are alike."""
+
+    seen: Bools
+    weight: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextScores:
+    """Per episode row (n,): `lexical` BM25 >= 0, `vector` cosine, `fused` in [0, 1]; 0 where not allowed.
+
+    `best_cosine` and `best_lexical` are the channels' raw maxima, which fusion takes away and NoAnswer needs.
+    """
+
+    lexical: Floats
+    vector: Floats
+    fused: Floats
+    best_lexical: float
+    best_cosine: float
+
+    def at(self, rows: NDArray[np.integer[Any]], n: int) -> TextScores:
+        """These scores, of rows (r,), among n episodes, of which the others score nothing."""
+
+        def dense(values: Floats) -> Floats:
+            found = np.zeros(n, np.float32)  # pages that nobody writes to cost nothing
+            found[rows] = values
+            return found
+
+        return TextScores(
+            dense(self.lexical), dense(self.vector), dense(self.fused), self.best_lexical, self.best_cosine
+        )
+
+
+NO_TEXT_SCORES = TextScores(np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros(0, np.float32), 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayResult:
+    """What earlier questions bring to this one. `query` (d,) is the question's vector, empty if nothing was looked at;
+    `replayed` what activated edges lead to; `earlier` the question that was all but the same, or else `like` the one
+    that stands out as the same in other words, if what answered it is as it was."""
+
+    query: Vectors
+    replayed: Replayed
+    earlier: Earlier | None = None
+    like: Earlier | None = None
+
+    @property
+    def evidence(self) -> tuple[int, ...]:
+        """The episodes (ids) that helped with such a question before, the surest first."""
+        if self.earlier is not None:
+            return self.earlier.cited
+        return tuple(dict.fromkeys((*(self.like.cited if self.like is not None else ()), *self.replayed.evidence)))
+
+    def scores(self, graph: Graph) -> Floats:
+        """(n,) in [0, 1]: how surely reading an episode helped before."""
+        found = np.zeros(len(graph.alive), np.float32)
+        sure = dict(self.replayed.read)
+        if self.earlier is not None:
+            sure |= dict.fromkeys(self.earlier.cited, 1.0)
+        for episode, value in sure.items():
+            if episode in graph.row_of:
+                found[graph.row_of[episode]] = value
+        return found
+
+    def detail(self) -> dict[str, Any]:
+        """For the trace."""
+        return {
+            "fires": len(self.replayed.fires),
+            "followed": len(self.replayed.followed),
+            "episodes": list(self.evidence),
+            "read": list(self.replayed.evidence),
+            "earlier": self.earlier.trace_id if self.earlier is not None else None,
+            "like": self.like.trace_id if self.like is not None else None,
+        }
+
+
+NOT_ASKED_BEFORE = ReplayResult(np.zeros(0, np.float32), Replayed())
+
+
+@dataclass(slots=True)
+class Retrieval:
+    """The working state of one retrieval: what it was asked, and what each stage adds for those behind it.
+
+    `whole` is the question as it was asked, `question` what is searched for, without an event whose time is known. `k`
+    episodes are wanted, more with `by_type` where the type of the question takes many. `allowed` (n,) are the episodes
+    that may be seen, `view` what of them is looked at. `when` is the time that limits the search and
+    `spoken_of` the one that the question speaks of; `valid_time` when facts must hold. `objects`: column -> weight of
+    the named objects, `labels` their names by node id. `channels`: named scores (n,) that each hit shows.
+    """
+
+    conn: Connection
+    snapshot: Snapshot
+    embedder: CachedEmbedder
+    settings: RecallSettings
+    whole: QuestionState
+    question: QuestionState
+    k: int
+    by_type: bool = False
+    remembered: Remembered | None = None
+    scorer: EdgeScorer | None = None
+    sketches: Sequence[Sequence[str]] = ()
+    allowed: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
+    view: View = field(default_factory=lambda: View(np.zeros(0, np.bool_)))
+    when: TimeExpression | None = None
+    spoken_of: TimeExpression | None = None
+    scores: TextScores = NO_TEXT_SCORES
+    objects: dict[int, float] = field(default_factory=dict)
+    labels: dict[int, str] = field(default_factory=dict)
+    valid_time: Moment = ANY_TIME
+    replay: ReplayResult = NOT_ASKED_BEFORE
+    start: Seeds = NO_SEEDS
+    walk: Walk | None = None
+    agreed: Floats | None = None
+    channels: dict[str, Floats] = field(default_factory=dict)
+    links: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    ranking: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    hits: tuple[Hit, ...] = ()
+    steps: list[Step] = field(default_factory=list)
+    visits: list[Visit] = field(default_factory=list)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that is walked."""
+        return self.snapshot.graph
