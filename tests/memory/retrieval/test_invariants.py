@@ -23,8 +23,7 @@ from memory import Memory
 from memory.nouns import Answer, Citation, Document, Scope, Step, Turn, Visit
 from memory.protocols import Embedder, Vectors
 from memory.retrieval.analyse import analyse
-from memory.retrieval.pipeline import _moment
-from memory.retrieval.scope import allowed
+from memory.retrieval.scope import fact_time, visible_episodes
 from memory.retrieval.seed import find_named_objects
 from memory.retrieval.synergy import synergy
 from memory.retrieval.traversers import Seeds, by_name
@@ -119,12 +118,16 @@ def test_no_path_or_bridge_leads_through_what_may_not_be_seen(
         may = sight(conn, as_of, within, as_of, as_of or day(9))
         everything = may.episodes | may.theses | may.objects
         graph = memory.state.serving.snapshot.graph
-        mask = allowed(conn, graph, as_of, within)
+        mask = visible_episodes(conn, graph, as_of, within)
         assert {int(id) for id in graph.episode_ids[mask]} == may.episodes
         n = len(mask)
         scores = np.array(data.draw(st.lists(st.floats(0, 1, width=32), min_size=n, max_size=n)), np.float32)
         named = find_named_objects(conn, graph, analyse(question), mask)
-        seeds = Seeds(np.where(mask, scores, 0).astype(np.float32), named, when=_moment(as_of, None, day(9)))
+        seeds = Seeds(
+            np.where(mask, scores, 0).astype(np.float32),
+            named,
+            when=fact_time(analyse("x", now=day(9), as_of=as_of), None),
+        )
         walk = by_name(strategy)(graph, seeds, mask, ALL)
         together = synergy(graph, walk, seeds, mask, ALL)
         for path in (*walk.paths, *(one.path for one in together.paths), *(seen.path for seen in walk.visit.values())):
