@@ -27,8 +27,8 @@ import numpy as np
 from benchmarks import command, data, metrics
 from benchmarks.asking import BATCH, WARM_UP
 from memory import Memory
-from memory.ingest.chunk import episodes_of
-from memory.ingest.embed import embedded_text
+from memory.ingest.chunk import chunk_document
+from memory.ingest.ingest import embedded_text
 from memory.nouns import Document, Scope
 from memory.protocols import Embedder
 from memory.settings import ChunkSettings
@@ -209,7 +209,7 @@ def passages_of(questions: data.QuestionSet) -> list[Passage]:
     return [
         Passage(embedded_text(draft.title, draft.text), draft.refs, document.conversation or "")
         for document in questions.documents
-        for draft in episodes_of(document, ChunkSettings())
+        for draft in chunk_document(document, ChunkSettings())
     ]
 
 

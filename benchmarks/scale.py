@@ -25,7 +25,6 @@ from benchmarks import command, data, metrics
 from benchmarks.synthetic import Invention
 from memory import Memory
 from memory.ingest import ingest
-from memory.ingest.prepare import prepare
 from memory.nouns import Document, Recall
 from memory.protocols import Embedder
 from memory.settings import ChunkSettings
@@ -71,12 +70,13 @@ def build(path: Path, folder: Path, count: int, embedder_name: str) -> None:
         with store.writing() as conn:
             embedder_id = vectors.register(conn, embedder)
         while batch := list(islice(documents, BATCH)):
-            ready = prepare(store, batch, ChunkSettings(), embedder)
+            ready = ingest.prepare(store, batch, ChunkSettings(), embedder)
             with store.reading() as conn:
-                plans = ingest.plan(conn, ready.batch)
-            matrix = ready.matrix(ingest.new_texts(ready.batch, plans), embedder)
+                diffs = ingest.compare_versions(conn, ready.documents)
+            matrix = ready.embed(ingest.texts_to_embed(ready.documents, diffs), embedder)
             with store.writing() as conn:
-                ingest.Writer(conn, embedder_id, time.time_ns() // 1_000_000).write(ready.batch, plans, matrix)
+                ingestion = ingest.Ingestion(conn, embedder_id, time.time_ns() // 1_000_000)
+                ingestion.write(ready.documents, diffs, matrix)
             bar.advance(task, len(batch))
 
 

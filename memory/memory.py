@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memory.answering.options import AskOptions, ModelChoice
 from memory.errors import InvalidInputError
-from memory.ingest.prepare import Prepared
+from memory.ingest.ingest import PreparedBatch
 from memory.nouns import AskEvent, Check, Document, Effort, Fact, Recall, Receipt, Revision, Scope, Stats, Verdict
 from memory.protocols import LLM, ChooseLLM, Embedder
 from memory.services.ingest import Ingest
@@ -111,7 +111,7 @@ class Memory:
         """
         return self.ingest.remember(text, title, source, at, speaker, ref)
 
-    def remember_many(self, documents: Iterable[Document] | Prepared) -> list[Receipt]:
+    def remember_many(self, documents: Iterable[Document] | PreparedBatch) -> list[Receipt]:
         """Remembers documents in one transaction: all of them, or on any error none. A receipt for each, in order.
 
         Of two documents with one uri the later is the newer version and the only one kept.

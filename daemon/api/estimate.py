@@ -13,7 +13,7 @@ from daemon.settings import Settings
 from daemon.watch import files
 from daemon.watch.files import Found, Ignore
 from memory.facts.llm_requests import EXTRACTION_PROMPT, EXTRACTION_SCHEMA
-from memory.ingest.chunk import count_words, episodes_of
+from memory.ingest.chunk import chunk_document, count_words
 from memory.llm import about_tokens
 from plugins.manager import Plugins
 from plugins.readers import Unreadable, documents, reader_of
@@ -49,7 +49,7 @@ def estimate(
             unreadable += 1
             continue
         for document in read:
-            drafts = episodes_of(document, settings.memory.chunk)
+            drafts = chunk_document(document, settings.memory.chunk)
             episodes += len(drafts)
             words += count_words(document.text) + sum(count_words(turn.text) for turn in document.turns)
     total = sum(found.stat.st_size for found in readable if found.stat)

@@ -24,7 +24,7 @@ from daemon.watch import files
 from daemon.watch.files import Found, Ignore, uri_of
 from memory import Memory
 from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
-from memory.ingest.prepare import Prepared
+from memory.ingest.ingest import PreparedBatch
 from memory.nouns import Document, Policy, Receipt, Source
 from memory.store import folders, sources
 from plugins.manager import Plugins
@@ -321,7 +321,7 @@ class Ingest:
             tally.tell(progress)
             self.publish(progress)
 
-    def _prepared(self, batch: _Batch) -> Prepared | None:
+    def _prepared(self, batch: _Batch) -> PreparedBatch | None:
         """The documents read and embedded, in this thread: a model may take seconds, and others want to write."""
         try:
             return self._memory.ingest.prepare(batch.documents)
@@ -331,7 +331,7 @@ class Ingest:
             return None
 
     def _unit(
-        self, batch: _Batch, prepared: Prepared | None, skipped: Mapping[str, str]
+        self, batch: _Batch, prepared: PreparedBatch | None, skipped: Mapping[str, str]
     ) -> list[tuple[Document, Receipt]]:
         """What the writer thread does for a batch. Documents that cannot be kept become its `unread`."""
         written: list[tuple[Document, Receipt]] = []

@@ -74,3 +74,6 @@ class Extraction:
 
     def __bool__(self) -> bool:
         return bool(self.relations or self.theses or self.objects)
+
+
+NOTHING_EXTRACTED = Extraction("rule")

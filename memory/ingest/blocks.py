@@ -80,7 +80,7 @@ def has_structure(text: str) -> bool:
     return _STRUCTURE.search(text) is not None
 
 
-def split(text: str) -> list[Block]:
+def split_blocks(text: str) -> list[Block]:
     """The blocks of Markdown or plain text, in order. Linear in the length of the text; never fails.
 
     A list item is one block with all that is nested in it, except that code and tables are always blocks

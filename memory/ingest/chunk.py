@@ -26,10 +26,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import accumulate, groupby, pairwise, takewhile
 
-from memory.ingest.blocks import Block, BlockKind, has_structure, has_words, split
-from memory.ingest.turns import said, sessions
+from memory.facts.extraction import NOTHING_EXTRACTED, Extraction
+from memory.ingest.blocks import Block, BlockKind, has_structure, has_words, split_blocks
 from memory.nouns import Document, Turn
 from memory.settings import ChunkSettings
+from memory.text.mentions import Mention
 from memory.text.sentences import sentences
 
 _STRETCH = 1.5  # times the budget: what is kept in one piece rather than cut into a whole and a rest
@@ -51,7 +52,8 @@ _PARTICLE = re.compile(rf"\S{{1,{_LONG_WORD}}}")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An episode to be. `line` and `end_line` are 1-based, in the original; None for a chat."""
+    """An episode to be. `line` and `end_line` are 1-based, in the original; None for a chat. What follows from the
+    words is added when it is prepared: `sha256` names them, `sentences` are spans, `extraction` is that of rules."""
 
     title: str
     text: str
@@ -61,6 +63,10 @@ class Draft:
     until: datetime | None = None
     speaker: str | None = None
     refs: tuple[str, ...] = ()
+    sha256: str = ""
+    sentences: tuple[tuple[int, int], ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    extraction: Extraction = NOTHING_EXTRACTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +90,7 @@ class _Cut:
     path: tuple[str, ...] = ()
 
 
-def episodes_of(document: Document, settings: ChunkSettings) -> list[Draft]:
+def chunk_document(document: Document, settings: ChunkSettings) -> list[Draft]:
     """The episodes of a document: of its turns if it has any, else of its text. None if there are no words."""
     if document.turns:
         return [*_chat(document, settings)]
@@ -99,7 +105,7 @@ def title_of(document: Document) -> str:
     if document.turns:
         opening = next((turn.text for turn in document.turns if has_words(turn.text)), "")
     else:
-        blocks = [block for block in split(document.text) if has_words(block.text)]
+        blocks = [block for block in split_blocks(document.text) if has_words(block.text)]
         heading = next((block.title for block in blocks if block.title), "")
         if heading:
             return heading
@@ -128,7 +134,7 @@ def _prose(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
     blocks: list[Block] = []
     short = count_words(text) <= settings.words * _STRETCH
     if not short or document.parts or has_structure(text):
-        blocks = split(text)
+        blocks = split_blocks(text)
     headed = any(block.title for block in blocks)
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     begins = [starts[line - 1] for line, _ in document.parts]
@@ -356,7 +362,7 @@ def _chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
     short: an answer is worth little without its question."""
     title = title_of(document)
     turns = [turn for turn in document.turns if turn.text.strip()]
-    for session in sessions(turns, timedelta(minutes=settings.turn_gap_minutes)):
+    for session in _sessions(turns, timedelta(minutes=settings.turn_gap_minutes)):
         for group in _groups(session, settings):
             if not any(has_words(turn.text) for turn in group):
                 continue
@@ -364,7 +370,7 @@ def _chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
             speakers = {turn.speaker for turn in group}
             yield Draft(
                 title=title,
-                text="\n".join(said(turn) for turn in group),
+                text="\n".join(_turn_line(turn) for turn in group),
                 at=times[0] if times else document.at,
                 until=times[-1] if times else None,
                 speaker=(speakers.pop() or None) if len(speakers) == 1 else None,
@@ -374,7 +380,7 @@ def _chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
 
 def _groups(session: Sequence[Turn], settings: ChunkSettings) -> Iterator[list[Turn]]:
     """Groups of about equal length; a turn too long for one is a group for each of its parts."""
-    lengths = [count_words(said(turn)) for turn in session]
+    lengths = [count_words(_turn_line(turn)) for turn in session]
     left = sum(lengths)
     group: list[Turn] = []
     size = new = 0  # words of the group, and those that are not repeated
@@ -383,7 +389,7 @@ def _groups(session: Sequence[Turn], settings: ChunkSettings) -> Iterator[list[T
         if new and (too_long or size + words > settings.words or _is_enough(new, words, left, settings)):
             yield group
             left -= new
-            last = count_words(said(group[-1]))
+            last = count_words(_turn_line(group[-1]))
             keep = not too_long and len(group) > 1 and last <= settings.overlap and last + words <= settings.words
             group, size, new = (group[-1:], last, 0) if keep else ([], 0, 0)
         if too_long:
@@ -395,3 +401,23 @@ def _groups(session: Sequence[Turn], settings: ChunkSettings) -> Iterator[list[T
         size, new = size + words, new + words
     if new:
         yield group
+
+
+def _turn_line(turn: Turn) -> str:
+    """The turn as a line: "Speaker: words"."""
+    speaker = " ".join(turn.speaker.split())
+    return f"{speaker}: {turn.text.strip()}" if speaker else turn.text.strip()
+
+
+def _sessions(turns: Iterable[Turn], pause: timedelta) -> Iterator[list[Turn]]:
+    """Turns between which there is no long pause and no midnight, as their clocks show it."""
+    session: list[Turn] = []
+    last: datetime | None = None
+    for turn in turns:
+        if session and turn.at and last and (abs(turn.at - last) > pause or turn.at.date() != last.date()):
+            yield session
+            session = []
+        session.append(turn)
+        last = turn.at or last
+    if session:
+        yield session

@@ -1,8 +1,8 @@
-"""Ingest: documents become episodes, theses and objects, in one transaction (SPEC 7.3 I1-I4).
+"""Ingestion: documents become episodes, theses and objects, in one transaction (SPEC 7.3 I1-I4).
 
-`read` everything that can be worked out from the text alone (`Draft`s, sentences, mentions); then, as the only
-writer, compare with what is stored and write the difference. An episode whose words are unchanged keeps its id and
-all that was learnt on it, wherever in its source it now stands.
+`prepare` does, while nobody waits, all that follows from the text alone: chunks, sentences, mentions, facts by rules
+and embeddings. An `Ingestion`, the only writer, then writes the difference to what is stored. An episode whose words
+are unchanged keeps its id, its facts and its edge memory, wherever in its source it now stands.
 """
 
 from __future__ import annotations
@@ -10,21 +10,24 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+import numpy as np
 
 from memory.errors import InvalidInputError
-from memory.facts.extraction import Extraction
+from memory.facts.extraction import NOTHING_EXTRACTED, Extraction
 from memory.facts.rules.extract import extract_by_rules
 from memory.graph.change import EpisodeVertex, GraphChange, Link, ThesisVertex
-from memory.ingest.chunk import Draft, episodes_of, title_of
-from memory.ingest.embed import embedded_text
+from memory.ingest.chunk import Draft, chunk_document, title_of
 from memory.nouns import Document, Receipt
-from memory.protocols import Vectors
+from memory.protocols import Embedder, Vectors
 from memory.settings import ChunkSettings
 from memory.store import episodes, graph, sources, text, vectors
 from memory.store.connect import Connection
+from memory.store.store import Store
 from memory.text import mentions as mention_rules
 from memory.text.mentions import Mention
 from memory.text.sentences import sentences
@@ -33,80 +36,81 @@ from memory.time.timestamps import to_ms
 
 
 @dataclass(frozen=True, slots=True)
-class ReadEpisode:
-    """A draft and what its words say: spans of its sentences, its mentions, and what rules read there; `sha256` names
-    the words."""
+class DocumentDraft:
+    """A document as it will be stored. `shared`: mentions in its properties and tags, of each of its episodes."""
 
-    draft: Draft
-    sha256: str
-    sentences: tuple[tuple[int, int], ...]
-    mentions: tuple[Mention, ...]
-    extraction: Extraction
-
-    @property
-    def embedded_text(self) -> str:
-        """What the vector is made of."""
-        return embedded_text(self.draft.title, self.draft.text)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadDocument:
     document: Document
     title: str
-    episodes: tuple[ReadEpisode, ...]
-    shared: tuple[Mention, ...]  # of its properties and tags: mentioned by each of its episodes
-
-    def all_mentions(self) -> Iterator[Mention]:
-        for episode in self.episodes:
-            yield from episode.mentions
-        yield from self.shared
+    episodes: tuple[Draft, ...]
+    shared: tuple[Mention, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a newer version changes: `kept` has for each of its episodes the stored one with the same words, or
-    None; `removed` are the stored ones that are no longer there, `redated` (ids) those of them that were taken to be
-    from a time at which no part of the source was written, as it says now."""
+class VersionDiff(NamedTuple):
+    """What a newer version of a source changes: `kept` has for each of its episodes the stored one with the same words,
+    or None; `removed` are the stored ones that are no longer there, `redated` (ids) those of them whose time is that
+    of no part of the source any more."""
 
     kept: tuple[episodes.Placed | None, ...]
     removed: tuple[episodes.Placed, ...]
     redated: tuple[int, ...] = ()
 
 
-def read(document: Document, settings: ChunkSettings, rules: bool = True) -> ReadDocument:
-    """The document cut and read; `rules`: facts, too. Raises InvalidInputError if it holds no words or has no uri."""
+class PreparedBatch(NamedTuple):
+    """Documents ready to be written, of those with one uri only the last. `places`: where in `documents` each given one
+    is. `vectors`: embedded text -> its vector by `embedder`, for what was not stored when they were prepared."""
+
+    places: tuple[int, ...]
+    documents: tuple[DocumentDraft, ...]
+    embedder: Embedder
+    vectors: Mapping[str, Vectors]
+
+    def embed(self, texts: Sequence[str], embedder: Embedder) -> Vectors:
+        """(n,) texts -> (n, dimension); only what has no vector yet is embedded now."""
+        if embedder is not self.embedder:
+            return embedder.embed_documents(texts)
+        late = [one for one in texts if one not in self.vectors]
+        known = {**self.vectors, **dict(zip(late, embedder.embed_documents(late) if late else (), strict=True))}
+        return np.array([known[one] for one in texts], np.float32).reshape(len(texts), embedder.dimension)
+
+
+def prepare(
+    store: Store, documents: Sequence[Document], settings: ChunkSettings, embedder: Embedder, rules: bool = True
+) -> PreparedBatch:
+    """Drafts and embeds documents. Raises InvalidInputError for one without words or without a uri."""
+    newest = {document.uri: document for document in documents}
+    places = {uri: place for place, uri in enumerate(newest)}
+    drafts = tuple(draft_document(document, settings, rules) for document in newest.values())
+    with store.reading() as conn:
+        texts = texts_to_embed(drafts, compare_versions(conn, drafts))
+    known = dict(zip(texts, embedder.embed_documents(texts), strict=True)) if texts else {}
+    return PreparedBatch(tuple(places[document.uri] for document in documents), drafts, embedder, known)
+
+
+def draft_document(document: Document, settings: ChunkSettings, rules: bool = True) -> DocumentDraft:
+    """The document chunked, with sentences, mentions and, with `rules`, facts. Raises InvalidInputError if it holds no
+    words or has no uri."""
     document = _clean(document)
     if not document.uri:
         raise InvalidInputError("A document needs a uri: it is the source's identity.")
-    read_episodes: list[ReadEpisode] = []
-    for draft in episodes_of(document, settings):
+    drafts: list[Draft] = []
+    for draft in chunk_document(document, settings):
         spans = tuple(sentences(draft.text))
-        told = _told(document, draft, not read_episodes, spans) if rules else Extraction("rule")
-        words = "\0".join([draft.title, draft.text, draft.speaker or "", *_stated(document, draft)])
-        read_episodes.append(
-            ReadEpisode(
-                draft,
-                hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest(),
-                spans,
-                tuple(mention_rules.mentions(draft.text, draft.title)),
-                told,
-            )
-        )
-    if not read_episodes:
+        found = NOTHING_EXTRACTED
+        if rules:
+            found = extract_by_rules(
+                draft.text, draft.title, draft.at, draft.speaker or document.speaker, document.properties, not drafts,
+                chat=bool(document.turns), spans=spans,
+            )  # fmt: skip
+        words = [draft.title, draft.text, draft.speaker or ""]
+        if document.parts:  # the same words of another time are another episode
+            words.append(draft.at.isoformat() if draft.at else "")
+        digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()
+        mentions = tuple(mention_rules.mentions(draft.text, draft.title))
+        drafts.append(replace(draft, sha256=digest, sentences=spans, mentions=mentions, extraction=found))
+    if not drafts:
         raise InvalidInputError(f"There are no words in {document.uri}.")
     shared = mention_rules.property_mentions(document.properties, document.tags)
-    return ReadDocument(document, title_of(document), tuple(read_episodes), tuple(shared))
-
-
-def _told(document: Document, draft: Draft, first: bool, spans: tuple[tuple[int, int], ...]) -> Extraction:
-    speaker, is_chat = draft.speaker or document.speaker, bool(document.turns)
-    properties = document.properties
-    return extract_by_rules(draft.text, draft.title, draft.at, speaker, properties, first, chat=is_chat, spans=spans)
-
-
-def _stated(document: Document, draft: Draft) -> tuple[str, ...]:
-    """The time of a part, where the text says it: the same words of another time are another episode."""
-    return (draft.at.isoformat() if draft.at else "",) if document.parts else ()
+    return DocumentDraft(document, title_of(document), tuple(drafts), tuple(shared))
 
 
 def _clean(document: Document) -> Document:
@@ -133,38 +137,52 @@ def _tidy(text: str) -> str:
     return to_nfc(replace_surrogates(text))
 
 
-def plan(conn: Connection, batch: Sequence[ReadDocument]) -> list[Plan]:
+def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[VersionDiff]:
     """Compares each document with the stored version of its source, by the words of its episodes."""
-    plans = []
-    for document in batch:
-        source = sources.get(conn, document.document.uri)
+    diffs = []
+    for draft in batch:
+        source = sources.get(conn, draft.document.uri)
         stored = episodes.of_source(conn, source.id) if source else []
         same_words: dict[str, deque[episodes.Placed]] = defaultdict(deque)
         for placed in stored:
             same_words[placed.sha256].append(placed)
-        kept = tuple(same_words[e.sha256].popleft() if same_words[e.sha256] else None for e in document.episodes)
+        kept = tuple(same_words[e.sha256].popleft() if same_words[e.sha256] else None for e in draft.episodes)
         removed = tuple(placed for left in same_words.values() for placed in left)
-        stated = {to_ms(at) for _, at in document.document.parts}
+        stated = {to_ms(at) for _, at in draft.document.parts}
         times = episodes.times_of(conn, [placed.id for placed in removed]) if stated else ()
-        plans.append(Plan(kept, removed, tuple(row.id for row in times if row.event_from not in stated)))
-    return plans
+        diffs.append(VersionDiff(kept, removed, tuple(row.id for row in times if row.event_from not in stated)))
+    return diffs
 
 
-def new_texts(batch: Sequence[ReadDocument], plans: Sequence[Plan]) -> list[str]:
-    """What is to be embedded: the texts of the episodes that are not stored yet, in order."""
-    return [
-        episode.embedded_text
-        for document, one in zip(batch, plans, strict=True)
-        for episode, placed in zip(document.episodes, one.kept, strict=True)
-        if placed is None
+def _new_episodes(batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff]) -> list[Draft]:
+    pairs = [
+        pair for draft, diff in zip(batch, diffs, strict=True) for pair in zip(draft.episodes, diff.kept, strict=True)
     ]
+    return [episode for episode, placed in pairs if placed is None]
 
 
-class Writer:
-    """Writes read documents inside one transaction and collects what changed.
+def texts_to_embed(batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff]) -> list[str]:
+    """What is embedded of the episodes that are not stored yet, in order."""
+    return [embedded_text(episode.title, episode.text) for episode in _new_episodes(batch, diffs)]
 
-    `now` is the store's time in ms UTC. Objects that the batch brings are known to its later documents.
-    """
+
+def embedded_text(title: str, text: str) -> str:
+    """What the vector of an episode is made of."""
+    return f"{title}. {text}"
+
+
+def put_vectors(conn: Connection, embedder_id: int, embedded: Sequence[episodes.Words], matrix: Vectors) -> None:
+    """Stores vectors of stored episodes, a row for each; those of episodes that have gone since are left out."""
+    live = {row.id for row in episodes.words_of(conn, [row.id for row in embedded])}
+    kept = [place for place, row in enumerate(embedded) if row.id in live]
+    ids, hashes = [embedded[place].id for place in kept], [embedded[place].sha256 for place in kept]
+    vectors.put_many(conn, embedder_id, "episode", ids, matrix[kept], hashes)
+
+
+class Ingestion:
+    """Writes a batch within one transaction. `change` is what it does to the graph, `extractions` (by episode) what new
+    episodes assert, and kept ones whose source's properties may be others, `redated` the ids of episodes that are gone
+    because their time was wrong."""
 
     def __init__(self, conn: Connection, embedder_id: int, now: int) -> None:
         self._conn = conn
@@ -172,9 +190,7 @@ class Writer:
         self._now = now
         self.change = GraphChange()
         self.redated: list[int] = []
-        self.extractions: dict[
-            int, Extraction
-        ] = {}  # what the new episodes tell, and those whose properties may be others
+        self.extractions: dict[int, Extraction] = {}
         self._objects: dict[str, int] = {}
         self._nodes: Iterator[int] = iter(())
         self._episode_rows: list[episodes.EpisodeRow] = []
@@ -182,15 +198,13 @@ class Writer:
         self._edges: list[tuple[graph.EdgeKind, int, int, int, str | None]] = []
         self._first_edge = 0
 
-    def write(self, batch: Sequence[ReadDocument], plans: Sequence[Plan], matrix: Vectors) -> list[Receipt]:
-        """Writes the batch; `matrix` holds a vector for each new episode of the plans, in their order."""
-        new = [
-            e for d, p in zip(batch, plans, strict=True) for e, old in zip(d.episodes, p.kept, strict=True) if not old
-        ]
+    def write(self, batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff], matrix: Vectors) -> list[Receipt]:
+        """Writes the batch; `matrix` holds a vector for each new episode, in their order."""
+        new = _new_episodes(batch, diffs)
         self._nodes = self._allocated(len(new) + sum(len(episode.sentences) for episode in new))
         self._first_edge = graph.allocate(self._conn, "edge", 0)  # nobody else takes any until this unit ends
-        self._meet(batch)
-        receipts = [self._source(document, plan) for document, plan in zip(batch, plans, strict=True)]
+        self._resolve_mentions(batch)
+        receipts = [self._write_source(draft, diff) for draft, diff in zip(batch, diffs, strict=True)]
         episodes.insert_many(self._conn, self._episode_rows, self._now)
         graph.insert_theses(self._conn, self._theses, self._now)
         graph.retire_edges(self._conn, self.change.unlinked, self._now, "source_changed")
@@ -201,15 +215,14 @@ class Writer:
         hashes = [row.sha256 for row in self._episode_rows]
         ids = [row.id for row in self._episode_rows]
         vectors.put_many(self._conn, self._embedder_id, "episode", ids, matrix, hashes)
-        self.change.retired.extend(placed.id for plan in plans for placed in plan.removed)
-        self.redated = [id for plan in plans for id in plan.redated]
+        self.change.retired.extend(placed.id for diff in diffs for placed in diff.removed)
+        self.redated = [id for diff in diffs for id in diff.redated]
         episodes.retire_many(self._conn, self.redated, self._now, "source_changed")
         return receipts
 
-    def retire(self) -> None:
-        """Takes out of sight what newer versions no longer hold: after it is learnt what these tell, so that a fact
-        which both tell stays the same fact, and one which took its place has something to replace. What was only taken
-        to be from another time has gone before, and is learnt anew."""
+    def retire_removed(self) -> None:
+        """Retires what newer versions no longer hold: only after their facts are asserted, so that a fact which both
+        assert stays the same fact, and one which took its place has something to replace."""
         episodes.retire_many(self._conn, self.change.retired, self._now, "source_changed")
 
     def _allocated(self, n: int) -> Iterator[int]:
@@ -217,18 +230,18 @@ class Writer:
         first = graph.allocate(self._conn, "node", n)
         return iter(range(first, first + n))
 
-    def _meet(self, batch: Sequence[ReadDocument]) -> None:
+    def _resolve_mentions(self, batch: Sequence[DocumentDraft]) -> None:
         """Gives every norm of the batch its object: the one that is known, or a new one."""
         surfaces: dict[str, Mention] = {}
         aliases: dict[str, list[str]] = {}
-        for document in batch:
-            for mention in document.all_mentions():
-                met = surfaces.setdefault(mention.norm, mention)
-                if mention_rules.norm(met.surface) != met.norm == mention_rules.norm(mention.surface):
+        for draft in batch:
+            for mention in chain(*(episode.mentions for episode in draft.episodes), draft.shared):
+                known_as = surfaces.setdefault(mention.norm, mention)
+                if mention_rules.norm(known_as.surface) != known_as.norm == mention_rules.norm(mention.surface):
                     surfaces[mention.norm] = mention  # it is called by its whole name
-            for alias in document.document.aliases:
+            for alias in draft.document.aliases:
                 if mention_rules.norm(alias):
-                    aliases.setdefault(mention_rules.norm(document.title), []).append(alias)
+                    aliases.setdefault(mention_rules.norm(draft.title), []).append(alias)
         known = graph.objects_by_norm(self._conn, list(surfaces))
         self._objects = {name: nodes[0] for name, nodes in known.items()}
         new = [name for name in surfaces if name not in self._objects]
@@ -249,34 +262,34 @@ class Writer:
         graph.insert_aliases(self._conn, rows)
         self.change.objects.extend((self._objects[name], kinds[name] == "date") for name in new)
 
-    def _source(self, read_document: ReadDocument, plan: Plan) -> Receipt:
-        document = read_document.document
-        source_id = sources.upsert(self._conn, document, read_document.title, self._now)
+    def _write_source(self, draft: DocumentDraft, diff: VersionDiff) -> Receipt:
+        document = draft.document
+        source_id = sources.upsert(self._conn, document, draft.title, self._now)
         ids: list[int] = []
         moved: list[episodes.Restated] = []
-        for seq, (episode, placed) in enumerate(zip(read_document.episodes, plan.kept, strict=True)):
-            row = self._episode_row(read_document, episode, placed.id if placed else next(self._nodes), source_id, seq)
+        for seq, (episode, placed) in enumerate(zip(draft.episodes, diff.kept, strict=True)):
+            row = self._episode_row(draft, episode, placed.id if placed else next(self._nodes), source_id, seq)
             ids.append(row.id)
             if placed is None:
-                self._add(row, read_document, episode)
+                self._add_episode(row, draft, episode)
             else:
                 moved.append(episodes.Restated(row.id, seq, row.event_from, row.event_to, *row[10:]))
                 self.change.moved[row.id] = seq
-                self._keep(row, read_document, episode)
+                self._keep_episode(row, draft, episode)
         episodes.restate_many(self._conn, moved)
-        self._link(ids, {placed.id for placed in plan.kept if placed})
-        added = sum(placed is None for placed in plan.kept)
-        return Receipt(source_id, tuple(ids), added, len(ids) - added, len(plan.removed))
+        self._link_sequence(ids, {placed.id for placed in diff.kept if placed})
+        added = sum(placed is None for placed in diff.kept)
+        return Receipt(source_id, tuple(ids), added, len(ids) - added, len(diff.removed))
 
     def _episode_row(
-        self, read_document: ReadDocument, episode: ReadEpisode, id: int, source_id: int, seq: int
+        self, draft: DocumentDraft, episode: Draft, id: int, source_id: int, seq: int
     ) -> episodes.EpisodeRow:
-        document, draft = read_document.document, episode.draft
-        refs = draft.refs or ((document.ref,) if document.ref else ())
+        document = draft.document
+        refs = episode.refs or ((document.ref,) if document.ref else ())
         return episodes.EpisodeRow(
-            id, source_id, seq, draft.title, draft.text, episode.sha256, len(draft.text.split()),
-            draft.speaker or document.speaker, to_ms(draft.at), to_ms(draft.until or draft.at),
-            draft.line, draft.end_line, refs, _line_map(document, draft),
+            id, source_id, seq, episode.title, episode.text, episode.sha256, len(episode.text.split()),
+            episode.speaker or document.speaker, to_ms(episode.at), to_ms(episode.until or episode.at),
+            episode.line, episode.end_line, refs, _line_map(document, episode),
         )  # fmt: skip
 
     def _edge(self, kind: graph.EdgeKind, src: int, dst: int, support: int = 1, role: str | None = None) -> int:
@@ -284,23 +297,23 @@ class Writer:
         self._edges.append((kind, src, dst, support, role))
         return self._first_edge + len(self._edges) - 1
 
-    def _add(self, row: episodes.EpisodeRow, read_document: ReadDocument, episode: ReadEpisode) -> None:
+    def _add_episode(self, row: episodes.EpisodeRow, draft: DocumentDraft, episode: Draft) -> None:
         self._episode_rows.append(row)
-        counts, titles = self._counted(read_document, episode)
+        counts, titles = self._mention_counts(draft, episode)
         edges = {
             node: self._edge("mention", row.id, node, count, "title" if node in titles else None)
             for node, count in counts.items()
         }
-        self.change.added.append(_graph_row(row, read_document, counts, titles, edges))
+        self.change.added.append(_graph_row(row, draft, counts, titles, edges))
         if episode.extraction:
             self.extractions[row.id] = episode.extraction
-        self._theses_of(row, episode)
+        self._add_theses(row, episode)
 
-    def _counted(self, read_document: ReadDocument, episode: ReadEpisode) -> tuple[dict[int, int], frozenset[int]]:
-        counts = Counter(self._objects[m.norm] for m in (*episode.mentions, *read_document.shared))
+    def _mention_counts(self, draft: DocumentDraft, episode: Draft) -> tuple[dict[int, int], frozenset[int]]:
+        counts = Counter(self._objects[m.norm] for m in (*episode.mentions, *draft.shared))
         return dict(counts), frozenset(self._objects[m.norm] for m in episode.mentions if m.titles)
 
-    def _theses_of(self, row: episodes.EpisodeRow, episode: ReadEpisode) -> None:
+    def _add_theses(self, row: episodes.EpisodeRow, episode: Draft) -> None:
         nodes = [next(self._nodes) for _ in episode.sentences]
         starts = [start for start, _ in episode.sentences]
         members: dict[int, set[int]] = defaultdict(set)
@@ -314,11 +327,11 @@ class Writer:
             edges = {object: self._edge("member", nodes[place], object) for object in sorted(members[place])}
             self.change.theses.append(ThesisVertex(nodes[place], row.id, asserts, edges, row.event_from))
 
-    def _keep(self, row: episodes.EpisodeRow, read_document: ReadDocument, episode: ReadEpisode) -> None:
-        """A kept episode mentions and tells what its source's properties now say, and no longer what they said."""
+    def _keep_episode(self, row: episodes.EpisodeRow, draft: DocumentDraft, episode: Draft) -> None:
+        """A kept episode mentions and asserts what its source's properties now say, and no longer what they said."""
         if row.seq == 0:
             self.extractions[row.id] = episode.extraction
-        counts, titles = self._counted(read_document, episode)
+        counts, titles = self._mention_counts(draft, episode)
         wanted = {(node, count, "title" if node in titles else None) for node, count in counts.items()}
         stored = {
             (edge.dst, edge.n_support, edge.role): edge.id for edge in graph.edges_from(self._conn, [row.id], "mention")
@@ -328,9 +341,9 @@ class Writer:
             edges = {key[0]: id for key, id in stored.items() if key in wanted}
             new = sorted(wanted - stored.keys(), key=lambda key: key[0])
             edges |= {key[0]: self._edge("mention", row.id, *key) for key in new}
-            self.change.remade.append(_graph_row(row, read_document, counts, titles, edges))
+            self.change.remade.append(_graph_row(row, draft, counts, titles, edges))
 
-    def _link(self, ids: list[int], kept: set[int]) -> None:
+    def _link_sequence(self, ids: list[int], kept: set[int]) -> None:
         """`next` edges along the source, and no others."""
         wanted = set(pairwise(ids))
         edges = graph.edges_from(self._conn, sorted(kept), "next") if kept else []
@@ -359,10 +372,10 @@ def _line_map(document: Document, draft: Draft) -> tuple[int, ...]:
 
 def _graph_row(
     row: episodes.EpisodeRow,
-    read_document: ReadDocument,
+    draft: DocumentDraft,
     counts: dict[int, int],
     titles: frozenset[int],
     edges: dict[int, int],
 ) -> EpisodeVertex:
-    is_chat = read_document.document.kind == "chat"
+    is_chat = draft.document.kind == "chat"
     return EpisodeVertex(row.id, row.source_id, row.seq, row.event_from, is_chat, row.words, counts, titles, edges)

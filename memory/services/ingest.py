@@ -11,8 +11,7 @@ from hashlib import sha256
 
 from memory.errors import InvalidInputError, NotFoundError, StoreBusyError
 from memory.facts.assertion import FactAsserter
-from memory.ingest import ingest
-from memory.ingest.prepare import Prepared, prepare
+from memory.ingest.ingest import Ingestion, PreparedBatch, compare_versions, prepare, texts_to_embed
 from memory.nouns import Document, Receipt
 from memory.services.state import State
 from memory.store import correspondence, sources, vectors
@@ -47,7 +46,7 @@ class Ingest:
         )
         return self.remember_many([Document(uri, text, title=title, at=at, speaker=speaker, ref=ref)])[0]
 
-    def prepare(self, documents: Iterable[Document]) -> Prepared:
+    def prepare(self, documents: Iterable[Document]) -> PreparedBatch:
         """Chunks and embeds documents, which takes the time; nothing is written, and nobody waits.
 
         Raises InvalidInputError for a document without words, NotAvailableError from the embedder.
@@ -55,41 +54,41 @@ class Ingest:
         settings = self._state.settings
         return prepare(self._store, list(documents), settings.chunk, self._state.serving.embedder, settings.facts.rules)
 
-    def remember_many(self, documents: Iterable[Document] | Prepared) -> list[Receipt]:
+    def remember_many(self, documents: Iterable[Document] | PreparedBatch) -> list[Receipt]:
         """Ingests documents in one transaction: all of them, or on any error none. A receipt for each, in order.
 
         Of two documents with one uri the later is the newer version and the only one kept.
         """
-        ready = documents if isinstance(documents, Prepared) else self.prepare(documents)
-        given, batch = ready.given, ready.batch
+        ready = documents if isinstance(documents, PreparedBatch) else self.prepare(documents)
+        batch = ready.documents
         if not batch:
             return []
         state = self._state
         with state.write_lock:
             serving = state.serving
             with self._store.reading() as conn:
-                plans = ingest.plan(conn, batch)
-            matrix = ready.matrix(ingest.new_texts(batch, plans), serving.embedder)
+                diffs = compare_versions(conn, batch)
+            matrix = ready.embed(texts_to_embed(batch, diffs), serving.embedder)
             with self._store.writing() as conn:
-                writer = ingest.Writer(conn, serving.embedder_id, now_ms())
-                receipts = writer.write(batch, plans, matrix)
-                if writer.change.added:
+                ingestion = Ingestion(conn, serving.embedder_id, now_ms())
+                receipts = ingestion.write(batch, diffs, matrix)
+                change = ingestion.change
+                if change.added:
                     vectors.leave_behind(conn, serving.embedder_id)
                 asserter = state.asserter(conn)
-                asserter.withdraw_episodes(writer.redated)
-                same = [id for id in writer.change.retired if id not in writer.redated]
-                asserter.carry_evidence(same, [row.node_id for row in writer.change.added])
-                asserter.assert_extractions(writer.extractions)
-                writer.retire()
-                asserter.withdraw_episodes(writer.change.retired)
+                asserter.withdraw_episodes(ingestion.redated)
+                same = [id for id in change.retired if id not in ingestion.redated]
+                asserter.carry_evidence(same, [row.node_id for row in change.added])
+                asserter.assert_extractions(ingestion.extractions)
+                ingestion.retire_removed()
+                asserter.withdraw_episodes(change.retired)
                 changes = asserter.graph_changes()
-            has_mails = any(document.reader == correspondence.MAIL_READER for document in given)
+            has_mails = any(draft.document.reader == correspondence.MAIL_READER for draft in batch)
             owner = state.mailbox_owner() if has_mails else serving.owner
-            state.serving = replace(serving, snapshot=serving.snapshot.after(writer.change, matrix), owner=owner)
+            state.serving = replace(serving, snapshot=serving.snapshot.after(change, matrix), owner=owner)
             state.show(changes)
             self._see_edges(asserter)
-        of_uri = dict(zip(ready.newest, receipts, strict=True))
-        return [of_uri[document.uri] for document in given]
+        return [receipts[place] for place in ready.places]
 
     def move(self, old_uri: str, new_uri: str) -> None:
         """A source has another uri now; its episodes and all that hangs on them stay. NotFoundError."""

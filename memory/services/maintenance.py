@@ -13,7 +13,7 @@ from typing import Any
 
 from memory.edge_memory import rebuild
 from memory.graph.snapshot import embedded
-from memory.ingest import embed
+from memory.ingest.ingest import embedded_text, put_vectors
 from memory.insight import diagnose
 from memory.insight.consolidate import GROUPS, Report, StoppedError, suspects
 from memory.insight.diagnosis import Diagnosis
@@ -27,7 +27,7 @@ from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
 from memory.services.state import State
 from memory.serving import Serving
-from memory.store import check, edge_memory, queries, relations, stats, vectors
+from memory.store import check, edge_memory, episodes, queries, relations, stats, vectors
 from memory.store.training import Model
 
 BATCHES_AT_ONCE = 64  # that are looked for at once: looking takes as long as embedding one
@@ -85,17 +85,17 @@ class Maintenance:
         with self._store.writing() as conn:
             return vectors.register(conn, embedder)
 
-    def _embed(self, embedder: Embedder, embedder_id: int, episodes: list[int], write: Write) -> int:
+    def _embed(self, embedder: Embedder, embedder_id: int, ids: list[int], write: Write) -> int:
         """Gives episodes their vector; how many there still are of them."""
         with self._store.reading() as conn:
-            passages = embed.passages(conn, episodes)
-        matrix = embedder.embed_documents([passage.text for passage in passages])
-        write(partial(self._put, embedder_id, passages, matrix))
-        return len(passages)
+            rows = episodes.words_of(conn, ids)
+        matrix = embedder.embed_documents([embedded_text(row.title, row.text) for row in rows])
+        write(partial(self._put, embedder_id, rows, matrix))
+        return len(rows)
 
-    def _put(self, embedder_id: int, passages: list[embed.Passage], matrix: Vectors) -> None:
+    def _put(self, embedder_id: int, rows: list[episodes.Words], matrix: Vectors) -> None:
         with self._store.writing() as conn:
-            embed.put(conn, embedder_id, passages, matrix)
+            put_vectors(conn, embedder_id, rows, matrix)
 
     def _take_over(self, embedder: Embedder, embedder_id: int, size: int) -> bool:
         """Embeds what is left and changes over, if that is one batch at most; else False."""
@@ -108,10 +108,10 @@ class Maintenance:
                 left = vectors.missing(conn, embedder_id, size + 1)
                 if len(left) > size:
                     return False
-                passages = embed.passages(conn, left)
-            matrix = embedder.embed_documents([passage.text for passage in passages])
+                rows = episodes.words_of(conn, left)
+            matrix = embedder.embed_documents([embedded_text(row.title, row.text) for row in rows])
             with self._store.writing() as conn:
-                embed.put(conn, embedder_id, passages, matrix)
+                put_vectors(conn, embedder_id, rows, matrix)
                 vectors.activate(conn, embedder_id)
             graph, limit = state.serving.snapshot.graph, state.serving.snapshot.limit
             with self._store.reading() as conn:

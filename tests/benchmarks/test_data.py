@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import data
 from benchmarks.command import DataError
-from memory.ingest.chunk import episodes_of
+from memory.ingest.chunk import chunk_document
 from memory.settings import ChunkSettings
 from tests.benchmarks.sets import write_set
 
@@ -71,9 +71,9 @@ def test_with_pauses_each_turn_becomes_an_episode(tmp_path: Path) -> None:
     rows = [*TURNS, TURNS[0] | {"id": "dots", "text": "..."}]
     questions = data.load(write_set(tmp_path / "talk", rows, [query]))
     alone = ChunkSettings(turn_gap_minutes=0)
-    drafts = [draft for chat in questions.paused_documents() for draft in episodes_of(chat, alone)]
+    drafts = [draft for chat in questions.paused_documents() for draft in chunk_document(chat, alone)]
     assert [draft.refs for draft in drafts] == [(turn["id"],) for turn in TURNS]  # without words there is no episode
-    whole = [draft for chat in questions.paused_documents() for draft in episodes_of(chat, ChunkSettings())]
+    whole = [draft for chat in questions.paused_documents() for draft in chunk_document(chat, ChunkSettings())]
     assert [len(draft.refs) for draft in whole] == [3, 2, 2, 2]
 
 

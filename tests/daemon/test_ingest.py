@@ -14,7 +14,7 @@ from daemon.watch.files import Ignore
 from daemon.watch.ingest import Ingest, Look
 from memory import Memory
 from memory.errors import StoreFullError
-from memory.ingest.prepare import Prepared
+from memory.ingest.ingest import PreparedBatch
 from memory.nouns import Document, Policy, Receipt
 from memory.store import folders, sources
 from plugins import manager, readers
@@ -25,11 +25,11 @@ class Failing(Memory):
 
     full = False
 
-    def remember_many(self, documents: Iterable[Document] | Prepared) -> list[Receipt]:
-        ready = documents if isinstance(documents, Prepared) else self.ingest.prepare(documents)
+    def remember_many(self, documents: Iterable[Document] | PreparedBatch) -> list[Receipt]:
+        ready = documents if isinstance(documents, PreparedBatch) else self.ingest.prepare(documents)
         if self.full:
             raise StoreFullError("The disk is full. Make room.")
-        if any("poison" in document.text for document in ready.given):
+        if any("poison" in draft.document.text for draft in ready.documents):
             raise ZeroDivisionError("poison")
         return super().remember_many(ready)
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from memory.facts.extraction import ExtractedObject, ExtractedRelation, Extraction
+from memory.facts.extraction import NOTHING_EXTRACTED, ExtractedObject, ExtractedRelation, Extraction
 from memory.facts.rules import fields, phrases
 from memory.facts.rules.changes import changes_of
 from memory.facts.rules.passages import Line, Passage, Span, is_chat, passage
@@ -45,7 +45,7 @@ def extract_by_rules(
     In a `chat` the text holds turns, "Speaker: words".
     """
     if _is_stale(title, text):
-        return Extraction("rule")
+        return NOTHING_EXTRACTED
     topic, dated = ("", "") if speaker or chat or is_chat(text) else phrases.topic(title)
     cut = passage(text, speaker, properties, first, chat, spans)
     found = [*fields.of_properties(topic, properties)] if first else []

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.ingest.blocks import Block, has_structure, split
+from memory.ingest.blocks import Block, has_structure, split_blocks
 from tests.memory.ingest.texts import anything, assert_linear, markdown
 
 
 def shape(text: str) -> list[tuple[str, str]]:
-    return [(block.kind, block.text) for block in split(text)]
+    return [(block.kind, block.text) for block in split_blocks(text)]
 
 
 def test_a_note_with_everything_in_it():
@@ -21,7 +21,7 @@ def test_a_note_with_everything_in_it():
         "| a | b |\n|---|---|\n| 1 | 2 |\n\n```py\n# no heading\n\nx = 1\n```\n"
         "***\nThe end.\n"
     )
-    assert [(b.kind, b.text, b.line, b.end_line, b.headings) for b in split(text)] == [
+    assert [(b.kind, b.text, b.line, b.end_line, b.headings) for b in split_blocks(text)] == [
         ("frontmatter", "---\ntags: [vko]\n---", 1, 3, ()),
         ("heading", "# Cheat *sheet*", 4, 4, ()),
         ("paragraph", "Two lines\nof prose.", 6, 7, ("Cheat sheet",)),
@@ -38,7 +38,7 @@ def test_a_note_with_everything_in_it():
 
 
 def test_the_heading_path_follows_the_levels():
-    blocks = [block for block in split("# A\n## B\n### C\n## D\n# E\ntext\n") if block.kind == "heading"]
+    blocks = [block for block in split_blocks("# A\n## B\n### C\n## D\n# E\ntext\n") if block.kind == "heading"]
     assert [(b.level, b.title, b.headings) for b in blocks] == [
         (1, "A", ()),
         (2, "B", ("A",)),
@@ -68,7 +68,7 @@ def test_the_heading_path_follows_the_levels():
     ],
 )
 def test_plain_text_survives(text, expected):
-    assert [block.kind for block in split(text)] == expected
+    assert [block.kind for block in split_blocks(text)] == expected
 
 
 def test_code_and_tables_in_a_list_are_blocks_of_their_own():
@@ -82,7 +82,7 @@ def test_code_and_tables_in_a_list_are_blocks_of_their_own():
 
 def test_a_fence_that_never_closes_swallows_a_short_rest_only():
     assert shape("a\n\n```\n" + "x = 1\n" * 10)[-1][0] == "code"
-    blocks = split("a\n\n```\n" + "lost\n\n" * 30 + "# Found\n\nagain\n")
+    blocks = split_blocks("a\n\n```\n" + "lost\n\n" * 30 + "# Found\n\nagain\n")
     assert blocks[-1].headings == ("Found",)
     assert all(block.kind != "code" for block in blocks)
 
@@ -97,7 +97,7 @@ def test_a_fence_that_never_closes_swallows_a_short_rest_only():
     ],
 )
 def test_a_heading_titles_without_its_marks(heading, title):
-    (block,) = split(heading + "\n")
+    (block,) = split_blocks(heading + "\n")
     assert block.title == title
 
 
@@ -120,7 +120,7 @@ def letters(text: str) -> list[str]:
 
 @given(markdown | anything)
 def test_blocks_hold_every_word_in_order(text):
-    blocks = split(text)
+    blocks = split_blocks(text)
     check(text, blocks)
     assert letters(" ".join(block.text for block in blocks)) == letters(text)
 
@@ -128,8 +128,8 @@ def test_blocks_hold_every_word_in_order(text):
 @given(st.text("ab \n\t\f\r\x0b\u00a0", max_size=60))
 def test_the_quick_way_and_the_parser_agree_on_paragraphs(text):
     assert not has_structure(text)
-    parsed = split(text + "\n\n# end")
-    assert split(text) == parsed[:-1]
+    parsed = split_blocks(text + "\n\n# end")
+    assert split_blocks(text) == parsed[:-1]
 
 
 @pytest.mark.parametrize(
@@ -152,4 +152,4 @@ def test_the_quick_way_and_the_parser_agree_on_paragraphs(text):
     ],
 )
 def test_no_text_takes_quadratic_time(pattern):
-    assert_linear(split, "# x\n\n", pattern)
+    assert_linear(split_blocks, "# x\n\n", pattern)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.ingest.chunk import Draft, count_words, episodes_of, title_of
+from memory.ingest.chunk import Draft, chunk_document, count_words, title_of
 from memory.nouns import Document, Turn
 from memory.settings import ChunkSettings
 from tests.memory.ingest.texts import anything, assert_linear, markdown
@@ -18,7 +18,7 @@ SETTINGS = ChunkSettings()
 
 
 def episodes(text: str, title: str | None = "Note", **settings: int) -> list[Draft]:
-    return episodes_of(Document("a.md", text, title=title), ChunkSettings(**settings))
+    return chunk_document(Document("a.md", text, title=title), ChunkSettings(**settings))
 
 
 def words(number: int, name: str = "w") -> str:
@@ -43,19 +43,19 @@ def test_one_passage_is_one_episode(text):
 
 def test_what_is_known_of_the_document_is_known_of_its_episodes():
     document = Document("a", "Hello.", title="T", at=NOON, speaker="Ana", ref="17")
-    assert episodes_of(document, SETTINGS) == [Draft("T", "Hello.", 1, 1, NOON, None, "Ana", ("17",))]
+    assert chunk_document(document, SETTINGS) == [Draft("T", "Hello.", 1, 1, NOON, None, "Ana", ("17",))]
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "---\n", "...\n\n***\n", "👍", "| |\n|-|\n"])
 def test_no_words_no_episodes(text):
     assert episodes(text) == []
-    assert episodes_of(Document("a", turns=(Turn("Ana", text, NOON),)), SETTINGS) == []
+    assert chunk_document(Document("a", turns=(Turn("Ana", text, NOON),)), SETTINGS) == []
 
 
 def test_lines_are_those_of_the_original():
     text = f"# A\n\n{words(100)}\n\n# B\n\n{words(100)}\n\nend\n"
     document = Document("a.md", text, title="T", lines=tuple(range(5, 14)))
-    assert [(draft.line, draft.end_line) for draft in episodes_of(document, SETTINGS)] == [(5, 7), (9, 13)]
+    assert [(draft.line, draft.end_line) for draft in chunk_document(document, SETTINGS)] == [(5, 7), (9, 13)]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_an_overlap_of_list_items_keeps_their_marks():
 
 
 def chat(*turns: Turn, title: str | None = "Chat") -> list[Draft]:
-    return episodes_of(Document("c.json", turns=turns, title=title), SETTINGS)
+    return chunk_document(Document("c.json", turns=turns, title=title), SETTINGS)
 
 
 def test_a_short_chat_is_one_episode():
@@ -208,7 +208,7 @@ def test_a_pause_and_a_new_day_begin_a_new_group():
 
 def test_turns_without_a_time_or_a_speaker():
     document = Document("c", turns=(Turn("", "First."), Turn("", "Second.", None, "b")), at=NOON)
-    assert episodes_of(document, SETTINGS) == [Draft("First", "First.\nSecond.", at=NOON, refs=("b",))]
+    assert chunk_document(document, SETTINGS) == [Draft("First", "First.\nSecond.", at=NOON, refs=("b",))]
 
 
 def test_a_long_chat_is_grouped_and_a_group_begins_with_what_it_answers():
@@ -243,8 +243,8 @@ tight = st.builds(ChunkSettings, words=st.integers(4, 60), overlap=st.integers(0
 @given(markdown | anything, tight)
 def test_episodes_are_slices_with_their_lines_and_hold_every_word(text, settings):
     document = Document("a", text, title="T")
-    drafts = episodes_of(document, settings)
-    assert drafts == episodes_of(document, settings)
+    drafts = chunk_document(document, settings)
+    assert drafts == chunk_document(document, settings)
     lines = text.split("\n")
     place = 0
     for draft in drafts:
@@ -271,8 +271,8 @@ def test_chats_hold_every_turn(turns, settings):
         at += timedelta(minutes=minutes)
         document_turns.append(Turn(speaker, text, at, str(number)))
     document = Document("c", turns=tuple(document_turns), title="T")
-    drafts = episodes_of(document, settings)
-    assert drafts == episodes_of(document, settings)
+    drafts = chunk_document(document, settings)
+    assert drafts == chunk_document(document, settings)
     refs = [int(ref) for draft in drafts for ref in draft.refs]
     assert refs == sorted(refs)
     spoken = {n for n, turn in enumerate(document_turns) if re.search(r"[^\W_]", turn.text)}
@@ -285,4 +285,4 @@ def test_chats_hold_every_turn(turns, settings):
     "pattern", ["word ", "x", "Hello there. ", "### a b\n", "# a\nb\n", "- a b\n", "> a\n", "5. b "]
 )
 def test_no_text_takes_quadratic_time(pattern):
-    assert_linear(lambda text: episodes_of(Document("a", text), SETTINGS), "## x\n", pattern)
+    assert_linear(lambda text: chunk_document(Document("a", text), SETTINGS), "## x\n", pattern)

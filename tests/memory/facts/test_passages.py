@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from memory.ingest.turns import by_machine, is_machine
+from memory.facts.rules.passages import is_machine, machine_spans
 
 CHAT = "user: I moved to Leipzig.\nassistant: You live in Utrecht.\nNote: register soon.\nuser: no, Leipzig"
 
 
 def said(text: str, speaker: str | None = None) -> list[str]:
-    return [text[start:end] for start, end in by_machine(text, speaker)]
+    return [text[start:end] for start, end in machine_spans(text, speaker)]
 
 
 def test_a_turn_of_an_assistant_ends_where_a_person_speaks() -> None:
