@@ -8,12 +8,10 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from daemon import wire
 from memory.errors import InvalidInputError
-from memory.insight.consolidate import Report
-from memory.insight.diagnosis import Diagnosis
 from memory.nouns import (
     Answer,
     AskEvent,
@@ -32,8 +30,12 @@ from memory.nouns import (
     Visit,
 )
 from memory.store import conversations, sources
-from memory.store.forget import Forgotten
 from memory.time.timestamps import from_ms
+
+if TYPE_CHECKING:
+    from memory.insight.consolidate import Report
+    from memory.insight.diagnosis import Diagnosis
+    from memory.store.forget import Forgotten
 
 
 def now() -> int:

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory.answering.options import AskOptions, ModelChoice
 from memory.errors import InvalidInputError
-from memory.ingest.ingest import PreparedBatch
 from memory.nouns import AskEvent, Check, Document, Effort, Fact, Recall, Receipt, Revision, Scope, Stats, Verdict
 from memory.protocols import LLM, ChooseLLM, Embedder
-from memory.services.ingest import Ingest
-from memory.services.knowledge import Knowledge
-from memory.services.maintenance import Maintenance
 from memory.services.questions import Questions
 from memory.services.state import State
 from memory.settings import MemorySettings
 from memory.store import vectors
 from memory.store.forget import Forgotten
 from memory.store.store import Store
+
+if TYPE_CHECKING:
+    from memory.ingest.ingest import PreparedBatch
+    from memory.services.ingest import Ingest
+    from memory.services.knowledge import Knowledge
+    from memory.services.maintenance import Maintenance
 
 
 class Memory:
@@ -45,10 +49,27 @@ class Memory:
         self.store = store
         self.settings = settings
         self.state = State(store, settings, embedder, quick)
-        self.ingest = Ingest(self.state)
-        self.knowledge = Knowledge(self.state)
         self.questions = Questions(self.state, choose, drive)
-        self.maintenance = Maintenance(self.state, self.knowledge)
+
+    # What reads, asserts facts and consolidates is imported when it is first used: the first question waits for less.
+
+    @cached_property
+    def ingest(self) -> Ingest:
+        from memory.services.ingest import Ingest
+
+        return Ingest(self.state)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        from memory.services.knowledge import Knowledge
+
+        return Knowledge(self.state)
+
+    @cached_property
+    def maintenance(self) -> Maintenance:
+        from memory.services.maintenance import Maintenance
+
+        return Maintenance(self.state, self.knowledge)
 
     @classmethod
     def open(

@@ -7,10 +7,12 @@ A plugin of somebody else that breaks is left out whole and named in `Plugins.pr
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     from memory.protocols import Embedder
 
 TRACE = "PALIMPSEST_TRACE_PLUGINS"
-BUILT_IN = (
+BUILT_IN = ("plugins.embedders", "plugins.llms.families")
+BUILT_IN_READERS = (  # imported with the first file: they know dates and marks in many forms
     "plugins.readers.chat",
     "plugins.readers.csv",
     "plugins.readers.eml",
@@ -35,8 +38,6 @@ BUILT_IN = (
     "plugins.readers.markdown",
     "plugins.readers.org",
     "plugins.readers.text",
-    "plugins.embedders",
-    "plugins.llms.families",
 )
 
 
@@ -46,22 +47,37 @@ class Plugins:
 
     def __init__(
         self,
-        readers: Iterable[Reader],
+        readers: Callable[[], Iterable[Reader]],
         embedders: Mapping[str, Callable[..., Embedder]],
         problems: Iterable[str] = (),
         families: Iterable[Family] = (),
     ) -> None:
-        """A later reader takes over the suffixes it shares with an earlier one."""
-        by_name = {reader.name: reader for reader in readers}
-        self._by_suffix = {suffix: reader for reader in by_name.values() for suffix in reader.suffixes}
+        """`readers` is called when a file is first asked for. A later reader takes over the suffixes it shares with an
+        earlier one."""
+        self._find_readers = readers
         self._make = dict(embedders)
         self._made: dict[str, Embedder] = {}
         self._lock = threading.Lock()
-        self.readers = tuple(sorted(by_name))
-        self.versions = {name: reader.version for name, reader in by_name.items()}
         self.embedders = tuple(sorted(self._make))
         self.problems = tuple(problems)
         self.families = {family.prefix: family for family in families}
+
+    @cached_property
+    def _readers(self) -> dict[str, Reader]:
+        with self._lock:
+            return {reader.name: reader for reader in self._find_readers()}
+
+    @cached_property
+    def _by_suffix(self) -> dict[str, Reader]:
+        return {suffix: reader for reader in self._readers.values() for suffix in reader.suffixes}
+
+    @property
+    def readers(self) -> tuple[str, ...]:
+        return tuple(sorted(self._readers))
+
+    @property
+    def versions(self) -> dict[str, int]:
+        return {name: reader.version for name, reader in self._readers.items()}
 
     def reader_for(self, path: Path) -> Reader | None:
         """The reader for a file of this name, or None. Hidden files have none unless their suffix has one."""
@@ -103,13 +119,17 @@ def load() -> Plugins:
     manager.add_hookspecs(hookspecs)
     if os.environ.get(TRACE, "") not in ("", "0"):
         manager.add_hookcall_monitoring(_before, _after)
-    readers: list[Reader] = []
+    added: list[Reader] = []
     embedders: dict[str, Callable[..., Embedder]] = {}
     families: list[Family] = []
     problems: list[str] = []
+
+    def readers() -> list[Reader]:
+        built_in = [_register(manager, importlib.import_module(name), name)[0] for name in BUILT_IN_READERS]
+        return [*itertools.chain.from_iterable(built_in), *added]
+
     for name in BUILT_IN:
         ours = _register(manager, importlib.import_module(name), name)
-        readers += ours[0]
         embedders |= ours[1]
         families += ours[2]
     for entry in entry_points(group=hookspecs.PROJECT):
@@ -118,7 +138,7 @@ def load() -> Plugins:
         except (Exception, SystemExit) as error:  # whatever somebody else's module does, the others still work
             problems.append(f"The plugin {entry.name!r} ({entry.value}) was left out: {type(error).__name__}: {error}")
             continue
-        readers += theirs[0]
+        added += theirs[0]
         embedders |= theirs[1]
         families += theirs[2]
     return Plugins(readers, embedders, problems, families)

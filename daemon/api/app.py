@@ -14,7 +14,7 @@ from concurrent.futures import CancelledError
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -31,9 +31,11 @@ from daemon.failures import failed
 from daemon.jobs.activity import Channel
 from memory.answering.options import ModelChoice
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
-from memory.insight.diagnose import TRACES
 from memory.nouns import Recall
 from memory.store import episodes, folders, revisions, sources
+
+if TYPE_CHECKING:
+    from memory.insight.diagnosis import Diagnosis
 
 log = logging.getLogger(__name__)
 
@@ -94,10 +96,14 @@ def _state_routes(api: Api, services: Services) -> None:
         return wire.CheckReply(result.problems, result.checked)
 
     @api.get("/diagnosis")
-    async def diagnosis(limit: int = TRACES) -> wire.Diagnosis:
-        if not 1 <= limit <= MOST_ROWS:
+    async def diagnosis(limit: int | None = None) -> wire.Diagnosis:
+        if limit is not None and not 1 <= limit <= MOST_ROWS:
             raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_ROWS} questions.")
-        return views.diagnosis(await services.work(lambda: memory.maintenance.diagnose(limit)))
+
+        def call() -> Diagnosis:
+            return memory.maintenance.diagnose() if limit is None else memory.maintenance.diagnose(limit)
+
+        return views.diagnosis(await services.work(call))
 
     @api.post("/backup")
     async def backup(request: wire.BackupRequest) -> wire.BackedUp:
@@ -283,8 +289,11 @@ def _enrichment_routes(api: Api, services: Services) -> None:
         return wire.Retried(await services.work(lambda: enrichment.retry(request.id)))
 
     @api.post("/estimate")
-    async def estimate(request: wire.EstimateRequest) -> wire.Estimate:
-        return await services.work(partial(services.estimate, request))
+    async def look_ahead(request: wire.EstimateRequest) -> wire.Estimate:
+        from daemon.api.estimate import estimate
+
+        parts = services.plugins, services.models, services.settings, services.own
+        return await services.work(partial(estimate, *parts, request))
 
 
 def _status(services: Services) -> wire.Status:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from daemon import wire
 from daemon.jobs.activity import Activity
 from daemon.jobs.embedder import Embedding
 from daemon.jobs.enrichment import Enrichment
@@ -25,6 +24,7 @@ from daemon.watch.adds import Adds
 from daemon.watch.watcher import Watcher
 from memory import Memory
 from memory.nouns import Policy, Stats
+from plugins.manager import Plugins
 
 T = TypeVar("T")
 
@@ -46,7 +46,8 @@ class Services:
     enrichment: Enrichment
     learning: Learning
     nightly: Nightly
-    estimate: Callable[[wire.EstimateRequest], wire.Estimate]
+    plugins: Plugins
+    own: tuple[Path, ...]  # what is the daemon's own, and never read
     activity: Activity
     backups: Path
     policy: Callable[[], Policy]  # of new folders, as config.toml says now

@@ -18,17 +18,18 @@ from concurrent.futures import CancelledError
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from daemon import views, wire
 from daemon.jobs.budget import on_battery
 from daemon.jobs.writer import Writer
 from daemon.settings import NightSettings
 from memory import Memory
-from memory.insight import trend
-from memory.insight.consolidate import Report
 from memory.protocols import Write
 from memory.store import stats
+
+if TYPE_CHECKING:
+    from memory.insight.consolidate import Report
 
 log = logging.getLogger(__name__)
 
@@ -175,6 +176,8 @@ class Nightly:
 
     def _note(self, night: dict[str, Any]) -> None:
         with self._memory.store.writing() as conn:
+            from memory.insight import trend
+
             trend.record(conn, night["t"])
             stats.note_night(conn, night)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.failures import ConflictError
@@ -15,8 +16,10 @@ from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
 from daemon.settings import LearningSettings
 from memory import Memory
-from memory.protocols import LLM
-from memory.ranker.training import Progress, Report, Write
+from memory.protocols import LLM, Write
+
+if TYPE_CHECKING:
+    from memory.ranker.training import Progress, Report
 
 WORDS = {"label": "questions", "train": "training", "measure": "measuring", "done": "done"}
 

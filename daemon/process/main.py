@@ -78,7 +78,6 @@ class Daemon:
         # made it four times slower.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         gc.disable()  # until it serves: nothing that the imports make is garbage, and looking for it takes 0.1 s
-        from daemon.api.estimate import estimate
         from daemon.api.facts import News
         from daemon.api.services import Services
         from daemon.jobs.activity import Activity
@@ -131,7 +130,8 @@ class Daemon:
             enrichment=self.enrichment,
             learning=self.learning,
             nightly=self.nightly,
-            estimate=partial(estimate, plugins, self.models, self.settings, self.paths.all()),
+            plugins=plugins,
+            own=self.paths.all(),
             activity=self.activity,
             backups=self.paths.backups,
             policy=partial(new_folder_policy, self.paths.config),

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.jobs.tasks import Tally
@@ -24,11 +25,13 @@ from daemon.watch import files
 from daemon.watch.files import Found, Ignore, uri_of
 from memory import Memory
 from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
-from memory.ingest.ingest import PreparedBatch
 from memory.nouns import Document, Policy, Receipt, Source
 from memory.store import folders, sources
 from plugins.manager import Plugins
 from plugins.readers import Unreadable, documents, reader_of
+
+if TYPE_CHECKING:
+    from memory.ingest.ingest import PreparedBatch
 
 log = logging.getLogger(__name__)
 

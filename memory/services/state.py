@@ -6,12 +6,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memory.edge_memory import activation, rebuild
 from memory.edge_memory.activation import Remembered
-from memory.facts.assertion import FactAsserter
 from memory.graph.change import GraphChange
 from memory.graph.snapshot import load
 from memory.protocols import Embedder
@@ -23,6 +23,9 @@ from memory.store import correspondence, vectors
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.time.timestamps import now_ms
+
+if TYPE_CHECKING:
+    from memory.facts.assertion import FactAsserter
 
 USABLE_SHARE = 0.9  # of the episodes that must have a vector before questions use vectors at all
 
@@ -83,6 +86,8 @@ class State:
 
     def asserter(self, conn: Connection) -> FactAsserter:
         """Asserts facts within a transaction."""
+        from memory.facts.assertion import FactAsserter
+
         return FactAsserter(conn, now_ms(), self.settings.person.names or self.serving.owner)
 
     def show(self, changes: Sequence[GraphChange]) -> None:

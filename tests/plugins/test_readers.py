@@ -118,7 +118,7 @@ def test_whatever_a_reader_raises_becomes_a_reason(tmp_path: Path, error: Except
     path = tmp_path / "a.bad"
     path.write_bytes(b"x")
     with pytest.raises(Unreadable) as raised:
-        documents(Plugins([Reader("bad", (".bad",), "", read)], {}), path, b"x", path.stat())
+        documents(Plugins(lambda: [Reader("bad", (".bad",), "", read)], {}), path, b"x", path.stat())
     assert raised.value.reason == reason
 
 
@@ -127,7 +127,7 @@ def test_a_reader_that_returns_nonsense_is_no_crash(tmp_path: Path) -> None:
     path.write_bytes(b"x")
     reader = Reader("bad", (".bad",), "", lambda path, data: ["text"])  # type: ignore[list-item]
     with pytest.raises(Unreadable, match="the bad reader failed"):
-        documents(Plugins([reader], {}), path, b"x", path.stat())
+        documents(Plugins(lambda: [reader], {}), path, b"x", path.stat())
 
 
 def test_a_name_that_is_no_text_is_refused(plugins: Plugins, tmp_path: Path) -> None:

@@ -1,0 +1,37 @@
+"""What a daemon imports before its first answer. How long that takes is measured in benchmarks/; what it is, here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+HEAVY = (
+    "anthropic", "ollama", "httpx", "httpx2", "pydantic", "jsonschema", "mcp", "apscheduler", "watchdog.observers",
+    "sqlite_utils", "markdown_it", "bs4", "torch", "rich", "textual",
+    "memory.facts.rules.extract", "memory.facts.assertion", "memory.ingest.ingest", "memory.ingest.chunk",
+    "memory.insight.consolidate", "memory.insight.diagnose", "memory.services.maintenance", "memory.services.ingest",
+    "plugins.readers.html", "plugins.readers.ics", "daemon.api.estimate", "daemon.api.description",
+)  # fmt: skip
+
+CODE = """
+import sys
+from daemon.api import app
+from daemon.process import main, server
+from memory import Memory
+from plugins import manager
+
+plugins = manager.load()
+with Memory.open(sys.argv[1], embedder=plugins.embedder("static")) as memory:
+    list(memory.ask("Who is the vet for Bosun?"))
+print(*sys.modules)
+"""
+
+
+def test_nothing_heavy_is_imported_before_the_first_answer(tmp_path: Path) -> None:
+    file = str(tmp_path / "memory.db")
+    for _ in range(2):  # the first makes the file
+        done = subprocess.run([sys.executable, "-c", CODE, file], capture_output=True, text=True, check=True)
+    modules = set(done.stdout.splitlines()[-1].split())
+    assert {"uvicorn", "starlette.routing", "memory.answering.escalation"} <= modules
+    assert modules & set(HEAVY) == set()
