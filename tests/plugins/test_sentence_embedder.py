@@ -1,4 +1,4 @@
-"""A real sentence-transformers model, out of its package: no network, and nothing in its place."""
+"""Real sentence-transformers models: one out of its package, and a tiny multilingual one that is built here."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from memory import Memory
 from memory.errors import InvalidInputError, NotAvailableError
 from memory.protocols import Embedder
 from plugins.embedders.sentence import MAX_CHARS, SentenceEmbedder, minilm, named
@@ -29,6 +31,8 @@ TEXTS = [
     "x",
     "fog " * 2000,
 ]
+DIMENSION = 16
+NOTES = {"猫": "うちの猫の名前はミケです。", "Katze": "Die Katze heißt Mimi.", "Хор": "Хор репетирует в четверг."}
 
 
 @pytest.fixture(scope="module")
@@ -183,42 +187,74 @@ def test_a_model_that_is_not_there_is_told(tmp_path: Path) -> None:
         named(str(tmp_path)).embed_query("hello")
 
 
-def test_a_hub_that_cannot_be_reached_is_told_at_once(tmp_path: Path) -> None:
-    code = (
-        "import socket\n"
-        "def refuse(*a, **k): raise OSError('no network here')\n"
-        "socket.socket.connect = socket.getaddrinfo = refuse\n"
-        "from plugins.manager import load\n"
-        "from memory.errors import NotAvailableError\n"
-        "try: load().embedder('st:somebody/some-model').dimension\n"
-        "except NotAvailableError as error: print(error)\n"
-    )
-    environment = {**os.environ, "HF_HOME": str(tmp_path)}
-    said = subprocess.run(
-        [sys.executable, "-c", code], check=True, env=environment, capture_output=True, text=True, timeout=100
-    ).stdout
-    assert "'somebody/some-model' is not on this machine and could not be fetched" in said
-    assert "st:/path/to/the/model" in said
+ALONE = """
+import json, socket, sys
+
+asked = []
+def refuse(*where, **how):
+    asked.append(str(where))
+    raise OSError("no network here")
+socket.socket.connect = socket.getaddrinfo = refuse
+
+from memory.errors import NotAvailableError
+from plugins.manager import load
+
+def why_not(name):
+    try:
+        load().embedder(name).embed_query("hello")
+    except NotAvailableError as error:
+        return str(error)
+
+minilm = load().embedder("minilm")
+said = {"known": [minilm.name, minilm.dimension]}
+said["imported"] = sorted({"torch", "sentence_transformers", "transformers"} & set(sys.modules))
+said["embeds"] = bool(minilm.embed_query("hello").any())
+said["asked"] = list(asked)
+said["unreachable"] = why_not("st:somebody/some-model")
+from huggingface_hub import constants
+constants.HF_HUB_OFFLINE = True  # as the variable of that name has it from the start
+asked.clear()
+said["prefix"] = load().embedder("st:intfloat/multilingual-e5-small").query_prefix
+said["offline"] = why_not("st:intfloat/multilingual-e5-small")
+said["asked offline"] = list(asked)
+print(json.dumps(said))
+"""
 
 
-def test_name_and_dimension_cost_no_torch_and_loading_no_network(tmp_path: Path) -> None:
-    code = (
-        "import socket, sys\n"
-        "def refuse(*a, **k): raise AssertionError('the network was used')\n"
-        "socket.socket.connect = socket.getaddrinfo = refuse\n"
-        "from plugins.manager import load\n"
-        "e = load().embedder('minilm')\n"
-        "assert (e.name, e.dimension) == ('all-MiniLM-L6-v2@384', 384)\n"
-        "assert not {'torch', 'sentence_transformers', 'transformers'} & set(sys.modules)\n"
-        "assert e.embed_query('hello').any()\n"
-    )
-    home = tmp_path / "home"
-    home.mkdir(mode=0o500)
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a process says that has no network, no cache and no home that it could write to."""
+    home = tmp_path_factory.mktemp("home")
+    home.chmod(0o500)
     environment = {**os.environ, "HOME": str(home), "USERPROFILE": str(home), "XDG_CACHE_HOME": str(home / "cache")}
-    said = subprocess.run(
-        [sys.executable, "-c", code], check=True, env=environment, capture_output=True, text=True, timeout=100
+    environment |= {"HF_HOME": str(tmp_path_factory.mktemp("hub"))}
+    environment.pop("HF_HUB_OFFLINE", None)
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE], check=True, env=environment, capture_output=True, text=True, timeout=100
     )
-    assert (said.stdout, said.stderr) == ("", "")
+    assert (len(done.stdout.splitlines()), done.stderr) == (1, "")
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
+def test_a_hub_that_cannot_be_reached_is_told_at_once(alone: dict[str, Any]) -> None:
+    assert "'somebody/some-model' is not on this machine and could not be fetched" in alone["unreachable"]
+    assert "st:/path/to/the/model" in alone["unreachable"]
+
+
+def test_name_and_dimension_cost_no_torch_and_loading_no_network(alone: dict[str, Any]) -> None:
+    assert alone["known"] == ["all-MiniLM-L6-v2@384", 384]
+    assert alone["imported"] == []
+    assert alone["embeds"]
+    assert alone["asked"] == []
+
+
+def test_a_name_that_was_never_fetched_is_told_without_a_network(alone: dict[str, Any]) -> None:
+    assert alone["prefix"] == "query: "
+    said = alone["offline"]
+    assert said.startswith("The model 'intfloat/multilingual-e5-small' is not on this machine and could not be fetched")
+    assert "st:/path/to/the/model" in said and len(said.splitlines()) == 1
+    assert alone["asked offline"] == []
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
@@ -236,3 +272,58 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     )
     said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert said.count("pip install 'palimpsest[local]'") == 2
+
+
+@pytest.fixture(scope="module")
+def multilingual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that knows single characters, with random weights: what it means is nothing, how it is used is all."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    characters = sorted({*"".join(NOTES.values()), *map(chr, range(33, 127))})
+    vocabulary = {token: n for n, token in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *characters])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
+    torch.manual_seed(1)
+    shape = {"hidden_size": DIMENSION, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    base = tmp_path_factory.mktemp("base")
+    BertModel(BertConfig(vocab_size=len(vocabulary), max_position_embeddings=128, **shape)).save_pretrained(base)
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]"
+    ).save_pretrained(base)
+    path = tmp_path_factory.mktemp("models") / "multilingual-e5-small"
+    parts = [Transformer(str(base), max_seq_length=64), Pooling(DIMENSION)]
+    SentenceTransformer(modules=parts, device="cpu").save(str(path))
+    return path
+
+
+def test_a_multilingual_model_is_found_by_its_folder_and_told_which_text_asks(multilingual: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    embedder = load().embedder(f"st:{multilingual}")
+    assert (embedder.dimension, embedder.query_prefix, embedder.document_prefix) == (DIMENSION, "query: ", "passage: ")
+    theirs = SentenceTransformer(str(multilingual), device="cpu", local_files_only=True)
+    texts = list(NOTES.values())
+    ours = embedder.embed_documents(texts)
+    expected = theirs.encode([f"passage: {text}" for text in texts], normalize_embeddings=True)
+    np.testing.assert_allclose(ours, expected, atol=1e-5)
+    expected = theirs.encode(["query: 猫の名前は"], normalize_embeddings=True)[0]
+    np.testing.assert_allclose(embedder.embed_query("猫の名前は"), expected, atol=1e-5)
+    assert not np.allclose(embedder.embed_query(texts[0]), ours[0], atol=1e-3)
+
+
+def test_a_memory_lives_with_a_multilingual_model(multilingual: Path, tmp_path: Path) -> None:
+    plugins = load()
+    path = tmp_path / "memory.db"
+    with Memory.open(path, embedder=plugins.embedder("static")) as memory:
+        for title, text in NOTES.items():
+            memory.remember(text, title=title)
+    embedder = plugins.embedder(f"st:{multilingual}")
+    with Memory.open(path, embedder=plugins.embedder("static")) as memory:
+        list(memory.maintenance.switch_embedder(embedder))
+        assert memory.stats().embedder == embedder.name
+        hits = memory.recall("猫の名前は何ですか").hits
+        assert hits[0].episode.title == "猫" and hits[0].channels["vector"] > 0
