@@ -19,6 +19,7 @@ from memory.nouns import (
     Effort,
     Episode,
     Fact,
+    Forgotten,
     Hit,
     Policy,
     Recall,
@@ -29,13 +30,13 @@ from memory.nouns import (
     Token,
     Visit,
 )
-from memory.store import conversations, sources
 from memory.time.timestamps import from_ms
 
 if TYPE_CHECKING:
     from memory.insight.consolidate import Report
     from memory.insight.diagnosis import Diagnosis
-    from memory.store.forget import Forgotten
+    from memory.services.conversations import Conversation, Message
+    from memory.services.sources import Listed
 
 
 def now() -> int:
@@ -153,16 +154,16 @@ def revision(of: Revision) -> wire.FactRevision:
     )
 
 
-def source_row(listed: sources.Listed) -> wire.SourceRow:
+def source_row(listed: Listed) -> wire.SourceRow:
     source = listed.source
     return wire.SourceRow(source.uri, source.kind, source.title, listed.episodes, iso(source.at), source.policy)
 
 
-def conversation(row: conversations.Conversation) -> wire.Conversation:
+def conversation(row: Conversation) -> wire.Conversation:
     return wire.Conversation(row.id, row.title, moment(row.created), moment(row.updated), row.messages)
 
 
-def message(row: conversations.Message) -> wire.Message:
+def message(row: Message) -> wire.Message:
     return wire.Message(
         id=row.id,
         role=row.role,

@@ -7,6 +7,7 @@ on the disk when its call returns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -14,13 +15,28 @@ from typing import TYPE_CHECKING
 
 from memory.answering.options import AskOptions, ModelChoice
 from memory.errors import InvalidInputError
-from memory.nouns import AskEvent, Check, Document, Effort, Fact, Recall, Receipt, Revision, Scope, Stats, Verdict
+from memory.nouns import (
+    AskEvent,
+    Check,
+    Document,
+    Effort,
+    Fact,
+    Forgotten,
+    Recall,
+    Receipt,
+    Revision,
+    Scope,
+    Stats,
+    Verdict,
+)
 from memory.protocols import LLM, ChooseLLM, Embedder
+from memory.services.conversations import Conversations
+from memory.services.jobs import Jobs, ModelUse
 from memory.services.questions import Questions
+from memory.services.sources import Sources
 from memory.services.state import State
 from memory.settings import MemorySettings
 from memory.store import vectors
-from memory.store.forget import Forgotten
 from memory.store.store import Store
 
 if TYPE_CHECKING:
@@ -34,7 +50,8 @@ class Memory:
     """One open memory. Use `Memory.open`; close it, or use it in a `with`.
 
     The calls that a person makes are methods; the rest are calls of its services: `ingest` (documents), `knowledge`
-    (facts), `questions` (traces and reasons), `maintenance` (embedder, consolidation, ranker).
+    (facts), `questions` (traces and reasons), `maintenance` (embedder, consolidation, ranker, copies), `sources`
+    (sources, folders, chats), `conversations`, `jobs`, `models`.
     """
 
     def __init__(
@@ -50,6 +67,10 @@ class Memory:
         self.settings = settings
         self.state = State(store, settings, embedder, quick)
         self.questions = Questions(self.state, choose, drive)
+        self.sources = Sources(store)
+        self.conversations = Conversations(store)
+        self.jobs = Jobs(store)
+        self.models = ModelUse(store)
 
     # What reads, asserts facts and consolidates is imported when it is first used: the first question waits for less.
 
@@ -114,6 +135,10 @@ class Memory:
     def embedder(self) -> Embedder:
         """The embedder that questions use now."""
         return self.state.serving.embedder
+
+    def is_complete(self, embedder: Embedder, keep: bool = False) -> bool:
+        """Whether the memory has this embedder's vectors, and (unless `keep`) no others that should go."""
+        return self.state.is_complete(embedder, keep)
 
     # Texts ----------------------------------------------------------------------------------------
 
@@ -247,6 +272,17 @@ class Memory:
     def backup(self, to: Path | str) -> int:
         """Copies the memory to a new file, verified; returns its size in bytes. InvalidInputError if it exists."""
         return self.maintenance.backup(Path(to))
+
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """All calls that only look, within it and in this thread, see the memory as it is at one moment."""
+        with self.store.reading():
+            yield
+
+    @property
+    def generation(self) -> int:
+        """Grows by one with each unit that changed something."""
+        return self.store.generation
 
     def close(self) -> None:
         """Closes the file. Nothing is lost: every write was on the disk when its call returned."""

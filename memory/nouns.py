@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 SourceKind = Literal["file", "chat", "note", "import"]
 Policy = Literal["local", "any"]
@@ -351,6 +351,15 @@ class Stats:
     bytes: int
     embedder: str
     generation: int
+
+
+class Forgotten(NamedTuple):
+    """How many of each are gone."""
+
+    sources: int = 0
+    episodes: int = 0
+    objects: int = 0
+    facts: int = 0
 
 
 @dataclass(frozen=True, slots=True)

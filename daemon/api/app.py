@@ -32,7 +32,6 @@ from daemon.jobs.activity import Channel
 from memory.answering.options import ModelChoice
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
 from memory.nouns import Recall
-from memory.store import episodes, folders, revisions, sources
 
 if TYPE_CHECKING:
     from memory.insight.diagnosis import Diagnosis
@@ -42,6 +41,7 @@ log = logging.getLogger(__name__)
 BODY_BYTES = 2 << 20
 MOST_HITS = 200
 MOST_ROWS = 1000
+MAX_SKIPPED = 100  # files, in the status
 
 
 def build(services: Services) -> Starlette:
@@ -84,9 +84,8 @@ def _state_routes(api: Api, services: Services) -> None:
     @api.get("/sources")
     async def list_sources(query: str = "", limit: int = 100) -> wire.SourcesReply:
         def call() -> wire.SourcesReply:
-            with memory.store.reading() as conn:
-                listed = sources.listing(conn, query, max(0, min(limit, MOST_ROWS)))
-                return wire.SourcesReply(tuple(map(views.source_row, listed)), sources.count(conn, query))
+            listed, total = memory.sources.search(query, max(0, min(limit, MOST_ROWS)))
+            return wire.SourcesReply(tuple(map(views.source_row, listed)), total)
 
         return await services.work(call)
 
@@ -107,7 +106,7 @@ def _state_routes(api: Api, services: Services) -> None:
 
     @api.post("/backup")
     async def backup(request: wire.BackupRequest) -> wire.BackedUp:
-        return await services.work(partial(documents.make_backup, memory, services.writer, services.backups, request))
+        return await services.work(partial(documents.backup, memory, services.writer, services.backups, request))
 
     @api.get("/embedder")
     async def embedder() -> wire.EmbedderReply:
@@ -166,9 +165,8 @@ def _question_routes(api: Api, services: Services) -> None:
     @api.get("/episodes/{id}")
     async def episode(id: int) -> wire.Passage:
         def call() -> wire.Passage:
-            with memory.store.reading() as conn:
-                for found in episodes.by_ids(conn, [id]):
-                    return views.passage(found)
+            for found in memory.sources.episodes([id]):
+                return views.passage(found)
             raise NotFoundError(f"There is no episode {id}.")
 
         return await services.read(call)
@@ -298,9 +296,9 @@ def _enrichment_routes(api: Api, services: Services) -> None:
 
 def _status(services: Services) -> wire.Status:
     stats = services.stats()
-    with services.memory.store.reading() as conn:
-        skipped = folders.skipped(conn, limit=100)
-        review = revisions.count_open(conn)
+    with services.memory.one_moment():
+        skipped = services.memory.sources.skipped(MAX_SKIPPED)
+        review = services.memory.knowledge.count_open_revisions()
     return wire.Status(
         version=version("palimpsest"),
         protocol=wire.PROTOCOL,

@@ -14,10 +14,7 @@ from daemon.paths import private_folder
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import FORGOTTEN
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import Receipt
-from memory.store import backup, folders, sources
-from memory.store.forget import Forgotten
-from memory.text.mentions import norm
+from memory.nouns import Forgotten, Receipt
 
 if TYPE_CHECKING:
     from memory import Memory
@@ -42,47 +39,30 @@ def forget(
 ) -> wire.Forgotten:
     """Forgets one thing. A file of a watched folder is skipped from then on, or it would come back."""
     if request.source is None:
-        wanted = _wanted(request)
-        gone = memory.forget(object=request.object, episode=request.episode, fact=request.fact)
-        return views.forgotten(gone, _copies(memory, backups, wanted))
+        object, fact, episode = request.object, request.fact, request.episode
+        copies = memory.maintenance.copies_with(backups, (), object, fact, episode)
+        return views.forgotten(memory.forget(None, object, fact, episode), copies)
     if (request.object, request.episode, request.fact) != (None, None, None):
         raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
     uris = _named(memory, request.source)
-    with memory.store.reading() as conn:
-        wanted = backup.find_sources(conn, uris)
-    total = views.forgotten(memory.ingest.forget_sources(uris), _copies(memory, backups, wanted))
+    copies = memory.maintenance.copies_with(backups, uris)
+    total = views.forgotten(memory.ingest.forget_sources(uris), copies)
     file = Path(uris[0].partition("#")[0] if not Path(uris[0]).exists() else uris[0])
     if file.is_absolute() and file.is_file() and watched(file):
-        with memory.store.writing() as conn:
-            folders.skip(conn, uri_of(file), FORGOTTEN, views.now())
+        memory.sources.note_files((), {uri_of(file): FORGOTTEN}, ())
     return total
-
-
-def _wanted(request: wire.ForgetRequest) -> backup.CopyQuery:
-    if request.episode is not None:
-        return backup.find_episode(request.episode)
-    if request.fact is not None:
-        return backup.find_fact(request.fact)
-    return backup.find_object(norm(request.object or ""))
-
-
-def _copies(memory: Memory, backups: Path, wanted: backup.CopyQuery) -> list[Path]:
-    with memory.store.reading() as conn:
-        known = backup.known_copies(conn, memory.store.path, backups)
-    return backup.copies_with(known, wanted)
 
 
 def forget_folder(memory: Memory, writer: Writer, backups: Path, folder: Path) -> wire.Forgotten:
     """Forgets all that was read from a folder, some sources at a time: others may write in between."""
-    with memory.store.reading() as conn:
-        uris = [source.uri for source in sources.under(conn, uri_of(folder) + "/")]
-        wanted = backup.find_sources(conn, uris)
+    uris = [source.uri for source in memory.sources.under(uri_of(folder) + "/")]
+    copies = memory.maintenance.copies_with(backups, uris) if uris else []
     total = Forgotten()
     for start in range(0, len(uris), FORGET_AT_ONCE):
         some = uris[start : start + FORGET_AT_ONCE]
         gone = writer.write(partial(memory.ingest.forget_sources, some))
         total = Forgotten(*(a + b for a, b in zip(total, gone, strict=True)))
-    return views.forgotten(total, _copies(memory, backups, wanted) if uris else [])
+    return views.forgotten(total, copies)
 
 
 def existing(paths: Iterable[str]) -> list[Path]:
@@ -102,7 +82,7 @@ def existing(paths: Iterable[str]) -> list[Path]:
     return found
 
 
-def make_backup(memory: Memory, writer: Writer, folder: Path, request: wire.BackupRequest) -> wire.BackedUp:
+def backup(memory: Memory, writer: Writer, folder: Path, request: wire.BackupRequest) -> wire.BackedUp:
     """A verified copy at `to`, or in `folder` under a name that tells when."""
     if request.to is None:
         to = private_folder(folder) / f"memory-{datetime.now():%Y%m%d-%H%M%S-%f}.db"
@@ -114,21 +94,15 @@ def make_backup(memory: Memory, writer: Writer, folder: Path, request: wire.Back
             raise NotFoundError(f"There is no folder {to.parent}. Create it, or choose another one.")
     memory.backup(to)
     if to.parent != folder:
-        writer.write(partial(_note, memory, to))
+        writer.write(partial(memory.maintenance.note_copy, to))
     return wire.BackedUp(str(to), to.stat().st_size)
 
 
 def _named(memory: Memory, name: str) -> list[str]:
     """The uris of the source of that name, which may be a path; of all sources in it, if the file holds several."""
-    with memory.store.reading() as conn:
-        for uri in dict.fromkeys([name, Path(name).as_posix()]):
-            if sources.get(conn, uri):
-                return [uri]
-            if parts := [part.uri for part in sources.under(conn, uri + "#") if "/" not in part.uri[len(uri) :]]:
-                return parts
+    for uri in dict.fromkeys([name, Path(name).as_posix()]):
+        if memory.sources.get(uri):
+            return [uri]
+        if parts := [part.uri for part in memory.sources.under(uri + "#") if "/" not in part.uri[len(uri) :]]:
+            return parts
     return [name]  # it may have been retired; the memory knows those too
-
-
-def _note(memory: Memory, copy: Path) -> None:
-    with memory.store.writing() as conn:
-        backup.note_copy(conn, copy)

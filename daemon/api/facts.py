@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, get_args
 from daemon import views, wire
 from memory.errors import InvalidInputError
 from memory.nouns import Fact, Revision, RevisionState, Verdict
-from memory.store import episodes, revisions
-from memory.store import facts as facts_of
-from memory.store.connect import Connection
 
 if TYPE_CHECKING:
     from memory import Memory
@@ -34,15 +31,15 @@ def listing(memory: Memory, state: str, about: str | None, limit: int) -> wire.R
     """Revisions in a state, the newest first. InvalidInputError, NotFoundError."""
     if state not in STATES:
         raise InvalidInputError(f"state is {state[:40]!r}. Write one of {', '.join(STATES)}.")
-    with memory.store.reading() as conn:
-        found = _with_sentences(conn, memory.revisions(state, limit, about))
-        return wire.RevisionsReply(tuple(map(views.revision, found)), revisions.count_open(conn))
+    with memory.one_moment():
+        found = _with_sentences(memory, memory.revisions(state, limit, about))
+        return wire.RevisionsReply(tuple(map(views.revision, found)), memory.knowledge.count_open_revisions())
 
 
 def one(memory: Memory, id: int) -> wire.FactRevision:
     """NotFoundError."""
-    with memory.store.reading() as conn:
-        return views.revision(*_with_sentences(conn, [memory.knowledge.revision(id)]))
+    with memory.one_moment():
+        return views.revision(*_with_sentences(memory, [memory.knowledge.revision(id)]))
 
 
 def names(memory: Memory, request: wire.NamesRequest) -> wire.Names:
@@ -51,10 +48,10 @@ def names(memory: Memory, request: wire.NamesRequest) -> wire.Names:
     return wire.Names(request.one, request.other, request.same, decide(request.one, request.other))
 
 
-def _with_sentences(conn: Connection, found: Sequence[Revision]) -> list[Revision]:
+def _with_sentences(memory: Memory, found: Sequence[Revision]) -> list[Revision]:
     """The revisions with the whole sentences of their quotes: a person is to judge them."""
     ids = {fact.episode_id for each in found for fact in (each.old, each.new)}
-    passages = {episode.id: episode for episode in episodes.by_ids(conn, sorted(ids))}
+    passages = {episode.id: episode for episode in memory.sources.episodes(sorted(ids))}
 
     def whole(fact: Fact) -> Fact:
         passage = passages.get(fact.episode_id)
@@ -75,12 +72,12 @@ def facts(memory: Memory, about: str, as_of: str | None, known_on: str | None, h
     Sentences that say the same as a relation are left out, and those that say what was replaced.
     """
     moment, known = views.parsed_moment(as_of, "as_of"), views.parsed_moment(known_on, "known_on")
-    with memory.store.reading() as conn:
+    with memory.one_moment():
         found = memory.facts(about, as_of=moment, history=history, known_on=known)
         ever = found if history else memory.facts(about, history=True)
         open_ones = memory.revisions("open", MOST, about)
         sentences = [fact for fact in found if fact.origin == "sentence"]
-        told = _told(conn, sentences, [fact for fact in ever if known is None or fact.recorded <= known])
+        told = _told(memory, sentences, [fact for fact in ever if known is None or fact.recorded <= known])
     holding = {fact.id for fact in found}
     covered = {one.id for one in sentences if _covered(one, told[one.episode_id], holding)}
     found = sorted((fact for fact in found if fact.id not in covered), key=lambda fact: fact.kind != "relation")
@@ -91,7 +88,7 @@ def facts(memory: Memory, about: str, as_of: str | None, known_on: str | None, h
 
 def history(memory: Memory, about: str) -> wire.HistoryReply:
     """How each thing known of an object changed. NotFoundError."""
-    with memory.store.reading():
+    with memory.one_moment():
         found = memory.facts(about, history=True)
         known = memory.revisions("all", MOST, about)
     return wire.HistoryReply(about, strands(found, known))
@@ -139,13 +136,13 @@ def strands(found: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Stra
     )
 
 
-def _told(conn: Connection, sentences: Iterable[Fact], known: Iterable[Fact]) -> dict[int, list[tuple[str, Fact]]]:
+def _told(memory: Memory, sentences: Iterable[Fact], known: Iterable[Fact]) -> dict[int, list[tuple[str, Fact]]]:
     """By the episodes of these sentences: the relations that each tells, with the words that do."""
     relations = {fact.id: fact for fact in known if fact.kind == "relation"}
     ids = sorted({fact.episode_id for fact in sentences})
     told: dict[int, list[tuple[str, Fact]]] = {id: [] for id in ids}
-    texts = {episode.id: episode.text for episode in episodes.by_ids(conn, ids)}
-    for id, episode, start, end in facts_of.of_episodes(conn, ids):
+    texts = {episode.id: episode.text for episode in memory.sources.episodes(ids)}
+    for id, episode, start, end in memory.knowledge.quotes_in(ids):
         if id in relations and episode in texts:
             told[episode].append((texts[episode][start:end], relations[id]))
     for fact in relations.values():  # retired ones are not among those
@@ -181,12 +178,12 @@ class News:
     def __init__(self, memory: Memory, publish: Callable[[wire.Event], None]) -> None:
         self._memory = memory
         self._publish = publish
-        self._generation = memory.store.generation
+        self._generation = memory.generation
         self._newest = self._last()
 
     def look(self) -> None:
         """Publishes a FactChanged for every revision that is new since the last look, the oldest first."""
-        generation = self._memory.store.generation
+        generation = self._memory.generation
         if generation == self._generation:
             return
         self._generation = generation

@@ -17,7 +17,6 @@ from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError
-from memory.store import text
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +73,5 @@ def rebuilt(memory: Memory, writer: Writer, what: tuple[str, ...], channel: Chan
 
 
 def _index(memory: Memory) -> int:
-    with memory.store.writing() as conn:
-        text.rebuild(conn)
+    memory.maintenance.rebuild_text()
     return memory.stats().episodes

@@ -22,10 +22,8 @@ from daemon.jobs.writer import Writer
 from memory.answering.options import ModelChoice
 from memory.errors import ModelCancelledError, NotFoundError
 from memory.nouns import Answer, AskEvent, Citation, Scope, Token
-from memory.store import conversations, correspondence, episodes, traces
-from memory.store.connect import Connection
-from memory.store.conversations import State
-from memory.store.forget import FORGOTTEN_ANSWER
+from memory.services.conversations import MessageState
+from memory.services.sources import fold_name
 
 if TYPE_CHECKING:
     from memory import Memory
@@ -60,7 +58,7 @@ def begin(
     )
     chat = request.conversation
     if chat is not None:
-        writer.write(partial(_say, memory, chat, request.question))
+        writer.write(partial(memory.conversations.add_question, chat, request.question))
     return partial(_work, memory, writer, events, heard, chat)
 
 
@@ -119,9 +117,9 @@ def _work(
 def scope(memory: Memory, within: wire.Within) -> Scope | None:
     """None for no limit. NotFoundError for a chat that was never read, with the names of some that were."""
     if within.conversation is not None:
-        with memory.store.reading() as conn:
-            if not correspondence.chat_sources(conn, within.conversation):
-                raise NotFoundError(_no_chat(within.conversation, correspondence.chat_names(conn)))
+        with memory.one_moment():
+            if not memory.sources.has_chat(within.conversation):
+                raise NotFoundError(_no_chat(within.conversation, memory.sources.chat_names()))
     return views.scope(within)
 
 
@@ -129,49 +127,20 @@ def _no_chat(name: str, names: list[str]) -> str:
     shown = f"There is no chat {name[:NAME_CHARS]!r}."
     if not names:
         return f"{shown} No chat has been read yet. Read one: pal add chat.json"
-    wanted = correspondence.fold_name(name)
-    by_form = {correspondence.fold_name(known): known for known in names}
+    wanted = fold_name(name)
+    by_form = {fold_name(known): known for known in names}
     alike = [form for form in by_form if wanted and wanted in form] + get_close_matches(wanted, by_form)
     first = list(dict.fromkeys([*alike, *by_form]))[:NAMES]
     more = f" and {len(by_form) - len(first):,} more" if len(by_form) > len(first) else ""
     return f"{shown} There are: {', '.join(repr(by_form[form][:NAME_CHARS]) for form in first)}{more}."
 
 
-def _save(memory: Memory, writer: Writer, chat: int | None, answer: Answer, state: State = "complete") -> None:
+def _save(memory: Memory, writer: Writer, chat: int | None, answer: Answer, state: MessageState = "complete") -> None:
     """Writes the answer into its chat session, or what was said until it broke off, with what that was cited from: by
     its citations forgetting finds it."""
     if chat is None:
         return
     try:
-        writer.write(partial(_reply, memory, chat, answer, state))
+        writer.write(partial(memory.conversations.add_answer, chat, answer, state))
     except (Exception, CancelledError) as error:  # the session was deleted meanwhile, or the daemon is ending
         log.warning("an answer was not kept in chat session %d: %s", chat, type(error).__name__)
-
-
-def _say(memory: Memory, chat: int, text: str) -> None:
-    with memory.store.writing() as conn:
-        conversations.append(conn, chat, "user", text, views.now())
-
-
-def _reply(memory: Memory, chat: int, answer: Answer, state: State) -> None:
-    with memory.store.writing() as conn:
-        if not _is_there(conn, answer):
-            answer = Answer(FORGOTTEN_ANSWER)
-        conversations.append(
-            conn,
-            chat,
-            "memory",
-            answer.text,
-            views.now(),
-            state=state,
-            citations=answer.citations,
-            no_answer=answer.no_answer,
-            trace_id=answer.trace_id,
-        )
-
-
-def _is_there(conn: Connection, answer: Answer) -> bool:
-    """Whether nothing of what the answer rests on has been forgotten since it was given."""
-    cited = {citation.episode_id for citation in answer.citations}
-    is_traced = answer.trace_id is None or traces.exists(conn, answer.trace_id)
-    return is_traced and len(episodes.by_ids(conn, sorted(cited))) == len(cited)

@@ -72,7 +72,7 @@ class Services:
 
     def stats(self) -> Stats:
         """Counted again only when something was written: a chat asks often, and it takes 10 us an episode."""
-        generation = self.memory.store.generation
+        generation = self.memory.generation
         if self._counted is None or self._counted[0] != generation:
             self._counted = generation, self.memory.stats()
         return self._counted[1]

@@ -10,7 +10,6 @@ from daemon.api.services import Services
 from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import Scope
-from memory.store import traces
 from memory.trace import Asked, Lost, Traced, Used
 
 MOST_TRACES = 1000
@@ -26,9 +25,9 @@ def routes(api: Api, services: Services) -> None:
             raise InvalidInputError(f"Ask for 0 to {MOST_TRACES} traces, from 0 on.")
 
         def call() -> wire.TracesReply:
-            with memory.store.reading() as conn:
-                found = traces.listing(conn, limit, offset)
-                return wire.TracesReply(tuple(map(asked, found)), traces.count(conn))
+            with memory.one_moment():
+                found = memory.questions.traces(limit, offset)
+                return wire.TracesReply(tuple(map(asked, found)), memory.questions.count_traces())
 
         return await services.read(call)
 

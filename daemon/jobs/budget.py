@@ -10,7 +10,6 @@ from daemon.settings import EnrichmentSettings
 from memory import Memory
 from memory.facts import llm_requests
 from memory.ranker import labels
-from memory.store import models
 
 PURPOSES = (llm_requests.EXTRACTION_PURPOSE, llm_requests.DECISION_PURPOSE, labels.PURPOSE)
 STATES = ("Discharging", "Charging", "Full", "Not charging")
@@ -29,8 +28,7 @@ class Budget:
 
     def spent(self) -> tuple[int, float]:
         """Tokens and minutes that models have taken today to read."""
-        with self._memory.store.reading() as conn:
-            uses = [use for use in models.uses(conn, date.today().isoformat()) if use.purpose in PURPOSES]
+        uses = [use for use in self._memory.models.uses(date.today().isoformat()) if use.purpose in PURPOSES]
         return sum(use.usage.total for use in uses), sum(use.ms for use in uses) / 60_000
 
     def problem(self) -> str:

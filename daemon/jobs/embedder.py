@@ -21,10 +21,9 @@ from daemon import wire
 from daemon.jobs.tasks import EMBED, Tally, Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import EmbedderSettings
-from daemon.views import now
 from memory import Memory
 from memory.errors import PalimpsestError
-from memory.store import jobs, vectors
+from memory.services.jobs import NewJob
 from plugins.manager import Plugins
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KIND = "embed"
-FOREVER = 10**15  # ms: one process holds the lock, so no lease needs to run out
 TELL_SECONDS = 0.2  # between two events about how far it is
 
 T = TypeVar("T")
@@ -112,7 +110,7 @@ class Embedding:
         if self._whole(embedder):
             self._progress = None
             return
-        job = self._write(lambda: self._enqueued(name))
+        job = self._write(lambda: self._memory.jobs.begin_only(_job(name), self._boot))
         yield
         told = 0.0
         for done, total in self._memory.maintenance.switch_embedder(embedder, keep=self._keep, write=self._write):
@@ -124,7 +122,7 @@ class Embedding:
                 told = time.monotonic()
                 self._publish(wire.Embedding(done, total, name))
             yield
-        self._write(lambda: self._finished(job))
+        self._write(lambda: self._memory.jobs.finish(job))
         if self._wanted == name:
             self._progress = None
             log.info("questions use the embedder %s", embedder.name)
@@ -132,30 +130,11 @@ class Embedding:
 
     def _whole(self, embedder: Embedder) -> bool:
         """Whether the memory has this embedder's vectors, and no others that should go."""
-        with self._memory.store.reading() as conn:
-            active = vectors.active(conn)
-            return (
-                active is not None
-                and active.name == embedder.name == self._memory.embedder.name
-                and (self._keep or not vectors.others(conn, active.id))
-            )
+        return self._memory.is_complete(embedder, self._keep)
 
     def _write(self, unit: Callable[[], T]) -> T:
         """In the writer's thread, behind whatever a person waits for."""
         return self._writer.submit(unit).result()
-
-    def _enqueued(self, name: str) -> int:
-        """The job of this change; those of others are over."""
-        with self._memory.store.writing() as conn:
-            job = jobs.enqueue(conn, KIND, name, {"embedder": name}, now())
-            while other := jobs.claim(conn, now(), self._boot, [KIND], FOREVER):
-                if other.id != job:
-                    jobs.finish(conn, other.id)
-        return job
-
-    def _finished(self, job: int) -> None:
-        with self._memory.store.writing() as conn:
-            jobs.finish(conn, job)
 
     def _ended(self, name: str, error: BaseException | None) -> None:
         if error is None or isinstance(error, CancelledError) or self._wanted != name:
@@ -164,11 +143,15 @@ class Embedding:
         self._problem = str(error) if isinstance(error, PalimpsestError) else f"internal error: {type(error).__name__}"
 
         def note() -> None:
-            with self._memory.store.writing() as conn:
-                job = jobs.enqueue(conn, KIND, name, {"embedder": name}, now())
-                jobs.fail(conn, job, type(error).__name__, now())
+            [job] = self._memory.jobs.enqueue([_job(name)])
+            self._memory.jobs.fail(job, type(error).__name__)
 
         try:
             self._write(note)
         except (Exception, CancelledError) as trouble:  # config.toml still says what is wanted
             log.warning("the change to %s could not be marked: %s", name, type(trouble).__name__)
+
+
+def _job(name: str) -> NewJob:
+    """The change to that embedder."""
+    return NewJob(KIND, name, {"embedder": name})

@@ -30,7 +30,6 @@ from daemon.jobs.extraction import DECIDE, EXTRACT, KINDS, Reading, WaitError
 from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
 from daemon.settings import EnrichmentSettings
-from daemon.views import now
 from memory import Memory
 from memory.errors import (
     LocalOnlyError,
@@ -45,11 +44,10 @@ from memory.errors import (
 )
 from memory.facts import llm_requests
 from memory.nouns import Episode
-from memory.store import episodes, jobs
+from memory.services.jobs import Job, NewJob
 
 log = logging.getLogger(__name__)
 
-FOREVER = 10**15  # ms: one process holds the lock, so no lease needs to run out
 WAVE = 8  # jobs that are made at once: what is asked about meanwhile goes into the next ones
 UNREAD, MOST_UNREAD = 64, 16_384  # episodes that are looked at for those that may be read
 LOOK_SECONDS = 5.0  # between two looks whether there is something new
@@ -121,11 +119,7 @@ class Enrichment:
     def retry(self, id: int | None = None) -> int:
         """Does dead jobs again, or one; returns how many. NotFoundError if that one is not dead."""
 
-        def unit() -> int:
-            with self._memory.store.writing() as conn:
-                return jobs.retry(conn, KINDS, now(), id)
-
-        count = self._writer.write(unit)
+        count = self._writer.write(partial(self._memory.jobs.retry, KINDS, id))
         if id is not None and not count:
             raise NotFoundError(f"No failed job has the number {id}. See: pal status --failed")
         self.wake()
@@ -133,15 +127,15 @@ class Enrichment:
 
     def state(self) -> wire.Enrichment:
         """How far it is."""
-        store = self._memory.store
-        generation = store.generation
-        with store.reading() as conn:
+        memory = self._memory
+        generation = memory.generation
+        with memory.one_moment():
             if self._counted is None or self._counted[0] != generation:
-                self._counted = generation, episodes.count_read(conn)
-            counts = jobs.count(conn, KINDS)
-            dead = jobs.listing(conn, "dead", FAILED_SHOWN, kinds=KINDS)
+                self._counted = generation, memory.knowledge.count_read()
+            counts = memory.jobs.count(KINDS)
+            dead = memory.jobs.given_up(KINDS, FAILED_SHOWN)
             first = [job.payload["episodes"][0] for job in dead if job.kind == EXTRACT]
-            titles = {episode.id: episode for episode in episodes.by_ids(conn, first)}
+            titles = {episode.id: episode for episode in memory.sources.episodes(first)}
         tokens, minutes = self._budget.spent()
         read, total = self._counted[1]
         return replace(
@@ -201,23 +195,18 @@ class Enrichment:
     def _stopped(self) -> bool:
         return not self._enabled or self._closing.is_set()
 
-    def _claimed(self) -> jobs.Job | None:
+    def _claimed(self) -> Job | None:
         if not self._queued():  # looking costs no commit
             return None
 
-        def unit() -> jobs.Job | None:
-            with self._memory.store.writing() as conn:
-                return jobs.claim(conn, now(), self._boot, KINDS, FOREVER)
-
-        return self._reading.write(unit)
+        return self._reading.write(partial(self._memory.jobs.claim, KINDS, self._boot))
 
     def _queued(self) -> int:
-        with self._memory.store.reading() as conn:
-            return jobs.count(conn, KINDS).get("queued", 0)
+        return self._memory.jobs.count(KINDS).get("queued", 0)
 
     def _plan(self) -> bool:
         """Makes jobs for episodes that a model may read; False if there are none."""
-        generation = self._memory.store.generation
+        generation = self._memory.generation
         if self._nothing_new == generation or time.monotonic() < self._planning:
             return False
         limit = UNREAD
@@ -251,15 +240,14 @@ class Enrichment:
         return True
 
     def _enqueue(self, batches: Sequence[Sequence[int]], priority: int = 0) -> None:
-        with self._memory.store.writing() as conn:
-            jobs.prune(conn, now(), KINDS)  # the memory itself knows what was read
-            for batch in batches:
-                payload = {"episodes": [*batch]}
-                jobs.enqueue(conn, EXTRACT, " ".join(map(str, batch)), payload, now(), priority=priority)
+        self._memory.jobs.prune(KINDS)  # the memory itself knows what was read
+        self._memory.jobs.enqueue(
+            NewJob(EXTRACT, " ".join(map(str, batch)), {"episodes": [*batch]}, priority) for batch in batches
+        )
 
     # One job ----------------------------------------------------------------------------------------------
 
-    def _do(self, job: jobs.Job) -> None:
+    def _do(self, job: Job) -> None:
         try:
             self._reading.do(job)
             self._trouble, self._failures = "", 0
@@ -289,12 +277,12 @@ class Enrichment:
             where = "".join(traceback.format_tb(error.__traceback__))
             log.error("job %d: %s\n%s", job.id, type(error).__name__, where)
             why = str(error) if isinstance(error, PalimpsestError) else f"internal error: {type(error).__name__}"
-            self._reading.mark(lambda conn: jobs.fail(conn, job.id, why, now()))
+            self._reading.write(partial(self._memory.jobs.fail, job.id, why))
 
     # What becomes of a job --------------------------------------------------------------------------------
 
     def _server_failed(
-        self, job: jobs.Job, error: PalimpsestError, wanted: float | None = None, *, lasting: bool = False
+        self, job: Job, error: PalimpsestError, wanted: float | None = None, *, lasting: bool = False
     ) -> None:
         """All jobs wait. Where somebody has to do something first, the try does not count."""
         rest = LONGEST_REST if lasting else min(self._first_rest * 2**self._failures, LONGEST_REST)
@@ -304,18 +292,18 @@ class Enrichment:
         if lasting:
             self._give_back(job, 0)
         else:
-            self._reading.mark(lambda conn: jobs.fail(conn, job.id, self._trouble, now()))
+            self._reading.write(partial(self._memory.jobs.fail, job.id, self._trouble))
 
-    def _answer_failed(self, job: jobs.Job, error: PalimpsestError) -> None:
+    def _answer_failed(self, job: Job, error: PalimpsestError) -> None:
         many = job.payload.get("episodes", ())
         log.warning("job %d: %s", job.id, type(error).__name__)
         if len(many) > 1:
             self._reading.split(job, [[id] for id in many])
         else:
-            self._reading.mark(lambda conn: jobs.bury(conn, job.id, str(error)))
+            self._reading.write(partial(self._memory.jobs.give_up, job.id, str(error)))
 
-    def _give_back(self, job: jobs.Job, seconds: float) -> None:
-        self._reading.mark(lambda conn: jobs.release(conn, job.id, now() + int(seconds * 1000)))
+    def _give_back(self, job: Job, seconds: float) -> None:
+        self._reading.write(partial(self._memory.jobs.release, job.id, seconds))
 
 
 def _batches(found: Sequence[Episode], here: int, away: int) -> list[list[int]]:
@@ -339,7 +327,7 @@ def _batches(found: Sequence[Episode], here: int, away: int) -> list[list[int]]:
     return sorted(batches, key=lambda batch: order[batch[0]])
 
 
-def _label(job: jobs.Job, titles: dict[int, Episode]) -> str:
+def _label(job: Job, titles: dict[int, Episode]) -> str:
     if job.kind == DECIDE:
         return f"what {len(job.payload['pairs'])} new facts do to old ones"
     episode = titles.get(job.payload["episodes"][0])

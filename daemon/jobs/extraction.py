@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
-from daemon.views import now
 from memory import Memory
 from memory.errors import MalformedOutputError
 from memory.facts import llm_requests
@@ -22,9 +21,7 @@ from memory.facts.extraction import OWNER, Extraction
 from memory.facts.llm_requests import complete_json
 from memory.llm import LlmRequest
 from memory.nouns import Decision, Fact
-from memory.retrieval.owner import mailbox_owner
-from memory.store import correspondence, episodes, facts, jobs
-from memory.store.connect import Connection
+from memory.services.jobs import Job, NewJob
 from memory.text.quotes import Quotable
 from plugins.llms.guard import Guarded
 
@@ -59,7 +56,7 @@ class Reading:
         self._stopped = stopped
         self._begun = begun
 
-    def do(self, job: jobs.Job) -> None:
+    def do(self, job: Job) -> None:
         """When this returns the job is done, dead, or others stand in its place."""
         if job.kind == EXTRACT:
             self._extract(job)
@@ -71,16 +68,14 @@ class Reading:
         model = self._models.for_role("extract", local_only=local_only)
         return None if model is None or (not model.is_local and self._models.day_is_spent) else model
 
-    def _extract(self, job: jobs.Job) -> None:
-        with self._memory.store.reading() as conn:
-            alive = episodes.alive(conn, job.payload["episodes"])
-            found = episodes.by_ids(conn, [id for id in job.payload["episodes"] if id in alive])
+    def _extract(self, job: Job) -> None:
+        with self._memory.one_moment():
+            found = self._memory.sources.episodes(job.payload["episodes"], live=True)
             here = [one.id for one in found if one.source.policy == "local"]
-            owner = self._memory.settings.person.names
-            if not owner and len(here) == len(found):  # mails that tell the name may be local themselves
-                owner = mailbox_owner(correspondence.mail_people(conn))
+            # mails that tell the name may be local themselves
+            owner = self._memory.knowledge.owner_names(of_mails=len(here) == len(found))
         if not found:  # retired meanwhile
-            self.mark(lambda conn: jobs.finish(conn, job.id))
+            self.write(partial(self._memory.jobs.finish, job.id))
         elif 0 < len(here) < len(found):  # since the job was made somebody has changed where text may go
             self.split(job, [here, [one.id for one in found if one.id not in here]])
         else:
@@ -99,31 +94,27 @@ class Reading:
                      len(dropped))  # fmt: skip
             self.write(partial(self._learn, job, {id: told[id] for id in told if id not in bad}, bad, model.name))
 
-    def _learn(self, job: jobs.Job, told: dict[int, Extraction], bad: dict[int, str], model: str) -> None:
+    def _learn(self, job: Job, told: dict[int, Extraction], bad: dict[int, str], model: str) -> None:
         """In the writer's thread. An episode that is gone by now tells nothing."""
-        with self._memory.store.reading() as conn:
-            there = episodes.alive(conn, [*told])
+        there = {episode.id for episode in self._memory.sources.episodes([*told], live=True)}
         alive = {id: told[id] for id in told if id in there}
         pairs = self._memory.knowledge.assert_facts(alive, model).undecided if alive else ()
-        with self._memory.store.writing() as conn:
-            for start in range(0, len(pairs), llm_requests.MAX_PAIRS):
-                part = [list(pair) for pair in pairs[start : start + llm_requests.MAX_PAIRS]]
-                key = " ".join(f"{old}:{new}" for old, new in part)
-                jobs.enqueue(conn, DECIDE, key, {"pairs": part}, now(), priority=1)
-            if len(bad) == len(job.payload["episodes"]) == 1:
-                jobs.bury(conn, job.id, f"{model}: {next(iter(bad.values()))}.")
-            else:
-                jobs.finish(conn, job.id)
-                for id in bad:
-                    jobs.enqueue(conn, EXTRACT, str(id), {"episodes": [id]}, now(), priority=job.priority)
+        parts = [
+            pairs[start : start + llm_requests.MAX_PAIRS] for start in range(0, len(pairs), llm_requests.MAX_PAIRS)
+        ]
+        then = [_job(DECIDE, [list(pair) for pair in part], 1) for part in parts]
+        if len(bad) == len(job.payload["episodes"]) == 1:
+            self._memory.jobs.give_up(job.id, f"{model}: {next(iter(bad.values()))}.", then)
+        else:
+            self._memory.jobs.finish(job.id, then + [_job(EXTRACT, [id], job.priority) for id in bad])
 
-    def _decide(self, job: jobs.Job) -> None:
+    def _decide(self, job: Job) -> None:
         given = [self._memory.knowledge.pair(old, new) for old, new in job.payload["pairs"]]
         pairs = [pair for pair in given if pair is not None]
         free = self._free(pairs)
         bound = [pair for pair in pairs if pair not in free]
         if not pairs:
-            self.mark(lambda conn: jobs.finish(conn, job.id))
+            self.write(partial(self._memory.jobs.finish, job.id))
         elif free and bound:
             self.split(job, [[[old.id, new.id] for old, new in part] for part in (free, bound)])
         else:
@@ -134,20 +125,19 @@ class Reading:
                 raise MalformedOutputError("The model decided none of the pairs it was asked about.")
             self.write(partial(self._decided, job, found, model.name))
 
-    def _decided(self, job: jobs.Job, found: list[Decision], model: str) -> None:
+    def _decided(self, job: Job, found: list[Decision], model: str) -> None:
         revisions = self._memory.knowledge.apply_decisions(found, model)
         log.info("job %d: %d decisions, %d revisions", job.id, len(found), len(revisions))
-        with self._memory.store.writing() as conn:
-            jobs.finish(conn, job.id)
+        self._memory.jobs.finish(job.id)
 
     def _free(self, pairs: Sequence[Pair]) -> list[Pair]:
         """The pairs of which nothing comes from a source whose text stays here: the name of an object may, and the day
         on which something else took a fact's place."""
         shown = {fact.id: fact for pair in pairs for fact in pair}
         after = {fact.superseded_by for fact in shown.values() if fact.superseded_by is not None} - {*shown}
-        with self._memory.store.reading() as conn:
-            known = shown | {fact.id: fact for fact in facts.by_id(conn, sorted(after))}
-            there = episodes.by_ids(conn, list(dict.fromkeys(fact.episode_id for fact in known.values())))
+        with self._memory.one_moment():
+            known = shown | {fact.id: fact for fact in self._memory.knowledge.facts_by_id(sorted(after))}
+            there = self._memory.sources.episodes(list(dict.fromkeys(fact.episode_id for fact in known.values())))
         texts = {
             one.id: Quotable.of(f"{one.title}\n{one.text}\n{one.speaker or ''}")
             for one in there
@@ -184,27 +174,17 @@ class Reading:
         self._begun(model.name)
         return complete_json(model, replace(request, cancelled=cancelled))
 
-    def split(self, job: jobs.Job, parts: Sequence[Sequence[Any]]) -> None:
+    def split(self, job: Job, parts: Sequence[Sequence[Any]]) -> None:
         """Jobs for the parts, in place of one for all."""
-        key = "episodes" if job.kind == EXTRACT else "pairs"
-
-        def unit(conn: Connection) -> None:
-            jobs.finish(conn, job.id)
-            for part in parts:
-                name = " ".join(":".join(map(str, one)) if isinstance(one, list) else str(one) for one in part)
-                jobs.enqueue(conn, job.kind, name, {key: [*part]}, now(), priority=job.priority)
-
-        self.mark(unit)
-
-    def mark(self, unit: Callable[[Connection], Any]) -> None:
-        """Writes down what became of a job."""
-
-        def write() -> None:
-            with self._memory.store.writing() as conn:
-                unit(conn)
-
-        self.write(write)
+        then = [_job(job.kind, part, job.priority) for part in parts]
+        self.write(partial(self._memory.jobs.finish, job.id, then))
 
     def write(self, unit: Callable[[], T]) -> T:
         """In the writer's thread, behind whatever a person waits for."""
         return self._writer.submit(unit).result()
+
+
+def _job(kind: str, parts: Sequence[Any], priority: int) -> NewJob:
+    """A job for these episodes, or pairs of facts."""
+    key = " ".join(":".join(map(str, one)) if isinstance(one, list) else str(one) for one in parts)
+    return NewJob(kind, key, {"episodes" if kind == EXTRACT else "pairs": [*parts]}, priority)

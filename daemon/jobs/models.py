@@ -25,8 +25,7 @@ from daemon.views import moment
 from memory import Memory
 from memory.errors import InvalidInputError, ModelError, ModelUnavailableError, NotFoundError, OverBudgetError
 from memory.llm import ROLES, Grades, LlmRequest, Role, Usage
-from memory.store import models as store
-from memory.store.models import Use
+from memory.services.jobs import Use
 from plugins.llms.contract import Found, Look
 from plugins.llms.guard import Guarded
 from plugins.llms.probe import Step, probe
@@ -67,7 +66,7 @@ class Models:
 
         Families that can only be elsewhere are not asked what they have unless a role names one of their models.
         """
-        grades = self._grades()
+        grades = self._memory.models.grades()
         if not self._could(role, grades):
             return None
         named = {name.partition(":")[0] for name in self._wanted[role]}
@@ -95,7 +94,7 @@ class Models:
         """The name of the model that would write answers, as far as that is known without asking anybody."""
         looks = {prefix: look for prefix, (_, look) in dict(self._looked).items()}
         there = {f"{prefix}:{found.model}": found for prefix, look in looks.items() for found in look.models}
-        known = next(self._candidates("answer", there, self._grades()), None)
+        known = next(self._candidates("answer", there, self._memory.models.grades()), None)
         first = next(iter(self._wanted["answer"]), AUTO)
         return known or (first if first != AUTO and first.partition(":")[0] not in looks else None)
 
@@ -106,11 +105,11 @@ class Models:
 
     def grades_of(self, name: str) -> Grades | None:
         """What is known of that model; None if nobody has graded it."""
-        return self._grades().get(name)
+        return self._memory.models.grades().get(name)
 
     def could(self, role: Role) -> bool:
         """Whether it is worth looking for a model that does this: one is named, or one on this machine has passed."""
-        return self._could(role, self._grades())
+        return self._could(role, self._memory.models.grades())
 
     def answering(self, name: str) -> bool:
         """Whether that model is busy with a person's question."""
@@ -129,7 +128,7 @@ class Models:
     def reply(self) -> wire.ModelsReply:
         """What there is; looks for it, which takes some seconds at most."""
         looks = self._look(self._families, anew=True)
-        there, grades, tokens = self._there(self._families), self._grades(), self._tokens()
+        there, grades, tokens = self._there(self._families), self._memory.models.grades(), self._tokens()
         used = {role: next(self._candidates(role, there, grades), "") for role in ROLES}
         rows = (
             _row(
@@ -199,7 +198,7 @@ class Models:
             day, spent = _today(), self._spent_today()
             self._spent = (day, spent + (0 if is_local else usage.total))
         use = Use(day, name, request.purpose, is_local, 1, int(error is not None), usage, ms)
-        self._writer.submit(partial(self._count, use))
+        self._writer.submit(partial(self._memory.models.count, use))
         outcome = type(error).__name__ if error else "done"
         log.info("%s: %s, %d tokens, %.0f ms, %s", name, request.purpose, usage.total, ms, outcome)
 
@@ -209,25 +208,13 @@ class Models:
                 if isinstance(item, Step):
                     channel.put(wire.Progress(item.done, item.total, item.label))
                 else:
-                    self._writer.write(partial(self._keep, item))
+                    self._writer.write(partial(self._memory.models.keep_grades, item))
                     self.changed()
                     channel.put(_graded(item))
         except Exception as error:
             if not isinstance(error, ModelError | CancelledError):
                 log.exception("grading %s: %s", model.name, type(error).__name__)
             channel.put(failed(error))
-
-    def _keep(self, grades: Grades) -> None:
-        with self._memory.store.writing() as conn:
-            store.keep(conn, grades)
-
-    def _count(self, use: Use) -> None:
-        with self._memory.store.writing() as conn:
-            store.count(conn, use)
-
-    def _grades(self) -> dict[str, Grades]:
-        with self._memory.store.reading() as conn:
-            return store.grades(conn)
 
     def _tokens(self) -> dict[str, int]:
         """What each model has read and written today."""
@@ -242,8 +229,7 @@ class Models:
         return self._spent[1]
 
     def _uses(self) -> list[Use]:
-        with self._memory.store.reading() as conn:
-            return store.uses(conn, _today())
+        return self._memory.models.uses(_today())
 
     # What is wanted, and what there is --------------------------------------------------------------------
 

@@ -26,7 +26,6 @@ from daemon.jobs.writer import Writer
 from daemon.settings import NightSettings
 from memory import Memory
 from memory.protocols import Write
-from memory.store import stats
 
 if TYPE_CHECKING:
     from memory.insight.consolidate import Report
@@ -125,8 +124,7 @@ class Nightly:
 
     def state(self) -> wire.Night:
         """Whether there are nights, and what the last one did."""
-        with self._memory.store.reading() as conn:
-            last = stats.last_night(conn)
+        last = self._memory.maintenance.last_night()
         if last is None:
             return wire.Night(self._state, self._settings.hour)
         return wire.Night(
@@ -144,8 +142,7 @@ class Nightly:
 
     def _is_due(self) -> bool:
         """Whether the hour has come since the last night. One of the future is none: the clock was wrong then."""
-        with self._memory.store.reading() as conn:
-            last = stats.last_night(conn)
+        last = self._memory.maintenance.last_night()
         now = self._clock()
         begins = now.replace(hour=min(self._settings.hour, 23), minute=0, second=0, microsecond=0)
         if begins > now:
@@ -166,20 +163,13 @@ class Nightly:
         night = _counts(report) | {
             "t": self._now(), "seconds": seconds, "learnt": learnt,
         }  # fmt: skip
-        self._write(partial(self._note, night))
+        self._write(partial(self._memory.maintenance.note_night, night))
         log.info("the night is done in %s s: %s %s", seconds, _counts(report), learnt)
         return True
 
     def _now(self) -> int:
         """The store's time: ms UTC."""
         return int(self._clock().timestamp() * 1000)
-
-    def _note(self, night: dict[str, Any]) -> None:
-        with self._memory.store.writing() as conn:
-            from memory.insight import trend
-
-            trend.record(conn, night["t"])
-            stats.note_night(conn, night)
 
     def _write(self, unit: Callable[[], Any]) -> Any:
         """In the writer's thread, behind whatever a person waits for."""

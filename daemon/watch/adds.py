@@ -18,18 +18,16 @@ from daemon.failures import failed
 from daemon.jobs.tasks import ADD, Tally, Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import WatchSettings
-from daemon.views import now
 from daemon.watch.files import Ignore, uri_of
 from daemon.watch.ingest import Ingest, Look
 from memory import Memory
 from memory.nouns import Policy
-from memory.store import folders, jobs, sources
+from memory.services.jobs import NewJob
 
 log = logging.getLogger(__name__)
 
 KIND = "add"
 KEPT = 7 * 24 * 3600 * 1000  # ms a done job is remembered
-FOREVER = 10**15  # ms: one process holds the lock, so no lease needs to run out
 
 
 class Adds:
@@ -49,13 +47,7 @@ class Adds:
     def resume(self) -> int:
         """Goes on with what an earlier daemon had begun; returns how many jobs that are."""
 
-        def claim_all() -> list[jobs.Job]:
-            with self._memory.store.writing() as conn:
-                jobs.requeue(conn, self._boot)
-                jobs.prune(conn, now() - KEPT)
-                return list(iter(lambda: jobs.claim(conn, now(), self._boot, [KIND], FOREVER), None))
-
-        begun = self._writer.write(claim_all)
+        begun = self._writer.write(partial(self._memory.jobs.resume, KIND, self._boot, KEPT))
         for job in begun:
             paths = {Path(path): job.payload.get("policies", {}).get(path, "local") for path in job.payload["paths"]}
             self._submit(job.id, paths, lambda event: None)
@@ -73,17 +65,15 @@ class Adds:
         `policy` is for all that lies there, read before or now. Without one what is new gets that of the watched folder
         it lies in, or else the `default`. When this returns the job is on the disk.
         """
-        with self._memory.store.reading() as conn:
-            policies = {path: policy or folders.policy_of(conn, str(path)) or default for path in sorted(set(paths))}
+        known = self._memory.sources
+        policies = {path: policy or known.folder_policy(str(path)) or default for path in sorted(set(paths))}
         named = {str(path): chosen for path, chosen in policies.items()}
 
         def enqueue() -> int:
-            with self._memory.store.writing() as conn:
-                for path in policies if policy else ():
-                    sources.set_policy(conn, uri_of(path), policies[path])
-                jobs.enqueue(conn, KIND, "\n".join(named), {"paths": [*named], "policies": named}, now())
-                job = jobs.claim(conn, now(), self._boot, [KIND], FOREVER)
-                return job.id if job else 0
+            if policy:
+                known.set_policy({uri_of(path): chosen for path, chosen in policies.items()})
+            wanted = NewJob(KIND, "\n".join(named), {"paths": [*named], "policies": named})
+            return self._memory.jobs.begin(wanted, self._boot)
 
         self._submit(self._writer.write(enqueue), policies, tell)
 
@@ -103,13 +93,8 @@ class Adds:
             tally.tell(wire.Failed("stopping", "The daemon is stopping.", "It goes on with this when it starts again."))
             return
 
-        def note() -> None:
-            with self._memory.store.writing() as conn:
-                if error is None:
-                    jobs.finish(conn, job)
-                else:
-                    jobs.fail(conn, job, type(error).__name__, now())
-
+        jobs = self._memory.jobs
+        note = partial(jobs.finish, job) if error is None else partial(jobs.fail, job, type(error).__name__)
         try:
             self._writer.write(note)
         except (Exception, CancelledError) as trouble:  # it will be done again, which changes nothing

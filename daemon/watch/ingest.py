@@ -26,7 +26,6 @@ from daemon.watch.files import Found, Ignore, uri_of
 from memory import Memory
 from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
 from memory.nouns import Document, Policy, Receipt, Source
-from memory.store import folders, sources
 from plugins.manager import Plugins
 from plugins.readers import Unreadable, documents, reader_of
 
@@ -138,8 +137,7 @@ class Ingest:
             self._knows_readers = True
 
     def _note_readers(self) -> None:
-        with self._memory.store.writing() as conn:
-            sources.read_anew(conn, self._plugins.versions)
+        self._memory.sources.set_reader_versions(self._plugins.versions)
 
     def _walk(self, looks: Sequence[Look], disk: _Disk, tally: Tally) -> Iterator[None]:
         for look in looks:
@@ -160,14 +158,15 @@ class Ingest:
         """By the uri of their file: the live sources below `looks`, and the reasons of the files that were skipped."""
         prefixes = [uri_of(look.path) for look in looks]
         found: dict[int, Source] = {}
-        with self._memory.store.reading() as conn:
+        sources = self._memory.sources
+        with self._memory.one_moment():
             for prefix in prefixes:
-                one = sources.get(conn, prefix)
+                one = sources.get(prefix)
                 # "#" also begins the rest of a sibling's name: notes.json#1 is in notes.json, notes#2/x.md is not
-                parts = [part for part in sources.under(conn, prefix + "#") if self._file_of(part.uri, disk) == prefix]
-                here = [*([one] if one else []), *sources.under(conn, prefix + "/"), *parts]
+                parts = [part for part in sources.under(prefix + "#") if self._file_of(part.uri, disk) == prefix]
+                here = [*([one] if one else []), *sources.under(prefix + "/"), *parts]
                 found |= {source.id: source for source in here if source.kind in ("file", "chat")}
-            skipped = {skip.uri: skip.reason for skip in folders.skipped(conn, limit=folders.count_skipped(conn))}
+            skipped = {skip.uri: skip.reason for skip in sources.skipped()}
         known: dict[str, list[Source]] = defaultdict(list)
         for source in found.values():
             known[self._file_of(source.uri, disk)].append(source)
@@ -234,8 +233,7 @@ class Ingest:
         for old, new in renamed.items():
             self._memory.ingest.move(old, new)
             if policy == "local":
-                with self._memory.store.writing() as conn:
-                    sources.set_policy(conn, new, policy)
+                self._memory.sources.set_policy({new: policy})
 
     def _retire(self, lost: Mapping[str, list[Source]], tally: Tally) -> Iterator[None]:
         for there in lost.values():
@@ -351,13 +349,7 @@ class Ingest:
         over = [uri for uri in batch.readable if uri not in batch.unread]
         fresh = {uri: reason for uri, reason in batch.unread.items() if skipped.get(uri) != reason}
         if over or fresh or batch.stamps:
-            with self._memory.store.writing() as conn:
-                for uri in over:
-                    folders.unskip(conn, uri)
-                for uri, reason in fresh.items():
-                    folders.skip(conn, uri, reason, now())
-                for source, size, mtime_ns in batch.stamps:
-                    sources.stamp(conn, source.id, size, mtime_ns)
+            self._memory.sources.note_files(over, fresh, batch.stamps)
         return written
 
     def _alone(self, document: Document, batch: _Batch, written: list[tuple[Document, Receipt]]) -> None:

@@ -28,14 +28,12 @@ from daemon.failures import ConflictError
 from daemon.jobs.tasks import CHANGE, SCAN, Tally, Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import WatchSettings
-from daemon.views import now
 from daemon.watch.changes import Changes, Ready
 from daemon.watch.files import FOLDER_RULES, Ignore, uri_of
 from daemon.watch.ingest import Ingest, Look
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Policy
-from memory.store import folders, sources
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
@@ -85,11 +83,10 @@ class Watcher:
 
     def load(self) -> None:
         """Knows the folders, and does not yet look at them."""
-        with self._memory.store.reading() as conn:
-            for folder in folders.listing(conn):
-                identity = folder.options.get("identity")
-                known_as = tuple(identity) if identity else None
-                self._roots[Path(folder.path)] = self._root(Path(folder.path), known_as, folder.policy)
+        for folder in self._memory.sources.watched_folders():
+            identity = folder.options.get("identity")
+            known_as = tuple(identity) if identity else None
+            self._roots[Path(folder.path)] = self._root(Path(folder.path), known_as, folder.policy)
 
     def start(self) -> None:
         """Begins to watch and scan all folders."""
@@ -171,14 +168,7 @@ class Watcher:
         if root is None:
             raise NotFoundError(f"{path} is not watched. See what is: pal watch list.")
 
-        def drop() -> None:
-            with self._memory.store.writing() as conn:
-                folders.remove(conn, str(known))
-                for skip in folders.skipped(conn, limit=folders.count_skipped(conn)):
-                    if skip.uri.startswith(uri_of(known) + "/"):
-                        folders.unskip(conn, skip.uri)
-
-        self._writer.write(drop)
+        self._writer.write(partial(self._memory.sources.unwatch_folder, str(known), uri_of(known)))
         self._unwatch(root)
         return known
 
@@ -289,8 +279,7 @@ class Watcher:
         if gone <= self._settings.gone_files and itself:
             root.doubted = None
             return True
-        with self._memory.store.reading() as conn:
-            total = len(sources.under(conn, uri_of(path) + "/"))
+        total = len(self._memory.sources.under(uri_of(path) + "/"))
         many = gone > self._settings.gone_files and gone > self._settings.gone_share * total
         if not itself and (many or gone >= total):
             self._missing(root, f"{gone:,} of its files are not there; is its drive mounted? Nothing was removed")
@@ -330,14 +319,12 @@ class Watcher:
 
     def _store(self, root: _Root, identity: Identity | None, policy: Policy | None = None) -> None:
         """Writes what is known of a folder; a `policy` is for what was read from it before, too."""
-        with self._memory.store.writing() as conn:
-            folders.add(conn, str(root.path), now(), root.policy, {"identity": identity})
-            if policy:
-                sources.set_policy(conn, uri_of(root.path), policy)
+        self._memory.sources.watch_folder(str(root.path), root.policy, {"identity": identity})
+        if policy:
+            self._memory.sources.set_policy({uri_of(root.path): policy})
 
     def _folder(self, root: _Root) -> wire.Folder:
-        with self._memory.store.reading() as conn:
-            count = sources.count(conn, uri_of(root.path) + "/")
+        count = self._memory.sources.count(uri_of(root.path) + "/")
         return wire.Folder(str(root.path), root.state, count, root.detail, root.policy)
 
     def _look_at(self, root: _Root, path: Path) -> Look:

@@ -12,12 +12,11 @@ from hashlib import sha256
 from memory.errors import InvalidInputError, NotFoundError, StoreBusyError
 from memory.facts.assertion import FactAsserter
 from memory.ingest.ingest import Ingestion, PreparedBatch, compare_versions, prepare, texts_to_embed
-from memory.nouns import Document, Receipt
+from memory.nouns import Document, Forgotten, Receipt
 from memory.services.state import State
 from memory.store import correspondence, sources, vectors
 from memory.store import forget as forgetting
 from memory.store.connect import Connection
-from memory.store.forget import Forgotten
 from memory.text.mentions import norm
 from memory.time.timestamps import now_ms
 

@@ -68,6 +68,15 @@ class Knowledge:
         with self._store.reading() as conn:
             return episodes.by_ids(conn, episodes.list_unread(conn, limit))
 
+    def count_read(self) -> tuple[int, int]:
+        """How many live episodes a model has read, and how many there are."""
+        with self._store.reading() as conn:
+            return episodes.count_read(conn)
+
+    def owner_names(self, *, of_mails: bool) -> tuple[str, ...]:
+        """The names of the person whose memory it is; as the mails tell them only with `of_mails`."""
+        return self._state.settings.person.names or (self._state.mailbox_owner() if of_mails else ())
+
     @contextmanager
     def asserting(self) -> Iterator[FactAsserter]:
         """A transaction that asserts facts; after it questions see what has changed."""
@@ -96,6 +105,21 @@ class Knowledge:
         """One fact, replaced or retired or not. NotFoundError."""
         with self._store.reading() as conn:
             return facts.get(conn, id)
+
+    def facts_by_id(self, ids: Sequence[int]) -> list[Fact]:
+        """Those of these facts that are there."""
+        with self._store.reading() as conn:
+            return facts.by_id(conn, ids)
+
+    def quotes_in(self, episode_ids: Sequence[int]) -> list[tuple[int, int, int, int]]:
+        """What is read out of these episodes: fact, episode, and from where to where in its text."""
+        with self._store.reading() as conn:
+            return facts.of_episodes(conn, episode_ids)
+
+    def count_open_revisions(self) -> int:
+        """How many wait for a person."""
+        with self._store.reading() as conn:
+            return revisions.count_open(conn)
 
     def revisions(self, state: str, limit: int, about: str | None) -> list[Revision]:
         """Replacements of facts in a state, the newest first."""

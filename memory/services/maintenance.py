@@ -5,7 +5,7 @@ All of it goes on beside questions and writes, in small transactions, and can be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 from memory.edge_memory import rebuild
 from memory.graph.snapshot import embedded
 from memory.ingest.ingest import embedded_text, put_vectors
-from memory.insight import diagnose
+from memory.insight import diagnose, trend
 from memory.insight.consolidate import GROUPS, Report, StoppedError, suspects
 from memory.insight.diagnosis import Diagnosis
 from memory.nouns import Check, Stats
@@ -27,8 +27,10 @@ from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
 from memory.services.state import State
 from memory.serving import Serving
-from memory.store import check, edge_memory, episodes, queries, relations, stats, vectors
+from memory.store import backup as backups
+from memory.store import check, edge_memory, episodes, queries, relations, stats, text, vectors
 from memory.store.training import Model
+from memory.text.mentions import norm
 
 BATCHES_AT_ONCE = 64  # that are looked for at once: looking takes as long as embedding one
 QUESTIONS_AT_ONCE = 200  # that are embedded between two looks at who waits
@@ -340,10 +342,26 @@ class Maintenance:
         with self._state.reading() as (conn, serving):
             return diagnose.of(conn, serving.snapshot.graph, limit)
 
+    def note_night(self, night: dict[str, Any]) -> None:
+        """Notes what a night did, in numbers and in the place of the one before, and how things stand at its time."""
+        with self._store.writing() as conn:
+            trend.record(conn, night["t"])
+            stats.note_night(conn, night)
+
+    def last_night(self) -> dict[str, Any] | None:
+        """What the last night did; None if there was none."""
+        with self._store.reading() as conn:
+            return stats.last_night(conn)
+
     def stats(self) -> Stats:
         """Counts of what is live, and the file's size."""
         with self._store.reading() as conn:
             return stats.count_live(conn, self._store.path, self._state.serving.embedder.name)
+
+    def rebuild_text(self) -> None:
+        """Makes the full text anew."""
+        with self._store.writing() as conn:
+            text.rebuild(conn)
 
     def check(self) -> Check:
         """Looks for damage."""
@@ -352,3 +370,30 @@ class Maintenance:
     def backup(self, to: Path) -> int:
         """Copies the file, verified; its size in bytes."""
         return self._store.backup(to)
+
+    def note_copy(self, path: Path) -> None:
+        """Notes where a backup was put, if that is not the folder of backups."""
+        with self._store.writing() as conn:
+            backups.note_copy(conn, path)
+
+    def copies_with(
+        self,
+        folder: Path,
+        sources: Sequence[str] = (),
+        object: str | None = None,
+        fact: int | None = None,
+        episode: int | None = None,
+    ) -> list[Path]:
+        """The copies of this memory, in `folder` or elsewhere, that have one of these sources (by uri), or that object,
+        fact or episode; and those that cannot be read, which may. To be asked before it is forgotten."""
+        with self._store.reading() as conn:
+            if episode is not None:
+                query = backups.find_episode(episode)
+            elif fact is not None:
+                query = backups.find_fact(fact)
+            elif object is not None:
+                query = backups.find_object(norm(object))
+            else:
+                query = backups.find_sources(conn, sources)
+            copies = backups.known_copies(conn, self._store.path, folder)
+        return backups.copies_with(copies, query)

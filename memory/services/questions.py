@@ -104,6 +104,10 @@ class Questions:
         with self._store.reading() as conn:
             return traces.listing(conn, limit, offset)
 
+    def count_traces(self) -> int:
+        with self._store.reading() as conn:
+            return traces.count(conn)
+
     def trace(self, id: int) -> Traced:
         """What one question did. NotFoundError."""
         with self._store.reading() as conn:

@@ -71,6 +71,16 @@ class State:
         """Whether that embedder is still the one in use; else another has taken over, and makes its own edge memory."""
         return self.serving.embedder_id == embedder_id
 
+    def is_complete(self, embedder: Embedder, keep: bool) -> bool:
+        """Whether the memory has this embedder's vectors, and (unless `keep`) no others that should go."""
+        with self.store.reading() as conn:
+            active = vectors.active(conn)
+            return (
+                active is not None
+                and active.name == embedder.name == self.serving.embedder.name
+                and (keep or not vectors.others(conn, active.id))
+            )
+
     def load(self, embedder: Embedder, embedder_id: int) -> Serving:
         """What there is to answer with, read from the file."""
         limit = self.settings.recall.vectors_in_memory

@@ -12,7 +12,7 @@ from memory.store.connect import Connection
 from memory.trace import Opinion, opinion
 
 Role = Literal["user", "memory"]
-State = Literal["complete", "partial"]
+MessageState = Literal["complete", "partial"]
 
 
 class Conversation(NamedTuple):
@@ -32,7 +32,7 @@ class Message(NamedTuple):
     role: Role
     text: str
     at: int
-    state: State
+    state: MessageState
     citations: tuple[Citation, ...]
     no_answer: bool
     trace_id: int | None
@@ -68,7 +68,7 @@ def append(
     text: str,
     now: int,
     *,
-    state: State = "complete",
+    state: MessageState = "complete",
     citations: Sequence[Citation] = (),
     no_answer: bool = False,
     trace_id: int | None = None,

@@ -7,9 +7,8 @@ forgotten fact had replaced holds again, until the time of what came after it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from memory.errors import NotFoundError
+from memory.nouns import Forgotten
 from memory.store import edge_memory, graph, revisions, text, vectors
 from memory.store.codec import id_list
 from memory.store.connect import Connection
@@ -17,15 +16,6 @@ from memory.store.schema_first import FIRST_EDGE
 
 HANDED_OVER = "What took its place is forgotten; this came after that."
 FORGOTTEN_ANSWER = "[forgotten]"  # what stands in a chat where an answer quoted what is gone
-
-
-class Forgotten(NamedTuple):
-    """How many of each are gone."""
-
-    sources: int = 0
-    episodes: int = 0
-    objects: int = 0
-    facts: int = 0
 
 
 def source(conn: Connection, uri: str, now: int) -> Forgotten:

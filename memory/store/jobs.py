@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from memory.store.codec import to_json
 from memory.store.connect import Connection
 
-State = Literal["queued", "leased", "done", "dead"]
+JobState = Literal["queued", "leased", "done", "dead"]
 
 LEASE = 120_000
 FIRST_PAUSE = 30_000
@@ -30,7 +30,7 @@ class Job(NamedTuple):
     kind: str
     dedupe_key: str
     payload: Mapping[str, Any]
-    state: State
+    state: JobState
     attempts: int
     not_before: int
     last_error: str | None
@@ -103,7 +103,7 @@ def retry(conn: Connection, kinds: Sequence[str], now: int, id: int | None = Non
     ).rowcount
 
 
-def fail(conn: Connection, id: int, error: str, now: int, attempts: int = ATTEMPTS) -> State:
+def fail(conn: Connection, id: int, error: str, now: int, attempts: int = ATTEMPTS) -> JobState:
     """The attempt failed: later again, each pause twice the one before, or "dead" after `attempts`.
 
     "done" if there is no such job any more: what it was about has been forgotten.
@@ -112,7 +112,7 @@ def fail(conn: Connection, id: int, error: str, now: int, attempts: int = ATTEMP
     if row is None:
         return "done"
     (tried,) = row
-    state: State = "dead" if tried >= attempts else "queued"
+    state: JobState = "dead" if tried >= attempts else "queued"
     pause = min(FIRST_PAUSE * 2 ** max(tried - 1, 0), LONGEST_PAUSE)
     spread = 0.75 + (id * 2654435761 + tried) % 1000 / 2000  # so that what failed together does not return together
     conn.execute(
@@ -129,7 +129,7 @@ def requeue(conn: Connection, boot_id: str) -> int:
     ).rowcount
 
 
-def count(conn: Connection, kinds: Sequence[str]) -> dict[State, int]:
+def count(conn: Connection, kinds: Sequence[str]) -> dict[JobState, int]:
     """How many jobs of these kinds there are in each state that has any."""
     rows = conn.execute(
         "SELECT state, count(*) FROM job WHERE kind IN (SELECT value FROM json_each(?)) GROUP BY state",
@@ -139,7 +139,7 @@ def count(conn: Connection, kinds: Sequence[str]) -> dict[State, int]:
 
 
 def listing(
-    conn: Connection, state: State, limit: int = 50, offset: int = 0, kinds: Sequence[str] | None = None
+    conn: Connection, state: JobState, limit: int = 50, offset: int = 0, kinds: Sequence[str] | None = None
 ) -> list[Job]:
     """Jobs in one state, of all kinds or of these, the newest first."""
     chosen = "" if kinds is None else " AND kind IN (SELECT value FROM json_each(:kinds))"

@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from memory.errors import NotFoundError
-from memory.nouns import Answer, Citation, Scope, Step, Trace, Visit
+from memory.nouns import Answer, Citation, Forgotten, Scope, Step, Trace, Visit
 from memory.store import check, conversations, episodes, folders, forget, graph, jobs, sources, text, traces
-from memory.store.forget import Forgotten
 from memory.store.store import Store
 from memory.trace import Plan
 from tests.memory.store.building import HashEmbedder, about, remember

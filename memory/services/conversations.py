@@ -1,0 +1,65 @@
+"""Chat sessions: what was asked and answered in each."""
+
+from __future__ import annotations
+
+from memory.nouns import Answer
+from memory.store import conversations, episodes, traces
+from memory.store.connect import Connection
+from memory.store.conversations import Conversation as Conversation
+from memory.store.conversations import Message as Message
+from memory.store.conversations import MessageState as MessageState
+from memory.store.forget import FORGOTTEN_ANSWER
+from memory.store.store import Store
+from memory.time.timestamps import now_ms
+
+
+class Conversations:
+    """All but `latest` raise NotFoundError for one that is not there."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def latest(self, limit: int) -> list[Conversation]:
+        """Last used first."""
+        with self._store.reading() as conn:
+            return conversations.listing(conn, limit=limit)
+
+    def get(self, id: int) -> tuple[Conversation, tuple[Message, ...]]:
+        """One, with its messages in order."""
+        with self._store.reading() as conn:
+            return conversations.get(conn, id)
+
+    def create(self, title: str) -> int:
+        """A new, empty one; its id."""
+        with self._store.writing() as conn:
+            return conversations.create(conn, title, now_ms())
+
+    def rename(self, id: int, title: str) -> None:
+        with self._store.writing() as conn:
+            conversations.rename(conn, id, title)
+
+    def delete(self, id: int) -> None:
+        """With its messages."""
+        with self._store.writing() as conn:
+            conversations.delete(conn, id)
+
+    def add_question(self, id: int, text: str) -> None:
+        with self._store.writing() as conn:
+            conversations.append(conn, id, "user", text, now_ms())
+
+    def add_answer(self, id: int, answer: Answer, state: MessageState = "complete") -> None:
+        """Adds an answer, whole or "partial"; not its words, if something that it rests on was forgotten since."""
+        with self._store.writing() as conn:
+            if not _is_there(conn, answer):
+                answer = Answer(FORGOTTEN_ANSWER)
+            conversations.append(
+                conn, id, "memory", answer.text, now_ms(), state=state, citations=answer.citations,
+                no_answer=answer.no_answer, trace_id=answer.trace_id,
+            )  # fmt: skip
+
+
+def _is_there(conn: Connection, answer: Answer) -> bool:
+    """Whether nothing of what the answer rests on has been forgotten since it was given."""
+    cited = {citation.episode_id for citation in answer.citations}
+    is_traced = answer.trace_id is None or traces.exists(conn, answer.trace_id)
+    return is_traced and len(episodes.by_ids(conn, sorted(cited))) == len(cited)
