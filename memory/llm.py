@@ -5,7 +5,7 @@ Three kinds of requests are made, all with the same `LlmRequest`:
 * extraction: `schema` is set, the reply's `data` follows it
 * an answer:  neither; the text comes in pieces, with its citations in it
 * an agent:   `tools` is set; the reply has `calls`. The next request repeats the messages, with `reply.message()` and
-              one `call.answered(text)` for every call behind them
+              one `call.make_result(text)` for every call behind them
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ToolCall:
     name: str
     arguments: Mapping[str, Any]
 
-    def answered(self, text: str, *, failed: bool = False) -> Message:
+    def make_result(self, text: str, *, failed: bool = False) -> Message:
         """The turn that tells the model what came of its call."""
         return Message("tool", text, call_id=self.id, tool=self.name, failed=failed)
 

@@ -183,7 +183,7 @@ def commands() -> tuple[Action, ...]:
     return tuple(action for action in ACTIONS if action.slash)
 
 
-def matching(typed: str) -> tuple[Action, ...]:
+def find_commands(typed: str) -> tuple[Action, ...]:
     """The slash commands that begin with what is typed, `/` included."""
     return tuple(action for action in commands() if f"/{action.slash}".startswith(typed))
 
@@ -199,6 +199,6 @@ def parse_command(text: str) -> tuple[str, str] | None:
 
 def find_command(name: str) -> Action | None:
     """The action of a slash command, which may be shortened as far as it stays clear."""
-    found = matching(f"/{name}")
+    found = find_commands(f"/{name}")
     exact = [action for action in found if action.slash == name]
     return exact[0] if exact else found[0] if len(found) == 1 else None

@@ -29,10 +29,10 @@ STYLES: list[str | PurePath] = sorted(Path(__file__).parent.rglob("*.tcss"))
 def run(paths: Paths) -> int:
     """Opens the chat on the terminal and returns when the person leaves it. -> exit code."""
 
-    def connected(start: bool) -> Client:
+    def connect_daemon(start: bool) -> Client:
         return connect(paths, start=start)
 
-    app = PalimpsestApp(connected)
+    app = PalimpsestApp(connect_daemon)
     app.run()
     return app.return_code or 0
 

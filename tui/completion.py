@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tui.actions import commands, matching
+from tui.actions import commands, find_commands
 
 
 def complete(text: str) -> str | None:
@@ -17,7 +17,7 @@ def complete(text: str) -> str | None:
         return None
     head, space, argument = text.partition(" ")
     if not space:
-        found = matching(head)
+        found = find_commands(head)
         return f"/{found[0].slash}{' ' if found[0].argument else ''}" if found else None
     takes_path = any(action.argument == "PATH" for action in commands() if head == f"/{action.slash}")
     completed = _complete_path(argument.lstrip()) if takes_path else None

@@ -26,7 +26,7 @@ class Session:
     waiting: deque[str] = field(default_factory=deque)
 
     @classmethod
-    def resumed(cls, reply: wire.MessagesReply) -> Session:
+    def from_messages(cls, reply: wire.MessagesReply) -> Session:
         """A session as the daemon kept it; its last messages are to be shown."""
         return cls(
             conversation=reply.conversation,

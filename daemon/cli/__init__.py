@@ -101,9 +101,9 @@ class Pal(click.Group):
             click.echo("\nStopped.", err=True)
             raise click.exceptions.Exit(130) from None
         except Exception as error:
-            from daemon.cli.errors import explained
+            from daemon.cli.errors import to_click_exception
 
-            if (known := explained(error, session.as_json)) is None:
+            if (known := to_click_exception(error, session.as_json)) is None:
                 raise
             raise known from error
 

@@ -87,7 +87,7 @@ def reading(state: wire.Enrichment) -> str:
             return f"{far}; {state.detail}" if state.detail else far
 
 
-def spent(state: wire.Enrichment) -> str:
+def format_spending(state: wire.Enrichment) -> str:
     """What reading has taken today."""
     return f"{state.tokens:,} tokens and {state.minutes:,.0f} min of models today, to read; by model: pal models"
 

@@ -25,7 +25,7 @@ NOTHING_READ = f"Nothing has been read yet. {HOW_TO_READ}"
 _EXIT_CODES = {"bad_input": 2, "too_large": 2, "not_found": 4}
 
 
-def explained(error: Exception, as_json: bool) -> click.ClickException | None:
+def to_click_exception(error: Exception, as_json: bool) -> click.ClickException | None:
     """What the user is told of `error`; None for an error that nobody foresaw, and for click's own."""
     match error:
         case DaemonError():

@@ -10,7 +10,7 @@ from daemon import wire
 from daemon.cli import output
 from daemon.cli.errors import NothingFound
 from daemon.cli.options import When, as_of_option, json_option
-from daemon.cli.questions import nothing
+from daemon.cli.questions import explain_nothing
 from daemon.cli.session import Session, pass_session
 from memory.text.relation_sentences import subject_and_predicate
 
@@ -43,17 +43,17 @@ def facts(session: Session, name: str, as_of: str | None, known_on: str | None, 
         for fact in reply.facts:
             _print_fact(fact)
         for one in reply.disputes:
-            output.print_text(f"Two notes disagree: {told(one.old)}; {told(one.new)}")
-            click.echo(output.styled(f"   to decide: pal review {one.id}", dim=True))
+            output.print_text(f"Two notes disagree: {describe_fact(one.old)}; {describe_fact(one.new)}")
+            click.echo(output.style_text(f"   to decide: pal review {one.id}", dim=True))
     if not reply.facts:
         when = "was known then" if known_on else "held at that time" if as_of else "is known"
-        raise NothingFound(nothing(session, f"Nothing {when} of {name!r}."))
+        raise NothingFound(explain_nothing(session, f"Nothing {when} of {name!r}."))
 
 
 def _print_fact(fact: wire.KnownFact) -> None:
     output.print_text(statement(fact))
     where = output.place(fact.uri, fact.line)
-    click.echo(output.styled(f"   fact {fact.id}  {span(fact)}{where}", dim=True))
+    click.echo(output.style_text(f"   fact {fact.id}  {span(fact)}{where}", dim=True))
 
 
 @click.command()
@@ -69,13 +69,13 @@ def history(session: Session, name: str, as_json: bool) -> None:
     if as_json:
         output.print_json(reply)
     for strand in () if as_json else reply.strands:
-        click.echo(output.styled(subject_and_predicate(strand.subject, strand.predicate), bold=True))
+        click.echo(output.style_text(subject_and_predicate(strand.subject, strand.predicate), bold=True))
         for value in strand.values:
             _print_value(value, strand)
     if not reply.strands:
         see = f"pal facts {shlex.quote(name)}"
         known = f"Only sentences speak of {name!r}; no fact was read out of them. See them: {see}"
-        raise NothingFound(nothing(session, known))
+        raise NothingFound(explain_nothing(session, known))
 
 
 def _print_value(value: wire.HeldValue, strand: wire.Strand) -> None:
@@ -83,12 +83,12 @@ def _print_value(value: wire.HeldValue, strand: wire.Strand) -> None:
     other = f" ({fact.predicate})" if fact.predicate != strand.predicate else ""
     words = f"{fact.objects[-1]}{other}{modality(fact)}"
     output.print_text(f"   {span(fact, 'at some time  ')}{' '.join(words.split())}")
-    click.echo(output.styled(f"      {output.place(fact.uri, fact.line)}, fact {fact.id}", dim=True))
+    click.echo(output.style_text(f"      {output.place(fact.uri, fact.line)}, fact {fact.id}", dim=True))
     if value.ended:
-        click.echo(output.styled(f"      {ending(value.ended)} (revision {value.ended.id})", dim=True))
+        click.echo(output.style_text(f"      {describe_end(value.ended)} (revision {value.ended.id})", dim=True))
 
 
-def ending(revision: wire.FactRevision) -> str:
+def describe_end(revision: wire.FactRevision) -> str:
     """Who replaced a fact, and why."""
     what = "ended" if revision.relation == "negates" else "replaced"
     return f"{what} by {AUTHOR.get(revision.author, revision.author)}: {revision.reason}"
@@ -105,7 +105,7 @@ def modality(fact: wire.KnownFact) -> str:
     return f" ({word})" if word else ""
 
 
-def told(fact: wire.KnownFact) -> str:
+def describe_fact(fact: wire.KnownFact) -> str:
     """The fact with its date and its place, for a sentence."""
     day = (fact.valid_from or fact.valid_to or "no date")[:10]
     return f'"{statement(fact)}" ({day}, {output.place(fact.uri, fact.line)})'

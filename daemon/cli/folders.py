@@ -9,7 +9,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.options import existing, json_option
+from daemon.cli.options import json_option, require_path
 from daemon.cli.policy import ask, policy_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.writing import print_copies
@@ -42,7 +42,7 @@ def watch_add(session: Session, folders: tuple[Path, ...], policy: str | None, y
 
 
 def _folder(path: Path) -> Path:
-    folder = existing(path, "FOLDER")
+    folder = require_path(path, "FOLDER")
     if not folder.is_dir():
         raise click.BadParameter(f"{str(path)!r} is a file. To read it once: pal add", param_hint="FOLDER")
     return folder

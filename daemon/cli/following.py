@@ -15,7 +15,7 @@ from daemon.client import DaemonDownError
 End = TypeVar("End")
 
 
-def followed(events: Iterable[wire.Event], end: type[End], label: str, as_json: bool) -> End:
+def follow_progress(events: Iterable[wire.Event], end: type[End], label: str, as_json: bool) -> End:
     """The event of type `end`, with which the work is over. DaemonDownError if it never comes."""
     show_bar = not as_json and sys.stderr.isatty()
     with click.progressbar(length=0, label=label, file=sys.stderr, hidden=not show_bar) as bar:

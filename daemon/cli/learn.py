@@ -6,7 +6,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.following import followed
+from daemon.cli.following import follow_progress
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.terminal import count
@@ -33,7 +33,7 @@ def learn(session: Session, dry_run: bool, undo: bool, as_json: bool) -> None:
         else:
             click.echo(_undone(undone))
         return
-    done = followed(session.client.learn(dry_run), wire.Learnt, "Learning", as_json)
+    done = follow_progress(session.client.learn(dry_run), wire.Learnt, "Learning", as_json)
     if not as_json:
         _print(done)
 

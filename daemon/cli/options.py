@@ -78,7 +78,7 @@ def scope_options(command: Command) -> Command:
     """
 
     @functools.wraps(command)
-    def scoped(
+    def scoped_command(
         *args: Any,
         folders: tuple[Path, ...],
         sources: tuple[str, ...],
@@ -111,8 +111,8 @@ def scope_options(command: Command) -> Command:
             help="Only what stands in this folder or file; repeatable.",
         ),
     ):
-        scoped = option(scoped)
-    return cast(Command, scoped)
+        scoped_command = option(scoped_command)
+    return cast(Command, scoped_command)
 
 
 def as_of_option(command: Command) -> Command:
@@ -130,7 +130,7 @@ def scope(
 ) -> wire.Within:
     """The values of `scope_options`, checked, as the daemon takes them. It is asked for a source that is no file."""
     named = {name: os.path.lexists(Path(name).expanduser()) for name in sources}
-    places = [existing(folder, "--within") for folder in folders]
+    places = [require_path(folder, "--within") for folder in folders]
     places += [_file(Path(name)) for name, on_disk in named.items() if on_disk]
     uris = [_kept(name) for name, on_disk in named.items() if not on_disk]
     if since and until and datetime.fromisoformat(since) > datetime.fromisoformat(until):
@@ -153,7 +153,7 @@ def _file(path: Path) -> Path:
     if path.expanduser().is_dir():
         message = f"{str(path)!r} is a folder. For all that stands in it: --within"
         raise click.BadParameter(display_safe(message, line=True), param_hint="--source")
-    return existing(path, "--source")
+    return require_path(path, "--source")
 
 
 def _kept(name: str) -> str:
@@ -167,10 +167,10 @@ def _kept(name: str) -> str:
         rows = [row for query in (uri, f"{uri}#") for row in client.sources(query, 1).sources]
         if any(row.uri == uri or row.uri.startswith(f"{uri}#") for row in rows):
             return uri
-    return str(existing(path, "--source"))  # which tells that there is none
+    return str(require_path(path, "--source"))  # which tells that there is none
 
 
-def existing(path: Path, hint: str) -> Path:
+def require_path(path: Path, hint: str) -> Path:
     """`path`, absolute. Raises BadParameter, with a name that is nearly the same where there is one."""
     path = path.expanduser()
     if os.path.lexists(path):

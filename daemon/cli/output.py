@@ -33,7 +33,7 @@ def print_text(text: str, *, nl: bool = True) -> None:
     click.echo(display_safe(text), nl=nl)
 
 
-def styled(text: str, **style: Any) -> str:
+def style_text(text: str, **style: Any) -> str:
     """`text` made safe, and in colour where stdout is a terminal that wants it."""
     safe = display_safe(text, line=True)
     return click.style(safe, **style) if use_colour() else safe

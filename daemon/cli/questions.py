@@ -67,7 +67,7 @@ def _printed(events: Stream, as_json: bool) -> wire.Answered:
         if as_json:
             output.print_json(event)
         elif isinstance(event, wire.Stage):
-            _tell(times.understood(event))
+            _tell(times.describe_time(event))
         elif isinstance(event, wire.Chunk):
             last = event.text
             output.print_text(last, nl=False)
@@ -91,7 +91,9 @@ def print_sources(missing: tuple[str, ...], citations: tuple[wire.Cited, ...]) -
         click.echo()
     for cited in citations:
         earlier = "  (earlier)" if cited.earlier else ""
-        click.echo(output.styled(f"[{cited.n}] ", bold=True) + output.styled(f"{where(cited)}{earlier}", dim=True))
+        click.echo(
+            output.style_text(f"[{cited.n}] ", bold=True) + output.style_text(f"{where(cited)}{earlier}", dim=True)
+        )
 
 
 def where(cited: wire.Cited) -> str:
@@ -116,17 +118,17 @@ def recall(
         output.print_json(reply)
     else:
         for stage in reply.steps:
-            _tell(times.understood(stage))
+            _tell(times.describe_time(stage))
     for number, hit in enumerate(reply.hits if not as_json else (), start=1):
         passage = hit.passage
         place = output.place(passage.uri, passage.line, passage.title, passage.speaker, (passage.at or "")[:10])
-        head = output.styled(f"{number}. {place}", bold=True)
-        click.echo(f"{head}  {output.styled(f'{hit.score:.3f}', dim=True)}")
+        head = output.style_text(f"{number}. {place}", bold=True)
+        click.echo(f"{head}  {output.style_text(f'{hit.score:.3f}', dim=True)}")
         output.print_text("\n".join(f"   {line}" for line in passage.text.strip().splitlines()))
         click.echo()
     if not reply.hits:
         raise NothingFound(
-            nothing(session, OUT_OF_REACH if _is_empty(reply) else "Nothing in the memory speaks of that.")
+            explain_nothing(session, OUT_OF_REACH if _is_empty(reply) else "Nothing in the memory speaks of that.")
         )
 
 
@@ -141,7 +143,7 @@ def _text(words: tuple[str, ...]) -> str:
     return text
 
 
-def nothing(session: Session, sentence: str) -> str:
+def explain_nothing(session: Session, sentence: str) -> str:
     """Why nothing was found: `sentence`, unless nothing has been read."""
     if session.client.status().episodes == 0:
         return NOTHING_READ

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from daemon import wire
-from daemon.cli.following import followed
+from daemon.cli.following import follow_progress
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.terminal import count
@@ -25,7 +25,7 @@ def rebuild(session: Session, memory: bool, text: bool, as_json: bool) -> None:
     what = tuple(name for name, chosen in (("memory", memory), ("text", text)) if chosen)
     if not what:
         raise click.UsageError("Say what to make anew: --memory, --text or both.")
-    done = followed(session.client.rebuild(what), wire.Rebuilt, "Making it anew", as_json)
+    done = follow_progress(session.client.rebuild(what), wire.Rebuilt, "Making it anew", as_json)
     if as_json:
         return
     if memory:

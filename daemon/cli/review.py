@@ -136,13 +136,15 @@ def _waiting(session: Session) -> str:
 def _print(one: wire.FactRevision, suffix: str = "") -> None:
     what, old, new = WORDS.get(one.relation, (one.relation, "old", "new"))
     state = "" if one.state == "open" else f", {outcome(one)}"
-    click.echo(output.styled(f"Revision {one.id}: {what}{state}{suffix}", bold=True))
+    click.echo(output.style_text(f"Revision {one.id}: {what}{state}{suffix}", bold=True))
     for name, fact in ((old, one.old), (new, one.new)):
         output.print_text(f"   {name:<6} {statement(fact)}")
-        click.echo(output.styled(f"          {span(fact, 'no date  ')}{output.place(fact.uri, fact.line)}", dim=True))
+        click.echo(
+            output.style_text(f"          {span(fact, 'no date  ')}{output.place(fact.uri, fact.line)}", dim=True)
+        )
         if fact.quote:
-            click.echo(output.styled(f'          "{_short(fact.quote)}"', dim=True))
-    click.echo(output.styled(f"   why    {one.reason} ({AUTHOR.get(one.author, one.author)})", dim=True))
+            click.echo(output.style_text(f'          "{_short(fact.quote)}"', dim=True))
+    click.echo(output.style_text(f"   why    {one.reason} ({AUTHOR.get(one.author, one.author)})", dim=True))
 
 
 def _short(quote: str) -> str:

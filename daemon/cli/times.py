@@ -9,7 +9,7 @@ from typing import Any
 from daemon import wire
 
 
-def understood(stage: wire.Stage) -> str | None:
+def describe_time(stage: wire.Stage) -> str | None:
     """What the stage has to say of the time in the question; None if it is nothing."""
     if stage.detail.get("any_time"):
         return "Nothing of that time speaks of it, so this is from any time."

@@ -121,7 +121,7 @@ def _write(path: Path, found: wire.Trace) -> None:
 
 def _print(found: wire.Trace) -> None:
     asked = found.asked
-    click.echo(output.styled(f"Trace {asked.id}: {' '.join(asked.question.split())}", bold=True))
+    click.echo(output.style_text(f"Trace {asked.id}: {' '.join(asked.question.split())}", bold=True))
     rows = [("asked", ", ".join([moment(asked.at), *how(found)]))]
     if found.searched:
         rows.append(("searched", found.searched))
@@ -144,7 +144,7 @@ def _print(found: wire.Trace) -> None:
 
 def _print_heading(words: str) -> None:
     click.echo()
-    click.echo(output.styled(words, bold=True))
+    click.echo(output.style_text(words, bold=True))
 
 
 def _print_visits(visits: tuple[wire.Visited, ...]) -> None:

@@ -10,7 +10,7 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.consolidate import night
-from daemon.cli.enrichment import print_failed, reading, spent
+from daemon.cli.enrichment import format_spending, print_failed, reading
 from daemon.cli.errors import NOTHING_READ
 from daemon.cli.folders import print_folders
 from daemon.cli.options import json_option
@@ -73,7 +73,7 @@ def _print_status(now: wire.Status) -> None:
     if now.enrichment and now.enrichment.total:
         rows.append(("Read", reading(now.enrichment)))
         if now.enrichment.tokens:
-            rows.append(("Spent", spent(now.enrichment)))
+            rows.append(("Spent", format_spending(now.enrichment)))
         if now.enrichment.failed_total:
             failed = count(now.enrichment.failed_total, "job")
             rows.append(("Failed", f"{failed} of models; why: pal status --failed, again: pal retry"))

@@ -51,10 +51,10 @@ def _judge(session: Session, id: int | None, verdict: str, as_json: bool) -> Non
     if as_json:
         output.print_json(said)
     else:
-        output.print_text(" ".join(noted(said).split()))
+        output.print_text(" ".join(describe_verdict(said).split()))
 
 
-def noted(said: wire.Judged) -> str:
+def describe_verdict(said: wire.Judged) -> str:
     """What was noted, and what follows from it."""
     asked, before = said.asked, said.before
     name = f'"{short(asked.question)}" (trace {asked.id})'

@@ -33,7 +33,7 @@ def why(session: Session, id: int | None, as_json: bool) -> None:
         output.print_json(found)
         return
     asked = found.asked
-    click.echo(output.styled(f"{_flat(asked.question)}  (trace {asked.id})", bold=True))
+    click.echo(output.style_text(f"{_flat(asked.question)}  (trace {asked.id})", bold=True))
     for used in found.used:
         _print_used(used, found.shown)
     if not found.used:
@@ -53,11 +53,11 @@ def why(session: Session, id: int | None, as_json: bool) -> None:
 def _print_used(used: wire.UsedSource, shown: int) -> None:
     cited = used.cited
     earlier = "  (earlier)" if cited.earlier else ""
-    click.echo(output.styled(f"[{cited.n}] ", bold=True) + output.styled(f"{where(cited)}{earlier}", dim=True))
+    click.echo(output.style_text(f"[{cited.n}] ", bold=True) + output.style_text(f"{where(cited)}{earlier}", dim=True))
     output.print_text(f'    "{short(cited.quote)}"')
     if used.place is not None and used.score is not None:
         scores = f"; {channels(used.channels)}" if used.channels else ""
-        click.echo(output.styled(f"    passage {used.place} of {shown}, score {used.score:.2f}{scores}", dim=True))
+        click.echo(output.style_text(f"    passage {used.place} of {shown}, score {used.score:.2f}{scores}", dim=True))
     for fact in used.facts:
         output.print_text(f"    fact {fact.id}: {statement(fact)}  {span(fact)}".rstrip())
 
@@ -89,20 +89,20 @@ def whynot(session: Session, words: tuple[str, ...], id: int | None, as_json: bo
 
 
 def _print_whynot(found: wire.WhyNotReply) -> None:
-    click.echo(output.styled(f"{_flat(found.asked.question)}  (trace {found.asked.id})", bold=True))
+    click.echo(output.style_text(f"{_flat(found.asked.question)}  (trace {found.asked.id})", bold=True))
     for number, lost in enumerate(found.lost, 1):
         passage = lost.passage
         place = output.place(passage.uri, lost.line, passage.title, passage.speaker, (passage.at or "")[:10])
-        click.echo(output.styled(f"{number}. ", bold=True) + output.styled(place, dim=True))
+        click.echo(output.style_text(f"{number}. ", bold=True) + output.style_text(place, dim=True))
         output.print_text(f'   "{short(lost.quote)}"')
         output.print_text(f"   {lost.reason}")
         if lost.by is not None:
             at = output.place(lost.by.uri, lost.by.line)
-            click.echo(output.styled(f"   that is fact {lost.by.id}, {at}", dim=True))
+            click.echo(output.style_text(f"   that is fact {lost.by.id}, {at}", dim=True))
         if lost.place is not None and lost.score is not None:
             scores = f"; {channels(lost.channels)}" if lost.channels else ""
             text = f"   passage {lost.place:,} of {lost.of:,}, score {lost.score:.2f}{scores}"
-            click.echo(output.styled(text, dim=True))
+            click.echo(output.style_text(text, dim=True))
     if found.lost and found.missing:
         output.say(f"Nowhere in your memory: {', '.join(found.missing)}.")
 

@@ -10,7 +10,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.options import When, existing, json_option
+from daemon.cli.options import When, json_option, require_path
 from daemon.cli.policy import ask, policy_option
 from daemon.cli.session import Session, pass_session
 from daemon.client import DaemonDownError
@@ -35,7 +35,7 @@ def add(session: Session, paths: tuple[str, ...], policy: str | None, estimate: 
 
     On a terminal the first folder makes it ask whether text may be given to a language model on the net.
     """
-    files = [existing(Path(path), "PATH") for path in paths if path != STDIN]
+    files = [require_path(Path(path), "PATH") for path in paths if path != STDIN]
     if estimate:
         _estimate(session, files, policy, as_json)
         return

@@ -180,7 +180,7 @@ class Models:
 
     # How good they are, and what they cost ----------------------------------------------------------------
 
-    def before(self, name: str, is_local: bool, request: LlmRequest) -> None:
+    def check_budget(self, name: str, is_local: bool, request: LlmRequest) -> None:
         """OverBudgetError when models elsewhere have taken the tokens of the day."""
         if not is_local and (spent := self.day_is_spent):
             raise OverBudgetError(f"{name} is not asked: {spent}. Raise models.daily_tokens, or wait until tomorrow.")
@@ -188,7 +188,7 @@ class Models:
             with self._counting:
                 self._talking[name] += 1
 
-    def after(
+    def record(
         self, name: str, is_local: bool, request: LlmRequest, usage: Usage, ms: float, error: ModelError | None
     ) -> None:
         """Counts a call that was made."""

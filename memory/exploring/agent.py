@@ -70,7 +70,10 @@ class _Turn:
             return [self.said, Message("user", LEFT_OUT if self.is_short else self.told)]
         return [
             self.said,
-            *(call.answered(LEFT_OUT if self.is_short else one.text, failed=one.failed) for call, one in self.results),
+            *(
+                call.make_result(LEFT_OUT if self.is_short else one.text, failed=one.failed)
+                for call, one in self.results
+            ),
         ]
 
 

@@ -24,9 +24,9 @@ def _minilm() -> Embedder:
 
 
 def _sentence(model: str) -> Embedder:
-    from plugins.embedders.sentence import named
+    from plugins.embedders.sentence import load_named
 
-    return named(model)
+    return load_named(model)
 
 
 @hookimpl

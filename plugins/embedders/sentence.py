@@ -196,7 +196,7 @@ def minilm() -> SentenceEmbedder:
     return SentenceEmbedder(str(package.get_model_path()), label=MINILM)
 
 
-def named(text: str) -> SentenceEmbedder:
+def load_named(text: str) -> SentenceEmbedder:
     """What stands behind `st:`: MODEL, MODEL@DIMENSIONS, or the `name` of a SentenceEmbedder. InvalidInputError."""
     parts = re.fullmatch(r"([^@].*?)(?:@(\d+))?(?:#[0-9a-f]{12})?(?: \[.*\|.*\])?", text, re.DOTALL)
     if parts is None or parts[2] == "0":

@@ -20,7 +20,7 @@ import httpx
 
 from memory.errors import MalformedOutputError, ModelError, ModelRefusedError, ModelUnavailableError, OverBudgetError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
-from plugins.llms.call import Call, Limits, watched
+from plugins.llms.call import Call, Limits, client_arguments
 from plugins.llms.contract import Facts, Found, Look
 from plugins.llms.settings import AnthropicSettings
 
@@ -63,7 +63,7 @@ class AnthropicModel:
         import anthropic
 
         arguments = self._arguments(request)
-        events = call.on(_opened(self._opened(), arguments))
+        events = call.stream(_opened(self._opened(), arguments))
         try:
             yield from _heard(events, as_json="tool_choice" in arguments)
         except anthropic.APIError as error:
@@ -132,7 +132,7 @@ class AnthropicModel:
                         verify=url.startswith("https:"),
                         follow_redirects=False,
                         limits=httpx2.Limits(max_keepalive_connections=0),  # a call must know its own socket
-                        **watched(httpx2.SyncByteStream),
+                        **client_arguments(httpx2.SyncByteStream),
                     ),
                 )
             return self._client

@@ -1,8 +1,8 @@
 """One call of a model on its way, which can be broken off from outside.
 
 The thread that makes the call sits in a socket and hears nothing. A second one looks a few times a second whether it
-was cancelled or is late, and then shuts its sockets down, which wakes the first at once. For that `watched` hooks
-into an httpx client (httpx or httpx2): it notes every socket that a call opens, and stops reading where a server
+was cancelled or is late, and then shuts its sockets down, which wakes the first at once. `client_arguments` hooks into
+an httpx client (httpx or httpx2) for that: it notes every socket that a call opens, and stops reading where a server
 sends without end.
 """
 
@@ -60,7 +60,7 @@ class Call:
         self._over.set()
         self._thread.join()
 
-    def on(self, items: Iterator[T]) -> Iterator[T]:
+    def stream(self, items: Iterator[T]) -> Iterator[T]:
         """`items`, each of which gives the server time for the next one."""
         while True:
             token = _current.set(self)
@@ -120,7 +120,7 @@ class Call:
             _shut(sock)
 
 
-def watched(base: type) -> dict[str, Any]:
+def client_arguments(base: type) -> dict[str, Any]:
     """Arguments for an httpx client whose calls can be broken off. `base` is its SyncByteStream."""
 
     def limit(response: Any) -> None:

@@ -42,7 +42,7 @@ class Backend(Protocol):
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
         """The text as it comes, then the Reply; its `data` is filled in by others, from its text.
 
-        Iterates over what the server sends through `call.on(...)`, so that the call can be broken off. Raises
+        Iterates over what the server sends through `call.stream(...)`, so that the call can be broken off. Raises
         ModelUnavailableError, ModelRefusedError, MalformedOutputError and OverBudgetError. What has gone wrong because
         the call was broken off may be raised as anything.
         """

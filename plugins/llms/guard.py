@@ -31,7 +31,7 @@ from memory.errors import (
 from memory.llm import LlmRequest, Reply, Usage, about_tokens, length
 from plugins.llms.call import Call
 from plugins.llms.contract import Backend, Facts
-from plugins.llms.structured import checked, parsed
+from plugins.llms.structured import check_calls, parse_json
 
 TRIES = 3
 FIRST_PAUSE = 0.5  # seconds; each further one is twice as long
@@ -43,11 +43,11 @@ FAILURES, WITHIN, LEFT_ALONE = 5, 60.0, 300.0  # so many failures within so many
 class Meter(Protocol):
     """Hears of every call before and after it."""
 
-    def before(self, name: str, is_local: bool, request: LlmRequest) -> None:
+    def check_budget(self, name: str, is_local: bool, request: LlmRequest) -> None:
         """OverBudgetError if it must not be made."""
         ...
 
-    def after(
+    def record(
         self, name: str, is_local: bool, request: LlmRequest, usage: Usage, ms: float, error: ModelError | None
     ) -> None:
         """It was made. Where it failed the tokens are an estimate."""
@@ -117,7 +117,7 @@ class Guarded:
         try:
             with Call(self._backend.limits, lambda: self._cancelled(request)) as call, self._under_way(call):
                 yield from self._asked(request, call, heard, deliver)
-                reply = heard.checked(request)
+                reply = heard.check_reply(request)
                 failure = None
             with self._lock:
                 self._failures.clear()
@@ -131,7 +131,7 @@ class Guarded:
         finally:
             if self._meter:
                 ms = round((time.monotonic() - began) * 1000, 1)
-                self._meter.after(self.name, is_local, request, heard.usage(request), ms, failure)
+                self._meter.record(self.name, is_local, request, heard.usage(request), ms, failure)
 
     @contextlib.contextmanager
     def _under_way(self, call: Call) -> Iterator[None]:
@@ -168,7 +168,7 @@ class Guarded:
                 f"The question to {self.name} is too long: about {needed:,} tokens of {facts.context_tokens:,}."
             )
         if self._meter:
-            self._meter.before(self.name, is_local, request)
+            self._meter.check_budget(self.name, is_local, request)
         return is_local
 
     def _asked(self, request: LlmRequest, call: Call, heard: _Heard, deliver: bool) -> Iterator[str]:
@@ -237,7 +237,7 @@ class _Heard:
             raise MalformedOutputError("The model writes without end; it was stopped.", self.text[:10_000])
         return bool(item)
 
-    def checked(self, request: LlmRequest) -> Reply:
+    def check_reply(self, request: LlmRequest) -> Reply:
         """The reply, if it is what was asked for."""
         reply = self.reply
         assert reply is not None
@@ -246,8 +246,8 @@ class _Heard:
                 f"The model had not ended after {request.max_tokens:,} tokens, so its JSON is cut off.", reply.text
             )
         if request.schema is not None:
-            return replace(reply, data=parsed(reply.text, request.schema))
-        checked(reply.calls, request.tools, reply.text)
+            return replace(reply, data=parse_json(reply.text, request.schema))
+        check_calls(reply.calls, request.tools, reply.text)
         if not reply.text.strip() and not reply.calls:
             raise MalformedOutputError("The model said nothing.")
         return reply

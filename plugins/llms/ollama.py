@@ -20,7 +20,7 @@ import httpx
 
 from memory.errors import MalformedOutputError, ModelUnavailableError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
-from plugins.llms.call import Call, Limits, watched
+from plugins.llms.call import Call, Limits, client_arguments
 from plugins.llms.contract import Facts, Found, Look
 from plugins.llms.settings import OllamaSettings
 from plugins.llms.structured import Thoughts
@@ -80,7 +80,7 @@ class OllamaModel:
             },
         )
         try:
-            yield from _heard(call.on(iter(parts)))
+            yield from _heard(call.stream(iter(parts)))
         except ollama.ResponseError as error:
             raise self._understood(error) from error
         except json.JSONDecodeError:  # whoever answers there is no Ollama
@@ -88,7 +88,7 @@ class OllamaModel:
         except ValueError as error:  # its checks failed: a call whose arguments are no object, for example
             raise MalformedOutputError("What the model said is not what Ollama promises.") from error
         except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise self._server.gone() from error
+            raise self._server.unavailable_error() from error
 
     def close(self) -> None:
         """See `plugins.llms.contract.Backend`."""
@@ -122,7 +122,7 @@ class OllamaModel:
                     trust_env=False,
                     verify=self._server.encrypted,
                     limits=httpx.Limits(max_keepalive_connections=0),  # a call must know its own socket
-                    **watched(httpx.SyncByteStream),
+                    **client_arguments(httpx.SyncByteStream),
                 )
             return self._client
 
@@ -157,7 +157,7 @@ class Server:
         self.url, self.is_local = _place(settings.host or os.environ.get("OLLAMA_HOST", ""))
         self.encrypted = self.url.startswith("https:")  # reading the certificates takes 50 ms, for those who need them
 
-    def gone(self) -> ModelUnavailableError:
+    def unavailable_error(self) -> ModelUnavailableError:
         """It does not answer."""
         return ModelUnavailableError(f"Ollama does not answer at {self.url}. Start it: ollama serve")
 
@@ -176,7 +176,7 @@ class Server:
             with httpx.Client(trust_env=False, timeout=timeout, verify=self.encrypted) as client:
                 said = client.request(method, self.url + path, json=body).raise_for_status().json()
         except httpx.ConnectError as error:
-            raise self.gone() from error
+            raise self.unavailable_error() from error
         except (httpx.HTTPError, ValueError) as error:
             raise ModelUnavailableError(
                 f"What answers at {self.url} is no Ollama, or is broken ({type(error).__name__}). Restart it."

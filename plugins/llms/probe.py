@@ -118,7 +118,7 @@ class _Probe:
     def common(self) -> dict[str, Any]:
         return {"local_only": False, "purpose": "probe", "cancelled": self.cancelled}
 
-    def graded(self, task: Callable[..., float], *given: Any) -> float:
+    def grade(self, task: Callable[..., float], *given: Any) -> float:
         """What the task is worth; 0 where the model says what it should not, or will not."""
         try:
             return task(*given)
@@ -216,21 +216,21 @@ def probe(model: Guarded, cancelled: Callable[[], bool] | None = None) -> Iterat
     steps = iter([Step(number, len(labels), label) for number, label in enumerate(labels)])
 
     yield next(steps)
-    self.graded(self.loads)
+    self.grade(self.loads)
     schema = []
     for note, names in NOTES:
         yield next(steps)
-        schema.append(self.graded(self.extracts, note, names))
+        schema.append(self.grade(self.extracts, note, names))
     yield next(steps)
     tools = self.calls_tools()
     cite = []
     for question, fact, line in CITED:
         yield next(steps)
-        cite.append(self.graded(self.cites, question, fact, line))
+        cite.append(self.grade(self.cites, question, fact, line))
     refuse = []
     for question in UNKNOWN:
         yield next(steps)
-        refuse.append(self.graded(self.refuses, question))
+        refuse.append(self.grade(self.refuses, question))
     yield next(steps)
     tokens_per_s, first_s = self.speed()
     context = 0
@@ -259,7 +259,7 @@ def probe(model: Guarded, cancelled: Callable[[], bool] | None = None) -> Iterat
 
 def _next(request: LlmRequest, reply: Reply, result: str) -> LlmRequest:
     """The request behind a reply's calls, each of which had this result."""
-    answered = [call.answered(result) for call in reply.calls]
+    answered = [call.make_result(result) for call in reply.calls]
     return replace(request, messages=(*request.messages, reply.message(), *answered))
 
 

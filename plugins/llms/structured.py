@@ -17,7 +17,7 @@ FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
 OPEN, CLOSE = "<think>", "</think>"
 
 
-def parsed(text: str, schema: Mapping[str, Any]) -> Any:
+def parse_json(text: str, schema: Mapping[str, Any]) -> Any:
     """JSON -> its value, which follows the schema. MalformedOutputError says where it does not."""
     if not text.strip():
         raise MalformedOutputError("The model said nothing where JSON was asked for.")
@@ -27,12 +27,12 @@ def parsed(text: str, schema: Mapping[str, Any]) -> Any:
     except (ValueError, RecursionError) as error:
         where = f"at character {error.pos}" if isinstance(error, json.JSONDecodeError) else type(error).__name__
         raise MalformedOutputError(f"What the model said is not JSON ({where}).", text) from None
-    if trouble := departs(value, schema):
+    if trouble := find_violation(value, schema):
         raise MalformedOutputError(f"The model's JSON does not follow the schema: {trouble}.", text)
     return value
 
 
-def departs(value: Any, schema: Mapping[str, Any]) -> str:
+def find_violation(value: Any, schema: Mapping[str, Any]) -> str:
     """Where a value first departs from a schema, and from which rule of it; "" if it follows it."""
     from jsonschema import Draft202012Validator
 
@@ -43,13 +43,13 @@ def departs(value: Any, schema: Mapping[str, Any]) -> str:
     return f"{error.json_path[:200]}: {error.validator}" if error else ""
 
 
-def checked(calls: Iterable[ToolCall], tools: Iterable[Tool], text: str) -> None:
+def check_calls(calls: Iterable[ToolCall], tools: Iterable[Tool], text: str) -> None:
     """MalformedOutputError if a call is of no tool there is, or its arguments are not what the tool takes."""
     known = {tool.name: tool for tool in tools}
     for call in calls:
         if call.name not in known:
             raise MalformedOutputError("The model called a tool that there is not.", f"{call.name}\n{text}")
-        if trouble := departs(dict(call.arguments), known[call.name].parameters):
+        if trouble := find_violation(dict(call.arguments), known[call.name].parameters):
             said = json.dumps(call.arguments, ensure_ascii=False)
             raise MalformedOutputError(f"The model called {call.name} with wrong arguments: {trouble}.", said)
 

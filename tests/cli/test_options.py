@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from daemon.cli.options import When, existing, scope
+from daemon.cli.options import When, require_path, scope
 from daemon.wire import Within
 from tests.cli.conftest import Pal
 
@@ -75,12 +75,12 @@ def test_folders_and_files_are_told_apart(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_wrong_path_is_told_with_the_nearest_name(tmp_path: Path) -> None:
     (tmp_path / "Harbour office.md").touch()
     with pytest.raises(click.BadParameter, match=r"There is no .*Did you mean 'Harbour office.md'\?"):
-        existing(tmp_path / "Harbor office.md", "PATH")
+        require_path(tmp_path / "Harbor office.md", "PATH")
     with pytest.raises(click.BadParameter, match=r"There is no .*nowhere' either"):
-        existing(tmp_path / "nowhere" / "a.md", "PATH")
+        require_path(tmp_path / "nowhere" / "a.md", "PATH")
 
 
 def test_a_broken_link_is_left_to_the_daemon(tmp_path: Path) -> None:
     link = tmp_path / "gone.md"
     link.symlink_to(tmp_path / "nothing")
-    assert existing(link, "PATH") == link
+    assert require_path(link, "PATH") == link

@@ -106,7 +106,7 @@ def test_a_conversation_with_tools(server: FakeAnthropic) -> None:
     reply = model.complete(first)
     assert (reply.text, reply.stop) == ("Let me look.", "tools")
     assert [call.arguments for call in reply.calls] == [{"name": "Ana"}, {"name": "Rui", "year": 2024}]
-    results = (reply.calls[0].answered("Porto"), reply.calls[1].answered("nobody", failed=True))
+    results = (reply.calls[0].make_result("Porto"), reply.calls[1].make_result("nobody", failed=True))
     again = LlmRequest(messages=(*first.messages, reply.message(), *results), tools=(FIND,), local_only=False)
     assert model.complete(again).text == "In Porto."
     user, assistant, tools = server.messages[1]["messages"]
@@ -126,7 +126,7 @@ def test_a_conversation_with_tools(server: FakeAnthropic) -> None:
 def test_a_conversation_begun_with_another_model_goes_on(server: FakeAnthropic) -> None:
     server.enqueue(Says("", [Calls("find", {"name": "Ana"})]))
     (call,) = opened(server).complete(ask(tools=(FIND,))).calls
-    turns = (Message("user", "Where?"), Message("assistant", "", (call,), native="thoughts"), call.answered("Porto"))
+    turns = (Message("user", "Where?"), Message("assistant", "", (call,), native="thoughts"), call.make_result("Porto"))
     assert opened(server).complete(LlmRequest(messages=turns, tools=(FIND,), local_only=False)).text == "Yes."
 
 

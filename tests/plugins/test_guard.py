@@ -69,11 +69,11 @@ class Book:
         self.calls: list[tuple[str, Usage, str]] = []
         self.full = False
 
-    def before(self, name: str, is_local: bool, request: LlmRequest) -> None:
+    def check_budget(self, name: str, is_local: bool, request: LlmRequest) -> None:
         if self.full:
             raise OverBudgetError("The tokens of today are spent.")
 
-    def after(
+    def record(
         self, name: str, is_local: bool, request: LlmRequest, usage: Usage, ms: float, error: ModelError | None
     ) -> None:
         self.calls.append((name, usage, type(error).__name__))
@@ -270,7 +270,7 @@ def test_calls_are_of_tools_that_there_are() -> None:
 
     model = Guarded("test:m", Scripted(calling("find", {"name": "Ana"}), calling("rm", {}), calling("find", {"id": 1})))
     (call,) = model.complete(request).calls
-    assert call.answered("Porto", failed=True) == Message("tool", "Porto", call_id="1", tool="find", failed=True)
+    assert call.make_result("Porto", failed=True) == Message("tool", "Porto", call_id="1", tool="find", failed=True)
     with pytest.raises(MalformedOutputError, match="that there is not"):
         model.complete(request)
     with pytest.raises(MalformedOutputError, match="wrong arguments"):

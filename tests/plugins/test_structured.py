@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import MalformedOutputError
-from plugins.llms.structured import CLOSE, OPEN, Thoughts, parsed
+from plugins.llms.structured import CLOSE, OPEN, Thoughts, parse_json
 
 FACTS = {
     "type": "object",
@@ -22,7 +22,7 @@ FACTS = {
 
 @pytest.mark.parametrize("text", ['{"kind": "a", "n": 1}', ' {"kind":"a","n":1}\n', '```json\n{"kind":"a","n":1}\n```'])
 def test_json_that_follows_the_schema(text: str) -> None:
-    assert parsed(text, FACTS) == {"kind": "a", "n": 1}
+    assert parse_json(text, FACTS) == {"kind": "a", "n": 1}
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_json_that_follows_the_schema(text: str) -> None:
 )
 def test_everything_else_is_an_error_that_quotes_nothing(text: str) -> None:
     with pytest.raises(MalformedOutputError) as caught:
-        parsed(text, FACTS)
+        parse_json(text, FACTS)
     assert caught.value.text in (text, "")
     assert "everything" not in str(caught.value)
     assert len(str(caught.value)) < 400
@@ -81,4 +81,4 @@ def test_a_thought_without_end_is_no_answer_and_is_not_kept() -> None:
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner), max_leaves=9))
 def test_any_json_is_taken_as_it_is(value: Any) -> None:
-    assert parsed(json.dumps(value), {}) == value
+    assert parse_json(json.dumps(value), {}) == value

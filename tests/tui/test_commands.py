@@ -10,7 +10,7 @@ from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
-from tui.actions import find_command, matching, parse_command
+from tui.actions import find_command, find_commands, parse_command
 from tui.completion import complete
 from tui.screens.chat import ChatScreen
 from tui.screens.help import HelpScreen
@@ -168,7 +168,7 @@ def test_a_command_may_be_shortened_while_it_is_clear() -> None:
     short = find_command("he")
     assert short is not None and short.slash == "help"
     assert find_command("s") is None
-    assert {action.slash for action in matching("/s")} == {"sessions", "status"}
+    assert {action.slash for action in find_commands("/s")} == {"sessions", "status"}
 
 
 WHY = wire.WhyReply(

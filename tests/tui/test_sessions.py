@@ -227,7 +227,7 @@ async def test_what_is_out_of_sight_is_unmounted_as_the_session_grows() -> None:
 
 
 def test_a_session_knows_which_messages_have_widgets() -> None:
-    session = Session.resumed(world.session(7, "Long", "2026-04-24T14:02:00+00:00", 50))
+    session = Session.from_messages(world.session(7, "Long", "2026-04-24T14:02:00+00:00", 50))
     assert [message.text for message in session.shown][:2] == ["Question 16?", "Answer 16. [1]"]
     assert session.show_earlier()[0].text == "Question 6?"
     assert session.show_earlier()[0].text == "Question 1?"

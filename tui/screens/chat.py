@@ -76,7 +76,7 @@ class ChatScreen(Screen[None]):
             yield Evidence()
         with Vertical(id="below"):
             yield CommandHints()
-            yield Plain(id="waiting").hidden()
+            yield Plain(id="waiting").hide()
             with Horizontal(id="ask"):
                 yield Plain(SIGN, id="sign")
                 yield Prompt()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from tui.actions import matching
+from tui.actions import find_commands
 from tui.widgets.plain import Plain
 
 SHOWN = 8
@@ -15,12 +15,12 @@ class CommandHints(Plain):
 
     def __init__(self) -> None:
         super().__init__(id="command-hints")
-        self.hidden()
+        self.hide()
 
     def show_for(self, typed: str) -> None:
         """Shows what fits; nothing for a text that is no command."""
         head, space, _ = typed.partition(" ")
-        found = matching(head) if head.startswith("/") and "\n" not in typed else ()
+        found = find_commands(head) if head.startswith("/") and "\n" not in typed else ()
         if space:
             found = tuple(action for action in found if head == f"/{action.slash}" and action.argument)
         width = max((len(action.usage) for action in found), default=0)

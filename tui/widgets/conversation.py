@@ -65,7 +65,7 @@ class Conversation(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Transcript()
-        yield Plain(id="behind").hidden()
+        yield Plain(id="behind").hide()
 
     async def on_mount(self) -> None:
         await self.transcript.mount(Welcome())
@@ -164,7 +164,7 @@ class Conversation(Vertical):
 
     async def resume(self, kept: wire.MessagesReply) -> None:
         """A session as the daemon kept it, its last messages in view."""
-        await self._leave(Session.resumed(kept))
+        await self._leave(Session.from_messages(kept))
         await self.transcript.mount_all(_widgets(self.session.shown))
         self.transcript.set_earlier(self.session.shown_from)
         if answers := self.transcript.answers:

@@ -20,7 +20,7 @@ class Passage(VerticalScroll, can_focus=False):
 
     def compose(self) -> ComposeResult:
         for part in ("remark", "before", "quoted", "after"):
-            yield Plain(classes=part).hidden()
+            yield Plain(classes=part).hide()
 
     def show(self, cited: wire.Cited | None, remark: str = "") -> None:
         """Shows a citation's passage, or nothing. The quoted lines are scrolled into view."""

@@ -20,7 +20,7 @@ class Plain(Static):
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
         super().update(_safe(content), layout=layout)
 
-    def hidden(self) -> Self:
+    def hide(self) -> Self:
         """The same, not on the screen until `display` is set."""
         self.display = False
         return self

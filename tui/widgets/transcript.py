@@ -40,7 +40,7 @@ class Transcript(VerticalScroll, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__(id="transcript")
-        self._earlier = Plain(classes="earlier").hidden()
+        self._earlier = Plain(classes="earlier").hide()
         self._follows = True
         self._seen = 0  # the lowest line that was in view
         self._from_end: float | None = None  # while earlier messages are mounted: how far the view stays from the end
