@@ -11,11 +11,13 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import command, data, metrics
+from benchmarks.ablations import Configuration
 from memory import Memory
 from memory.nouns import Answer, Document, Scope
 from memory.protocols import Embedder
-from memory.settings import AnswerSettings, ChunkSettings, MemorySettings, RecallSettings
+from memory.settings import AnswerSettings, ChunkSettings, MemorySettings
 from memory.store import episodes
+from plugins import manager
 
 BATCH = 256  # documents per transaction
 WARM_UP = 5  # questions asked before the clock counts
@@ -74,12 +76,14 @@ def ask_all(
     path: Path,
     questions: Sequence[data.Question],
     embedder: Embedder,
-    settings: RecallSettings,
+    configuration: Configuration,
     depth: int,
     label: str,
 ) -> list[Asked]:
     """Ask every question of the memory at `path`, `depth` episodes each, after a warm-up."""
-    with Memory.open(path, embedder=embedder, settings=MemorySettings(recall=settings)) as memory:
+    settings = MemorySettings(recall=configuration.recall)
+    find = manager.load().strategies(configuration.traversers)
+    with Memory.open(path, embedder=embedder, settings=settings, find_strategy=find) as memory:
         command.note(f"{label}: ask {len(questions)} questions")
         for question in questions[:WARM_UP]:
             _ask(memory, question, depth)

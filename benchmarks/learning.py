@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from benchmarks import command, data, metrics
 from benchmarks.asking import build
@@ -27,10 +26,7 @@ from memory.edge_memory.reinforce import learn
 from memory.graph import snapshot
 from memory.nouns import Answer, Citation, Scope
 from memory.protocols import Embedder
-from memory.ranker import training as night
-from memory.ranker.heads import kind
 from memory.retrieval.analyse import analyse
-from memory.retrieval.edge_features import HeadName
 from memory.retrieval.pipeline import retrieve
 from memory.retrieval.replay import training_signal
 from memory.serving import Serving
@@ -39,7 +35,9 @@ from memory.store import traces, training, vectors
 from memory.store.store import Store
 from memory.trace import Plan
 from plugins import manager
-from tests.memory.ranker.trials import KINDS, trial
+from plugins.rankers.settings import TrainedSettings
+from plugins.rankers.training import NEWEST, TrainedRanker, kind
+from tests.plugins.rankers.trials import KINDS, trial
 
 RANKS = (5, 10, 50)
 BESIDE = ("spread", "entities", "spread+entities", "sketches", "spread+sketches")
@@ -47,46 +45,36 @@ FIRST = 1_767_225_600_000  # ms UTC: when the first question is asked; each next
 LEAST = 50  # questions from which on is learnt here: the sets are small
 
 
-def measure(
-    questions: data.QuestionSet,
-    embedder: Embedder,
-    path: Path,
-    least: int = LEAST,
-    heads: Sequence[HeadName] = ("compact",),
-) -> Iterator[dict[str, Any]]:
-    """One set's figures by each head, as the JSON objects of the README. All learn from the same traces and are
-    measured by the same questions; the memories stay beside `path`."""
+def measure(questions: data.QuestionSet, embedder: Embedder, path: Path, least: int = LEAST) -> dict[str, Any]:
+    """One set's figures, as the JSON object of the README."""
     build(path, questions.documents, embedder, questions.name)
     judged = [one for one in questions.questions if one.gold and not one.apart]
     with Store.open(path) as store:
         serving = _serving(store, embedder)
         command.note(f"{questions.name}: trace {len(judged)} questions")
         _trace(store, serving, judged)
-    newest = judged[-max(1, round(night.NEWEST * len(judged))) :]
+    newest = judged[-max(1, round(NEWEST * len(judged))) :]
     before = _episodes(path, embedder, newest, BESIDE)
-    for head in heads:
-        own = path.with_suffix(f".{head}.db")
-        shutil.copy(path, own)
-        command.note(f"{questions.name}: learn, {head}")
-        with Store.open(own) as store:
-            started = time.process_time()
-            report = night.night(store, _serving(store, embedder), RecallSettings(), least=least, head=head, now=FIRST)
-            cpu_seconds = round(time.process_time() - started, 2)
-            with store.reading() as conn:
-                models = training.models(conn, kind(embedder.name))
-        yield {
-            "set": questions.name,
-            "embedder": embedder.name,
-            "traced": len(judged),
-            **asdict(report),
-            "gain": None if report.scorer is None or report.sigma is None else round(report.scorer - report.sigma, 2),
-            "bytes": len(models[0].params) if models else None,
-            "cpu_seconds": cpu_seconds,
-            "before": before,
-            "after": _episodes(own, embedder, newest, [name for name in BESIDE if "entities" in name])
-            if report.promoted
-            else {},
-        }
+    command.note(f"{questions.name}: learn")
+    with Store.open(path) as store:
+        started = time.process_time()
+        ranker = TrainedRanker(TrainedSettings(questions=least))
+        report = ranker.train(store, _serving(store, embedder), RecallSettings(), now=FIRST)
+        cpu_seconds = round(time.process_time() - started, 2)
+        with store.reading() as conn:
+            models = training.models(conn, kind(embedder.name))
+    beside = [name for name in BESIDE if "entities" in name] if report.promoted else []
+    return {
+        "set": questions.name,
+        "embedder": embedder.name,
+        "traced": len(judged),
+        **asdict(report),
+        "gain": None if report.scorer is None or report.sigma is None else round(report.scorer - report.sigma, 2),
+        "bytes": len(models[0].params) if models else None,
+        "cpu_seconds": cpu_seconds,
+        "before": before,
+        "after": _episodes(path, embedder, newest, beside),
+    }
 
 
 def _serving(store: Store, embedder: Embedder) -> Serving:
@@ -129,7 +117,10 @@ def _episodes(
     found = {}
     for name in strategies:
         settings = MemorySettings(recall=RecallSettings(strategy=name, replay=False))
-        with Memory.open(path, embedder=embedder, settings=settings) as memory:
+        plugins = manager.load()
+        with Memory.open(
+            path, embedder=embedder, settings=settings, find_strategy=plugins.strategies(), ranker=plugins.ranker()
+        ) as memory:
             rankings, started = [], time.perf_counter()
             for question in questions:
                 within = Scope(conversation=question.conversation) if question.conversation else None
@@ -165,7 +156,7 @@ def show(results: Sequence[dict[str, Any]]) -> None:
         "Needed edges among the first 50, in percent, on the newest fifth",
         results,
         {
-            "set": "set", "head": "head", "traced": "traced", "trained": "trained", "measured": "measured",
+            "set": "set", "traced": "traced", "trained": "trained", "measured": "measured",
             "near": "reached", "sigma": "sigma", "scorer": "scorer", "gain": "gain", "±": "margin", "epoch": "epoch",
             "promoted": "promoted", "s": "seconds", "CPU s": "cpu_seconds", "bytes": "bytes",
         },
@@ -175,8 +166,7 @@ def show(results: Sequence[dict[str, Any]]) -> None:
         [
             {"name": f"{result['set']}, {name}{learnt}", **figures}
             for result in results
-            for when, learnt in (("before", ""), ("after", f", learnt by {result['head']}"))
-            if when == "after" or result["head"] == results[0]["head"]
+            for when, learnt in (("before", ""), ("after", ", trained"))
             for name, figures in result[when].items()
         ],
         {"set, strategy": "name"} | {f"R@{k}": str(k) for k in RANKS} | {"ms": "ms"},
@@ -197,10 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--least", type=command.positive, default=LEAST, metavar="N", help=f"learn from N questions on ({LEAST})"
     )
-    parser.add_argument(
-        "--heads", nargs="+", choices=get_args(HeadName), default=["compact"], help="what learns, one after the other"
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object per set, head and line instead of tables")
+    parser.add_argument("--json", action="store_true", help="one JSON object per set and line instead of tables")
     options = parser.parse_args(arguments)
     return command.run(lambda: _run(options))
 
@@ -219,10 +206,10 @@ def _run(options: argparse.Namespace) -> None:
         questions = data.load(folder, options.limit)
         with tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary:
             path = Path(temporary) / f"{questions.name}.db"
-            for result in measure(questions, embedder, path, options.least, options.heads):
-                results.append(result)
-                if options.json:
-                    print(json.dumps(result), flush=True)
+            result = measure(questions, embedder, path, options.least)
+        results.append(result)
+        if options.json:
+            print(json.dumps(result), flush=True)
     if not options.json:
         show(results)
 

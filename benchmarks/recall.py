@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from benchmarks import ablations, chats, command, data
-from benchmarks.ablations import ABLATIONS, CONFIGURATIONS
+from benchmarks.ablations import ABLATIONS, CONFIGURATIONS, Configuration
 from benchmarks.asking import Asked, against, answerable, ask_all, build, cited, latency, ranks, stages
 from memory.protocols import Embedder
-from memory.settings import RecallSettings
 from plugins import manager
 
 __all__ = ["ABLATIONS", "CONFIGURATIONS", "ask_all", "build", "latency", "main", "measure", "ranks"]
@@ -36,16 +35,16 @@ def measure(
     embedder: Embedder,
     path: Path,
     single_turns: bool = False,
-    ablated: Mapping[str, RecallSettings] | None = None,
+    ablated: Mapping[str, Configuration] | None = None,
     tell: Tell = lambda name, asked: None,
     answers: bool = False,
 ) -> dict[str, Any]:
     """One set's figures, as the JSON object of the README. The memory stays at `path`."""
     at = chats.RANKS if questions.turns else RANKS
     built = build(path, questions.documents, embedder, questions.name)
-    done: dict[RecallSettings, list[Asked]] = {}
+    done: dict[Configuration, list[Asked]] = {}
 
-    def ask(name: str, settings: RecallSettings) -> list[Asked]:
+    def ask(name: str, settings: Configuration) -> list[Asked]:
         """Two names may stand for the same settings: those are asked once."""
         if settings not in done:
             asked = ask_all(path, questions.questions, embedder, settings, max(at), f"{questions.name}, {name}")
@@ -59,7 +58,7 @@ def measure(
 
     default = ask("memory", CONFIGURATIONS["memory"])
 
-    def compared(configurations: Mapping[str, RecallSettings]) -> dict[str, Any]:
+    def compared(configurations: Mapping[str, Configuration]) -> dict[str, Any]:
         found = {}
         for name, settings in configurations.items():
             asked = ask(name, settings)

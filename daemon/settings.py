@@ -16,6 +16,8 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 from memory.errors import PalimpsestError
 from memory.settings import MemorySettings, setting
 from plugins.llms.settings import AnthropicSettings, OllamaSettings
+from plugins.rankers.settings import RankerSettings
+from plugins.traversers.settings import TraverserSettings
 
 IGNORE = (
     # version control, packages, caches
@@ -111,10 +113,7 @@ class LearningSettings:
 
     enabled: bool = setting(True, "Whether it happens every night by itself.")
     calls: int = setting(30, "Questions a night of which a model is asked what they needed; 0: it is not asked.")
-    scorer: Literal["compact", "full"] = setting(
-        "compact",
-        "What learns: compact, by 33 figures of each link; full, by the vectors themselves, with the extra `local`.",
-    )
+    ranker: str = setting("trained", "What learns: a ranker of a plugin, of this program trained; none: nothing.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +140,8 @@ class Settings:
     ollama: OllamaSettings = field(default_factory=OllamaSettings)
     anthropic: AnthropicSettings = field(default_factory=AnthropicSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
+    traversers: TraverserSettings = field(default_factory=TraverserSettings)
+    rankers: RankerSettings = field(default_factory=RankerSettings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ from memory.nouns import (
     Verdict,
 )
 from memory.protocols import LLM, ChooseLLM, Embedder
+from memory.retrieval.pagerank import find_core_strategy
+from memory.retrieval.traversers import FindStrategy
 from memory.services.conversations import Conversations
 from memory.services.jobs import Jobs, ModelUse
 from memory.services.questions import Questions
@@ -41,6 +43,7 @@ from memory.store.store import Store
 
 if TYPE_CHECKING:
     from memory.ingest.ingest import PreparedBatch
+    from memory.ranking import EdgeRanker
     from memory.services.ingest import Ingest
     from memory.services.knowledge import Knowledge
     from memory.services.maintenance import Maintenance
@@ -62,10 +65,12 @@ class Memory:
         quick: Embedder | None = None,
         choose: ChooseLLM | None = None,
         drive: ChooseLLM | None = None,
+        find_strategy: FindStrategy = find_core_strategy,
+        ranker: EdgeRanker | None = None,
     ) -> None:
         self.store = store
         self.settings = settings
-        self.state = State(store, settings, embedder, quick)
+        self.state = State(store, settings, embedder, quick, find_strategy, ranker)
         self.questions = Questions(self.state, choose, drive)
         self.sources = Sources(store)
         self.conversations = Conversations(store)
@@ -102,6 +107,8 @@ class Memory:
         driver: LLM | None = None,
         settings: MemorySettings | None = None,
         quick: Embedder | None = None,
+        find_strategy: FindStrategy = find_core_strategy,
+        ranker: EdgeRanker | None = None,
     ) -> Memory:
         """Opens or creates the memory at `path`; ":memory:" is one that is gone when it is closed.
 
@@ -115,11 +122,23 @@ class Memory:
         `llm` writes the answers of `ask`, from what it may get to see. Without one they are the lines of memory.
         `driver` may look for evidence with tools where much effort is wanted; it should be one that is good at that.
 
-        Raises StoreError and its kinds.
+        `find_strategy` gives what walks the graph by its name (default: the library's own, `spread` and `none`);
+        `ranker` learns from questions which edges they need. Both come from plugins.
+
+        Raises StoreError and its kinds, InvalidInputError for a strategy that is not there.
         """
         store = Store.open(path)
         try:
-            return cls(store, embedder, settings or MemorySettings(), quick, _chooses(llm), _chooses(driver))
+            return cls(
+                store,
+                embedder,
+                settings or MemorySettings(),
+                quick,
+                _chooses(llm),
+                _chooses(driver),
+                find_strategy,
+                ranker,
+            )
         except BaseException:
             store.close()
             raise

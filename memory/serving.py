@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from memory.graph.snapshot import Snapshot
 from memory.protocols import Embedder
-from memory.retrieval.edge_features import EdgeScorer
+from memory.retrieval.traversers import EdgeScorer
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,7 @@ class RecallSettings:
     k: int = setting(10, "Episodes returned.")
     strategy: str = setting(
         "spread",
-        "What walks the graph: spread, beam, circles, paths, entities, sketches, or several joined by +; "
-        "none: text alone. For sketches a model may be asked once more.",
+        "What walks the graph: spread, none (text alone), or what `pal strategies` lists, several joined by +.",
     )
     candidates: int = setting(1000, "Episodes that full text may propose.")
     lexical_weight: float | Literal["auto"] = setting(
@@ -49,46 +48,6 @@ class RecallSettings:
     graph_weight: float = setting(0.8, "Share of the graph in the final score; the rest is the fused text score.")
     chat_graph_weight: float = setting(0.5, "The same for the turns of a chat.")
     link_weight: float = setting(0.2, "What the links of a page count that the question names, beside both.")
-    mixed_weight: float = setting(0.2, 'What each further traverser of a strategy such as "spread+beam" counts.')
-    walk_vertices: str = setting(
-        "ETO", "What beam, circles and paths may enter: episodes, theses, objects; a small letter: only as an end."
-    )
-    walk_episodes: int = setting(8, "Best episodes of the text from which they start, beside the objects named.")
-    hub_penalty: bool = setting(True, "Whether vertices with very many edges cost more.")
-    walk_embedded: int = setting(0, "Sentences and names that are embedded to lead them, at most.")
-    beam_width: int = setting(20, "Paths that beam keeps at every depth.")
-    beam_depth: int = setting(3, "Edges of a path of beam.")
-    beam_neighbours: int = setting(30, "Neighbours by which a path of beam may grow.")
-    beam_paths: int = setting(10, "Paths that beam returns.")
-    beam_apart: bool = setting(False, "Whether each start has a beam of its own instead of one for all.")
-    beam_rank: Literal["path", "sum", "last"] = setting(
-        "path", "What beam keeps paths by: the cost of the path, the sum of its edges' costs, or the last of them."
-    )
-    beam_order: Literal["mixed", "ended_first", "continuous_first"] = setting(
-        "mixed", "Their order: mixed, ended_first or continuous_first."
-    )
-    share_nodes: bool = setting(True, "Whether two paths of beam may end in one vertex.")
-    share_edges: bool = setting(True, "Whether two paths of beam may end with one edge.")
-    circles_depth: int = setting(2, "Rings that circles draws around each start.")
-    circles_edges: int = setting(2000, "Edges that circles follows at most.")
-    path_search: Literal["both_ends", "ip", "weighted", "averaged"] = setting(
-        "both_ends", "How paths are searched: both_ends, or A* with the heuristic ip, weighted or averaged."
-    )
-    path_step: float = setting(0.25, "What an edge counts in A* beside its heuristic, which lies in [0, 2].")
-    path_pairs: int = setting(6, "Pairs of starts between which paths are searched.")
-    path_length: int = setting(6, "Edges of such a path.")
-    path_pops: int = setting(400, "Vertices that one search may open.")
-    path_count: int = setting(20, "Shortest paths kept of one search.")
-    synergy_weight: float = setting(
-        0.0, "Share of synergy, in which text and graph confirm each other; 0: it is left out."
-    )
-    synergy_votes: bool = setting(True, "Whether what a walk saw votes for the episodes that mention it.")
-    synergy_confirm: bool = setting(True, "Whether objects of the best episodes confirm the paths through them.")
-    synergy_bridge: bool = setting(True, "Whether ways to those objects that no path reaches are looked for.")
-    synergy_prune: bool = setting(True, "Whether paths that lie within a better one are left out.")
-    synergy_formula: Literal["product", "paper"] = setting(
-        "product", "How votes and confirmation count: weighted and with limits, or as TGS-RAG prints it."
-    )
     neighbour_weight: float = setting(0.4, "What a short turn of a chat gains from its neighbours' scores.")
     replay: bool = setting(True, "Whether what earlier questions were answered from is looked at first.")
     replay_weight: float = setting(0.5, "What a passage gains that answered such a question before.")

@@ -9,8 +9,11 @@ import pluggy
 
 if TYPE_CHECKING:
     from memory.protocols import Embedder
+    from memory.ranking import EdgeRanker
     from plugins.llms.contract import Family
+    from plugins.rankers.settings import RankerSettings
     from plugins.readers.contract import Reader
+    from plugins.traversers.contract import Preset, Reranking, Traversal
 
 PROJECT = "palimpsest"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -33,3 +36,14 @@ def register_embedders(register: Callable[[str, Callable[..., Embedder]], None])
 @hookspec
 def register_llms(register: Callable[[Family], None]) -> None:
     """Call `register(family)` for each kind of language models; the name of one is `prefix:model`."""
+
+
+@hookspec
+def register_traversers(register: Callable[[Traversal | Reranking | Preset], None]) -> None:
+    """Call `register(...)` for each traverser, reranking and preset; a question names them as its strategy."""
+
+
+@hookspec
+def register_rankers(register: Callable[[str, Callable[[RankerSettings], EdgeRanker]], None]) -> None:
+    """Call `register(name, make)` for each ranker that learns which edges questions need; the setting learning.ranker
+    names the one in use."""

@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -22,13 +23,19 @@ import pluggy
 from memory.errors import NotFoundError
 from plugins import hookspecs
 from plugins.llms.contract import Family
+from plugins.rankers.settings import RankerSettings
 from plugins.readers.contract import Reader
+from plugins.traversers.contract import Preset, Reranking, Traversal
+from plugins.traversers.settings import TraverserSettings
 
 if TYPE_CHECKING:
     from memory.protocols import Embedder
+    from memory.ranking import EdgeRanker
+    from plugins.traversers.strategies import Strategies
 
 TRACE = "PALIMPSEST_TRACE_PLUGINS"
-BUILT_IN = ("plugins.embedders", "plugins.llms.families")
+NO_RANKER = "none"
+BUILT_IN = ("plugins.embedders", "plugins.llms.families", "plugins.traversers", "plugins.rankers")
 BUILT_IN_READERS = (  # imported with the first file: they know dates and marks in many forms
     "plugins.readers.chat",
     "plugins.readers.csv",
@@ -41,26 +48,61 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
 )
 
 
+@dataclass
+class Registered:
+    """What one plugin registers, or all of them."""
+
+    readers: list[Reader] = field(default_factory=list)
+    embedders: dict[str, Callable[..., Embedder]] = field(default_factory=dict)
+    families: list[Family] = field(default_factory=list)
+    traversers: dict[str, Traversal | Reranking | Preset] = field(default_factory=dict)
+    rankers: dict[str, Callable[[RankerSettings], EdgeRanker]] = field(default_factory=dict)
+
+    def add(self, other: Registered) -> None:
+        """What is registered later replaces what has the same name."""
+        self.readers += other.readers
+        self.embedders |= other.embedders
+        self.families += other.families
+        self.traversers |= other.traversers
+        self.rankers |= other.rankers
+
+
 class Plugins:
     """What is registered. `readers` and `embedders` are names, `versions` those of the readers, `families` are kinds of
     language models; `problems` says which plugins were left out and why."""
 
     def __init__(
         self,
-        readers: Callable[[], Iterable[Reader]],
-        embedders: Mapping[str, Callable[..., Embedder]],
+        registered: Registered,
+        readers: Callable[[], Iterable[Reader]] = tuple,
         problems: Iterable[str] = (),
-        families: Iterable[Family] = (),
     ) -> None:
         """`readers` is called when a file is first asked for. A later reader takes over the suffixes it shares with an
         earlier one."""
         self._find_readers = readers
-        self._make = dict(embedders)
+        self._make = registered.embedders
         self._made: dict[str, Embedder] = {}
+        self._traversers = registered.traversers
+        self._rankers = registered.rankers
         self._lock = threading.Lock()
         self.embedders = tuple(sorted(self._make))
         self.problems = tuple(problems)
-        self.families = {family.prefix: family for family in families}
+        self.families = {family.prefix: family for family in registered.families}
+
+    def strategies(self, settings: TraverserSettings | None = None) -> Strategies:
+        """What `Memory.open` finds strategies by."""
+        from plugins.traversers.strategies import Strategies
+
+        return Strategies(self._traversers, settings or TraverserSettings())
+
+    def ranker(self, name: str = "trained", settings: RankerSettings | None = None) -> EdgeRanker | None:
+        """The ranker of that name; None for "none". NotFoundError lists the known names."""
+        if name == NO_RANKER:
+            return None
+        if name not in self._rankers:
+            known = ", ".join([*sorted(self._rankers), NO_RANKER])
+            raise NotFoundError(f"There is no ranker called {name!r}. Known: {known}.")
+        return self._rankers[name](settings or RankerSettings())
 
     @cached_property
     def _readers(self) -> dict[str, Reader]:
@@ -119,60 +161,60 @@ def load() -> Plugins:
     manager.add_hookspecs(hookspecs)
     if os.environ.get(TRACE, "") not in ("", "0"):
         manager.add_hookcall_monitoring(_before, _after)
-    added: list[Reader] = []
-    embedders: dict[str, Callable[..., Embedder]] = {}
-    families: list[Family] = []
+    all_of_them = Registered()
     problems: list[str] = []
 
     def readers() -> list[Reader]:
-        built_in = [_register(manager, importlib.import_module(name), name)[0] for name in BUILT_IN_READERS]
-        return [*itertools.chain.from_iterable(built_in), *added]
+        built_in = [_register(manager, importlib.import_module(name), name).readers for name in BUILT_IN_READERS]
+        return [*itertools.chain.from_iterable(built_in), *all_of_them.readers]
 
     for name in BUILT_IN:
-        ours = _register(manager, importlib.import_module(name), name)
-        embedders |= ours[1]
-        families += ours[2]
+        all_of_them.add(_register(manager, importlib.import_module(name), name))
     for entry in entry_points(group=hookspecs.PROJECT):
         try:
-            theirs = _register(manager, entry.load(), entry.name)
+            all_of_them.add(_register(manager, entry.load(), entry.name))
         except (Exception, SystemExit) as error:  # whatever somebody else's module does, the others still work
             problems.append(f"The plugin {entry.name!r} ({entry.value}) was left out: {type(error).__name__}: {error}")
-            continue
-        added += theirs[0]
-        embedders |= theirs[1]
-        families += theirs[2]
-    return Plugins(readers, embedders, problems, families)
+    return Plugins(all_of_them, readers, problems)
 
 
-def _register(
-    manager: pluggy.PluginManager, plugin: object, name: str
-) -> tuple[list[Reader], dict[str, Callable[..., Embedder]], list[Family]]:
+def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> Registered:
     """What one plugin registers; anything it raises passes through, and then nothing of it is kept."""
-    readers: list[Reader] = []
-    embedders: dict[str, Callable[..., Embedder]] = {}
-    families: list[Family] = []
+    found = Registered()
 
     def add_reader(reader: Reader) -> None:
         if not isinstance(reader, Reader):
             raise TypeError(f"register_readers takes a plugins.readers.contract.Reader, not {reader!r}")
-        readers.append(reader)
+        found.readers.append(reader)
 
     def add_embedder(name: str, make: Callable[..., Embedder]) -> None:
         if not isinstance(name, str) or not callable(make):
             raise TypeError(f"register_embedders takes a name and a function that makes it, not {name!r}, {make!r}")
-        embedders[name] = make
+        found.embedders[name] = make
 
     def add_family(family: Family) -> None:
         if not isinstance(family, Family) or not family.prefix.isidentifier():
             raise TypeError(f"register_llms takes a plugins.llms.contract.Family with a plain prefix, not {family!r}")
-        families.append(family)
+        found.families.append(family)
+
+    def add_traverser(one: Traversal | Reranking | Preset) -> None:
+        if not isinstance(one, Traversal | Reranking | Preset) or not one.name or "+" in one.name:
+            raise TypeError(f"register_traversers takes what plugins.traversers.contract declares, not {one!r}")
+        found.traversers[one.name] = one
+
+    def add_ranker(name: str, make: Callable[[RankerSettings], EdgeRanker]) -> None:
+        if not isinstance(name, str) or not callable(make):
+            raise TypeError(f"register_rankers takes a name and a function that makes it, not {name!r}, {make!r}")
+        found.rankers[name] = make
 
     others = manager.get_plugins()
     manager.register(plugin, name)
     manager.subset_hook_caller("register_readers", others)(register=add_reader)
     manager.subset_hook_caller("register_embedders", others)(register=add_embedder)
     manager.subset_hook_caller("register_llms", others)(register=add_family)
-    return readers, embedders, families
+    manager.subset_hook_caller("register_traversers", others)(register=add_traverser)
+    manager.subset_hook_caller("register_rankers", others)(register=add_ranker)
+    return found
 
 
 def _before(hook: str, implementations: Iterable[Any], arguments: Mapping[str, Any]) -> None:

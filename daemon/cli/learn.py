@@ -52,7 +52,6 @@ def _print(done: wire.Learnt) -> None:
         margin = f" (± {done.margin:.1f})" if done.margin is not None else ""
         rows.append(("Found before", f"{done.before:.1f} % of what the newest {done.measured} needed"))
         rows.append(("Found after", f"{done.after:.1f} %{margin}"))
-    rows.append(("Scorer", f"{done.scorer}. {done.instead}" if done.instead else done.scorer))
     verdict = "would be used" if done.dry_run else "in use now"
     rows.append(("Outcome", f"{verdict if done.promoted else 'not used'}. {done.reason}"))
     output.print_table(rows)

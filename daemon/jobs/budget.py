@@ -9,9 +9,9 @@ from pathlib import Path
 from daemon.settings import EnrichmentSettings
 from memory import Memory
 from memory.facts import llm_requests
-from memory.ranker import labels
+from memory.ranking import PURPOSE
 
-PURPOSES = (llm_requests.EXTRACTION_PURPOSE, llm_requests.DECISION_PURPOSE, labels.PURPOSE)
+PURPOSES = (llm_requests.EXTRACTION_PURPOSE, llm_requests.DECISION_PURPOSE, PURPOSE)
 STATES = ("Discharging", "Charging", "Full", "Not charging")
 SUPPLIES = Path("/sys/class/power_supply")
 

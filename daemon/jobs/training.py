@@ -16,10 +16,11 @@ from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
 from daemon.settings import LearningSettings
 from memory import Memory
+from memory.errors import NotAvailableError
 from memory.protocols import LLM, Write
 
 if TYPE_CHECKING:
-    from memory.ranker.training import Progress, Report
+    from memory.ranking import TrainingProgress, TrainingReport
 
 WORDS = {"label": "questions", "train": "training", "measure": "measuring", "done": "done"}
 
@@ -35,7 +36,7 @@ class Learning:
         self._memory = memory
         self._models = models
         self._writer = writer
-        self._enabled, self._calls, self._head = settings.enabled, settings.calls, settings.scorer
+        self._enabled, self._calls = settings.enabled, settings.calls
         self._publish = publish
         self._busy = threading.Lock()
         self._closing = threading.Event()
@@ -54,11 +55,11 @@ class Learning:
             return ""
         try:
             done = self.study(False, lambda event: None, write, cancelled)
-        except ConflictError:  # a person has begun it just now
+        except (ConflictError, NotAvailableError):  # a person has begun it just now, or nothing learns
             return ""
         if done.promoted:
             self._publish(wire.Notice("info", f"Learnt at night: {done.reason} To take it back: pal learn --undo"))
-        return f"{done.reason} {done.instead}".strip()
+        return done.reason
 
     def study(
         self,
@@ -75,7 +76,6 @@ class Learning:
             report = self._memory.maintenance.train_ranker(
                 self._model(),
                 calls=self._calls,
-                head=self._head,
                 dry_run=dry_run,
                 write=write or (lambda unit: self._writer.submit(unit).result()),
                 progress=lambda progress: tell(_progress(progress)),
@@ -101,14 +101,14 @@ class Learning:
         return None if model is None or (not model.is_local and self._models.day_is_spent) else model
 
 
-def learnt(report: Report, dry_run: bool) -> wire.Learnt:
+def learnt(report: TrainingReport, dry_run: bool) -> wire.Learnt:
     """The report as clients get it."""
     return wire.Learnt(
         report.questions, sum(report.labels.values()), report.calls, report.calls_ended, report.trained,
         report.measured, report.sigma, report.scorer, report.margin, report.reached, report.shadow, report.promoted,
-        report.reason, dry_run, report.seconds, report.head, report.instead,
+        report.reason, dry_run, report.seconds,
     )  # fmt: skip
 
 
-def _progress(progress: Progress) -> wire.Progress:
+def _progress(progress: TrainingProgress) -> wire.Progress:
     return wire.Progress(progress.done, progress.total, WORDS[progress.stage])

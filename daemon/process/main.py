@@ -102,7 +102,14 @@ class Daemon:
         # Their models load now and beside all this, not with the first question.
         for one in {quick, embedder}:
             threading.Thread(target=one.embed_query, args=["ready"], name="embedder", daemon=True).start()
-        self.memory = Memory.open(self.paths.memory, embedder=embedder, settings=self.settings.memory, quick=quick)
+        self.memory = Memory.open(
+            self.paths.memory,
+            embedder=embedder,
+            settings=self.settings.memory,
+            quick=quick,
+            find_strategy=plugins.strategies(self.settings.traversers),
+            ranker=plugins.ranker(self.settings.learning.ranker, self.settings.rankers),
+        )
         self.activity = Activity()
         self.writer = Writer(News(self.memory, self.activity.publish).look)
         self.tasks = Tasks(self.activity.publish)

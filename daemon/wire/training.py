@@ -20,8 +20,7 @@ class Learnt(Event):
     asked, and why of no more. `trained` on some, `measured` on the newest: `before` and `after` are the percent of what
     they needed that is found, `margin` half the 95 % interval of the difference; `near`: what could be found at all;
     `shadow`: what an earlier scorer that is not used finds in the questions since it was made. `promoted`: it is used
-    from now on, with `dry_run` it would be. `scorer` is what learnt, compact or full; `instead`: why not the other one
-    that was wanted."""
+    from now on, with `dry_run` it would be."""
 
     questions: int
     labels: int
@@ -38,8 +37,6 @@ class Learnt(Event):
     reason: str
     dry_run: bool = False
     seconds: float = 0.0
-    scorer: str = "compact"
-    instead: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,15 +18,12 @@ from memory.answering.candidates import AnswerCandidate, stems
 from memory.answering.grounding import Proof
 from memory.answering.supersession import holds_at
 from memory.facts.extraction import OWNER
-from memory.graph.arrays import Floats
 from memory.llm import about_tokens
 from memory.nouns import Episode, Step
 from memory.protocols import Embedder
-from memory.ranker import heads
-from memory.retrieval.edge_features import EdgeScorer
-from memory.retrieval.edge_filter import LEAST, Candidate, worths
+from memory.retrieval.edge_filter import LEAST, Candidate, score_facts
 from memory.retrieval.result import RetrievalResult
-from memory.store import episodes, facts, graph, relations, revisions, training
+from memory.store import episodes, facts, graph, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.quotes import Quotable, one_line, strip_unseen
@@ -183,8 +180,7 @@ def _facts(
     conn: Connection, found: RetrievalResult, hits: Sequence[Episode], embedder: Embedder
 ) -> tuple[list[EvidencePiece], dict[str, Any]]:
     """Facts that hold and have to do with the question, the most first; beside each the one that contradicts it. And
-    for the trace how many there were to choose from, the ids of those, and of those that a scorer which is not used
-    would have shown."""
+    for the trace how many there were to choose from, and the ids of those."""
     told = {id for id, *_ in facts.of_episodes(conn, [episode.id for episode in hits])}
     near = [*found.named_objects, *(graph.owner(conn) if found.question.of_owner else ())]
     known = {one.id: one for one in relations.by_id(conn, sorted(told))}
@@ -207,24 +203,17 @@ def _facts(
         text = one_line(words, MAX_HEAD_CHARS) + _time(one)
         pieces[one.id] = EvidencePiece("fact", text, episode, start, episode.text[start:end], stays, id=one.id)
         candidates.append(asked.candidate(one, words, episode.text[start:end], [of for of, *_ in tellers[one.id]]))
-    scores = worths(conn, found, candidates, embedder, _shadow(conn, found))
-
-    def best(worth: Floats) -> list[int]:
-        of = dict(zip(pieces, worth.tolist(), strict=True))
-        return sorted((id for id in of if of[id] > LEAST), key=lambda id: (-of[id], -(known[id].told or 0), id))[
-            :MAX_FACTS_SHOWN
-        ]
-
+    score = dict(zip(pieces, score_facts(conn, found, candidates, embedder).tolist(), strict=True))
+    needed = [id for id in score if score[id] > LEAST]
+    needed.sort(key=lambda id: (-score[id], -(known[id].told or 0), id))
     ordered: dict[int, EvidencePiece] = {}
-    for id in best(scores.used):
+    for id in needed[:MAX_FACTS_SHOWN]:
         ordered.setdefault(id, pieces[id])
         other = disputed.get(id)
         if other in pieces:
             ordered[id] = replace(pieces[id], against=other)
             ordered[other] = replace(pieces[other], against=id)
     detail: dict[str, Any] = {"of": len(pieces), "facts": list(ordered)}
-    if scores.shadow is not None:
-        detail["shadow"] = best(scores.shadow)
     return list(ordered.values()), detail
 
 
@@ -247,12 +236,6 @@ class _QuestionOverlap:
     def _share(self, text: str) -> float:
         """Of the question's words those that stand in a text."""
         return len(self._words & set(stems(text, self._language))) / (len(self._words) or 1)
-
-
-def _shadow(conn: Connection, found: RetrievalResult) -> EdgeScorer | None:
-    """The newest scorer, if it is not used: a night kept it to see what it would do."""
-    newest = training.newest(conn, heads.kind(found.embedder.name))
-    return None if newest is None or newest.active else heads.unpacked(newest, found.embedder.dimension)
 
 
 def _disputed(conn: Connection, ids: Sequence[int]) -> dict[int, int]:

@@ -28,20 +28,19 @@ from memory.exploring.guided import explore_guided
 from memory.exploring.heuristic import explore_best_first
 from memory.exploring.tools import Toolbox
 from memory.llm import NOTHING, Allowance, LlmRequest, Usage, about_tokens
-from memory.nouns import Answer, Citation, Step, Token
-from memory.protocols import LLM, Embedder
+from memory.nouns import Answer, Citation, Episode, Step, Token
+from memory.protocols import LLM, ChooseLLM, Embedder
 from memory.retrieval.question_type import format_hint
 from memory.retrieval.result import RetrievalResult
 from memory.retrieval.route import Assessment, Tier, assess, fits, onward
-from memory.retrieval.sketching import Sketch, sketched, sketcher
 from memory.settings import AnswerSettings
 from memory.store import traces
 from memory.store.connect import Connection
 from memory.store.traces import Refused
 
 Reading = Callable[[], AbstractContextManager[Connection]]
-RecallAgain = Callable[[Sequence[Sketch]], RetrievalResult]
-"""Recalls once more, led by sketches."""
+RecallAgain = Callable[[Sequence[Sequence[str]]], RetrievalResult]
+"""Retrieves once more, led by the outline that a model gave."""
 
 PROMPT_TOKENS = 400  # tokens of a request beside system, evidence and reply
 LEAST_EVIDENCE_TOKENS = 300  # tokens of evidence without which a model is not asked
@@ -126,7 +125,7 @@ class _Escalation:
             answer_question = yield from self._replayed()
             if answer_question is not None:
                 return answer_question
-        yield from self._sketched()
+        yield from self._consulted()
         lines = yield from self._extracted()
         assessment = yield from self._assessed(lines)
         if not assessment.enough and self._wish.effort != "quick":
@@ -187,17 +186,18 @@ class _Escalation:
         yield self._done(Step("route", 0.0, {"tier": "R2", "reason": reason}))
         return None
 
-    def _sketched(self) -> Generator[Event, None, None]:
-        """Recalls once more by what a model sketches, if the strategy has a use for it."""
-        if self._again is None or self._models.writer is None or self._wish.effort == "quick":
+    def _consulted(self) -> Generator[Event, None, None]:
+        """Retrieves once more by what a model says of the question, if the strategy has a use for that."""
+        consult = self.found.strategy.consult
+        if consult is None or self._again is None or self._models.writer is None or self._wish.effort == "quick":
             return
         keep = Allowance(1, self._most + self._tokens_beside, 0)
-        llm = sketcher(self._models.writer, [hit.episode for hit in self.found.recall.hits])
+        llm = _may_see_question(self._models.writer, [hit.episode for hit in self.found.recall.hits])
         if llm is not None:
             question, cancelled = self.found.question.text, self._wish.cancelled
-            sketches, step = sketched(Metered(llm, self.meter, keep), question, now=self._now, cancelled=cancelled)
-            if sketches:
-                self.found = self._again(sketches)
+            outline, step = consult(Metered(llm, self.meter, keep), question, self._now, cancelled)
+            if outline:
+                self.found = self._again(outline)
                 self._collect_parts()
             yield self._done(step)
 
@@ -398,3 +398,15 @@ class _Escalation:
     def _done(self, step: Step) -> Step:
         self.steps.append(step)
         return step
+
+
+def _may_see_question(choose: ChooseLLM, found: Sequence[Episode]) -> LLM | None:
+    """The model that may see a question, by what was found for it: where some of that must stay on this machine, one
+    that is there, or else one that may see the rest. None if there is none, or none can be reached."""
+    may_leave = [episode.source.policy == "any" for episode in found]
+    try:
+        llm = choose(not all(may_leave)) if found else None
+        llm = choose(False) if llm is None and any(may_leave) else llm
+    except Exception:  # whatever is wrong with the models, it is told where one is to answer
+        return None
+    return llm if llm is None or llm.is_local or any(may_leave) else None

@@ -62,7 +62,7 @@ class _Search:
 
     def __post_init__(self) -> None:
         found = self.found
-        self._walk = Walkable(found.graph, found.allowed, "EO", found.start.when, found.settings.hub_penalty)
+        self._walk = Walkable(found.graph, found.allowed, "EO", found.start.when)
         self._relevance = Guess(found.graph, self.ranking, self._walk.allowed)
 
     def ran(self, depth: int, nodes: int, stall: int) -> str:

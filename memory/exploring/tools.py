@@ -97,7 +97,7 @@ class Toolbox:
         if only_open:
             with reading() as conn:
                 allowed = allowed & np.isin(graph.source_ids, sources.open_ids(conn))
-        self._walk = Walkable(graph, allowed, when=found.start.when, hub_penalty=found.settings.hub_penalty)
+        self._walk = Walkable(graph, allowed, when=found.start.when)
         self._labels = ObjectNames(self._walk, only_open)
         self._relations = RelationLabels(self._walk, only_open)
         top = float(found.ranking[allowed].max(initial=0.0)) if len(allowed) else 0.0

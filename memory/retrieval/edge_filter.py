@@ -16,13 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from memory.graph.arrays import Floats
-from memory.graph.subgraph import DEPTH, MOST, directed
 from memory.protocols import Embedder
-from memory.retrieval.circles import draw
-from memory.retrieval.edge_embeddings import wording
-from memory.retrieval.edge_features import Asked, EdgeScorer
 from memory.retrieval.result import RetrievalResult
-from memory.retrieval.walking import relevance_of, starts, walkable
+from memory.retrieval.traversers import Lookup
 from memory.store.connect import Connection
 
 LEAST = 0.1  # score of a fact that has to do with the question: three of four near one have less
@@ -46,28 +42,20 @@ class Candidate(NamedTuple):
     is_named: bool
 
 
-class Worths(NamedTuple):
-    """(n,) what facts are worth. `shadow` (n,): what they would be with a scorer that is not used, if there is one."""
-
-    used: Floats
-    shadow: Floats | None = None
-
-
-def worths(
-    conn: Connection,
-    found: RetrievalResult,
-    facts: Sequence[Candidate],
-    embedder: Embedder,
-    shadow: EdgeScorer | None = None,
-) -> Worths:
-    """How likely the question needs each of these facts. `embedder` compares words; `conn` must see what the recall
-    saw."""
+def score_facts(conn: Connection, found: RetrievalResult, facts: Sequence[Candidate], embedder: Embedder) -> Floats:
+    """(n,) how likely the question needs each of these facts. `embedder` compares words; `conn` must see what the
+    recall saw."""
     plain = sigma(facts, found.question.text, embedder)
-    memory = np.array([found.start.memory.get(one.id, 0.0) for one in facts], np.float32)
-    scorers = [found.start.scorer, shadow]
-    by_scorer = [None, None] if not len(facts) or scorers == [None, None] else _learnt(conn, found, facts, scorers)
-    used, other = (plain + LEARNT * one if one is not None else None for one in by_scorer)
-    return Worths(plain + MEMORY * memory if used is None else used, other)
+    start = found.start
+    trained = None
+    if start.scorer is not None and len(facts):
+        lookup = Lookup(conn, found.snapshot, found.embedder, found.question.text)
+        ids = [one.id for one in facts]
+        trained = start.scorer.score_facts(lookup, found.graph, start, found.allowed, ids)
+    if trained is not None:
+        return plain + np.float32(LEARNT) * trained
+    memory = np.array([start.memory.get(one.id, 0.0) for one in facts], np.float32)
+    return plain + np.float32(MEMORY) * memory
 
 
 def sigma(facts: Sequence[Candidate], question: str, embedder: Embedder) -> Floats:
@@ -81,29 +69,3 @@ def sigma(facts: Sequence[Candidate], question: str, embedder: Embedder) -> Floa
     parts = np.array(_PARTS, np.float32) / sum(_PARTS)
     found: Floats = np.concatenate([cosines, beside], 1) @ parts
     return found.astype(np.float32)
-
-
-def _learnt(
-    conn: Connection, found: RetrievalResult, facts: Sequence[Candidate], scorers: Sequence[EdgeScorer | None]
-) -> list[Floats | None]:
-    """Of each scorer (n,) in [0, 1]: the share of the edges near the question, and of these facts, that it finds less
-    needed than each; 0 for a fact that the graph does not know yet."""
-    walk = walkable(found.graph, found.start, found.allowed, found.settings)
-    begin = starts(walk, found.start, found.settings)
-    relevance = relevance_of(walk, found.start)
-    ends = draw(walk, begin, relevance, DEPTH, MOST).edges
-    known = {one.id: pair for one in facts if (pair := found.graph.links.ends(one.id)) is not None}
-    near = directed(walk, {**ends, **known})
-    words = wording(conn, found.snapshot, found.embedder, found.question.text)
-    asked = Asked(tuple(begin), relevance, words, found.start.memory, found.start.at)
-    place = {edge: number for number, edge in enumerate(near.edges.tolist())}
-    rows = np.array([place.get(one.id, -1) for one in facts], np.int64)
-    shares: list[Floats | None] = []
-    for scorer in scorers:
-        if scorer is None or not len(near.edges):
-            shares.append(None)
-            continue
-        scores = scorer.near(near, walk, asked)
-        below = np.searchsorted(np.sort(scores), scores[rows]) / len(scores)
-        shares.append(np.where(rows >= 0, below, 0.0).astype(np.float32))
-    return shares

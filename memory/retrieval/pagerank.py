@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.errors import InvalidInputError
 from memory.graph.arrays import Bools, Floats, Graph, Ids
 from memory.graph.postings import slices
 from memory.graph.top_k import top_k
-from memory.retrieval.traversers import Seeds, Walk, traverser
+from memory.retrieval.traversers import Seeds, Strategy, Walk
 from memory.settings import RecallSettings
 
 TEMPERATURE = 1 / 25  # of the softmax over the best text scores, in [0, 1] units
@@ -112,7 +113,6 @@ def _inverse(sums: NDArray[Any]) -> Doubles:
     return inverse
 
 
-@traverser("spread")
 def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Walk:
     """Mass of every episode (n,) and object (m,) after `settings.iterations` rounds; sums to at most 1.
 
@@ -146,3 +146,15 @@ def _start(scores: Floats, allowed: Bools, top: int) -> Mass:
     weight = np.exp((scores[rows] - scores[rows].max(initial=0)) / TEMPERATURE).astype(np.float64)
     order = np.argsort(rows)
     return Mass(rows[order], (weight / max(weight.sum(), 1e-300))[order])
+
+
+SPREAD = Strategy("spread", spread)
+TEXT_ALONE = Strategy("none")
+
+
+def find_core_strategy(name: str) -> Strategy:
+    """One of the library's own strategies."""
+    for strategy in (SPREAD, TEXT_ALONE):
+        if strategy.name == name:
+            return strategy
+    raise InvalidInputError(f"There is no strategy {name!r}. There are: {SPREAD.name}, {TEXT_ALONE.name}.")

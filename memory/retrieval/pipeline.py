@@ -12,77 +12,52 @@ from memory.graph.arrays import NO_END, Bools, Floats
 from memory.graph.snapshot import Snapshot
 from memory.nouns import Recall, Step, Trace
 from memory.protocols import Embedder
-from memory.retrieval import traversers
 from memory.retrieval.analyse import analyse, analysis_detail
-from memory.retrieval.edge_embeddings import wording
-from memory.retrieval.edge_features import EdgeScorer
 from memory.retrieval.embeddings import CachedEmbedder
+from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.rank import combine_scores, final_scores, link_scores, rank_episodes, score_links
-from memory.retrieval.relevance import Meaning, Relevance
+from memory.retrieval.relevance import Guess
 from memory.retrieval.replay import replay_edges
 from memory.retrieval.result import RetrievalResult
 from memory.retrieval.scope import asked_time_ms, limit_scope
 from memory.retrieval.seed import find_named_objects, link_objects
 from memory.retrieval.state import QuestionState, Retrieval
-from memory.retrieval.synergy import synergy
 from memory.retrieval.text_search import search_text, text_scores
-from memory.retrieval.traversers import Seeds
+from memory.retrieval.traversers import EdgeScorer, Lookup, Seeds, Strategy
 from memory.settings import RecallSettings
-from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.time.timestamps import to_ms
-
-NO_STRATEGY = "none"
 
 
 def guide_walk(retrieval: Retrieval) -> None:
     """Stage: where a walk starts, and what leads it; without vectors the text scores alone. Nothing for the trace."""
-    conn, snapshot, embedder, question = retrieval.conn, retrieval.snapshot, retrieval.embedder, retrieval.question
-    scores = retrieval.scores
+    question, scores = retrieval.question, retrieval.scores
+    lookup = Lookup(retrieval.conn, retrieval.snapshot, retrieval.embedder, question.text)
     retrieval.start = Seeds(
         scores.fused,
         retrieval.objects,
+        Guess(retrieval.graph, scores.fused, retrieval.view.seen),
         memory=retrieval.replay.replayed.fires,
         when=retrieval.valid_time,
+        lookup=lookup if scores.best_cosine else None,
         scorer=retrieval.scorer,
         at=to_ms(question.as_of or question.asked_on),
+        outline=retrieval.outline,
     )
-    if not scores.best_cosine:
-        return
-
-    def texts(nodes: Sequence[int]) -> dict[int, str]:
-        return stored.object_labels(conn, nodes) | stored.thesis_texts(conn, nodes)
-
-    budget = retrieval.settings.walk_embedded
-    meaning = Meaning(snapshot.graph, snapshot.vectors, embedder.dimension, embedder.embed_documents, texts, budget)
-    relevance = Relevance(
-        snapshot.graph, scores.fused, scores.vector, retrieval.view.seen,
-        lambda: embedder.embed_query(question.text), meaning,
-    )  # fmt: skip
-    words = wording(conn, snapshot, embedder, question.text, sketches=retrieval.sketches)
-    retrieval.start = replace(retrieval.start, relevance=relevance, vectors=meaning, wording=words)
 
 
 def walk_graph(retrieval: Retrieval) -> dict[str, Any] | None:
     """Stage: the strategy's walk through the graph."""
-    settings = retrieval.settings
-    if settings.strategy == NO_STRATEGY:
+    strategy, graph = retrieval.strategy, retrieval.graph
+    if strategy.traverse is None:
         return None
-    traverser = traversers.by_name(settings.strategy)
-    retrieval.walk = traverser(retrieval.graph, retrieval.start, retrieval.view.seen, settings)
-    return {"strategy": settings.strategy}
-
-
-def confirm_paths(retrieval: Retrieval) -> dict[str, Any] | None:
-    """Stage: text and graph confirm each other."""
-    walk, settings, graph = retrieval.walk, retrieval.settings, retrieval.graph
-    if walk is None or not walk.visit or not settings.synergy_weight:
-        return None
-    found = synergy(graph, walk, retrieval.start, retrieval.view.seen, settings)
-    retrieval.agreed = found.episodes
-    bridges = [one.path.vertices for one in found.paths if one.path.tag == "bridge"]
-    bridged = sorted({vertex for path in bridges for vertex in path if vertex in graph.row_of})
-    return {"paths": len(found.paths), "bridged": bridged}
+    walk = retrieval.walk = strategy.traverse(graph, retrieval.start, retrieval.view.seen, retrieval.settings)
+    retrieval.start = replace(retrieval.start, lookup=None)  # its connection is open for as long as it walks
+    detail: dict[str, Any] = {"strategy": strategy.name}
+    if walk.votes is not None:
+        bridges = [path.vertices for path in walk.paths if path.tag == "bridge"]
+        detail["bridged"] = sorted({vertex for path in bridges for vertex in path if vertex in graph.row_of})
+    return detail
 
 
 STAGES: tuple[tuple[str, Callable[[Retrieval], dict[str, Any] | None]], ...] = (
@@ -93,7 +68,6 @@ STAGES: tuple[tuple[str, Callable[[Retrieval], dict[str, Any] | None]], ...] = (
     ("replay", replay_edges),
     ("guide", guide_walk),
     ("graph", walk_graph),
-    ("synergy", confirm_paths),
     ("links", score_links),
     ("context", combine_scores),
     ("rank", rank_episodes),
@@ -112,17 +86,19 @@ def retrieve(
     by_type: bool = False,
     remembered: Remembered | None = None,
     scorer: EdgeScorer | None = None,
-    sketches: Sequence[Sequence[str]] = (),
+    strategy: Strategy = SPREAD,
+    outline: Sequence[Sequence[str]] = (),
 ) -> RetrievalResult:
     """The `k` best episodes for a question, best first; with `by_type` more of them where the type of the question
     takes many. `conn` reads; `snapshot` is kept for the whole question.
 
-    `remembered` is what edges remember of earlier questions; without it none is replayed. `scorer`: a trained edge
-    scorer, `sketches`: over which relations an answer may be reached, for the strategies that use them.
+    `remembered` is what edges remember of earlier questions; without it none is replayed. `scorer` is the trained edge
+    scorer in use. `strategy` walks the graph, and what it changes is in `settings` already; `outline`: the relations
+    over which a model expects the answer, where it was asked.
     """
     state = Retrieval(
         conn, snapshot, CachedEmbedder.around(embedder), settings, question, question, k, by_type, remembered, scorer,
-        sketches,
+        strategy, outline,
     )  # fmt: skip
     for name, stage in STAGES:
         start = perf_counter()
@@ -151,6 +127,7 @@ def _result(state: Retrieval) -> RetrievalResult:
         allowed=state.allowed,
         ranking=state.ranking,
         start=state.start,
+        strategy=state.strategy,
         replay=state.replay,
     )
 
@@ -165,9 +142,9 @@ def search_passages(conn: Connection, found: RetrievalResult, query: str, allowe
     asked = analyse(query, found.question.person_names)
     scores = text_scores(conn, found.snapshot, found.embedder, settings, asked, allowed)
     named = find_named_objects(conn, graph, asked, allowed)
-    if settings.strategy == NO_STRATEGY:
+    if found.strategy.traverse is None:
         return scores.fused, list(named)
     start = Seeds(scores.fused, named, when=found.start.when)
-    walk = traversers.by_name(settings.strategy)(graph, start, allowed, settings)
+    walk = found.strategy.traverse(graph, start, allowed, settings)
     linked = link_scores(graph, named, scores.fused, allowed, settings)
     return final_scores(scores, walk, linked, graph, settings), list(named)

@@ -56,9 +56,10 @@ def combine_scores(retrieval: Retrieval) -> dict[str, Any]:
     if walk is not None:
         retrieval.channels |= {"graph": walk.episodes, "links": retrieval.links}
     ranking = final_scores(retrieval.scores, walk, retrieval.links, graph, settings)
-    if (agreed := retrieval.agreed) is not None:
-        retrieval.channels["synergy"] = agreed
-        ranking = (1 - settings.synergy_weight) * ranking + settings.synergy_weight * agreed
+    if walk is not None and walk.votes is not None:
+        votes, share = walk.votes
+        retrieval.channels["votes"] = votes
+        ranking = (1 - share) * ranking + share * votes
     ranking = smooth_chat_scores(graph, ranking, settings.neighbour_weight)
     if retrieval.view.weight is not None:
         ranking = ranking * retrieval.view.weight

@@ -11,7 +11,7 @@ from memory.graph.snapshot import Snapshot
 from memory.nouns import Hit, Recall, Visit
 from memory.retrieval.embeddings import CachedEmbedder
 from memory.retrieval.state import NOT_ASKED_BEFORE, QuestionState, ReplayResult
-from memory.retrieval.traversers import Seeds
+from memory.retrieval.traversers import Seeds, Strategy
 from memory.settings import RecallSettings
 from memory.store import episodes
 from memory.store.connect import Connection
@@ -45,6 +45,7 @@ class RetrievalResult:
     allowed: Bools
     ranking: Floats
     start: Seeds
+    strategy: Strategy
     replay: ReplayResult = NOT_ASKED_BEFORE
     collected: frozenset[int] = frozenset()
 

@@ -18,10 +18,10 @@ from memory.graph.snapshot import Snapshot
 from memory.nouns import Hit, Scope, Step, Visit
 from memory.protocols import Vectors
 from memory.retrieval.anchors import Anchor
-from memory.retrieval.edge_features import EdgeScorer
 from memory.retrieval.embeddings import CachedEmbedder
+from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.question_type import FACT, QuestionType
-from memory.retrieval.traversers import Seeds, Walk
+from memory.retrieval.traversers import EdgeScorer, Seeds, Strategy, Walk
 from memory.settings import RecallSettings
 from memory.store.connect import Connection
 from memory.store.queries import Earlier
@@ -166,7 +166,8 @@ class Retrieval:
     by_type: bool = False
     remembered: Remembered | None = None
     scorer: EdgeScorer | None = None
-    sketches: Sequence[Sequence[str]] = ()
+    strategy: Strategy = SPREAD
+    outline: Sequence[Sequence[str]] = ()
     allowed: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
     view: View = field(default_factory=lambda: View(np.zeros(0, np.bool_)))
     when: TimeExpression | None = None
@@ -178,7 +179,6 @@ class Retrieval:
     replay: ReplayResult = NOT_ASKED_BEFORE
     start: Seeds = NO_SEEDS
     walk: Walk | None = None
-    agreed: Floats | None = None
     channels: dict[str, Floats] = field(default_factory=dict)
     links: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
     ranking: Floats = field(default_factory=lambda: np.zeros(0, np.float32))

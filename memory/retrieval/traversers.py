@@ -1,28 +1,36 @@
-"""The registry of traversers: ways to walk the graph from a question's seeds, by name.
+"""Graph traversal: what a traverser is given and what it returns, and strategies, which are found by name.
 
-A traverser is a function, not a class: it gets the graph, the seeds, the episodes it may enter and the settings,
-and returns a `Walk`. The same input gives the same walk. Register one with `@traverser("name")`; `by_name("a+b")`
-makes the union of several.
+A traverser gets the graph, the seeds, the episodes it may enter and the settings of retrieval, and returns a `Walk`.
+The same input gives the same walk. `pagerank` is that of the library; others are registered by plugins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from datetime import datetime
+from typing import Any, Literal, NamedTuple, Protocol
 
-from memory.errors import InvalidInputError
 from memory.graph.adjacency import ANY_TIME, Moment, Relevance
-from memory.graph.arrays import Bools, Floats, Graph, Ids
+from memory.graph.arrays import Bools, Floats, Graph
+from memory.graph.snapshot import Snapshot
+from memory.nouns import Step
+from memory.protocols import LLM, Embedder
 from memory.settings import RecallSettings
-
-if TYPE_CHECKING:  # both read what is defined here
-    from memory.retrieval.edge_embeddings import Wording
-    from memory.retrieval.edge_features import EdgeScorer
+from memory.store.connect import Connection
 
 PATH_EXPONENT = 0.75  # of a path's length in its cost: below 1, so that of two equally good paths the shorter wins
 
 Status = Literal["seed", "selected", "pruned", "scanned"]
+
+
+class Lookup(NamedTuple):
+    """What a traverser may look up beside the graph: `conn` reads, and is open for as long as it walks."""
+
+    conn: Connection
+    snapshot: Snapshot
+    embedder: Embedder
+    question: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,27 +38,26 @@ class Seeds:
     """Where a walk starts, and what it is led by.
 
     `episode_scores` (n,) in [0, 1]: the fused text score of every episode; `objects`: column -> weight in (0, 1] of
-    the objects that the question names. `relevance` is asked for vertices, and without it follows from the scores;
-    `vectors`: node ids (v,) -> unit vectors (v, d), zeros where there is none. `memory`: edge id -> how strongly it
-    fires for the question. `when`: the time for which facts must hold. `wording`: what the question and its edges say,
-    for those who compare words; `scorer`: what was learnt at night about edges, if it is to be used; `at`: when it is
-    asked (ms UTC).
+    the objects that the question names. `relevance` is asked for vertices, and without it follows from the scores.
+    `memory`: edge id -> its activation for the question. `when`: the time for which facts must hold. `lookup`: words
+    and vectors, where there are any; `scorer`: the trained edge scorer in use; `at`: when it is asked (ms UTC);
+    `outline`: sequences of relations over which a model expects the answer.
     """
 
     episode_scores: Floats
     objects: Mapping[int, float]
     relevance: Relevance | None = None
-    vectors: Callable[[Ids], Floats] | None = None
     memory: Mapping[int, float] = field(default_factory=dict)
     when: Moment = ANY_TIME
-    wording: Wording | None = None
+    lookup: Lookup | None = None
     scorer: EdgeScorer | None = None
     at: int = 0
+    outline: Sequence[Sequence[str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A way through the graph: node ids, the ids of the edges between them, what each costs, and who found it."""
+    """A path in the graph: node ids, the ids of the edges between them, what each costs, and who found it."""
 
     vertices: tuple[int, ...]
     edges: tuple[int, ...] = ()
@@ -80,36 +87,43 @@ class Seen:
 @dataclass(frozen=True, slots=True)
 class Walk:
     """What a traverser reached: a score for every episode (n,) and object (m,), 0 where it never came; the paths it
-    chose, best first; all it saw, by node id; and the edges of what it chose, best first."""
+    chose, best first; all it saw, by node id; and the edges of what it chose, best first. `votes`: scores (n,) in
+    [0, 1] by which the ranking is to be mixed, and their share of it."""
 
     episodes: Floats
     objects: Floats
     paths: tuple[Path, ...] = ()
     visit: Mapping[int, Seen] = field(default_factory=dict)
     edges: tuple[int, ...] = ()
+    votes: tuple[Floats, float] | None = None
+
+
+class EdgeScorer(Protocol):
+    """A trained model of which edges a question needs."""
+
+    def score_facts(
+        self, lookup: Lookup, graph: Graph, seeds: Seeds, allowed: Bools, facts: Sequence[int]
+    ) -> Floats | None:
+        """(n,) in [0, 1]: the share of the edges near the question that it finds less needed than each of these
+        relations (edge ids); 0 for one that the graph does not know. None if nothing is near."""
+        ...
 
 
 Traverser = Callable[[Graph, Seeds, Bools, RecallSettings], Walk]
-
-TRAVERSERS: dict[str, Traverser] = {}
-
-
-def traverser(name: str) -> Callable[[Traverser], Traverser]:
-    """Registers a traverser under `name`."""
-
-    def register(function: Traverser) -> Traverser:
-        TRAVERSERS[name] = function
-        return function
-
-    return register
+Consult = Callable[[LLM, str, datetime | None, Callable[[], bool] | None], tuple[Sequence[Sequence[str]], Step]]
+"""Asks a model for an outline: model, question, its time, whether it was cancelled -> the outline, and a step."""
 
 
-def by_name(name: str) -> Traverser:
-    """The traverser of that name, or the union of those joined by "+"; InvalidInputError names those there are."""
-    from memory.retrieval.mixed import union  # it needs this module
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """A way to retrieve, by the name under which it can be chosen. `traverse` walks the graph, without it text counts
+    alone; `recall`: the settings of retrieval that it changes; `consult`: what a model is asked for before the walk."""
 
-    names = name.split("+")
-    for one in names:
-        if one not in TRAVERSERS:
-            raise InvalidInputError(f"There is no traverser {one!r}. There are: {', '.join(sorted(TRAVERSERS))}.")
-    return TRAVERSERS[name] if len(names) == 1 else union([TRAVERSERS[one] for one in dict.fromkeys(names)])
+    name: str
+    traverse: Traverser | None = None
+    recall: Mapping[str, Any] = field(default_factory=dict)
+    consult: Consult | None = None
+
+
+FindStrategy = Callable[[str], Strategy]
+"""The strategy of a name; InvalidInputError names those there are."""

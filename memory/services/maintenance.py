@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.edge_memory import rebuild
+from memory.errors import NotAvailableError
 from memory.graph.snapshot import embedded
 from memory.ingest.ingest import embedded_text, put_vectors
 from memory.insight import diagnose, trend
@@ -19,10 +20,7 @@ from memory.insight.consolidate import GROUPS, Report, StoppedError, suspects
 from memory.insight.diagnosis import Diagnosis
 from memory.nouns import Check, Stats
 from memory.protocols import LLM, Embedder, Vectors, Write, write_directly
-from memory.ranker import heads, training
-from memory.ranker.training import Progress
-from memory.ranker.training import Report as TrainingReport
-from memory.retrieval.edge_features import HeadName
+from memory.ranking import CALLS, EdgeRanker, TrainingProgress, TrainingReport
 from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
 from memory.services.state import State
@@ -118,7 +116,7 @@ class Maintenance:
             graph, limit = state.serving.snapshot.graph, state.serving.snapshot.limit
             with self._store.reading() as conn:
                 snapshot = embedded(conn, graph, embedder_id, embedder.dimension, limit)
-                scorer = heads.load(conn, embedder)
+                scorer = state.ranker.load(conn, embedder) if state.ranker is not None else None
             state.serving = replace(
                 state.serving, embedder=embedder, embedder_id=embedder_id, snapshot=snapshot, usable=True, scorer=scorer
             )
@@ -298,24 +296,22 @@ class Maintenance:
         self,
         llm: LLM | None = None,
         *,
-        calls: int = training.CALLS,
-        head: HeadName = "compact",
+        calls: int = CALLS,
         dry_run: bool = False,
         write: Write = write_directly,
-        progress: Callable[[Progress], None] = lambda progress: None,
+        progress: Callable[[TrainingProgress], None] = lambda progress: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> TrainingReport:
         """Trains the ranker of edges on the questions that were answered well: minutes for some hundreds of them.
 
         What comes of it is used from then on only if it finds more on the newest of them; see the report. `llm` may be
         asked `calls` times which facts a question needed; what may not leave this machine it only sees if it is on it.
-        `head` is what is trained; "full" takes PyTorch, without which "compact" is, and the report says so.
-        `dry_run`: writes nothing. Nothing changes if it is `cancelled`.
+        `dry_run`: writes nothing. Nothing changes if it is `cancelled`. NotAvailableError where nothing learns.
         """
         state = self._state
-        report = training.night(
+        report = self._ranker().train(
             self._store, state.serving, state.settings.recall, llm, names=state.settings.person.names, calls=calls,
-            head=head, dry_run=dry_run, write=write, progress=progress, cancelled=cancelled,
+            dry_run=dry_run, write=write, progress=progress, cancelled=cancelled,
         )  # fmt: skip
         self.load_ranker()
         return report
@@ -324,15 +320,20 @@ class Maintenance:
         """Takes back the ranker that was last brought into use, and uses the one before it, if there was one; both.
         None if nothing is in use."""
         with self._store.writing() as conn:
-            undone = heads.undo(conn, self._state.serving.embedder.name)
+            undone = self._ranker().undo(conn, self._state.serving.embedder.name)
         self.load_ranker()
         return undone
+
+    def _ranker(self) -> EdgeRanker:
+        if self._state.ranker is None:
+            raise NotAvailableError("Nothing learns from questions: learning.ranker names no ranker of a plugin.")
+        return self._state.ranker
 
     def load_ranker(self) -> None:
         """Questions use the ranker that is in use now."""
         with self._state.write_lock:
             with self._store.reading() as conn:
-                scorer = heads.load(conn, self._state.serving.embedder)
+                scorer = self._ranker().load(conn, self._state.serving.embedder)
             self._state.serving = replace(self._state.serving, scorer=scorer)
 
     # Looking --------------------------------------------------------------------------------------

@@ -22,7 +22,6 @@ from memory.retrieval.embeddings import CachedEmbedder
 from memory.retrieval.pipeline import retrieve
 from memory.retrieval.replay import training_signal
 from memory.retrieval.result import RetrievalResult
-from memory.retrieval.sketching import TRAVERSER, Sketch
 from memory.retrieval.state import QuestionState
 from memory.services.state import State
 from memory.store import conversations, facts, queries, traces
@@ -175,15 +174,16 @@ class Questions:
         k: int,
         by_type: bool = False,
         replay: bool = True,
-        sketches: Sequence[Sketch] = (),
+        outline: Sequence[Sequence[str]] = (),
     ) -> RetrievalResult:
         state = self._state
+        strategy = state.find_strategy(state.settings.recall.strategy)
+        settings = replace(state.settings.recall, **strategy.recall)
         with state.reading() as (conn, serving):
-            settings = state.settings.recall
             return retrieve(
                 conn, serving.snapshot, serving.embedder,
                 settings if serving.usable else replace(settings, lexical_weight=1.0),
-                question, k, by_type=by_type, scorer=serving.scorer, sketches=sketches,
+                question, k, by_type=by_type, scorer=serving.scorer, strategy=strategy, outline=outline,
                 remembered=state.edge_memory_of(serving.embedder_id) if replay else None,
             )  # fmt: skip
 
@@ -201,7 +201,7 @@ class Questions:
         options = replace(options, plan=plan)
         outcome = yield from answer_question(
             self._store.reading, found, self._sentence_embedder(found), self._state.settings.answer, models, options,
-            of_parts, self._sketching(question, options),
+            of_parts, self._retrieving_again(question, options),
         )  # fmt: skip
         trace, said = outcome.found.recall.trace.extended(*outcome.steps), outcome.answer
         trace = replace(trace, question=options.question or trace.question)
@@ -212,12 +212,10 @@ class Questions:
         yield said.traced(trace_id)
         self.compare_edges()
 
-    def _sketching(self, question: QuestionState, options: AskOptions) -> RecallAgain | None:
-        """Retrieves once more, led by what a model sketched; None where nothing is led so."""
-        if TRAVERSER not in self._state.settings.recall.strategy.split("+"):
-            return None
+    def _retrieving_again(self, question: QuestionState, options: AskOptions) -> RecallAgain:
+        """Retrieves once more, led by the outline that a model gave."""
         k = self._state.settings.answer.episodes
-        return lambda sketches: self._retrieve(question, k, True, options.replay, sketches)
+        return lambda outline: self._retrieve(question, k, True, options.replay, outline)
 
     def _sentence_embedder(self, found: RetrievalResult) -> CachedEmbedder:
         """What compares sentences with the question: the embedder that found them, if it is the same."""

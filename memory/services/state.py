@@ -15,8 +15,9 @@ from memory.edge_memory.activation import Remembered
 from memory.graph.change import GraphChange
 from memory.graph.snapshot import load
 from memory.protocols import Embedder
-from memory.ranker import heads
+from memory.ranking import EdgeRanker
 from memory.retrieval.owner import mailbox_owner
+from memory.retrieval.traversers import FindStrategy
 from memory.serving import Serving
 from memory.settings import MemorySettings
 from memory.store import correspondence, vectors
@@ -35,9 +36,18 @@ class State:
     wait; who changes it holds the lock, replaces it as a whole, and takes `write_lock` before `edge_lock`."""
 
     def __init__(
-        self, store: Store, settings: MemorySettings, embedder: Embedder, sentence_embedder: Embedder | None
+        self,
+        store: Store,
+        settings: MemorySettings,
+        embedder: Embedder,
+        sentence_embedder: Embedder | None,
+        find_strategy: FindStrategy,
+        ranker: EdgeRanker | None,
     ) -> None:
+        find_strategy(settings.recall.strategy)  # one that is not there is refused now
         self.store = store
+        self.find_strategy = find_strategy
+        self.ranker = ranker
         self.settings = settings
         self._sentence_embedder = sentence_embedder
         self.write_lock = threading.RLock()  # from comparing with what is stored until the snapshot is replaced
@@ -86,7 +96,8 @@ class State:
         limit = self.settings.recall.vectors_in_memory
         with self.store.reading() as conn:
             snapshot = load(conn, embedder_id, embedder.dimension, limit)
-            usable, scorer = _coverage(conn, embedder_id) >= USABLE_SHARE, heads.load(conn, embedder)
+            usable = _coverage(conn, embedder_id) >= USABLE_SHARE
+            scorer = self.ranker.load(conn, embedder) if self.ranker is not None else None
             return Serving(embedder, embedder_id, snapshot, usable, self.mailbox_owner(), scorer)
 
     def mailbox_owner(self) -> tuple[str, ...]:

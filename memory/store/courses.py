@@ -64,7 +64,7 @@ def newest(conn: Connection, limit: int, since: int = 0) -> list[Course]:
     edges = {id: (fired, useful) for id, fired, useful in conn.execute(_FIRED, (listed,))}
     earlier = {id: one for id, one in _noted(conn, listed, "earlier", ["replay"]) if one is not None}
     bridged: dict[int, set[int]] = {}
-    for id, some in _noted(conn, listed, "bridged", ["synergy", "answer"]):
+    for id, some in _noted(conn, listed, "bridged", ["graph", "answer"]):
         bridged.setdefault(id, set()).update(some)
     courses = [
         Course(

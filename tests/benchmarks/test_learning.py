@@ -1,14 +1,13 @@
 """The benchmark of learning at night as it is called, over a few invented passages."""
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from benchmarks import learning
 from tests.benchmarks import sets
-from tests.memory.ranker.trials import scorer_of
+from tests.plugins.rankers.trials import scorer_of
 
 
 def test_a_set_is_traced_learnt_from_and_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -21,20 +20,9 @@ def test_a_set_is_traced_learnt_from_and_measured(tmp_path: Path, capsys: pytest
     assert 0 <= result["sigma"] <= 100 and 0 <= result["scorer"] <= 100
     assert set(result["before"]) == set(learning.BESIDE) and result["after"] == {}
     assert all(0 <= one["5"] <= one["50"] <= 100 for one in result["before"].values())
-    assert (result["head"], result["bytes"]) == ("compact", len(scorer_of(1).packed()))
+    assert result["bytes"] == len(scorer_of(1).packed())
     assert learning.main(["--data", river]) == 0
     assert "river, spread+sketches" in capsys.readouterr().out
-
-
-@pytest.mark.skipif(not find_spec("torch"), reason="the extra `local` is not installed")
-def test_heads_learn_from_the_same_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    river = str(sets.river(tmp_path / "river"))
-    assert learning.main(["--data", river, "--least", "1", "--heads", "compact", "full", "--json"]) == 0
-    one, other = map(json.loads, capsys.readouterr().out.splitlines())
-    assert (one["head"], other["head"]) == ("compact", "full")
-    assert one["bytes"] < other["bytes"] and one["before"] == other["before"]
-    for figure in ("trained", "measured", "sigma", "reached", "labels"):
-        assert one[figure] == other[figure]
 
 
 def test_trials_are_counted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,5 @@
 """The recall benchmark as it is called, over real memories of a few invented passages."""
 
-import dataclasses
 import json
 import os
 import signal
@@ -13,9 +12,10 @@ import pytest
 
 from benchmarks import ablations, data, recall
 from memory import Memory
-from memory.retrieval.traversers import TRAVERSERS
 from memory.settings import MemorySettings
 from plugins import manager
+from plugins.traversers import WALKS
+from plugins.traversers.papers import PAPERS
 from tests.benchmarks import sets
 
 
@@ -54,8 +54,8 @@ def test_all_ablations_are_measured_at_once(tmp_path: Path, capsys: pytest.Captu
     assert recall.main(["--data", str(sets.river(tmp_path / "river")), "--json", "--ablations"]) == 0
     (result,) = objects(capsys.readouterr().out)
     assert set(result["ablations"]) == set(ablations.ABLATIONS)
-    assert {"no-graph", "no-synergy", "no-neighbours", "no-seeds", "no-titles", "mixed"} <= set(result["ablations"])
-    assert set(TRAVERSERS) <= set(result["ablations"])
+    assert {"no-graph", "no-neighbours", "no-seeds", "no-titles", "mixed"} <= set(result["ablations"])
+    assert {*WALKS, "synergy", *(preset.name.replace(":", "-") for preset in PAPERS)} <= set(result["ablations"])
     assert all(one["recall"]["5"] > 50 for one in result["ablations"].values())
 
 
@@ -81,23 +81,13 @@ def test_ablations_are_chosen_by_name_and_compared(
         assert row["recall"]["2"] == len(found & set(row["gold"])) / len(row["gold"])
 
 
-def test_what_synergy_does_is_left_out_part_by_part() -> None:
-    whole = ablations.ABLATIONS["synergy"]
-    assert whole.synergy_weight > 0 == ablations.ABLATIONS["no-synergy"].synergy_weight
-    parts = [name for name in ablations.ABLATIONS if name.startswith("synergy-no-")]
-    assert len(parts) == 4
-    for name in parts:
-        off = [field for field in dataclasses.fields(whole) if getattr(ablations.ABLATIONS[name], field.name) is False]
-        assert len([field for field in off if field.name.startswith("synergy_")]) == 1
-
-
 def test_the_baselines_switch_stages_off(tmp_path: Path) -> None:
     embedder = manager.load().embedder("static")
     questions = data.load(sets.river(tmp_path / "river"))
     recall.build(tmp_path / "m.db", questions.documents, embedder, "river")
 
     def steps(name: str) -> tuple[set[str], dict[str, float]]:
-        settings = MemorySettings(recall=recall.CONFIGURATIONS[name])
+        settings = MemorySettings(recall=recall.CONFIGURATIONS[name].recall)
         with Memory.open(tmp_path / "m.db", embedder=embedder, settings=settings) as memory:
             found = memory.recall("The barges carried lime", k=10)
         return {step.stage for step in found.trace.steps}, dict(found.hits[0].channels)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memory.ranker.heads import kind
-from memory.ranker.scorer import HIDDEN
-from memory.ranker.training import LEAST
-from memory.retrieval.edge_features import WIDTH
 from memory.store import training
 from memory.store.store import Store
 from plugins import manager
+from plugins.rankers.features import WIDTH
+from plugins.rankers.scorer import HIDDEN
+from plugins.rankers.settings import TrainedSettings
+from plugins.rankers.training import kind
 from tests.cli.test_traces import HARBOUR, ask
 from tests.cli.vault import Shell
 
@@ -26,8 +26,8 @@ def promoted(home: Path) -> None:
 def test_few_questions_are_too_few_and_it_says_so(town: Shell) -> None:
     said = town.pal("learn")
     assert said.code == 0
-    assert "0 with 0 labels" in said.out and "Scorer     compact\n" in said.out
-    assert f"not used. It takes {LEAST} questions to learn from; so far: 0." in said.out
+    assert "0 with 0 labels" in said.out
+    assert f"not used. It takes {TrainedSettings().questions} questions to learn from; so far: 0." in said.out
 
 
 def test_a_good_answer_is_a_question_to_learn_from(town: Shell) -> None:

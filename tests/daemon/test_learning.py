@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,8 +15,8 @@ from daemon.jobs.training import Learning, learnt
 from daemon.jobs.writer import Writer
 from daemon.settings import LearningSettings, Settings
 from memory import Memory
-from memory.ranker.heads import NO_TORCH
-from memory.ranker.training import Report
+from memory.errors import NotAvailableError
+from memory.ranking import TrainingReport
 from plugins import manager
 
 
@@ -27,7 +25,8 @@ class Place:
 
     def __init__(self, folder: Path, settings: LearningSettings) -> None:
         plugins = manager.load()
-        self.memory = Memory.open(folder / "memory.db", embedder=plugins.embedder("static"))
+        ranker = plugins.ranker(settings.ranker)
+        self.memory = Memory.open(folder / "memory.db", embedder=plugins.embedder("static"), ranker=ranker)
         self.writer = Writer()
         self.writer.start()
         self.told: list[wire.Event] = []
@@ -79,28 +78,22 @@ def test_nothing_happens_at_night_where_nobody_wants_it(tmp_path: Path) -> None:
     place.memory.close()
 
 
-@pytest.mark.parametrize("installed", [True, False])
-def test_what_learns_is_what_the_settings_say_if_it_can(
-    installed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not installed:
-        monkeypatch.setitem(sys.modules, "torch", None)
-    elif not find_spec("torch"):
-        pytest.skip("the extra `local` is not installed")
-    place = Place(tmp_path, LearningSettings(scorer="full"))
-    done, said = place.learning.study(True, place.told.append), place.learning.at_night(lambda unit: unit(), bool)
-    assert (done.scorer, done.instead) == (("full", "") if installed else ("compact", NO_TORCH))
-    assert said == f"{done.reason} {done.instead}".strip()
+def test_where_nothing_learns_a_night_goes_by_and_a_person_is_told(tmp_path: Path) -> None:
+    place = Place(tmp_path, LearningSettings(ranker="none"))
+    assert place.learning.at_night(lambda unit: unit(), lambda: False) == ""
+    with pytest.raises(NotAvailableError, match=r"learning\.ranker"):
+        place.learning.study(True, place.told.append)
+    with pytest.raises(NotAvailableError, match=r"learning\.ranker"):
+        place.learning.undo()
     place.writer.close(5)
     place.memory.close()
 
 
 def test_clients_get_the_figures_of_the_report() -> None:
-    report = Report(
+    report = TrainingReport(
         questions=250, labels={"citation": 700, "random": 9000}, calls=3, trained=160, measured=50, sigma=70.0,
-        scorer=75.0, margin=2.0, reached=90.0, promoted=True, reason="Because.", seconds=1.5, head="full",
+        scorer=75.0, margin=2.0, reached=90.0, promoted=True, reason="Because.", seconds=1.5,
     )  # fmt: skip
     found = learnt(report, False)
     assert (found.questions, found.labels, found.before, found.after) == (250, 9700, 70.0, 75.0)
-    assert (found.scorer, found.instead) == ("full", "")
     assert wire.parse_event(wire.event_line(found)) == found

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory.nouns import Document
+from memory.protocols import Embedder
 from plugins import manager
 from plugins.readers import documents
 
@@ -21,6 +22,11 @@ Read = Callable[..., list[Document]]
 @pytest.fixture(scope="session")
 def plugins() -> manager.Plugins:
     return manager.load()
+
+
+@pytest.fixture(scope="session")
+def static(plugins: manager.Plugins) -> Embedder:
+    return plugins.embedder("static")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from memory.nouns import Document
-from plugins.manager import Plugins
+from plugins.manager import Plugins, Registered
 from plugins.readers import Reader, Unreadable, documents, reader_of
 from plugins.readers.contract import MIB
 from tests.examples import examples
@@ -118,7 +118,7 @@ def test_whatever_a_reader_raises_becomes_a_reason(tmp_path: Path, error: Except
     path = tmp_path / "a.bad"
     path.write_bytes(b"x")
     with pytest.raises(Unreadable) as raised:
-        documents(Plugins(lambda: [Reader("bad", (".bad",), "", read)], {}), path, b"x", path.stat())
+        documents(Plugins(Registered(), lambda: [Reader("bad", (".bad",), "", read)]), path, b"x", path.stat())
     assert raised.value.reason == reason
 
 
@@ -127,7 +127,7 @@ def test_a_reader_that_returns_nonsense_is_no_crash(tmp_path: Path) -> None:
     path.write_bytes(b"x")
     reader = Reader("bad", (".bad",), "", lambda path, data: ["text"])  # type: ignore[list-item]
     with pytest.raises(Unreadable, match="the bad reader failed"):
-        documents(Plugins(lambda: [reader], {}), path, b"x", path.stat())
+        documents(Plugins(Registered(), lambda: [reader]), path, b"x", path.stat())
 
 
 def test_a_name_that_is_no_text_is_refused(plugins: Plugins, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from plugins.llms.anthropic import AnthropicModel
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Ollama
 from plugins.llms.settings import AnthropicSettings, OllamaSettings
+from plugins.manager import load
 from tests.fakes import ClaudeModel, FakeAnthropic, FakeOllama, OllamaModel
 from tests.fakes.answering import answers
 from tests.fakes.server import FakeServer
@@ -96,7 +97,7 @@ def desk(tmp_path: Path, static: Embedder, monkeypatch: pytest.MonkeyPatch) -> I
     with (
         FakeOllama(OllamaModel("qwen3:4b"), answer=answers) as ollama,
         FakeAnthropic(ClaudeModel("claude-new"), answer=answers) as anthropic,
-        Memory.open(tmp_path / "memory.db", embedder=static) as memory,
+        Memory.open(tmp_path / "memory.db", embedder=static, find_strategy=load().strategies()) as memory,
     ):
         here = Guarded(HERE, Ollama("qwen3:4b", OllamaSettings(host=ollama.url)), pause=0.001)
         away = Guarded(AWAY, AnthropicModel("claude-new", AnthropicSettings(url=anthropic.url)), pause=0.001)

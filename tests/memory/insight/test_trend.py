@@ -21,6 +21,7 @@ from memory.store import courses, edge_memory, jobs, stats, traces
 from memory.store.connect import Connection
 from memory.store.courses import Course
 from memory.time.timestamps import to_ms
+from plugins.manager import load
 
 MONDAY = to_ms(datetime(2026, 3, 2, tzinfo=UTC)) or 0
 DAY = 24 * 60 * 60 * 1000
@@ -104,7 +105,7 @@ def test_a_question_is_read_with_its_edges_and_what_it_took_first(held: Memory) 
         one, other = [id for (id,) in conn.execute("SELECT id FROM edge ORDER BY id LIMIT 2")]
         first = ask(conn, 1, "R3", 900, (1, 2))
         second = ask(
-            conn, 2, "R0", 200, (1,), replay={"earlier": first}, synergy={"bridged": [3]}, answer={"bridged": [1]}
+            conn, 2, "R0", 200, (1,), replay={"earlier": first}, graph={"bridged": [3]}, answer={"bridged": [1]}
         )
         edge_memory.note(conn, second, [(one, "replayed", 0.9), (other, "replayed", 0.7), (one, "cited", 4)])
         third = ask(conn, 3, "R0", 150, (1,), replay={"earlier": second})
@@ -207,8 +208,8 @@ def test_a_memory_tells_it_with_its_diagnosis(held: Memory) -> None:
 
 
 def test_the_trace_knows_what_only_a_bridge_led_to(tmp_path: Path, static: Embedder) -> None:
-    chosen = MemorySettings(recall=RecallSettings(strategy="beam", synergy_weight=0.3))
-    with Memory.open(tmp_path / "memory.db", embedder=static, settings=chosen) as memory:
+    chosen, find = MemorySettings(recall=RecallSettings(strategy="beam+synergy")), load().strategies()
+    with Memory.open(tmp_path / "memory.db", embedder=static, settings=chosen, find_strategy=find) as memory:
         memory.remember("[[Shawn Levy]] directed [[Free Guy]].", source="/free-guy.md")
         memory.remember("[[Shawn Levy]] was born in [[Montreal]].", source="/levy.md")
         list(memory.ask("Where was the director of Free Guy born?"))
@@ -219,5 +220,5 @@ def test_the_trace_knows_what_only_a_bridge_led_to(tmp_path: Path, static: Embed
                 ).fetchall()
             )
             (asked,) = courses.newest(conn, 1)
-    assert {"synergy", "answer"} == noted.keys()
+    assert {"graph", "answer"} == noted.keys()
     assert set(asked.bridged) == {id for listed in noted.values() for id in json.loads(listed)}

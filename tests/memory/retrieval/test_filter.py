@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 import pytest
 
 from memory import Memory
-from memory.answering.context import MAX_FACTS_SHOWN, GatheredEvidence, gather_evidence
-from memory.graph.adjacency import Walkable
-from memory.graph.arrays import Floats
-from memory.graph.subgraph import Nearby
+from memory.answering.context import GatheredEvidence, gather_evidence
+from memory.graph.arrays import Bools, Floats, Graph
 from memory.nouns import Document
 from memory.protocols import Embedder
-from memory.ranker import heads
-from memory.retrieval.edge_features import Asked, HeadName
-from memory.retrieval.edge_filter import LEARNT, LEAST, MEMORY, Candidate, sigma, worths
+from memory.retrieval.edge_filter import LEARNT, LEAST, MEMORY, Candidate, score_facts, sigma
 from memory.retrieval.result import RetrievalResult
-from memory.store import training
-from tests.memory.ranker.trials import scorer_of
+from memory.retrieval.traversers import Lookup, Seeds
 
 NOTES = {
     "move": "Mira lives in Utrecht.",
@@ -60,22 +54,14 @@ def fact_ids(memory: Memory) -> list[int]:
 
 @dataclass(frozen=True)
 class Likes:
-    """A scorer that finds one edge needed, and no other."""
+    """A scorer that finds one edge more needed than all others; none of what the graph does not know."""
 
     edge: int
 
-    @property
-    def head(self) -> HeadName:
-        return "compact"
-
-    def near(self, near: Nearby, walk: Walkable, asked: Asked) -> Floats:
-        return np.where(near.edges == self.edge, np.float32(0.9), np.float32(0.1))
-
-    def logits(self, features: Any) -> Floats:
-        raise AssertionError("nobody trains it")
-
-    def packed(self) -> bytes:
-        raise AssertionError("nobody keeps it")
+    def score_facts(
+        self, lookup: Lookup, graph: Graph, seeds: Seeds, allowed: Bools, facts: Sequence[int]
+    ) -> Floats | None:
+        return np.array([0.9 if one == self.edge and one < 1 << 40 else 0.0 for one in facts], np.float32)
 
 
 @pytest.mark.parametrize(
@@ -97,55 +83,27 @@ def test_what_has_nothing_to_do_with_the_question_is_not_shown(mira: Memory) -> 
     assert all_there_is.filter.detail == {"of": len(fact_ids(mira)), "facts": ids}
 
 
-def scores(
-    memory: Memory, found: RetrievalResult, shadow: Likes | None = None
-) -> tuple[Mapping[int, float], Floats | None]:
+def scores(memory: Memory, found: RetrievalResult) -> Mapping[int, float]:
     """Of all facts, as if they were equally good but for what edges say."""
     candidates = [Candidate(id, "", "", "", 0.0, 0.0, 0.0, False) for id in fact_ids(memory)]
     with memory.store.reading() as conn:
-        worth = worths(conn, found, candidates, found.embedder, shadow)
-        return dict(zip(fact_ids(memory), worth.used.tolist(), strict=True)), worth.shadow
+        return dict(zip(fact_ids(memory), score_facts(conn, found, candidates, found.embedder).tolist(), strict=True))
 
 
 def test_memory_and_what_was_learnt_count_by_themselves(mira: Memory) -> None:
     found, (one, other, *_) = found_of(mira, "Mira?"), fact_ids(mira)
-    plain, _ = scores(mira, found)
-    assert set(plain.values()) == {0.0}
-    remembered, _ = scores(mira, replace(found, start=replace(found.start, memory={one: 0.5})))
+    assert set(scores(mira, found).values()) == {0.0}
+    remembered = scores(mira, replace(found, start=replace(found.start, memory={one: 0.5})))
     assert remembered[one] == pytest.approx(MEMORY / 2) and remembered[other] == 0
-    learnt, _ = scores(mira, replace(found, start=replace(found.start, memory={one: 0.5}, scorer=Likes(other))))
+    learnt = scores(mira, replace(found, start=replace(found.start, memory={one: 0.5}, scorer=Likes(other))))
     assert max(learnt, key=lambda id: learnt[id]) == other and 0 < learnt[other] <= LEARNT
     assert learnt[one] == 0, "a scorer knows what edges remember, so that does not count twice"
-
-
-def test_a_shadow_is_told_and_changes_nothing(mira: Memory) -> None:
-    found, (one, *_) = found_of(mira, "Mira?"), fact_ids(mira)
-    plain, none = scores(mira, found)
-    again, shadow = scores(mira, found, Likes(one))
-    assert none is None and again == plain
-    assert shadow is not None and shadow.argmax() == 0 and shadow[0] > 0
 
 
 def test_a_fact_that_the_graph_does_not_know_yet_is_worth_what_it_says(mira: Memory, static: Embedder) -> None:
     found = found_of(mira, "Where does Mira live?")
     unknown = Candidate(1 << 40, "Mira lives in Utrecht", "lives in", "Mira lives in Utrecht.", 1.0, 1.0, 1.0, True)
     with mira.store.reading() as conn:
-        worth = worths(conn, replace(found, start=replace(found.start, scorer=Likes(1 << 40))), [unknown], static)
-    assert worth.used.tolist() == pytest.approx(sigma([unknown], found.question.text, static).tolist())
-    assert worth.used[0] > LEAST
-
-
-def test_the_newest_scorer_is_a_shadow_until_it_is_used(mira: Memory, static: Embedder) -> None:
-    """`train_ranker` keeps it; what a question then tells is in its trace."""
-    found = found_of(mira, "Where does Mira live?")
-    before = shown(mira, found)
-    assert "shadow" not in before.filter.detail
-    with mira.store.writing() as conn:
-        id = training.store_model(conn, heads.kind(static.name), 1, scorer_of(1).packed(), {})
-    beside = shown(mira, found)
-    assert facts(beside) == facts(before)
-    assert set(beside.filter.detail["shadow"]) <= set(fact_ids(mira)) and beside.filter.detail["shadow"]
-    assert len(beside.filter.detail["shadow"]) <= MAX_FACTS_SHOWN
-    with mira.store.writing() as conn:
-        training.promote(conn, id)
-    assert "shadow" not in shown(mira, found).filter.detail
+        worth = score_facts(conn, replace(found, start=replace(found.start, scorer=Likes(1 << 40))), [unknown], static)
+    assert worth.tolist() == pytest.approx(sigma([unknown], found.question.text, static).tolist())
+    assert worth[0] > LEAST

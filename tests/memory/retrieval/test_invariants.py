@@ -25,23 +25,25 @@ from memory.protocols import Embedder, Vectors
 from memory.retrieval.analyse import analyse
 from memory.retrieval.scope import fact_time, visible_episodes
 from memory.retrieval.seed import find_named_objects
-from memory.retrieval.synergy import synergy
-from memory.retrieval.traversers import Seeds, by_name
+from memory.retrieval.traversers import Seeds
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import episodes, text
 from memory.store import graph as stored
 from memory.text.mentions import norm
+from plugins.manager import load
+from plugins.traversers.settings import BeamSettings, CirclesSettings, TraverserSettings, WalkSettings
 from tests.examples import examples
 from tests.memory.retrieval.vaults import QUESTIONS, STRATEGIES, Vault, day, fill, scopes, sight, vaults
 from tests.memory.store.building import about
 
-ALL = RecallSettings(synergy_weight=0.3, walk_embedded=30)
+ALL = TraverserSettings()
 # Where a budget cuts between equals the one with the lesser id is kept, so here no budget cuts; and of two equal starts
 # `paths` sets out from the one with the lesser id, so it is left out of that comparison.
-AMPLE = RecallSettings(
-    walk_embedded=300, walk_episodes=100, beam_width=10**6, beam_neighbours=10**6, beam_paths=10**6,
-    circles_edges=10**6,
-)  # fmt: skip
+AMPLE = TraverserSettings(
+    WalkSettings(episodes=100),
+    BeamSettings(width=10**6, neighbours=10**6, paths=10**6),
+    CirclesSettings(edges=10**6),
+)
 questions = st.sampled_from(QUESTIONS)
 strategies = st.sampled_from(STRATEGIES)
 walks = st.sampled_from(["beam", "circles", "paths", "beam+circles+paths"])
@@ -50,12 +52,12 @@ as_ofs = st.none() | st.integers(0, 9).map(day)
 
 @contextmanager
 def filled(
-    static: Embedder, vault: Vault, strategy: str, order: list[int] | None = None, base: RecallSettings = ALL
+    static: Embedder, vault: Vault, strategy: str, order: list[int] | None = None, base: TraverserSettings = ALL
 ) -> Iterator[Memory]:
-    recall = replace(base, strategy=strategy)
+    settings, find = MemorySettings(recall=RecallSettings(strategy=strategy)), load().strategies(base)
     with (
         tempfile.TemporaryDirectory() as folder,
-        Memory.open(Path(folder) / "m.db", embedder=static, settings=MemorySettings(recall=recall)) as memory,
+        Memory.open(Path(folder) / "m.db", embedder=static, settings=settings, find_strategy=find) as memory,
     ):
         fill(memory, vault, order)
         yield memory
@@ -128,14 +130,15 @@ def test_no_path_or_bridge_leads_through_what_may_not_be_seen(
             named,
             when=fact_time(analyse("x", now=day(9), as_of=as_of), None),
         )
-        walk = by_name(strategy)(graph, seeds, mask, ALL)
-        together = synergy(graph, walk, seeds, mask, ALL)
-        for path in (*walk.paths, *(one.path for one in together.paths), *(seen.path for seen in walk.visit.values())):
+        traverse = load().strategies()(f"{strategy}+synergy").traverse
+        assert traverse is not None
+        walk = traverse(graph, seeds, mask, RecallSettings())
+        for path in (*walk.paths, *(seen.path for seen in walk.visit.values())):
             assert set(path.vertices) <= everything
             assert set(path.edges) <= may.edges
         assert set(walk.visit) <= everything
         assert not walk.episodes[~mask].any()
-        assert not together.episodes[~mask].any()
+        assert walk.votes is not None and not walk.votes[0][~mask].any()
 
 
 @examples(1 / 2)
@@ -213,8 +216,10 @@ notes = tuple(
     for n, lines in enumerate(said)
 )
 for strategy in STRATEGIES:
-    settings = MemorySettings(recall=RecallSettings(strategy=strategy, synergy_weight=0.3, walk_embedded=30))
-    with Memory.open(":memory:", embedder=load().embedder("static"), settings=settings) as memory:
+    settings, plugins = MemorySettings(recall=RecallSettings(strategy=strategy)), load()
+    with Memory.open(
+        ":memory:", embedder=plugins.embedder("static"), settings=settings, find_strategy=plugins.strategies()
+    ) as memory:
         fill(memory, Vault(notes, frozenset(), (), ()))
         for question in QUESTIONS:
             print(everything(memory, question))
@@ -269,8 +274,9 @@ def test_cosines_may_all_be_negative(static: Embedder, strategy: str) -> None:
         def embed_query(self, text: str) -> Vectors:
             return -static.embed_query(text)
 
-    base = replace(ALL, strategy=strategy, lexical_weight=0.5)
-    with Memory.open(":memory:", embedder=Contrary(), settings=MemorySettings(recall=base)) as memory:
+    settings = MemorySettings(recall=RecallSettings(strategy=strategy, lexical_weight=0.5))
+    find = load().strategies()
+    with Memory.open(":memory:", embedder=Contrary(), settings=settings, find_strategy=find) as memory:
         memory.remember("Ana Silva met Bo Chen in Ghent.", source="/a.md")
         memory.remember("Bo Chen lives in Porto.", source="/b.md")
         found = memory.recall("Who met Ana Silva in Ghent?")

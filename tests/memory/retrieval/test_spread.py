@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from memory.errors import InvalidInputError
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
-from memory.retrieval.pagerank import LEAST, spread
-from memory.retrieval.traversers import Seeds, by_name
+from memory.retrieval.pagerank import LEAST, find_core_strategy, spread
+from memory.retrieval.traversers import Seeds
 from memory.settings import RecallSettings
 from tests.examples import examples
 
@@ -83,8 +83,8 @@ def test_an_empty_graph_is_walked() -> None:
 
 
 def test_an_unknown_strategy_names_the_known_ones() -> None:
-    with pytest.raises(InvalidInputError, match="spread"):
-        by_name("levitate")
+    with pytest.raises(InvalidInputError, match="spread, none"):
+        find_core_strategy("levitate")
 
 
 def everywhere(graph: Graph, seeds: Seeds, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -29,7 +29,7 @@ QUESTIONS = (
     "Where did Bo live as of 3 January 2024?",
     "goat",
 )
-STRATEGIES = ("spread", "beam", "spread+beam+circles+paths")
+STRATEGIES = ("spread", "beam+synergy", "spread+beam+circles+paths+synergy")
 
 
 def day(number: int) -> datetime:

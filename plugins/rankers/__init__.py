@@ -1,0 +1,23 @@
+"""The trained ranker of edges. Importing this imports nothing of what is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from plugins.hookspecs import hookimpl
+from plugins.rankers.settings import RankerSettings
+
+if TYPE_CHECKING:
+    from memory.ranking import EdgeRanker
+
+
+@hookimpl
+def register_rankers(register: Callable[[str, Callable[[RankerSettings], EdgeRanker]], None]) -> None:
+    register("trained", _trained)
+
+
+def _trained(settings: RankerSettings) -> EdgeRanker:
+    from plugins.rankers.training import TrainedRanker
+
+    return TrainedRanker(settings.trained)

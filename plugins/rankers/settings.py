@@ -1,0 +1,22 @@
+"""The settings of the rankers, declared as data. Standard library only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from memory.settings import setting
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedSettings:
+    """The ranker of this program: a small network that learns which edges lead to answers (ReG)."""
+
+    questions: int = setting(200, "Questions that were answered well, with fewer nothing is trained.")
+    points: float = setting(1.0, "Percentage points of recall that what was trained must gain to be used.")
+
+
+@dataclass(frozen=True, slots=True)
+class RankerSettings:
+    """What learns from questions which edges they need."""
+
+    trained: TrainedSettings = field(default_factory=TrainedSettings)

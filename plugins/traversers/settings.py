@@ -1,0 +1,75 @@
+"""The settings of the traversers, declared as data. Standard library only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from memory.settings import setting
+
+
+@dataclass(frozen=True, slots=True)
+class WalkSettings:
+    """What all traversers but spread share."""
+
+    vertices: str = setting(
+        "ETO", "What they may enter: episodes, theses, objects; a small letter: only as the end of a path."
+    )
+    episodes: int = setting(8, "Best episodes of the text from which they start, beside the objects named.")
+    hub_penalty: bool = setting(True, "Whether vertices with very many edges cost more.")
+    mixed_weight: float = setting(0.2, 'What each further traverser of a strategy such as "spread+beam" counts.')
+
+
+@dataclass(frozen=True, slots=True)
+class BeamSettings:
+    """Beam search: the most relevant paths from the starts, all of one length at a time."""
+
+    width: int = setting(20, "Paths kept at every depth.")
+    depth: int = setting(3, "Edges of a path.")
+    neighbours: int = setting(30, "Neighbours by which a path may grow.")
+    paths: int = setting(10, "Paths returned.")
+    rank: Literal["path", "last"] = setting("path", "What paths are kept by: their cost, or that of their last edge.")
+    apart: bool = setting(False, "Whether each start has a beam of its own, whose paths share no end and no last edge.")
+
+
+@dataclass(frozen=True, slots=True)
+class CirclesSettings:
+    """Water circles: rings around the starts; where those of several meet, there the answer lies."""
+
+    depth: int = setting(2, "Rings around each start.")
+    edges: int = setting(2000, "Edges followed at most.")
+
+
+@dataclass(frozen=True, slots=True)
+class PathsSettings:
+    """Paths between two starts."""
+
+    search: Literal["both_ends", "ip", "weighted", "averaged"] = setting(
+        "both_ends", "How they are searched: from both ends, or by A* with the heuristic ip, weighted or averaged."
+    )
+    step: float = setting(0.25, "What an edge counts in A* beside its heuristic, which lies in [0, 2].")
+    pairs: int = setting(6, "Pairs of starts between which paths are searched.")
+    length: int = setting(6, "Edges of a path.")
+    pops: int = setting(400, "Vertices that one search may open.")
+    count: int = setting(20, "Shortest paths kept of one search.")
+
+
+@dataclass(frozen=True, slots=True)
+class SynergySettings:
+    """Synergy: what a traverser saw and the best of the text confirm each other."""
+
+    weight: float = setting(0.5, "Its share of the final score.")
+    formula: Literal["product", "paper"] = setting(
+        "product", "How votes and confirmation count: weighted and with limits, or as TGS-RAG prints it."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TraverserSettings:
+    """The traversers beside spread."""
+
+    walk: WalkSettings = field(default_factory=WalkSettings)
+    beam: BeamSettings = field(default_factory=BeamSettings)
+    circles: CirclesSettings = field(default_factory=CirclesSettings)
+    paths: PathsSettings = field(default_factory=PathsSettings)
+    synergy: SynergySettings = field(default_factory=SynergySettings)

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memory.graph.adjacency import EDGE_KINDS, Walkable
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex, Link
+from memory.store.schema_first import FIRST_EDGE
+from plugins.rankers.features import DAY, MEMORY, NAMES, SIGMA, WIDTH, Asked, distances, features
+from plugins.traversers.edge_embeddings import Told, Wording
+from plugins.traversers.nearby import Nearby, directed, nearby
+from tests.memory.retrieval.walking import A, B, X, fits, related, rng_graph
+
+EDGE = FIRST_EDGE
+PLACE = {name: number for number, name in enumerate(NAMES)}
+
+
+def chain() -> tuple[Walkable, Nearby]:
+    """1 -> 2 -> 3, and 4 -> 2, by relations."""
+    walk = related({EDGE + 101: (1, 2), EDGE + 102: (2, 3), EDGE + 103: (4, 2)})
+    return walk, nearby(walk, [1, 3, 4], fits())
+
+
+def column(found: np.ndarray, name: str) -> list[float]:
+    return [round(float(value), 4) for value in found[:, PLACE[name]]]
+
+
+def test_there_are_33_and_each_has_a_name() -> None:
+    assert WIDTH == 33 == len(set(NAMES))
+
+
+def test_distances_are_means_and_flags_with_and_against_the_edges() -> None:
+    _, near = chain()
+    assert near.vertices.tolist() == [1, 2, 3, 4]
+    found = distances(near, [1])
+    assert found.shape == (4, 9)
+    assert found[:, 0].tolist() == [1, 0, 0, 0], "the start"
+    assert found[:, 1].tolist() == [0, 0.5, 0, 0], "of the two that point to 2 one is the start"
+    assert found[:, 2].tolist() == [0, 0, 0.5, 0], "two steps on"
+    assert found[:, 3].tolist() == [0, 0, 0, 0] == found[:, 4].tolist(), "nothing leads back to it"
+    assert found[:, 5].tolist() == [0, 1, 0, 0] and found[:, 6].tolist() == [0, 0, 1, 0], "whether, not how much"
+    against = distances(near, [3])
+    assert against[:, 3].tolist() == [0, 1, 0, 0] and against[:, 4].tolist() == [1, 0, 0, 1]
+
+
+def test_of_a_hub_the_mean_is_next_to_nothing_and_the_flag_is_not() -> None:
+    walk = related({EDGE + 100 + n: (n, 1) for n in range(2, 502)})
+    near = directed(walk, {EDGE + 100 + n: (n, 1) for n in range(2, 502)})
+    hub = distances(near, [2])[0]
+    assert (round(float(hub[1]), 4), float(hub[5])) == (0.002, 1.0)
+
+
+def test_sigma_is_the_mean_of_both_ends() -> None:
+    _, near = chain()
+    found = near.relevance(fits({1: 0.8, 2: 0.4}, other=0.0))
+    assert found.tolist() == pytest.approx([0.6, 0.2, 0.2])
+
+
+def test_features_tell_what_is_known_of_an_edge() -> None:
+    walk, near = chain()
+
+    def embed(texts: list[str]) -> np.ndarray:
+        return np.array([[1.0, 0.0] if "likes" in text or text == "one" else [0.0, 1.0] for text in texts], np.float32)
+
+    wording = Wording(
+        walk.graph, None, 2, embed, lambda nodes: {node: "one" if node == 1 else "other" for node in nodes},
+        lambda edges: {EDGE + 101: Told("likes", 0.7, 3), EDGE + 102: Told("hates")},
+        lambda: np.array([1.0, 0.0], np.float32), lambda: ("what likes one", "and what else"),
+    )  # fmt: skip
+    found = features(near, walk, Asked([1], fits(), wording, {EDGE + 102: 0.9}, at=DAY))
+    assert found.shape == (3, WIDTH)
+    assert column(found, "cos text") == [1, 0, 0], "its own words"
+    assert column(found, "cos predicate") == [1, 0, 0]
+    assert column(found, "cos head") == [1, 0, 0] and column(found, "cos tail") == [0, 0, 0]
+    assert column(found, "cos part") == [1, 1, 0], "the second part is about the second edge"
+    assert column(found, "memory") == [0, 0.9, 0]
+    assert column(found, "head start") == [1, 0, 0] and column(found, "tail mean 1") == [0.5, 0, 0.5]
+    assert column(found, "degree head") == [round(float(np.log(2)), 4), round(float(np.log(4)), 4), 0.6931]
+    assert column(found, "is relation") == [1, 1, 1] and column(found, "is mention") == [0, 0, 0]
+    assert column(found, "confidence") == [0.7, 1, 1]
+    assert column(found, "support") == [round(float(np.log1p(n)), 4) for n in (3, 1, 1)]
+
+
+def test_age_is_that_of_the_passage_or_since_a_relation_holds() -> None:
+    episode = EpisodeVertex(100, 1, 0, 2 * DAY, False, 50, {1: 4, 2: 1}, frozenset(), {1: EDGE, 2: EDGE + 1})
+    graph = Graph.empty().added([episode], [(1, False), (2, False)], (), [Link(EDGE + 2, "rel", 1, 2, 4 * DAY)])
+    walk = Walkable(graph, graph.alive)
+    near = nearby(walk, [1], fits())
+    assert [EDGE_KINDS[kind] for kind in near.kinds] == ["mention", "mention", "rel"]
+    found = features(near, walk, Asked([1], fits(), None, {}, at=5 * DAY))
+    assert column(found, "age") == [round(float(np.log1p(days)), 4) for days in (3, 3, 1)]
+    assert column(found, "support") == [round(float(np.log1p(n)), 4) for n in (4, 1, 1)], "how often it is mentioned"
+    assert not found[:, [MEMORY, *range(5)]].any(), "without words nothing is compared"
+
+
+def test_nothing_near_has_no_features() -> None:
+    walk = related({1: (A, X)})
+    assert features(nearby(walk, [], fits()), walk, Asked([], fits(), None, {}, 0)).shape == (0, WIDTH)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_order_in_which_things_were_written_changes_nothing(seed: int) -> None:
+    found = []
+    for order in (None, 1, 2):
+        graph, seeds = rng_graph(seed, order)
+        walk = Walkable(graph, graph.alive)
+        starts = sorted(int(graph.object_ids[c]) for c in seeds.objects)
+        near = nearby(walk, starts, fits())
+        found.append((near.edges.tolist(), features(near, walk, Asked(starts, fits(), None, {}, 0)).tolist()))
+    assert found[0] == found[1] == found[2]
+
+
+def test_parallel_relations_are_all_near_and_keep_their_direction() -> None:
+    walk = related({1: (A, X), 2: (A, X), 3: (X, A), 4: (X, B)})
+    near = nearby(walk, [A], fits())
+    assert near.edges.tolist() == [1, 2, 3, 4]
+    assert list(zip(near.src.tolist(), near.dst.tolist(), strict=True)) == [(A, X), (A, X), (X, A), (X, B)]
+    assert near.best_of_vertices(np.array([0.1, 0.9, 0.2, 0.4], np.float32)).tolist() == pytest.approx([0.9, 0.4, 0.9])
+    assert (near.vertices.tolist(), SIGMA) == ([A, B, X], NAMES.index("sigma"))

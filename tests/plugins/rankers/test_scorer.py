@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from plugins.rankers.features import MEMORY, SIGMA, WIDTH
+from plugins.rankers.scorer import HIDDEN, Case, Example, Scorer, compare, recall, train
+from tests.plugins.rankers.trials import RANK, scorer_of, trial
+
+TRIALS = 24  # a hundred are counted by benchmarks.learning
+
+
+def test_promotion_never_lowers_what_is_found_later() -> None:
+    done = [trial(seed) for seed in range(TRIALS)]
+    assert [one.kind for one in done if one.promoted] == ["signal"] * (TRIALS // 4)
+    assert all(one.later.scorer > one.later.sigma for one in done if one.promoted)
+
+
+def test_an_untrained_scorer_ranks_as_sigma_does() -> None:
+    draw = np.random.default_rng(1)
+    features = draw.random((50, WIDTH)).astype(np.float32)
+    example = Example(features, np.eye(50, dtype=np.float32)[0], np.ones(50, np.float32))
+    scorer = train([example], [], epochs=0).scorer
+    assert np.array_equal(np.argsort(scorer.logits(features)), np.argsort(features[:, SIGMA]))
+    assert compare(scorer, [Case(features, features[:, SIGMA], features[:, SIGMA] > 0.9, 5)]).points == 0
+
+
+def test_training_is_the_same_each_time_and_another_with_another_seed() -> None:
+    assert scorer_of(1).packed() == scorer_of(1).packed()
+    assert scorer_of(1).packed() != scorer_of(5).packed()
+
+
+def test_it_learns_nothing_from_memory_that_is_not_there_later() -> None:
+    done = trial(3)
+    assert done.kind == "memory" and not done.promoted
+
+
+def test_a_scorer_is_what_it_was_after_it_was_packed() -> None:
+    scorer = scorer_of(1)
+    again = Scorer.unpacked(scorer.packed())
+    features = np.random.default_rng(2).random((20, WIDTH)).astype(np.float32)
+    assert again is not None and again.packed() == scorer.packed()
+    assert again.score(features) == pytest.approx(scorer.score(features), abs=1e-4)
+    assert ((scorer.score(features) > 0) & (scorer.score(features) < 1)).all()
+    assert scorer.into.shape == (WIDTH, HIDDEN) == (33, 32)
+    assert Scorer.unpacked(scorer.packed()[:-4]) is None, "it is of another version"
+
+
+def test_recall_counts_what_is_needed_among_the_first() -> None:
+    features = np.zeros((4, WIDTH), np.float32)
+    case = Case(features, features[:, SIGMA], np.array([True, False, True, False]), 4)
+    assert recall(case, np.array([0.9, 0.8, 0.1, 0.0]), 2) == 0.25
+    assert recall(case, np.array([0.9, 0.0, 0.8, 0.0]), 2) == 0.5
+    assert recall(case, np.zeros(4), 1) == 0.25, "of equals the first"
+
+
+def test_the_loss_falls_and_memory_is_hidden_half_of_the_time() -> None:
+    draw = np.random.default_rng(0)
+    features = draw.random((RANK * 4, WIDTH)).astype(np.float32)
+    needed = np.zeros(len(features), np.bool_)
+    needed[:3] = True
+    features[:, MEMORY] = needed
+    examples = [Example(features, needed.astype(np.float32), np.ones(len(features), np.float32))] * 20
+    case = Case(features, features[:, SIGMA], needed, 3)
+    fit = train(examples, [case], rank=3)
+    assert (fit.recall, fit.epoch > 0) == (1.0, True)
+    blind = features.copy()
+    blind[:, MEMORY] = 0
+    assert recall(replace(case, features=blind), fit.scorer.logits(blind), 3) == 1.0

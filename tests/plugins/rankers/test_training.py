@@ -1,0 +1,279 @@
+"""A night on a real memory: labels, training, what is promoted, what is taken back."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory import Memory
+from memory.errors import ModelCancelledError, ModelUnavailableError, NotAvailableError
+from memory.llm import LlmRequest, Reply
+from memory.protocols import Embedder
+from memory.ranking import TrainingProgress, TrainingReport
+from memory.store import training
+from plugins.manager import Plugins
+from plugins.rankers.scorer import Gain, Scorer
+from plugins.rankers.settings import TrainedSettings
+from plugins.rankers.training import TrainedRanker, decided, kind
+from tests.plugins.rankers import school
+from tests.plugins.rankers.trials import scorer_of
+
+QUESTIONS = 40
+
+
+class Picker:
+    """A model that picks always the same, and remembers what it was shown."""
+
+    name = "picker"
+    context_tokens = 8000
+
+    def __init__(self, says: str | Exception = "1", is_local: bool = True) -> None:
+        self.says = says
+        self.is_local = is_local
+        self.requests: list[LlmRequest] = []
+
+    def complete(self, request: LlmRequest) -> Reply:
+        self.requests.append(request)
+        if isinstance(self.says, Exception):
+            raise self.says
+        return Reply(self.says)
+
+    def stream(self, request: LlmRequest) -> Iterator[str | Reply]:
+        yield self.complete(request)
+
+
+@pytest.fixture(scope="module")
+def asked(static: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("school") / "memory.db"
+    school.fill(path, static, QUESTIONS)
+    return path
+
+
+@pytest.fixture
+def memory(asked: Path, static: Embedder, plugins: Plugins, tmp_path: Path) -> Iterator[Memory]:
+    path = tmp_path / "memory.db"
+    shutil.copy(asked, path)
+    with Memory.open(path, embedder=static, find_strategy=plugins.strategies(), ranker=plugins.ranker()) as memory:
+        yield memory
+
+
+def learn(memory: Memory, llm: Any = None, **how: Any) -> TrainingReport:
+    ranker = TrainedRanker(TrainedSettings(questions=20))
+    how = {"now": school.BEGAN + 10**6} | how
+    return ranker.train(memory.store, memory.state.serving, memory.settings.recall, llm, **how)
+
+
+def labels(memory: Memory) -> list[tuple[int, int, float, float, str]]:
+    with memory.store.reading() as conn:
+        rows: list[Any] = conn.execute(
+            "SELECT trace_id, edge_id, y, weight, origin FROM train_label ORDER BY 1, 2, 5"
+        ).fetchall()
+    return rows
+
+
+def models(memory: Memory) -> list[training.Model]:
+    with memory.store.reading() as conn:
+        return training.models(conn, kind(memory.embedder.name))
+
+
+def timeless(report: TrainingReport) -> TrainingReport:
+    return replace(report, seconds=0.0)
+
+
+def test_a_night_labels_trains_and_says_what_it_found(memory: Memory) -> None:
+    told: list[TrainingProgress] = []
+    report = learn(memory, progress=told.append)
+    assert (report.questions, report.trained, report.measured) == (QUESTIONS, 26, 8)
+    assert report.labels["citation"] == sum(row[4] == "citation" for row in labels(memory)) > 0
+    assert report.sigma is not None and report.scorer is not None and report.scorer >= report.sigma
+    assert report.reached == 100.0
+    assert report.model == models(memory)[0].id
+    assert models(memory)[0].metrics["sigma"] == report.sigma
+    assert {one.stage for one in told} == {"label", "train", "measure", "done"}
+    assert [one.done for one in told if one.stage == "label"] == list(range(QUESTIONS))
+
+
+def test_labels_weigh_as_much_as_what_says_so(memory: Memory) -> None:
+    learn(memory)
+    weights = {(origin, y, weight) for _, _, y, weight, origin in labels(memory)}
+    assert weights <= {("citation", 1.0, 1.5), ("shown", 0.0, 0.5), ("random", 0.0, 0.2)}
+    assert ("citation", 1.0, 1.5) in weights
+    trace = labels(memory)[0][0]
+    memory.feedback(trace, "good")
+    learn(memory)
+    of_trace = {(origin, y, weight) for id, _, y, weight, origin in labels(memory) if id == trace}
+    assert ("feedback", 1.0, 3.0) in of_trace and not any(origin == "citation" for origin, _, _ in of_trace)
+
+
+def test_nothing_is_learnt_from_an_answer_that_was_wrong(memory: Memory) -> None:
+    trace = labels_of_first(memory)
+    memory.feedback(trace, "bad")
+    report = learn(memory)
+    assert report.questions == QUESTIONS - 1
+    assert trace not in {row[0] for row in labels(memory)}
+
+
+def labels_of_first(memory: Memory) -> int:
+    with memory.store.reading() as conn:
+        (trace,) = conn.execute("SELECT min(id) FROM trace").fetchone()
+    return int(trace)
+
+
+def test_two_nights_come_to_the_same(memory: Memory, asked: Path, static: Embedder, tmp_path: Path) -> None:
+    first = learn(memory)
+    shutil.copy(asked, tmp_path / "other.db")
+    with Memory.open(tmp_path / "other.db", embedder=static) as other:
+        assert timeless(learn(other)) == timeless(first)
+        assert models(other)[0].params == models(memory)[0].params
+        assert labels(other) == labels(memory)
+
+
+def test_a_dry_run_says_the_same_and_writes_nothing(memory: Memory) -> None:
+    before = memory.store.generation
+    dry = learn(memory, dry_run=True)
+    assert memory.store.generation == before and not models(memory)
+    real = learn(memory)
+    assert replace(timeless(real), model=None) == timeless(dry)
+
+
+def test_few_questions_are_too_few(memory: Memory) -> None:
+    report = memory.maintenance.train_ranker()
+    assert not report.promoted and str(TrainedSettings().questions) in report.reason and report.labels
+    assert not models(memory) and memory.state.serving.scorer is None
+
+
+def test_what_is_promoted_is_used_and_can_be_taken_back(memory: Memory) -> None:
+    name = memory.embedder.name
+    with memory.store.writing() as conn:
+        first = training.store_model(conn, kind(name), 1, _numbers(1), {})
+        training.promote(conn, first)
+        second = training.store_model(conn, kind(name), 2, _numbers(2), {})
+        training.promote(conn, second)
+    memory.maintenance.load_ranker()
+    assert [(one.id, one.active) for one in models(memory)] == [(second, True), (first, False)]
+    assert memory.state.serving.scorer is not None and memory.state.serving.scorer.packed() == _numbers(2)
+    undone = memory.maintenance.revert_ranker()
+    assert undone is not None and (undone[0].id, undone[1] and undone[1].id) == (second, first)
+    assert memory.state.serving.scorer.packed() == _numbers(1)
+    assert memory.maintenance.revert_ranker() is not None
+    assert memory.state.serving.scorer is None and memory.maintenance.revert_ranker() is None
+
+
+def _numbers(seed: int) -> bytes:
+    return scorer_of(seed).packed()
+
+
+def test_a_night_that_is_broken_off_goes_on_where_it_was(memory: Memory) -> None:
+    whole = learn(memory, dry_run=True)
+    for after in (5, 25, 42):
+        asked = iter(range(after))
+        report = learn(memory, cancelled=lambda asked=asked: next(asked, None) is None)
+        assert report.stopped and not models(memory)
+    assert len({row[0] for row in labels(memory)}) == QUESTIONS
+    assert replace(timeless(learn(memory)), model=None) == timeless(whole)
+
+
+def test_a_model_picks_by_number_within_its_budget(memory: Memory) -> None:
+    picker = Picker("2")
+    assert learn(memory, picker, calls=3).calls == len(picker.requests) == 3
+    chosen = [row for row in labels(memory) if row[4] == "model"]
+    assert {(y, weight) for _, _, y, weight, _ in chosen} == {(1.0, 1.0), (0.0, 0.5)}
+    newest = sorted({row[0] for row in labels(memory)})[-3:]
+    assert sorted({row[0] for row in chosen}) == newest
+    request = picker.requests[0]
+    assert request.local_only and request.purpose == "label" and "[2] " in request.messages[0].text
+    assert "lives in" in request.messages[0].text
+    learn(memory, picker, calls=3)
+    assert len({row[0] for row in labels(memory) if row[4] == "model"}) == 6, "what it has seen is not asked again"
+
+
+def test_what_must_stay_here_is_shown_to_no_model_elsewhere(memory: Memory) -> None:
+    elsewhere = Picker(is_local=False)
+    assert learn(memory, elsewhere).calls == 0 and not elsewhere.requests
+    with memory.store.writing() as conn:
+        conn.execute("UPDATE source SET policy = 'any'")
+    assert learn(memory, elsewhere, calls=2).calls == 2
+    assert not elsewhere.requests[0].local_only
+
+
+@pytest.mark.parametrize("error", [ModelUnavailableError("It is down."), ValueError("of a plugin")])
+def test_a_model_that_fails_is_not_asked_again_tonight(memory: Memory, error: Exception) -> None:
+    picker = Picker(error)
+    report = learn(memory, picker)
+    assert len(picker.requests) == 1 and report.calls == 0 and report.calls_ended
+    assert report.questions == QUESTIONS, "the citations are enough"
+
+
+def test_a_cancelled_call_ends_the_night(memory: Memory) -> None:
+    assert learn(memory, Picker(ModelCancelledError("Nobody waits."))).stopped
+
+
+@pytest.mark.parametrize(
+    ("gain", "active", "promoted"),
+    [
+        (Gain(0.50, 0.509, 40, 0.001), None, False),  # less than a point
+        (Gain(0.50, 0.53, 40, 0.02), None, False),  # perhaps by chance
+        (Gain(0.50, 0.53, 40, 0.01), None, True),
+        (Gain(0.50, 0.53, 40, 0.01), Gain(0.50, 0.53, 40, 0.01), False),  # as good as the one in use
+        (Gain(0.50, 0.53, 40, 0.01), Gain(0.50, 0.52, 40, 0.01), True),
+        (Gain(0.50, 0.53, 1, float("inf")), None, False),
+    ],
+)
+def test_only_a_sure_gain_is_promoted(gain: Gain, active: Gain | None, promoted: bool) -> None:
+    assert decided(gain, active)[0] is promoted
+
+
+def test_what_is_forgotten_is_not_learnt_from(memory: Memory) -> None:
+    learn(memory)
+    before = {row[0] for row in labels(memory)}
+    memory.forget(source="home Ana.md")
+    left = {row[0] for row in labels(memory)}
+    assert left < before
+    assert learn(memory).questions == len(left)
+
+
+def test_what_is_not_used_is_measured_by_the_questions_that_come_later(memory: Memory) -> None:
+    first = learn(memory, now=school.BEGAN + 20)
+    assert not first.promoted, "eight questions are too few to be sure"
+    assert first.shadow is None
+    second = learn(memory, dry_run=True)
+    assert second.shadow is not None and second.shadow_sigma is not None
+    assert 0 <= second.shadow_sigma <= second.shadow <= 100
+
+
+def put_into_use(memory: Memory, *scorers: Scorer) -> None:
+    """Promotes them one after the other, as nights would."""
+    with memory.store.writing() as conn:
+        for t, scorer in enumerate(scorers):
+            model = training.store_model(conn, kind(memory.embedder.name), t, scorer.packed(), {})
+            training.promote(conn, model)
+    memory.maintenance.load_ranker()
+
+
+def test_what_was_trained_changes_what_entities_find_and_can_be_taken_back(memory: Memory) -> None:
+    plain, _ = _order(memory), put_into_use(memory, scorer_of(1))
+    trained, _ = _order(memory), put_into_use(memory, scorer_of(2))
+    assert len({tuple(plain), tuple(trained), tuple(_order(memory))}) == 3
+    memory.maintenance.revert_ranker()
+    assert _order(memory) == trained
+    memory.maintenance.revert_ranker()
+    assert _order(memory) == plain
+
+
+def _order(memory: Memory) -> list[tuple[int, float]]:
+    settings = replace(memory.settings.recall, strategy="entities", replay=False)
+    memory.state.settings = replace(memory.settings, recall=settings)
+    return [(hit.episode.id, round(hit.score, 6)) for hit in memory.recall("Where does the friend of Ana live?").hits]
+
+
+def test_where_nothing_learns_it_says_so(asked: Path, static: Embedder) -> None:
+    with Memory.open(asked, embedder=static) as memory:
+        with pytest.raises(NotAvailableError, match=r"learning\.ranker"):
+            memory.maintenance.train_ranker()
+        with pytest.raises(NotAvailableError):
+            memory.maintenance.revert_ranker()

@@ -1,0 +1,107 @@
+"""Paths: what connects two starts, found from both ends or by A*."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.graph.adjacency import Walkable
+from memory.graph.arrays import Floats, Ids
+from memory.retrieval.traversers import Seeds
+from plugins.traversers.beam import beam
+from plugins.traversers.paths import astar, both_ends, paths
+from plugins.traversers.settings import TraverserSettings, WalkSettings
+from tests.examples import examples
+from tests.memory.retrieval.walking import EDGES, A, P, W, Y, Z, related, rng_graph
+
+
+def edges_between(a: int, b: int, longest: int = 6, pops: int = 400, most: int = 20) -> list[tuple[int, ...]]:
+    return [one.edges for one in both_ends(related(EDGES), a, b, longest, pops, most)]
+
+
+def test_all_shortest_paths_are_found_parallel_ones_too() -> None:
+    assert sorted(edges_between(A, Z)) == [(1, 3), (2, 4), (7, 3)]
+    assert sorted(edges_between(A, W)) == [(1, 5, 6), (7, 5, 6)]
+
+
+def test_there_is_no_path_between_what_is_not_connected_nor_to_itself() -> None:
+    assert edges_between(A, P) == []
+    assert edges_between(A, A) == []
+
+
+def test_a_search_that_reaches_its_budget_finds_nothing() -> None:
+    assert edges_between(A, W, longest=2) == []
+    assert edges_between(A, W, pops=1) == []
+    assert len(edges_between(A, Z, most=2)) == 2
+
+
+pairs = st.lists(st.tuples(st.integers(1, 7), st.integers(1, 7)).filter(lambda pair: pair[0] != pair[1]), min_size=1)
+
+
+@examples(3)
+@given(pairs, st.integers(1, 4))
+def test_it_finds_exactly_the_shortest_paths(ends: list[tuple[int, int]], longest: int) -> None:
+    edges = dict(enumerate([*ends, (1, 2)], 1))
+    walk = related(edges)
+
+    def all_paths(vertices: tuple[int, ...], used: tuple[int, ...]) -> list[tuple[int, ...]]:
+        if vertices[-1] == 3:
+            return [used]
+        near = walk.neighbours(vertices[-1])
+        steps = zip(near.edges.tolist(), near.vertices.tolist(), strict=True)
+        onward = [(edge, vertex) for edge, vertex in steps if vertex not in vertices and len(used) < longest]
+        return [path for edge, vertex in onward for path in all_paths((*vertices, vertex), (*used, edge))]
+
+    every = all_paths((1,), ())
+    shortest = min(map(len, every), default=0)
+    if walk.visible(3):
+        expected = sorted(path for path in every if len(path) == shortest)
+        assert sorted(one.edges for one in both_ends(walk, 1, 3, longest, 10_000, 10_000)) == expected
+
+
+def flat(vertices: Ids, other: int) -> Floats:
+    return np.zeros(len(vertices), np.float32)
+
+
+@pytest.mark.parametrize("heuristic", ["ip", "weighted", "averaged"])
+def test_astar_finds_a_shortest_path_with_its_parallels(heuristic: str) -> None:
+    walk = related(EDGES)
+    found = astar(walk, A, W, heuristic, flat, 10, 150, 1.0)  # type: ignore[arg-type]
+    assert sorted(one.edges for one in found) == [(1, 5, 6), (7, 5, 6)]
+    assert astar(walk, A, P, heuristic, flat, 10, 150, 1.0) == []  # type: ignore[arg-type]
+    assert astar(walk, A, W, heuristic, flat, 10, 1, 1.0) == [], "the budget ends it without half a path"  # type: ignore[arg-type]
+
+
+def test_the_heuristic_leads_astar_through_what_is_like_its_end() -> None:
+    def towards_y(vertices: Ids, other: int) -> Floats:
+        return np.where(vertices == Y, 0.9, -0.9).astype(np.float32)  # negative cosines are legal
+
+    [path] = astar(related(EDGES), A, Z, "ip", towards_y, 10, 150, 0.25)
+    assert path.vertices == (A, Y, Z)
+
+
+def test_a_single_start_walks_as_beam_does() -> None:
+    graph, seeds = rng_graph(3)
+    one = Seeds(seeds.episode_scores, dict([min(seeds.objects.items())]))
+    alone = TraverserSettings(walk=WalkSettings(episodes=0))
+    found = paths(graph, one, graph.alive, alone)
+    assert found.episodes.any()
+    assert np.array_equal(found.episodes, beam(graph, one, graph.alive, alone).episodes)
+
+
+def test_nothing_is_passed_that_is_only_an_end() -> None:
+    graph, seeds = rng_graph(5)
+    walk = Walkable(graph, graph.alive, "eO")
+    objects = [int(graph.object_ids[column]) for column in seeds.objects]
+    for one in both_ends(walk, *objects, 6, 400, 20):
+        assert all(vertex < 100 for vertex in one.vertices), "objects only"
+
+
+def test_what_lies_between_scores_by_the_best_path_through_it() -> None:
+    graph, seeds = rng_graph(1)
+    walk = paths(graph, seeds, graph.alive, TraverserSettings())
+    assert walk.paths
+    assert [path.cost for path in walk.paths] == sorted(path.cost for path in walk.paths)
+    assert {walk.visit[path.vertices[0]].status for path in walk.paths} == {"seed"}

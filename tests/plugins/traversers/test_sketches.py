@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from unittest.mock import Mock, patch
+
+import numpy as np
+
+from memory import Memory
+from memory.graph.arrays import Graph
+from memory.nouns import Document
+from memory.retrieval.traversers import Lookup, Seeds, Walk
+from memory.settings import MemorySettings, RecallSettings
+from plugins.manager import Plugins
+from plugins.traversers import sketches as module
+from plugins.traversers.edge_embeddings import Told, Wording
+from plugins.traversers.settings import TraverserSettings, WalkSettings
+from plugins.traversers.sketches import BEAM, STEPS, sketches
+from tests.memory.retrieval.walking import fits, related_graph
+
+SETTINGS = TraverserSettings(walk=WalkSettings(vertices="O"))
+WORDS = ("directed by", "born in", "acted in", "married to")
+
+
+def embed(texts: Sequence[str]) -> np.ndarray:
+    """Each of WORDS is a direction of its own; a text has those that stand in it."""
+    rows = np.array([[float(word in text) for word in WORDS] for text in texts], np.float32).reshape(-1, len(WORDS))
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)
+
+
+def walked(edges: Mapping[int, tuple[int, str, int]], question: str, outlines: Sequence[Sequence[str]] = ()) -> Walk:
+    graph = related_graph({id: (one, other) for id, (one, _, other) in edges.items()})
+    wording = Wording(
+        graph, None, len(WORDS), embed, lambda nodes: {}, lambda ids: {id: Told(edges[id][1]) for id in ids},
+        lambda: embed([question])[0],
+    )  # fmt: skip
+    lookup = Mock(spec=Lookup)
+    seeds = replace(_seeds(graph), lookup=lookup, outline=outlines)
+    with patch.object(module, "wording", {lookup: wording}.__getitem__):
+        return sketches(graph, seeds, np.array([True]), SETTINGS)
+
+
+def _seeds(graph: Graph) -> Seeds:
+    return Seeds(np.ones(1, np.float32), {graph.column_of[1]: 1.0}, fits())
+
+
+FILMS = {
+    1: (1, "directed by", 2), 2: (2, "born in", 3), 3: (1, "acted in", 4), 4: (4, "born in", 5),
+    5: (2, "married to", 6), 6: (7, "directed by", 2),
+}  # fmt: skip
+
+
+def test_a_sketch_is_followed_step_by_step() -> None:
+    found = walked(FILMS, "?", [["directed by", "born in"]])
+    assert found.paths[0].edges == (1,)
+    assert found.paths[1].edges == (1, 2), "both steps fit"
+    assert max(len(path.edges) for path in found.paths) == 2, "a sketch says how long a path is"
+
+
+def test_an_edge_may_be_walked_against_its_direction() -> None:
+    found = walked(FILMS, "?", [["directed by", "directed by"]])
+    assert (1, 6) in [path.edges for path in found.paths[:2]]
+
+
+def test_without_a_model_the_question_is_compared_with_every_step() -> None:
+    found = walked(FILMS, "Where was it born in, whoever it was directed by?")
+    best = [path.edges for path in found.paths[:3]]
+    assert (1, 2) in best and (3,) not in best
+    assert max(len(path.edges) for path in found.paths) <= STEPS
+
+
+def test_of_several_sketches_the_best_path_counts() -> None:
+    found = walked(FILMS, "?", [["married to"], ["acted in", "born in"]])
+    assert [path.edges for path in found.paths[:2]] == [(3,), (3, 4)]
+
+
+def test_a_beam_keeps_few() -> None:
+    edges = {n: (1, "directed by", n) for n in range(2, 60)}
+    found = walked(edges, "?", [["directed by"]])
+    assert len(found.paths) == BEAM and [path.edges[0] for path in found.paths] == list(range(2, 2 + BEAM))
+
+
+def test_without_words_relevance_leads() -> None:
+    graph = related_graph({1: (1, 5), 2: (1, 6)})
+    found = sketches(graph, _seeds(graph), np.array([True]), SETTINGS)
+    assert found.paths[0].edges == (1,)
+
+
+def test_it_finds_passages_where_nobody_read_out_relations(plugins: Plugins) -> None:
+    settings = MemorySettings(recall=RecallSettings(strategy="sketches"))
+    with Memory.open(
+        ":memory:", embedder=plugins.embedder("static"), settings=settings, find_strategy=plugins.strategies()
+    ) as memory:
+        memory.remember_many(
+            [
+                Document("a", "Night Train is a film that was directed by Vera Brandt.", title="Night Train"),
+                Document("b", "Vera Brandt was born in the city of Trieste.", title="Vera Brandt"),
+                Document("c", "Soup is made of water, salt and what the garden gives.", title="Soup"),
+            ]
+        )
+        found = memory.recall("Where was the director of Night Train born?")
+        assert {hit.episode.title for hit in found.hits[:2]} == {"Night Train", "Vera Brandt"}
+        assert found.hits[1].channels["graph"] > 0

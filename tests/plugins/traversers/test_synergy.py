@@ -1,0 +1,92 @@
+"""Synergy: votes, confirmation, bridges, and what is left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memory.graph.adjacency import Walkable
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex
+from memory.retrieval.traversers import Path, Seeds, Seen
+from plugins.traversers.beam import beam, search
+from plugins.traversers.settings import BeamSettings, TraverserSettings
+from plugins.traversers.synergy import CONFIRM, bridged, ranked, synergy, votes
+from tests.memory.retrieval.test_spread import graph_of
+from tests.memory.retrieval.walking import EDGES, A, B, W, X, Y, Z, fits, related
+
+SETTINGS = TraverserSettings()
+PATH = Path((A, X), (1,), (0.1,))
+OTHER = Path((A, Y, Z), (2, 4), (0.7, 0.5))
+
+
+def test_seeds_vote_and_an_episode_that_mentions_everything_does_not_win() -> None:
+    crowd = dict.fromkeys(range(10, 210), 1)
+    rows = [
+        EpisodeVertex(300, 1, 0, None, False, 50, {A: 1, X: 1}, frozenset(), {A: 1000, X: 1001}),
+        EpisodeVertex(301, 1, 1, None, False, 50, {X: 1, **crowd}, frozenset(), {o: 2000 + o for o in (X, *crowd)}),
+        EpisodeVertex(302, 1, 2, None, False, 50, {Y: 1}, frozenset(), {Y: 3000}),
+    ]
+    graph = Graph.empty().added(rows, [(o, False) for o in (A, X, Y, *crowd)])
+    seen = {o: Seen(Path((o,)), status, 0) for o, status in ((A, "seed"), (X, "selected"), (Y, "pruned"))}
+    found = votes(Walkable(graph, graph.alive), seen, fits({}, 1.0))
+    assert found[0] > found[2] > found[1] > 0
+    without_seed = votes(Walkable(graph, graph.alive), {o: seen[o] for o in (X, Y)}, fits({}, 1.0))
+    assert without_seed[0] < found[0]
+    assert votes(Walkable(graph, graph.alive), seen, fits({}, 1.0), plain=True).tolist() == [2, 1, 1]
+
+
+def test_what_may_not_be_seen_gets_no_votes() -> None:
+    graph = graph_of(({1: 1}, set()), ({1: 1}, set()))
+    found = votes(Walkable(graph, np.array([True, False])), {1: Seen(Path((1,)), "seed", 0)}, fits({}, 1.0))
+    assert found[0] > 0
+    assert found[1] == 0
+
+
+def test_confirmation_is_bounded_and_seeds_confirm_nothing() -> None:
+    def gain(spoken_of: set[int]) -> float:
+        [one] = ranked([OTHER], [], spoken_of, {A})
+        [alone] = ranked([OTHER], [], (), {A})
+        return one.score - alone.score
+
+    assert gain({A}) == 0
+    assert 0 < gain({Y}) < gain({Y, Z}) < CONFIRM
+    [plain] = ranked([OTHER], [], {Y, Z}, {A}, plain=True)
+    assert plain.score == pytest.approx(ranked([OTHER], [], (), {A})[0].score + 2 * CONFIRM)
+
+
+def test_a_path_that_joins_seeds_gains() -> None:
+    assert ranked([OTHER], [], (), {A, Z})[0].score > ranked([OTHER], [], (), {A})[0].score
+
+
+def test_a_path_within_a_better_one_is_left_out() -> None:
+    longer = Path((A, X, Z), (1, 3), (0.0, 0.0))
+    assert [one.path for one in ranked([PATH, longer], [], (), ())] == [longer]
+
+
+def test_what_the_beam_dropped_is_brought_back() -> None:
+    walk = related(EDGES)
+    paths, visit = search(walk, {A}, fits(), BeamSettings(width=1, depth=2))
+    assert visit[Y].status == "pruned"
+    [bridge] = bridged(walk, paths, visit, {Y}, lambda _: 1.0, fits())
+    assert (bridge.edges, bridge.tag) == ((2,), "bridge")
+    assert bridge in [one.path for one in ranked(paths, [bridge], {Y}, {A})]
+
+
+def test_what_nothing_saw_is_reached_by_a_short_search() -> None:
+    [bridge] = bridged(related(EDGES), [PATH], {}, {W}, lambda _: 1.0, fits())
+    assert (bridge.vertices, bridge.edges) == ((X, B, W), (5, 6))
+
+
+def test_what_counts_most_is_bridged_first_and_no_more_than_three() -> None:
+    worth = {Y: 1.0, Z: 3.0, B: 2.0, W: 0.5}
+    found = bridged(related(EDGES), [PATH], {}, worth.keys(), worth.__getitem__, fits())
+    assert [path.vertices[-1] for path in found] == [Z, B, Y]
+
+
+def test_nothing_walked_says_nothing() -> None:
+    graph = graph_of(({1: 1}, set()))
+    seeds = Seeds(np.zeros(1, np.float32), {})
+    walk = beam(graph, seeds, graph.alive, SETTINGS)
+    votes = synergy(graph, walk, seeds, graph.alive, SETTINGS).votes
+    assert votes is not None and not votes[0].any()

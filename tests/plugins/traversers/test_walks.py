@@ -1,0 +1,187 @@
+"""What holds for every traverser, alone and together: nothing forbidden is entered, budgets hold, and the same
+question has the same walk."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path as File
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.errors import InvalidInputError
+from memory.graph.adjacency import Walkable, index
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex, Link
+from memory.retrieval.traversers import Seeds, Traverser, Walk
+from memory.settings import RecallSettings
+from plugins.manager import load
+from plugins.traversers.papers import PAPERS
+from plugins.traversers.settings import TraverserSettings, WalkSettings
+from tests.examples import examples
+from tests.memory.retrieval.walking import kinds_of, rng_graph
+
+NAMES = ("beam", "circles", "paths", "spread+beam", "beam+circles+paths")
+RECALL, SETTINGS = RecallSettings(), TraverserSettings()
+PLUGINS = load()
+names = st.sampled_from(NAMES)
+seeds_of = st.integers(0, 10**6)
+
+
+def traverser(name: str, settings: TraverserSettings = SETTINGS) -> Traverser:
+    traverse = PLUGINS.strategies(settings)(name).traverse
+    assert traverse is not None
+    return traverse
+
+
+def told(graph: Graph, walk: Walk) -> object:
+    """A walk without what depends on the order of rows."""
+    scores = {int(node): round(float(walk.episodes[row]), 6) for row, node in enumerate(graph.episode_ids)}
+    return scores, walk.paths, dict(walk.visit), walk.edges
+
+
+@examples(1)
+@given(names, seeds_of, seeds_of)
+def test_the_order_in_which_things_were_written_does_not_matter(name: str, seed: int, order: int) -> None:
+    (one, seeds), (other, same_seeds) = rng_graph(seed), rng_graph(seed, order)
+    first = traverser(name)(one, seeds, one.alive, RECALL)
+    second = traverser(name)(other, same_seeds, other.alive, RECALL)
+    assert told(one, first)[1:] == told(other, second)[1:]  # type: ignore[index]
+    assert told(one, first)[0] == pytest.approx(told(other, second)[0], abs=1e-5)  # type: ignore[index]
+
+
+@examples(1)
+@given(names, seeds_of, st.sampled_from(["ETO", "EO", "TO", "O", "eTO", "E", "T"]), st.data())
+def test_nothing_forbidden_is_entered(name: str, seed: int, enter: str, data: st.DataObject) -> None:
+    graph, seeds = rng_graph(seed)
+    allowed = np.array(data.draw(st.lists(st.booleans(), min_size=len(graph.alive), max_size=len(graph.alive))))
+    seeds = replace(seeds, episode_scores=np.where(allowed, seeds.episode_scores, 0).astype(np.float32))
+    settings = TraverserSettings(walk=WalkSettings(vertices=enter))
+    walk = traverser(name, settings)(graph, seeds, allowed, RECALL)
+    view = Walkable(graph, allowed)
+    kinds = kinds_of(graph, walk.visit)
+    for vertex, seen in walk.visit.items():
+        assert view.visible(vertex)
+        assert seen.status == "seed" or kinds[vertex] in enter.upper()
+        assert seen.path.vertices[-1] == vertex
+    for path in walk.paths:
+        assert len(path.vertices) == len(path.edges) + 1 == len(path.costs) + 1
+        for here, edge, there in zip(path.vertices, path.edges, path.vertices[1:], strict=False):
+            near = view.neighbours(here)
+            assert (edge, there) in zip(near.edges.tolist(), near.vertices.tolist(), strict=True)
+    if "spread" not in name:
+        assert not walk.episodes[~allowed].any()
+
+
+def star(leaves: int) -> Graph:
+    """One object that every episode mentions, in two of which another one stands."""
+    rows = [
+        EpisodeVertex(
+            leaves + n, 1, n, None, False, 50, {1: 1, 2 + n // 2: 1}, frozenset(), {1: 10**8 + n, 2 + n // 2: 10**7 + n}
+        )
+        for n in range(leaves)
+    ]
+    return Graph.empty().added(rows, [(n, False) for n in range(1, 2 + leaves)])
+
+
+def clique(objects: int) -> Graph:
+    """Objects each related to each, in one episode."""
+    nodes = range(1, objects + 1)
+    row = EpisodeVertex(
+        objects + 1, 1, 0, None, False, 50, dict.fromkeys(nodes, 1), frozenset(), {o: 10**8 + o for o in nodes}
+    )
+    pairs = [(a, b) for a in nodes for b in range(1, a)]
+    links = [Link(n, "rel", a, b) for n, (a, b) in enumerate(pairs, 1)]
+    return Graph.empty().added([row], [(n, False) for n in nodes], (), links)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("graph", [star(10_000), clique(250)], ids=["star", "clique"])
+def test_budgets_hold_on_a_hub_and_on_a_clique(name: str, graph: Graph) -> None:
+    scores = np.zeros(len(graph.alive), np.float32)
+    scores[:: max(1, len(scores) // 7)] = 0.5
+    seeds = Seeds(scores, {0: 1.0, 5: 1.0, len(graph.object_ids) - 2: 1.0})
+    index(graph)
+    walk = traverser(name)(graph, seeds, graph.alive, RECALL)
+    beams = 11 + SETTINGS.beam.width * SETTINGS.beam.neighbours * SETTINGS.beam.depth
+    ways = SETTINGS.paths.pairs * SETTINGS.paths.count
+    assert len(walk.visit) <= beams + SETTINGS.circles.edges + 11 + ways * SETTINGS.paths.length
+    assert len(walk.paths) <= SETTINGS.beam.paths + 30 + ways
+
+
+def test_an_empty_memory_is_walked() -> None:
+    for name in NAMES:
+        walk = traverser(name)(Graph.empty(), Seeds(np.empty(0, np.float32), {}), np.empty(0, np.bool_), RECALL)
+        assert len(walk.episodes) == 0
+        assert walk.paths == ()
+
+
+def test_a_union_has_what_each_has() -> None:
+    graph, seeds = rng_graph(11)
+    parts = [traverser(name)(graph, seeds, graph.alive, RECALL) for name in ("spread", "beam", "circles")]
+    whole = traverser("spread+beam+circles")(graph, seeds, graph.alive, RECALL)
+    assert set(whole.visit) == set().union(*(part.visit for part in parts))
+    assert {path.edges for path in whole.paths} == {path.edges for part in parts for path in part.paths}
+    assert ((whole.episodes > 0) == sum(part.episodes > 0 for part in parts).astype(bool)).all()
+    known = "spread, none, beam, circles, entities, paths, sketches, synergy, paper:personalai"
+    with pytest.raises(InvalidInputError, match=rf"no strategy 'x'.*{known}"):
+        traverser("spread+x")
+
+
+SCRIPT = """
+from tests.plugins.traversers.test_walks import NAMES, RECALL, told, traverser
+from tests.memory.retrieval.walking import rng_graph
+for seed in range(12):
+    graph, seeds = rng_graph(seed)
+    for name in NAMES:
+        print(told(graph, traverser(name)(graph, seeds, graph.alive, RECALL)))
+"""
+
+
+def test_the_hash_seed_has_no_effect() -> None:
+    root = File(__file__).parents[3]
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            cwd=root,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert said[0] == said[1] != b""
+
+
+def test_papers_have_their_numbers() -> None:
+    personalai, tgs_rag = (preset.traversers for preset in PAPERS[:2])
+    assert (personalai["beam"]["paths"], personalai["beam"]["depth"], personalai["beam"]["apart"]) == (10, 5, True)
+    assert personalai["circles"]["depth"] == 1
+    assert [tgs_rag["beam"][name] for name in ("width", "depth", "neighbours", "rank")] == [20, 3, 30, "last"]
+    assert (tgs_rag["synergy"]["weight"], tgs_rag["synergy"]["formula"]) == (0.5, "paper")
+    graph, seeds = rng_graph(2)
+    for preset in PAPERS:
+        strategy = PLUGINS.strategies()(preset.name)
+        assert strategy.traverse is not None and strategy.recall == preset.recall
+        assert strategy.traverse(graph, seeds, graph.alive, RECALL).visit
+
+
+@pytest.mark.parametrize("name", ["synergy", "spread+synergy"])
+def test_synergy_is_refused_where_nothing_remembers_what_it_saw(name: str) -> None:
+    with pytest.raises(InvalidInputError, match="Join it to one of these: beam, circles, entities, paths, sketches"):
+        traverser(name)
+
+
+@pytest.mark.parametrize("name", ["none+beam", "beam+none", "paper:tgs-rag+beam"])
+def test_what_stands_alone_is_not_joined(name: str) -> None:
+    with pytest.raises(InvalidInputError, match="cannot be joined"):
+        traverser(name)
+
+
+def test_text_alone_is_a_strategy_that_walks_nothing() -> None:
+    assert PLUGINS.strategies()("none").traverse is None
