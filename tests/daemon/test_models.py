@@ -267,7 +267,7 @@ def test_calls_of_many_threads_are_all_counted(memory: Memory, writer: Writer, s
     models = Models(memory, load(), writer, settings)
     request = LlmRequest(messages=(Message("user", "x"),))
     threads = [
-        threading.Thread(target=models.after, args=("anthropic:x", False, request, Usage(2, 1), 1.0, None))
+        threading.Thread(target=models.record, args=("anthropic:x", False, request, Usage(2, 1), 1.0, None))
         for _ in range(40)
     ]
     for thread in threads:
