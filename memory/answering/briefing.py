@@ -103,7 +103,7 @@ def _facts(conn: Connection, found: RetrievalResult, objects: Collection[int]) -
             return 2
         return 0 if canonical_predicate(one.predicate) in _IS else 1
 
-    holding.sort(key=lambda one: (group(one), not past.get(one.id), -(one.told or 0), one.id))
+    holding.sort(key=lambda one: (group(one), not past.get(one.id), -(one.last_asserted or 0), one.id))
     shown: list[AnswerCandidate] = []
     kinds = Counter[tuple[int, bool]]()
     said: set[str] = set()

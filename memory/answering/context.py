@@ -205,7 +205,7 @@ def _facts(
         candidates.append(asked.candidate(one, words, episode.text[start:end], [of for of, *_ in tellers[one.id]]))
     score = dict(zip(pieces, score_facts(conn, found, candidates, embedder).tolist(), strict=True))
     needed = [id for id in score if score[id] > LEAST]
-    needed.sort(key=lambda id: (-score[id], -(known[id].told or 0), id))
+    needed.sort(key=lambda id: (-score[id], -(known[id].last_asserted or 0), id))
     ordered: dict[int, EvidencePiece] = {}
     for id in needed[:MAX_FACTS_SHOWN]:
         ordered.setdefault(id, pieces[id])

@@ -160,7 +160,7 @@ def _statement(
     subject, value = names[fact.subject], names[fact.object]
     shown = line.shown.rstrip(".") if _plain(line, subject, value, was) else words
     topic = frozenset(stems(f"{subject} {fact.predicate}", found.question.language))
-    since = fact.valid_from if fact.valid_from is not None else fact.told or 0
+    since = fact.valid_from if fact.valid_from is not None else fact.last_asserted or 0
     return FactCandidate(replace(line, shown=shown + _since(fact, line)), value, tuple(was), since, topic)
 
 
@@ -214,7 +214,7 @@ def _currently_valid(conn: Connection, known: Iterable[Relation], at: int) -> li
         twin = twins.get(other)
         if twin is None or twin.valid_to is None or twin.superseded_by is None or holds_at(twin, at):
             continue
-        retold = (mine[id].told or 0) >= twin.valid_to
+        retold = (mine[id].last_asserted or 0) >= twin.valid_to
         if not retold and same_value(names[mine[id].object], names[twin.object]):
             gone.add(id)
     return [one for one in current if one.id not in gone]
@@ -267,7 +267,7 @@ def _starts(relation: Relation) -> int:
     """When it begins, for an order: of what is known to have ended only, a moment before the end."""
     if relation.valid_from is not None:
         return relation.valid_from
-    return relation.valid_to - 1 if relation.valid_to is not None else relation.told or 0
+    return relation.valid_to - 1 if relation.valid_to is not None else relation.last_asserted or 0
 
 
 def _without(question: str, names: Iterable[str]) -> str:

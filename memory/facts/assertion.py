@@ -1,6 +1,6 @@
-"""Learn: what passages tell becomes relations and theses, and each new relation is put in its place in time.
+"""Assertion: extractions become relations and theses, and each new relation is put in its place in valid time.
 
-One transaction for any number of passages. The same telling again changes nothing.
+One transaction for any number of episodes, and idempotent: the same extraction again changes nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import datetime
 from memory.facts.extraction import ExtractedRelation, ExtractedThesis, Extraction
 from memory.facts.predicates import canonical_predicate, same_value
 from memory.facts.resolve import Resolver
-from memory.facts.supersede import SURE, Embed, Superseder
+from memory.facts.supersede import MIN_CONFIDENCE, Embed, Superseder
 from memory.graph.change import GraphChange, Link, ThesisVertex
 from memory.nouns import AssertionResult, Decision
 from memory.store import episodes, graph, relations, revisions, text
@@ -20,13 +20,13 @@ from memory.store.relations import Relation
 from memory.time.timestamps import to_ms
 
 RULE = "rule"
-EVERY = 1 << 30  # relation of an object
-LONGEST_PREDICATE = 80  # characters
-_HOLDS = ("asserted", "negated", "plan")  # from when they are told, if nothing else is said
+ALL_RELATIONS = 1 << 30
+MAX_PREDICATE_CHARS = 80
+_HOLDS = ("asserted", "negated", "plan")  # from the episode's time on, if it says nothing else
 
 
 class FactAsserter:
-    """Learns within one transaction. `owner` are the names of the person whose memory it is; `now` is ms UTC."""
+    """Asserts facts within one transaction. `owner` are the names of the person whose memory it is; `now` is ms UTC."""
 
     def __init__(self, conn: Connection, now: int, owner: Sequence[str]) -> None:
         self.conn = conn
@@ -34,73 +34,75 @@ class FactAsserter:
         self._resolver = Resolver(conn, now, owner)
         self._superseder = Superseder(conn, now)
         self._new: list[int] = []
-        self._met: dict[int, list[int]] = {}  # relation -> the objects that its subject may be
-        self._still: set[tuple[int, int, int]] = set()  # relation, episode, place: said there before this transaction
+        self._asserted: dict[int, list[int]] = {}  # relation -> the objects that its subject may be
+        self._carried: set[tuple[int, int, int]] = set()  # relation, episode, place: evidence of an earlier version
         self._theses: list[ThesisVertex] = []
         self._returned: set[tuple[int, int]] = set()
 
     @property
     def passed_on_edge_memory(self) -> bool:
-        """Whether a fact got what questions had learnt on the one that it took the place of."""
+        """Whether a fact inherited edge memory from the one that it superseded."""
         return bool(self._superseder.successors)
 
     def assert_extractions(self, extractions: Mapping[int, Extraction], model: str | None = None) -> None:
-        """Learns what live episodes (ids) tell, in the order of their time; `model` read it, or a rule."""
+        """Asserts what was extracted from live episodes (by id) in the order of their time, by `model` or by rules."""
         placed = {row.id: row for row in episodes.times_of(self.conn, list(extractions))}
         for row in sorted(placed.values(), key=lambda row: (row.event_from is not None, row.event_from or 0, row.id)):
             extraction = extractions[row.id]
             self._resolver.begin_episode(extraction, graph.mentioned_names(self.conn, row.id))
-            told = {self._relation(row, relation, model or RULE) for relation in extraction.relations}
+            asserted = {self._assert_relation(row, one, model or RULE) for one in extraction.relations}
             if model is None:
-                self._property_gone(row.id, told)
+                self._withdraw_properties(row.id, asserted)
             if extraction.theses:
-                self._theses_of(row, extraction.theses)
+                self._assert_theses(row, extraction.theses)
         if model is not None:
             episodes.mark_read(self.conn, extractions, model, self._now)
 
     def apply_decisions(self, decisions: Sequence[Decision], model: str) -> None:
-        """Applies what a model decided. A fact that is told again after it was replaced, and is said to replace what
-        replaced it, holds anew."""
+        """Applies a model's decisions. A superseded fact that is asserted again, and supersedes its successor by them,
+        holds anew."""
         for one in decisions:
             rows = {row.id: row for row in relations.by_id(self.conn, [one.old, one.new])}
             old, new = rows.get(one.old), rows.get(one.new)
-            if old and new and one.relation == "supersedes" and _returns(new, old):
-                if one.confidence >= SURE:
-                    anew = self._anew(new)
+            if old and new and one.relation == "supersedes" and new.superseded_by == old.id:
+                if one.confidence >= MIN_CONFIDENCE:
+                    anew = self._copy_relation(new)
                     made = len(self._superseder.revision_ids)
                     self._superseder.apply_decision(Decision(old.id, anew, one.relation, one.confidence), model)
-                    self._only_with(anew, self._superseder.revision_ids[made:])
+                    self._bind_to_revisions(anew, self._superseder.revision_ids[made:])
             else:
                 self._superseder.apply_decision(one, model)
 
     def carry_evidence(self, going: Sequence[int], added: Sequence[int]) -> None:
-        """A new passage of a source that still has the words of one that goes says nothing new with them. What a model
-        read in them is told by it, too; rules read it again."""
+        """A new episode of a source that still has the words of one that goes asserts nothing new with them. What a
+        model extracted from them has evidence in it, too; rules extract it again."""
         for id, extractor, quote, episode, words in relations.quotes(self.conn, going, added):
             start = -1 if quote is None else words.find(quote)
             if quote is not None and start < 0:
                 continue
-            self._still.add((id, episode, start))
+            self._carried.add((id, episode, start))
             if extractor != RULE:
                 relations.add_evidence(self.conn, id, episode, start, start + len(quote or ""), extractor)
                 self._superseder.touched.add(id)
 
     def merge_duplicates(self, groups: Iterable[Sequence[int]]) -> int:
-        """Relations that say the same (`relations.said_twice`) are one from now on; how many were too many."""
+        """Merges relations that say the same (`relations.duplicate_groups`); how many were too many."""
         return sum(map(self._superseder.merge_duplicates, groups))
 
     def withdraw_episodes(self, gone: Sequence[int]) -> None:
-        """Episodes have gone: what only they told changes nothing any more."""
+        """Withdraws the relations that had evidence in these retired episodes only: they change nothing any more."""
         self._superseder.withdraw(relations.without_evidence(self.conn, gone))
 
     def join_objects(self, ones: Sequence[int], others: Sequence[int]) -> None:
         """A person says that these objects are those: their facts take each other's place from now on."""
         graph.join(self.conn, ones, others)
         found = [
-            one for one in relations.touching(self.conn, [*ones, *others], EVERY) if one.subject in (*ones, *others)
+            one
+            for one in relations.touching(self.conn, [*ones, *others], ALL_RELATIONS)
+            if one.subject in (*ones, *others)
         ]
-        for one in sorted(found, key=lambda one: (one.valid_from or one.told or 0, one.id)):
-            self._met[one.id] = subjects = self._resolver.namesakes(one.subject)
+        for one in sorted(found, key=lambda one: (one.valid_from or one.last_asserted or 0, one.id)):
+            self._asserted[one.id] = subjects = self._resolver.namesakes(one.subject)
             self._superseder.apply_rules(one, subjects, False, None)
 
     def separate_objects(self, ones: Sequence[int], others: Sequence[int]) -> int:
@@ -121,143 +123,130 @@ class FactAsserter:
     def result(self, embed: Embed | None = None) -> AssertionResult:
         """What came of it; with `embed` also the pairs that a model has to judge."""
         pairs: list[tuple[int, int]] = sorted(self._returned)
-        if embed is not None and self._met:
-            fresh = relations.by_id(self.conn, sorted(self._met))
+        if embed is not None and self._asserted:
+            fresh = relations.by_id(self.conn, sorted(self._asserted))
             objects = {node for one in fresh for node in (one.subject, one.object)}
             near = {node: self._resolver.candidates(node) for node in sorted(objects)}
             pairs += self._superseder.propose_pairs(fresh, near, embed)
         return AssertionResult(tuple(self._new), tuple(self._superseder.revision_ids), tuple(dict.fromkeys(pairs)))
 
     def graph_changes(self) -> list[GraphChange]:
-        """What the graph in memory has to forget and then to take in; nothing where nothing was learnt."""
-        touched = sorted({*self._new, *self._superseder.touched, *self._met})
+        """What the graph in memory has to forget and then to take in; nothing where nothing was asserted."""
+        touched = sorted({*self._new, *self._superseder.touched, *self._asserted})
         if not touched and not self._theses and not self._resolver.new_objects:
             return []
         fresh = GraphChange(objects=self._resolver.new_objects, theses=self._theses, links=self._links(touched))
         return [GraphChange(unlinked=touched), fresh]
 
-    def _property_gone(self, episode: int, told: Collection[int | None]) -> None:
-        """What the source's properties said before, and say no more, this episode does not tell."""
-        gone = [id for id in relations.of_properties(self.conn, episode, RULE) if id not in told]
+    def _withdraw_properties(self, episode: int, asserted: Collection[int | None]) -> None:
+        """Removes the evidence of relations that the source's properties asserted before, and no longer do."""
+        gone = [id for id in relations.of_properties(self.conn, episode, RULE) if id not in asserted]
         self._superseder.touched.update(gone)
         self._superseder.withdraw([id for id in gone if relations.remove_evidence(self.conn, id, episode, self._now)])
 
-    def _relation(self, row: episodes.When, told: ExtractedRelation, extractor: str) -> int | None:
+    def _assert_relation(self, row: episodes.When, claim: ExtractedRelation, extractor: str) -> int | None:
         """The relation that says this, a new one or one that is known; None if it says nothing."""
-        label = " ".join(told.predicate.replace("_", " ").split()).lower()[:LONGEST_PREDICATE]
-        if not label or not told.subject.strip() or not told.object.strip():
+        label = " ".join(claim.predicate.replace("_", " ").split()).lower()[:MAX_PREDICATE_CHARS]
+        if not label or not claim.subject.strip() or not claim.object.strip():
             return None
-        subject, object = self._resolver.resolve(told.subject), self._resolver.resolve(told.object)
+        subject, object = self._resolver.resolve(claim.subject), self._resolver.resolve(claim.object)
         if subject == object:
             return None
-        cardinality = told.cardinality if extractor == RULE else "unknown"
-        canonical = canonical_predicate(label, told.object)
+        cardinality = claim.cardinality if extractor == RULE else "unknown"
+        canonical = canonical_predicate(label, claim.object)
         predicate, canon = relations.ensure_predicate(self.conn, label, canonical, cardinality)
-        start, end = self._times(row, told)
+        start, end = _valid_time(row, claim)
         subjects = self._resolver.namesakes(subject)
-        id = self._known(row, subjects, object, canon, told, start, extractor)
-        if id is None:
-            id = relations.find_without_evidence(self.conn, subject, predicate, object, told.modality, start)
-            if id is not None:
-                self._superseder.reinstate(id)
-            else:
-                id = relations.insert(
-                    self.conn, subject, predicate, object, told.modality, told.conf, start, end, self._now
-                )
-            self._new.append(id)
-            relations.add_evidence(self.conn, id, row.id, told.start, told.end, extractor)
-            self._met[id] = subjects
-            (relation,) = relations.by_id(self.conn, [id])
-            if told.replaces is not None:
-                self._before(row, told, relation, subjects, predicate, extractor)
-            single = None if extractor != RULE else told.cardinality == "one"
-            self._superseder.apply_rules(relation, subjects, single, told.replaces)
-        else:
-            if relations.add_evidence(self.conn, id, row.id, told.start, told.end, extractor):
+        id = self._find_known(row, subjects, object, canon, claim, start, extractor)
+        if id is not None:
+            if relations.add_evidence(self.conn, id, row.id, claim.start, claim.end, extractor):
                 relations.count_support(self.conn, id)
-            self._met[id] = subjects
+            self._asserted[id] = subjects
+            return id
+        id = relations.find_without_evidence(self.conn, subject, predicate, object, claim.modality, start)
+        if id is not None:
+            self._superseder.reinstate(id)
+        else:
+            id = relations.insert(
+                self.conn, subject, predicate, object, claim.modality, claim.conf, start, end, self._now
+            )
+        self._new.append(id)
+        relations.add_evidence(self.conn, id, row.id, claim.start, claim.end, extractor)
+        self._asserted[id] = subjects
+        (relation,) = relations.by_id(self.conn, [id])
+        if claim.replaces is not None:
+            self._assert_replaced(row, claim, relation, subjects, predicate, extractor)
+        single = None if extractor != RULE else claim.cardinality == "one"
+        self._superseder.apply_rules(relation, subjects, single, claim.replaces)
         return id
 
-    def _times(self, row: episodes.When, told: ExtractedRelation) -> tuple[int | None, int | None]:
-        """Milliseconds UTC from when and until when it holds, as far as is told."""
-        start, end = _ms(told.valid_from), _ms(told.valid_to)
-        if (
-            start is None
-            and told.modality in _HOLDS
-            and (end is None or row.event_from is None or row.event_from < end)
-        ):
-            start = row.event_from
-        if told.modality == "past" and end is None:
-            end = row.event_from
-        if start is not None and end is not None and end < start:
-            end = None if told.modality != "past" else start
-        return start, end
-
-    def _known(
+    def _find_known(
         self,
         row: episodes.When,
         subjects: Sequence[int],
         object: int,
         canon: int,
-        told: ExtractedRelation,
+        claim: ExtractedRelation,
         start: int | None,
         extractor: str,
     ) -> int | None:
-        """The relation that says this already. One that was replaced is meant, too, unless the passage says from when
-        it holds again, or rules have read it, which pass over copies of old pages: these must not bring facts back.
-        Words that stood there before are no news, whatever date their file has now."""
+        """The relation that says this already. Words that stood there before are no news, whatever date their file has
+        now."""
         slot = [one for node in subjects for one in relations.of_slot(self.conn, node, canon, object, start)]
         names = graph.object_labels(self.conn, [object, *(one.object for one in slot)])
-        same = [one for one in slot if one.modality == told.modality and same_value(names[one.object], names[object])]
-        still = [one for one in same if self._said_before(one.id, row.id, told.start, extractor)]
-        if still:
-            return still[0].id
-        standing = [
-            one
-            for one in same
-            if one.superseded_by is None and (one.valid_to is None or start is None or one.valid_to > start)
-        ]
-        if standing:
-            one = min(standing, key=lambda one: (one.object != object, one.id))
-            self._earlier(one, slot, start)
-            return one.id
-        replaced = [one for one in same if one.superseded_by is not None]
-        if not replaced:
-            return None
-        last = max(replaced, key=lambda one: (one.valid_to or 0, one.id))
+        same = [one for one in slot if one.modality == claim.modality and same_value(names[one.object], names[object])]
+        if extractor == RULE:
+            for one in same:
+                if (one.id, row.id, claim.start) in self._carried or relations.has_evidence(
+                    self.conn, one.id, row.id, claim.start, extractor
+                ):
+                    return one.id
+        current = [one for one in same if one.superseded_by is None and _may_hold(one, start)]
+        if current:
+            known = min(current, key=lambda one: (one.object != object, one.id))
+            self._begin_earlier(known, slot, start)
+            return known.id
+        superseded = [one for one in same if one.superseded_by is not None]
+        return self._find_superseded(superseded, slot, claim, start, extractor) if superseded else None
+
+    def _find_superseded(
+        self,
+        superseded: Sequence[Relation],
+        slot: Sequence[Relation],
+        claim: ExtractedRelation,
+        start: int | None,
+        extractor: str,
+    ) -> int | None:
+        """The last relation that was superseded, unless the claim says from when it holds again, or is of rules, which
+        pass over copies of old pages: these must not bring facts back. Whether a model's does, a model decides."""
+        last = max(superseded, key=lambda one: (one.valid_to or 0, one.id))
         later = start is not None and start > (last.valid_to or 0)
-        if told.replaces is not None or (later and (told.valid_from is not None or extractor == RULE)):
+        if claim.replaces is not None or (later and (claim.valid_from is not None or extractor == RULE)):
             return None
         if later:
             self._returned.update((one.id, last.id) for one in slot if one.id == last.superseded_by)
         return last.id
 
-    def _said_before(self, relation: int, episode: int, start: int, extractor: str) -> bool:
-        return extractor == RULE and (
-            (relation, episode, start) in self._still
-            or relations.has_evidence(self.conn, relation, episode, start, extractor)
-        )
-
-    def _earlier(self, one: Relation, slot: Sequence[Relation], start: int | None) -> None:
-        """A relation begins when the earliest passage says so, if nothing else held in between."""
+    def _begin_earlier(self, one: Relation, slot: Sequence[Relation], start: int | None) -> None:
+        """A relation begins with its earliest evidence, if nothing else held in between."""
         if start is None or one.valid_from is None or start >= one.valid_from:
             return
         if not any(o.object != one.object and o.valid_from is not None and o.valid_from < one.valid_from for o in slot):
             relations.set_valid_from(self.conn, one.id, start)
-            self._met.setdefault(one.id, [one.subject])
+            self._asserted.setdefault(one.id, [one.subject])
 
-    def _before(
+    def _assert_replaced(
         self,
         row: episodes.When,
-        told: ExtractedRelation,
+        claim: ExtractedRelation,
         new: Relation,
         subjects: Sequence[int],
         predicate: int,
         extractor: str,
     ) -> None:
-        """The value that the passage says was there before, unless that is known."""
-        assert told.replaces is not None
-        old = self._resolver.resolve(told.replaces)
+        """Asserts the value that the claim replaces, unless it is known."""
+        assert claim.replaces is not None
+        old = self._resolver.resolve(claim.replaces)
         slot = [
             one
             for node in subjects
@@ -268,34 +257,32 @@ class FactAsserter:
         if old in (new.object, new.subject) or any(same_value(names[one.object], names[old]) for one in slot):
             return
         id = relations.insert(
-            self.conn, new.subject, predicate, old, told.modality, told.conf, None, new.valid_from, self._now
+            self.conn, new.subject, predicate, old, claim.modality, claim.conf, None, new.valid_from, self._now
         )
-        relations.add_evidence(self.conn, id, row.id, told.start, told.end, extractor)
+        relations.add_evidence(self.conn, id, row.id, claim.start, claim.end, extractor)
         self._new.append(id)
 
-    def _anew(self, replaced: Relation) -> int:
-        """The relation as it holds again, from when it was told last."""
+    def _copy_relation(self, replaced: Relation) -> int:
+        """The relation as it holds again, from its latest evidence on."""
         predicate, conf, episode, start, end, extractor = relations.latest_evidence(self.conn, replaced.id)
-        id = relations.insert(
-            self.conn, replaced.subject, predicate, replaced.object, replaced.modality, conf, replaced.told, None,
-            self._now,
-        )  # fmt: skip
+        subject, object, modality, begin = replaced.subject, replaced.object, replaced.modality, replaced.last_asserted
+        id = relations.insert(self.conn, subject, predicate, object, modality, conf, begin, None, self._now)
         relations.add_evidence(
             self.conn, id, episode, -1 if start is None else start, -1 if end is None else end, extractor
         )
         self._new.append(id)
         return id
 
-    def _only_with(self, anew: int, made: Sequence[int]) -> None:
+    def _bind_to_revisions(self, anew: int, made: Sequence[int]) -> None:
         """A relation that holds anew lives with the revision that says so, and goes when that is taken back."""
         relations.expire(self.conn, anew, self._now)
         for revision in made:
             revisions.change(self.conn, revision, anew, "t_expired", None, self._now)
 
-    def _theses_of(self, row: episodes.When, told: Sequence[ExtractedThesis]) -> None:
-        """Theses in a model's words, beside the sentences; one that is there already is left alone."""
+    def _assert_theses(self, row: episodes.When, theses: Sequence[ExtractedThesis]) -> None:
+        """Adds theses in a model's words beside the sentences; one that is there already is left alone."""
         known = graph.model_theses(self.conn, row.id)
-        new = [one for one in {one.text: one for one in told}.values() if one.text.strip() and one.text not in known]
+        new = [one for one in {one.text: one for one in theses}.values() if one.text.strip() and one.text not in known]
         first = graph.allocate(self.conn, "node", len(new))
         rows, edges = [], []
         for node, one in enumerate(new, first):
@@ -326,9 +313,20 @@ class FactAsserter:
         ]
 
 
-def _returns(new: Relation, old: Relation) -> bool:
-    """Whether a pair asks if something that was replaced by the other holds again."""
-    return new.superseded_by == old.id
+def _may_hold(one: Relation, at: int | None) -> bool:
+    return one.valid_to is None or at is None or one.valid_to > at
+
+
+def _valid_time(row: episodes.When, claim: ExtractedRelation) -> tuple[int | None, int | None]:
+    """Valid time of a claim, ms UTC: as it says, else from the time of its episode on, or until then."""
+    start, end = _ms(claim.valid_from), _ms(claim.valid_to)
+    if start is None and claim.modality in _HOLDS and (end is None or row.event_from is None or row.event_from < end):
+        start = row.event_from
+    if claim.modality == "past" and end is None:
+        end = row.event_from
+    if start is not None and end is not None and end < start:
+        end = None if claim.modality != "past" else start
+    return start, end
 
 
 def _ms(at: datetime | None) -> int | None:

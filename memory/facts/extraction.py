@@ -1,6 +1,6 @@
-"""What a passage tells: relations, theses and objects as they were read out of its words, before they are resolved.
+"""Extractions: the relations, theses and objects of an episode's words, with names not yet resolved to objects.
 
-Rules and models both make an `Extraction`; everything behind it (resolution, revision) is the same for both.
+Rules and models both make an `Extraction`; all that follows (resolution, assertion, supersession) is the same for both.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ExtractedRelation:
     object too. `predicate` is in words: "lives in".
 
     [start, end) is the quote in the episode's text, -1 where it stands in the source's properties. Valid times are of
-    the world; None is open. `past`: held once and no longer, at the time it was told; `negated`: does not hold.
+    the world; None is open. `past`: held once and no longer, at the time of its episode; `negated`: does not hold.
     `replaces` is the value of which the passage itself says that it held before ("from 120 to 135"). `cardinality`
     says whether a subject has one value of this predicate at a time, where the form of the statement tells.
     """
@@ -65,7 +65,7 @@ class ExtractedThesis:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """All that one episode tells."""
+    """All that was extracted from one episode."""
 
     origin: Origin
     relations: tuple[ExtractedRelation, ...] = ()

@@ -141,16 +141,16 @@ def extraction_request(episodes: Sequence[Episode], owner_names: Sequence[str] =
 def _about(episode: Episode) -> str:
     kind = {"chat": "a chat", "file": "a file", "note": "a note", "import": "a text"}[episode.source.kind]
     kind = "a mail" if episode.source.reader == "eml" else kind
-    told = [f'from {kind} called "{_line(episode.title)}"']
+    parts = [f'from {kind} called "{_line(episode.title)}"']
     if episode.at is None:
-        told.append("written on an unknown day")
+        parts.append("written on an unknown day")
     else:
-        told.append(f"written on {episode.at:%A}, {episode.at.date().isoformat()}")
+        parts.append(f"written on {episode.at:%A}, {episode.at.date().isoformat()}")
     if episode.until is not None and episode.at is not None and episode.until.date() != episode.at.date():
-        told.append(f"until {episode.until.date().isoformat()}")
+        parts.append(f"until {episode.until.date().isoformat()}")
     if episode.speaker:
-        told.append(f"by {_line(episode.speaker)}")
-    return ", ".join(told)
+        parts.append(f"by {_line(episode.speaker)}")
+    return ", ".join(parts)
 
 
 def _line(text: str, limit: int = 200) -> str:

@@ -80,8 +80,8 @@ _APPROXIMATE = frozenset(
 
 
 def same_value(one: str, other: str) -> bool:
-    """Whether two values of one predicate are the same, the one perhaps in more words: "60" and "60 euros", "Leipzig"
-    and "Leipzig, Germany"; not "4 mg" and "4 tablets".
+    """Whether two values of one predicate are the same, the one perhaps in more words: "60" and "60 euros", "Lisbon"
+    and "Lisbon, Portugal"; not "4 mg" and "4 tablets".
 
     Numbers must be the same; and of two enumerations the longer one is another value.
     """

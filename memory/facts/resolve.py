@@ -1,4 +1,4 @@
-"""Resolve: which object a told name means (SPEC 7.3 I6).
+"""Entity resolution: which object a name means (SPEC 7.3 I6).
 
 A name means the object that has it as an alias; a short name of a person the one whose longer name the same passage,
 or else the whole memory, knows, if there is only one. What a model calls an alias becomes one, so that both objects
@@ -18,9 +18,9 @@ from memory.text.mentions import is_date, norm
 from memory.text.relation_sentences import NAMELESS
 
 PERSON = "person"
-SAID = 0.9  # how sure an alias is that a model tells; a mention is 1
-FEW = 4  # objects whose names begin alike
-LONGEST = 200  # characters of a name or value
+ALIAS_CONFIDENCE = 0.9  # of a model's alias; a mention has 1
+MAX_CANDIDATES = 4  # objects whose names begin alike
+MAX_NAME_CHARS = 200  # also of a value
 
 _NOISE = re.compile(r"[*_`\"“”]+")
 _OF_MENTIONS = frozenset(("name", "link", "tag", "email", "title", "property"))  # not what a thing is, but how written
@@ -44,17 +44,17 @@ class Resolver:
     def begin_episode(self, extraction: Extraction, mentioned: Iterable[tuple[str, str | None]]) -> None:
         """Goes on to another passage: what it says of its objects, and the names that it mentions with their kinds."""
         self._kinds = {norm(one.name): one.kind for one in extraction.objects if one.kind}
-        told = [(norm(name), one.kind) for one in extraction.objects for name in (one.name, *one.aliases)]
+        named = [(norm(name), one.kind) for one in extraction.objects for name in (one.name, *one.aliases)]
         read = [(norm(name), kind) for name, kind in mentioned if name == name.title()]
-        self._persons = _by_word(name for name, kind in (*told, *read) if kind == PERSON)
-        self._names = _by_word(name for name, _ in (*told, *read))
+        self._persons = _by_word(name for name, kind in (*named, *read) if kind == PERSON)
+        self._names = _by_word(name for name, _ in (*named, *read))
         for one in extraction.objects:
             if one.aliases and norm(one.name):
                 self._add_aliases(self.resolve(one.name), one.name, one.kind, one.aliases)
 
     def resolve(self, name: str) -> int:
         """The object that a name of this passage means; made if there is none. OWNER is the one whose memory it is."""
-        surface = _NOISE.sub("", name).strip()[:LONGEST]
+        surface = _NOISE.sub("", name).strip()[:MAX_NAME_CHARS]
         key = norm(surface) or surface
         if name == OWNER or key in self._owner_names:
             return self.owner_object()
@@ -90,7 +90,7 @@ class Resolver:
                 key = self._owner_names[0] if self._owner_names else None
                 self._owner = self._create(self._owner_label, key, PERSON)
             graph.set_owner(self.conn, self._owner)
-            if before is not None and before != self._owner:  # what was told of the owner before a name was known
+            if before is not None and before != self._owner:  # what was asserted of the owner before
                 graph.move_relations(self.conn, before, self._owner)
         return self._owner
 
@@ -106,8 +106,8 @@ class Resolver:
             words = name.split()
             shorter = [" ".join(words[:n]) for n in range(1, len(words))]
             bounds = (name, f"{name}\U0010ffff") if len(words[-1]) == 1 else (f"{name} ", f"{name}!")
-            alike = graph.named_between(self.conn, bounds, shorter, FEW + 1)
-            if len(alike) <= FEW:
+            alike = graph.named_between(self.conn, bounds, shorter, MAX_CANDIDATES + 1)
+            if len(alike) <= MAX_CANDIDATES:
                 found.update(alike)
         return sorted(found)
 
@@ -148,7 +148,7 @@ class Resolver:
                 continue
             if any(not self._fits(other, kind) for other in graph.objects_by_norm(self.conn, [key]).get(key, [])):
                 continue
-            rows.append(graph.AliasRow(key, alias, node, "told", SAID))
+            rows.append(graph.AliasRow(key, alias, node, "told", ALIAS_CONFIDENCE))
         graph.insert_aliases(self.conn, rows)
 
 

@@ -1,8 +1,8 @@
-"""Revise: what a new relation does to those that are known (SPEC 7.3 I8).
+"""Supersession: what a new relation does to those that are known (SPEC 7.3 I8).
 
-Relations of one subject with one predicate of which there is one at a time stand in the order of the world's time: each
-ends where the next begins. A late-arriving older one is put between, and never ends a newer one. What no rule can judge
-is proposed in pairs, for a model. Everything that changes a fact is a revision, and can be taken back.
+Relations of one subject with one predicate of which there is one at a time stand in the order of valid time: each ends
+where the next begins. A late-arriving older one is put between, and never ends a newer one. What no rule can judge is
+proposed in pairs, for a model. Everything that changes a fact is a revision, and can be reverted.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from memory.store import edge_memory, graph, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 
-SURE = 0.7  # confidence from which on a model's decision counts
-ALIKE = 0.45  # of two relations, to be proposed as a pair
-PAIRS = 8  # proposed for one new relation
-NEAR = 400  # relations of the objects spoken of that are looked at, the newest
-PREDICATE = 0.6  # share of the predicates' cosine in how alike two relations are
-DAY = 86_400_000  # milliseconds
-MONTH = 31 * DAY
-EARLIEST = -(1 << 62)
+MIN_CONFIDENCE = 0.7  # of a model's decision, to count
+MIN_SIMILARITY = 0.45  # of two relations, to be proposed as a pair
+MAX_PAIRS_OF_RELATION = 8
+MAX_KNOWN_RELATIONS = 400  # of the objects in question, the newest
+PREDICATE_SHARE = 0.6  # of the predicates' cosine in the similarity of two relations
+DAY_MS = 86_400_000
+MONTH_MS = 31 * DAY_MS
+EARLIEST_MS = -(1 << 62)
+_CLAIMS = ("asserted", "past", "negated", "plan")  # modalities that say what is so
 
 Embed = Callable[[Sequence[str]], Vectors]
 
@@ -48,40 +49,35 @@ class Superseder:
         """Puts a new relation in its place. `subjects` are the objects that its subject may be; `single`: the form of
         the statement says that there is one such relation at a time (None: a model read it, and is to judge that, too);
         `replaces`: the value it says it replaces."""
-        if new.modality not in ("asserted", "past", "negated", "plan"):
+        if new.modality not in _CLAIMS:
             return
         slot = self._slot(new, subjects)
-        if self._comes_between(new, [one for one in slot if one.object != new.object]):
+        if self._separate_merged(new, [one for one in slot if one.object != new.object]):
             slot = self._slot(new, subjects)
         names = graph.object_labels(self._conn, [new.object, *(one.object for one in slot)])
-        value = names[new.object]
         if new.modality in ("past", "negated"):
             for one in slot:
-                if one.modality == "asserted" and same_value(names[one.object], value):
+                if one.modality == "asserted" and same_value(names[one.object], names[new.object]):
                     self._end(one, new)
             return
-        others = [
-            one
-            for one in slot
-            if (may_replace(new.modality, one.modality) or may_replace(one.modality, new.modality))
-            and not same_value(names[one.object], value)
-            and not self._settled(one, new)
-        ]
-        named = [
-            one
-            for one in others
-            if replaces is not None
-            and same_value(names[one.object], replaces)
-            and _day(one) <= _day(new)
-            and may_replace(new.modality, one.modality)
-        ]
+        others = [one for one in slot if self._may_exclude(one, new, names)]
+        named = [one for one in others if replaces is not None and _is_replaced(one, new, names, replaces)]
         for one in named:
-            self.supersede(one, new, f"It is told there that {value} takes the place of {replaces}.", "rule")
+            reason = f"It is told there that {names[new.object]} takes the place of {replaces}."
+            self.supersede(one, new, reason, "rule")
         if single or (single is not None and self._single(new)):
             self._order(new, [one for one in others if one not in named and not _side_by_side(one, new)])
 
+    def _may_exclude(self, one: Relation, new: Relation, names: Mapping[int, str]) -> bool:
+        """Whether two relations of a slot have different values of which one could replace the other."""
+        return (
+            (may_replace(new.modality, one.modality) or may_replace(one.modality, new.modality))
+            and not same_value(names[one.object], names[new.object])
+            and not self._settled(one, new)
+        )
+
     def _slot(self, new: Relation, subjects: Sequence[int]) -> list[Relation]:
-        begin = new.valid_from if new.valid_from is not None else new.told
+        begin = new.valid_from if new.valid_from is not None else new.last_asserted
         return [
             one
             for node in subjects
@@ -109,11 +105,11 @@ class Superseder:
             for one in others
             if may_replace(new.modality, one.modality)
             and _key(one) < _key(new)
-            and (_day(one), one.told) != (_day(new), new.told)
+            and (_day(one), one.last_asserted) != (_day(new), new.last_asserted)
         ]
         after = [one for one in others if _day(one) > _day(new) and may_replace(one.modality, new.modality)]
-        same = (_day(new), new.told, new.modality)
-        level = [one for one in others if (_day(one), one.told, one.modality) == same]
+        same = (_day(new), new.last_asserted, new.modality)
+        level = [one for one in others if (_day(one), one.last_asserted, one.modality) == same]
         for one in before:
             if one.valid_to is None or one.valid_to > _begin(new):
                 self.supersede(one, new, reason, "rule")
@@ -124,7 +120,13 @@ class Superseder:
 
     def _end(self, old: Relation, new: Relation) -> None:
         """The new relation says that the old one no longer holds."""
-        end = new.valid_to if new.valid_to is not None else new.valid_from if new.valid_from is not None else new.told
+        end = (
+            new.valid_to
+            if new.valid_to is not None
+            else new.valid_from
+            if new.valid_from is not None
+            else new.last_asserted
+        )
         if end is None or (old.valid_to is not None and old.valid_to <= end) or _begin(old) > end:
             return
         if not self._settled(old, new):
@@ -132,15 +134,15 @@ class Superseder:
             self._change(id, old, "valid_to", end)
 
     def supersede(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
-        """Ends the old relation where the new one begins; one that began no earlier never held. Where it is told until
-        when the old one held, the new one begins about then, or it is about something else."""
-        told_end = old.valid_to is not None and not revisions.has_changed(self._conn, old.id, "valid_to")
-        if told_end and old.valid_to is not None and _begin(new) < old.valid_to - MONTH:
+        """Ends the old relation where the new one begins; one that began no earlier never held. Where its
+        evidence says until when the old one held, the new one begins about then, or it is about something else."""
+        stated_end = old.valid_to is not None and not revisions.has_changed(self._conn, old.id, "valid_to")
+        if stated_end and old.valid_to is not None and _begin(new) < old.valid_to - MONTH_MS:
             return
-        self._comes_between(new, [old])
+        self._separate_merged(new, [old])
         id = self._revision("supersedes", old, new, reason, author, conf)
         begin = max(_begin(new), _begin(old))
-        if begin != EARLIEST and (old.valid_to is None or old.valid_to > begin):
+        if begin != EARLIEST_MS and (old.valid_to is None or old.valid_to > begin):
             self._change(id, old, "valid_to", begin)
         self._change(id, old, "superseded_by", new.id)
         self._hand_on(id, old, new)
@@ -153,9 +155,11 @@ class Superseder:
         """Pairs (older, newer) of relations of which the one may take the place of the other, for each new one the most
         alike. `near`: which objects may be what the new ones speak of."""
         nodes = sorted({node for group in near.values() for node in group})
-        fresh = [one for one in new if one.modality in ("asserted", "past", "negated", "plan")]
+        fresh = [one for one in new if one.modality in _CLAIMS]
         known = [
-            one for one in relations.touching(self._conn, nodes, NEAR) if one.modality in ("asserted", "plan", "past")
+            one
+            for one in relations.touching(self._conn, nodes, MAX_KNOWN_RELATIONS)
+            if one.modality in ("asserted", "plan", "past")
         ]
         if not fresh or not known:
             return []
@@ -169,13 +173,13 @@ class Superseder:
         wholes = vectors[[place_of[whole[other.id]] for other in known]]
         pairs: dict[tuple[int, int], None] = {}
         for one in fresh:
-            likeness = PREDICATE * (predicates @ vectors[place_of[one.predicate]])
-            likeness += (1 - PREDICATE) * (wholes @ vectors[place_of[whole[one.id]]])
-            likeness += [one.canon == other.canon for other in known]
+            similarity = PREDICATE_SHARE * (predicates @ vectors[place_of[one.predicate]])
+            similarity += (1 - PREDICATE_SHARE) * (wholes @ vectors[place_of[whole[one.id]]])
+            similarity += [one.canon == other.canon for other in known]
             chosen = 0
-            for place in np.argsort(-likeness, kind="stable").tolist():
+            for place in np.argsort(-similarity, kind="stable").tolist():
                 other = known[place]
-                if likeness[place] < ALIKE or chosen == PAIRS:
+                if similarity[place] < MIN_SIMILARITY or chosen == MAX_PAIRS_OF_RELATION:
                     break
                 if self._may_meet(one, other, {*near[one.subject], *near[one.object]}, names):
                     old, later = sorted((one, other), key=_key)
@@ -196,11 +200,11 @@ class Superseder:
         return revisions.find_between(self._conn, new.id, other.id) is None
 
     def apply_decision(self, decision: Decision, model: str) -> None:
-        """Applies what a model decided of two relations, as far as it is sure and the times allow it."""
+        """Applies a model's decision on two relations, as far as it is sure and the times allow it."""
         rows = relations.by_id(self._conn, [decision.old, decision.new])
         if (
             len(rows) < 2
-            or decision.confidence < SURE
+            or decision.confidence < MIN_CONFIDENCE
             or revisions.find_between(self._conn, decision.old, decision.new)
         ):
             return
@@ -214,7 +218,7 @@ class Superseder:
             decision.relation == "supersedes" and may_replace(new.modality, old.modality) and self._comparable(old, new)
         ):
             if new.modality in ("past", "negated"):
-                end = new.valid_to or new.valid_from or new.told
+                end = new.valid_to or new.valid_from or new.last_asserted
                 if end is not None and (old.valid_to is None or old.valid_to > end) and _begin(old) <= end:
                     id = self._revision("negates", old, new, why, "model", conf)
                     self._change(id, old, "valid_to", end)
@@ -235,18 +239,18 @@ class Superseder:
         self._stand_for(id, old, new)
 
     def _stand_for(self, revision: int, old: Relation, new: Relation) -> None:
-        """What tells the new one tells the old one from now on, and what was learnt on it is handed on."""
+        """The evidence and the edge memory of the new one are the old one's from now on."""
         revisions.share_evidence(self._conn, revision, old.id, new.id, self._now)
         self._hand_on(revision, new, old)
         self._change(revision, new, "superseded_by", old.id)
         self._change(revision, new, "t_expired", self._now)
         self.touched.add(old.id)
 
-    # What was told twice --------------------------------------------------------------------------
+    # Duplicates --------------------------------------------------------------------------
 
     def merge_duplicates(self, ids: Sequence[int]) -> int:
-        """Of live relations that say the same until the same time (`relations.said_twice`) the one that begins first
-        stands for the others; how many. What took anything's place, or is disputed, stays as it is."""
+        """Merges live relations that say the same until the same time (`relations.duplicate_groups`) into the one that
+        begins first; how many. What superseded anything, or is disputed, stays as it is."""
         kept: list[Relation] = []
         joined = 0
         for new in sorted(relations.by_id(self._conn, ids), key=_first):
@@ -262,7 +266,7 @@ class Superseder:
                 joined += 1
         return joined
 
-    def _comes_between(self, new: Relation, slot: Sequence[Relation]) -> bool:
+    def _separate_merged(self, new: Relation, slot: Sequence[Relation]) -> bool:
         """Takes relations apart again that were the same, if the new one begins between them; whether there are any."""
         rows = revisions.list_merges(self._conn, [one.id for one in slot], _begin(new))
         for row in rows:
@@ -283,8 +287,8 @@ class Superseder:
             else:
                 begin = new.valid_to if revision.relation == "negates" else max(_begin(new), _begin(old))
                 if begin is None:
-                    begin = new.valid_from if new.valid_from is not None else new.told
-                if begin is not None and begin != EARLIEST and (old.valid_to is None or old.valid_to > begin):
+                    begin = new.valid_from if new.valid_from is not None else new.last_asserted
+                if begin is not None and begin != EARLIEST_MS and (old.valid_to is None or old.valid_to > begin):
                     self._change(revision.id, old, "valid_to", begin)
                 if revision.relation != "negates":
                     self._change(revision.id, old, "superseded_by", new.id)
@@ -301,11 +305,11 @@ class Superseder:
         revisions.settle(self._conn, revision.id, "undone", by_person_at)
 
     def withdraw(self, facts: Collection[int]) -> None:
-        """Nothing tells these relations any more: they change nothing. What came after takes the place of what was
-        before, or both would hold; what is itself told no more stays history as it is."""
+        """These relations have no evidence any more: they change nothing. What came after takes the place of what was
+        before, or both would hold; what has no evidence itself stays history as it is."""
         made = revisions.list_by_newer(self._conn, facts)
-        told = {one.id for one in relations.by_id(self._conn, sorted({revision.old for revision in made}))}
-        gone = [revision for revision in made if revision.old in told]
+        live = {one.id for one in relations.by_id(self._conn, sorted({revision.old for revision in made}))}
+        gone = [revision for revision in made if revision.old in live]
         later = {revision.id: revisions.find_replacement(self._conn, revision.new, facts) for revision in gone}
         for revision in gone:
             self.undo(revision, None)
@@ -319,11 +323,11 @@ class Superseder:
                 self.supersede(old, new, "What stood between them is not there any more.", after.author, after.conf)
 
     def reinstate(self, fact: int) -> None:
-        """A relation is told again: what took its place meanwhile does so no more, if it is told no more itself."""
+        """A relation has evidence again: what superseded it meanwhile does so no more if it has none itself."""
         rows = revisions.list_by_older(self._conn, fact)
-        told = {one.id for one in relations.by_id(self._conn, sorted({row.new for row in rows}))}
+        live = {one.id for one in relations.by_id(self._conn, sorted({row.new for row in rows}))}
         for row in rows:
-            if row.new not in told:
+            if row.new not in live:
                 self.undo(row, None)
 
     def _settled(self, one: Relation, other: Relation) -> bool:
@@ -345,7 +349,7 @@ class Superseder:
         return id
 
     def _hand_on(self, revision: int, old: Relation, new: Relation) -> None:
-        """Questions that the old relation helped with may need the new one."""
+        """The new relation inherits the old one's edge memory: questions that one helped with may need the other."""
         if edge_memory.inherit(self._conn, revision, old.id, new.id, self._now):
             self.successors.add(new.id)
 
@@ -354,27 +358,33 @@ class Superseder:
         self.touched.add(relation.id)
 
 
+def _is_replaced(one: Relation, new: Relation, names: Mapping[int, str], replaces: str) -> bool:
+    """Whether a relation is the one that a new one says it replaces."""
+    earlier = _day(one) <= _day(new) and may_replace(new.modality, one.modality)
+    return earlier and same_value(names[one.object], replaces)
+
+
 def _begin(relation: Relation) -> int:
-    """When it begins to hold: as it is told, else when it was told."""
+    """When it begins to hold: its valid time, else that of its newest evidence."""
     if relation.valid_from is not None:
         return relation.valid_from
     ended = relation.modality == "past" or relation.valid_to is not None
-    return EARLIEST if ended or relation.told is None else relation.told
+    return EARLIEST_MS if ended or relation.last_asserted is None else relation.last_asserted
 
 
 def _first(relation: Relation) -> tuple[int, int]:
     """The order in which relations begin; of what begins at no time it is not known that it ever did not hold."""
-    return (EARLIEST if relation.valid_from is None else relation.valid_from, relation.id)
+    return (EARLIEST_MS if relation.valid_from is None else relation.valid_from, relation.id)
 
 
 def _day(relation: Relation) -> int:
     """The day on which it begins to hold: a note has a minute, a date in it has none."""
-    return _begin(relation) // DAY
+    return _begin(relation) // DAY_MS
 
 
 def _key(relation: Relation) -> tuple[int, int, int]:
-    """The order of the world's time, by days, then of telling."""
-    return (_day(relation), relation.told if relation.told is not None else EARLIEST, relation.id)
+    """The order of valid time, by days, then of evidence."""
+    return (_day(relation), relation.last_asserted if relation.last_asserted is not None else EARLIEST_MS, relation.id)
 
 
 def _side_by_side(one: Relation, other: Relation) -> bool:

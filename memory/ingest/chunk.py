@@ -81,13 +81,8 @@ class _Piece:
     level: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """An episode's place in the text, and the headings it is about. `start` includes what it repeats."""
-
-    start: int
-    end: int
-    path: tuple[str, ...] = ()
+# An episode's place in the text, with what it repeats, and the headings it is about.
+_Cut = tuple[int, int, tuple[str, ...]]
 
 
 def chunk_document(document: Document, settings: ChunkSettings) -> list[Draft]:
@@ -140,19 +135,19 @@ def _prose(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
     begins = [starts[line - 1] for line, _ in document.parts]
     if short and not headed and not begins:
         start = len(text) - len(text.lstrip())
-        cuts: Iterable[_Cut] = [_Cut(start, len(text.rstrip()))]
+        cuts: Iterable[_Cut] = [(start, len(text.rstrip()), ())]
     else:
         cuts = _cuts(text, blocks, begins, settings)
     title = title_of(document)
-    for cut in cuts:
-        if not has_words(text[cut.start : cut.end]):  # a part of a long run of punctuation
+    for start, end, path in cuts:
+        if not has_words(text[start:end]):  # a part of a long run of punctuation
             continue
         yield Draft(
-            title=_titled(title, cut.path),
-            text=text[cut.start : cut.end],
-            line=_original(bisect_right(starts, cut.start), document.lines),
-            end_line=_original(bisect_right(starts, cut.end - 1), document.lines),
-            at=document.parts[bisect_right(begins, cut.start) - 1][1] if begins else document.at,
+            title=_titled(title, path),
+            text=text[start:end],
+            line=_original(bisect_right(starts, start), document.lines),
+            end_line=_original(bisect_right(starts, end - 1), document.lines),
+            at=document.parts[bisect_right(begins, start) - 1][1] if begins else document.at,
             speaker=document.speaker,
             refs=(document.ref,) if document.ref else (),
         )
@@ -351,7 +346,7 @@ def _cut(episode: Sequence[_Piece], repeated: int | None, settings: ChunkSetting
         if path == longest or path != longest[: len(path)] or words[path] >= settings.words * _SMALL
     ]
     shared = tuple(names[0] for names in takewhile(lambda names: len({*names}) == 1, zip(*about, strict=False)))
-    return _Cut(episode[0].start if repeated is None else repeated, episode[-1].end, shared)
+    return episode[0].start if repeated is None else repeated, episode[-1].end, shared
 
 
 # Chats ----------------------------------------------------------------------------------------

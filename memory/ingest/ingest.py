@@ -266,14 +266,14 @@ class Ingestion:
         document = draft.document
         source_id = sources.upsert(self._conn, document, draft.title, self._now)
         ids: list[int] = []
-        moved: list[episodes.Restated] = []
+        moved: list[episodes.EpisodeRow] = []
         for seq, (episode, placed) in enumerate(zip(draft.episodes, diff.kept, strict=True)):
             row = self._episode_row(draft, episode, placed.id if placed else next(self._nodes), source_id, seq)
             ids.append(row.id)
             if placed is None:
                 self._add_episode(row, draft, episode)
             else:
-                moved.append(episodes.Restated(row.id, seq, row.event_from, row.event_to, *row[10:]))
+                moved.append(row)
                 self.change.moved[row.id] = seq
                 self._keep_episode(row, draft, episode)
         episodes.restate_many(self._conn, moved)

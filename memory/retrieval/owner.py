@@ -75,7 +75,7 @@ def mailbox_owner(mails: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def _words(name: str) -> list[str]:
-    """The words of a name, first name first: "Castellano, Renu (work)" is Renu Castellano."""
+    """The words of a name, first name first: "Doe, Jane (work)" is Jane Doe."""
     last, _, first = _IN_BRACKETS.sub(" ", name).partition(",")
     return [
         word

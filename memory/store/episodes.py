@@ -45,19 +45,6 @@ class Placed(NamedTuple):
     sha256: str
 
 
-class Restated(NamedTuple):
-    """A kept episode's new place, after its source has changed around it."""
-
-    id: int
-    seq: int
-    event_from: int | None = None
-    event_to: int | None = None
-    line_from: int | None = None
-    line_to: int | None = None
-    refs: tuple[str, ...] = ()
-    line_map: tuple[int, ...] = ()
-
-
 class Thesis(NamedTuple):
     """A live thesis with its words. The span counts characters of the episode's text, its end excluded."""
 
@@ -142,13 +129,13 @@ def insert_many(conn: Connection, rows: Sequence[EpisodeRow], now: int) -> None:
     )
 
 
-def restate_many(conn: Connection, rows: Sequence[Restated]) -> None:
-    """Moves kept episodes to their new places; only rows that differ are written."""
+def restate_many(conn: Connection, rows: Sequence[EpisodeRow]) -> None:
+    """Moves kept episodes to their new places and times; only rows that differ are written."""
     conn.executemany(
         "UPDATE episode SET seq = ?2, event_from = ?3, event_to = ?4, line_from = ?5, line_to = ?6, line_map = ?7,"
         " refs = ?8 WHERE node_id = ?1 AND (seq, event_from, event_to, line_from, line_to, line_map, refs)"
         " IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        [(*row[:6], _list(row.line_map), _list(row.refs)) for row in rows],
+        [(row.id, row.seq, *row[8:12], _list(row.line_map), _list(row.refs)) for row in rows],
     )
 
 

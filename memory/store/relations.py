@@ -21,8 +21,8 @@ DECIDED = 3  # replacements that somebody decided, without which nothing is lear
 
 
 class Relation(NamedTuple):
-    """A live relation. `canon` is the id of its canonical predicate and `predicate` the one it was told with; `told`
-    the newest time of what tells it; `sources` the ids of the sources that do."""
+    """A live relation. `canon` is the id of its canonical predicate and `predicate` the one it was asserted with;
+    `last_asserted` is the time of its newest evidence, `sources` the ids of the sources of all evidence."""
 
     id: int
     subject: int
@@ -34,7 +34,7 @@ class Relation(NamedTuple):
     valid_to: int | None
     superseded_by: int | None
     cardinality: str
-    told: int | None
+    last_asserted: int | None
     sources: frozenset[int]
 
 

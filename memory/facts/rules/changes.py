@@ -1,4 +1,4 @@
-"""Changes of a value within a sentence: "raised from 149 to 165", "45 (was 40)", "B instead of A", "no longer A but B".
+"""Changes of a value within a sentence: "raised from 40 to 45", "45 (was 40)", "B instead of A", "no longer A but B".
 
 A sentence is matched only where it holds a cue word of the rule. Each rule looks at a bounded number of words beside
 its cue, and takes them for values only if both sides can be values of one thing: a change that is overlooked is still
@@ -68,11 +68,10 @@ _SETTLED = re.compile(
     r"permanently|for good|going forward|henceforth|changed?|moved)\b",
     _I,
 )
-_PURPOSE = re.compile(r"\s?(?:for|as) (?:the|our|my|your)\s")
 _TOKEN = re.compile(r"[^\s*\"“”]+")
 
 
-def changes_of(sentence: Sentence) -> Iterator[ExtractedRelation]:
+def find_changes(sentence: Sentence) -> Iterator[ExtractedRelation]:
     """The changes of a sentence, each once, by the first rule that matches: relations whose `replaces` is set."""
     taken: list[Span] = []
     for cue, rule in _RULES if sentence.cues else ():
@@ -109,7 +108,7 @@ def _change(
 
 
 def _kind(sentence: Sentence, span: Span) -> str:
-    return phrases.kind(sentence.text[span[0] : span[1]])
+    return phrases.value_kind(sentence.text[span[0] : span[1]])
 
 
 def _alike(sentence: Sentence, old: Span | None, new: Span | None) -> bool:
@@ -118,13 +117,13 @@ def _alike(sentence: Sentence, old: Span | None, new: Span | None) -> bool:
 
 
 def _group(sentence: Sentence, match: re.Match[str], name: str) -> Span | None:
-    return phrases.right(sentence.text, match.start(name), match.end(name))
+    return phrases.phrase_after(sentence.text, match.start(name), match.end(name))
 
 
 def _from_to(sentence: Sentence) -> Iterator[ExtractedRelation]:
     text = sentence.text
     for match in _FROM_TO.finditer(text, sentence.start, sentence.end):
-        old, new = _group(sentence, match, "old"), phrases.right(text, match.end(), sentence.end)
+        old, new = _group(sentence, match, "old"), phrases.phrase_after(text, match.end(), sentence.end)
         if old is None or new is None or old[1] < match.end("old") - 2:
             continue
         if _is_noun(text, sentence.start, match) or not phrases.STOPS.isdisjoint(match["between"].split()[:-1]):
@@ -192,7 +191,7 @@ def _was(sentence: Sentence) -> Iterator[ExtractedRelation]:
         ends_there = text[sentence.start : new[0]].rstrip("*_ ").endswith(slot[0])
         if slot[1] == "is" and ends_there and sentence.topic:  # "Weight 3.6 kg"
             slot = (sentence.topic, slot[0])
-        label = phrases.left(text, sentence.start, new[0], _COPULAS)
+        label = phrases.phrase_before(text, sentence.start, new[0], _COPULAS)
         name = phrases.clean(text[label[0] : label[1]]) if label and not slot[0] else ""
         yield from _change(sentence, slot if slot[0] else (name or sentence.topic, "is"), old, new)
 
@@ -203,8 +202,8 @@ def _nearest(sentence: Sentence, before: int, kind: str) -> Span | None:
     found = [(first + match.start(), first + match.end()) for match in _TOKEN.finditer(text[first:before])]
     for last in range(len(found) - 1, -1, -1):
         for begin in range(max(0, last - 3), last + 1):
-            start, end = phrases.trimmed(text, found[begin][0], found[last][1])
-            found_kind = phrases.kind(text[start:end])
+            start, end = phrases.trim(text, found[begin][0], found[last][1])
+            found_kind = phrases.value_kind(text[start:end])
             if found_kind == kind and phrases.is_plain(text[start:end]) and not _is_year(text, (start, end)):
                 return start, end
             if found_kind not in ("word", kind):  # the day of a date is no number
@@ -217,8 +216,8 @@ def _not_any_more(sentence: Sentence) -> Iterator[ExtractedRelation]:
     for match in _NOT_ANY_MORE.finditer(text, sentence.start, sentence.end):
         if match["no"].lower() == "not" and not match["more"]:
             continue
-        old = phrases.right(text, match.start("old"), match.end("old"), _WITH_PLACE)
-        new = phrases.right(text, match.end(), sentence.end, _WITH_PLACE)
+        old = phrases.phrase_after(text, match.start("old"), match.end("old"), _WITH_PLACE)
+        new = phrases.phrase_after(text, match.end(), sentence.end, _WITH_PLACE)
         if new is None or not _ends_clause(text, new[1], sentence.end):
             continue
         if text[match.end() : new[0]].strip("*_\"' ").lower() in ("the", "a", "an") and match["mark"] == ",":
@@ -237,7 +236,7 @@ def _instead(sentence: Sentence) -> Iterator[ExtractedRelation]:
     """ "45 days instead of 30": only of values, and only where it is settled: of things it may be a day's choice."""
     text = sentence.text
     for match in _INSTEAD.finditer(text, sentence.start, sentence.end):
-        old = phrases.right(text, match.end(), sentence.end)
+        old = phrases.phrase_after(text, match.end(), sentence.end)
         if old is None or _kind(sentence, old) == "word":
             continue
         new = _nearest(sentence, match.start(), _kind(sentence, old))
@@ -246,16 +245,10 @@ def _instead(sentence: Sentence) -> Iterator[ExtractedRelation]:
         bold = text[max(0, new[0] - 2) : new[0]] in ("**", "__")
         if not bold and _SETTLED.search(text, sentence.start, sentence.end) is None:
             continue
-        purpose = _PURPOSE.match(text, new[1], sentence.end)
-        thing = phrases.right(text, purpose.end(), sentence.end) if purpose else None
-        if thing:
-            slot = thing_slot(sentence, phrases.clean(text[thing[0] : thing[1]]))
-            yield from _change(sentence, slot, old, new)
-            continue
         slot = slot_before(sentence, new[0], "is")
         if slot == (sentence.speaker, "is"):  # "I work four days instead of five": it does not say what of me
             continue
-        sure = slot[0] and phrases.kind(slot[0]) == "word" and len(slot[0].split()) <= 4
+        sure = slot[0] and phrases.value_kind(slot[0]) == "word" and len(slot[0].split()) <= 4
         yield from _change(sentence, slot if sure else (sentence.topic or sentence.speaker, "is"), old, new)
 
 
@@ -264,9 +257,9 @@ def _arrow(sentence: Sentence) -> Iterator[ExtractedRelation]:
     text = sentence.text
     for match in _ARROW.finditer(text, sentence.start, sentence.end):
         old = _nearest(sentence, match.start(), "number") or _nearest(sentence, match.start(), "date")
-        new = phrases.right(text, match.end(), sentence.end)
+        new = phrases.phrase_after(text, match.end(), sentence.end)
         if old is None or old[1] != len(text[: match.start()].rstrip("*_ ")) or not _alike(sentence, old, new):
-            old = phrases.left(text, sentence.start, match.start())
+            old = phrases.phrase_before(text, sentence.start, match.start())
             if not _alike(sentence, old, new) or old is None:
                 continue
         slot = slot_before(sentence, old[0], "is") if old[0] > sentence.start else ("", "")

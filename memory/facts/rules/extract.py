@@ -17,9 +17,9 @@ from typing import Any
 
 from memory.facts.extraction import NOTHING_EXTRACTED, ExtractedObject, ExtractedRelation, Extraction
 from memory.facts.rules import fields, phrases
-from memory.facts.rules.changes import changes_of
+from memory.facts.rules.changes import find_changes
 from memory.facts.rules.passages import Line, Passage, Span, is_chat, passage
-from memory.facts.rules.statements import statements_of
+from memory.facts.rules.statements import find_statements
 from memory.facts.rules.subjects import ALL_CUES, CUE_TOKEN, CUES, Sentence
 from memory.facts.rules.valid_time import valid_from
 from memory.nouns import Modality
@@ -48,15 +48,14 @@ def extract_by_rules(
         return NOTHING_EXTRACTED
     topic, dated = ("", "") if speaker or chat or is_chat(text) else phrases.topic(title)
     cut = passage(text, speaker, properties, first, chat, spans)
-    found = [*fields.of_properties(topic, properties)] if first else []
+    found = [*fields.property_facts(topic, properties)] if first else []
     found += _of_sentences([*_sentences(cut, topic)], at)
     changes = sorted((one for one in found if one.replaces), key=lambda one: one.start)
+    starts = [change.start for change in changes]
     if "columns" in properties:  # a table that was a file of its own
-        found += fields.of_series(cut, topic, at)
+        found += fields.series_facts(cut, topic, at)
     else:
-        formed = (*fields.of_lines(cut, topic, dated, at), *fields.of_tables(cut, dated))
-        starts = [change.start for change in changes]
-        for one in formed:
+        for one in (*fields.line_facts(cut, topic, dated, at), *fields.table_facts(cut, dated)):
             near = changes[bisect_left(starts, one.start - _MAX_SENTENCE_CHARS) : bisect_left(starts, one.end)]
             if not any(_repeats(one, change) for change in near):
                 found.append(one)
@@ -95,7 +94,7 @@ def _sentences(cut: Passage, topic: str) -> Iterator[Sentence]:
 
 def _of_sentences(sentences: Sequence[Sentence], at: datetime | None) -> Iterator[ExtractedRelation]:
     """The changes of all sentences and then the statements beside them, with their modality and valid time."""
-    changes = [[*changes_of(sentence)] for sentence in sentences]
+    changes = [[*find_changes(sentence)] for sentence in sentences]
     for sentence, found in zip(sentences, changes, strict=True):
         for change in found:
             words = sentence.words.replace(change.replaces or "", "…").replace(change.object, "…")
@@ -107,7 +106,7 @@ def _of_sentences(sentences: Sequence[Sentence], at: datetime | None) -> Iterato
                 conf=0.9,
             )
     for sentence, found in zip(sentences, changes, strict=True):
-        for statement, happened in statements_of(sentence):
+        for statement, happened in find_statements(sentence):
             if any(_overlap(change, statement) for change in found):
                 continue
             modality = _modality(sentence.words, _is_own(sentence))
@@ -170,8 +169,8 @@ def _modality(sentence: str, own: bool = False) -> Modality:
     """How a sentence is meant; in doubt it is not asserted. What somebody else says is a hypothesis: that they said it
     is no proof of it.
 
-    `own`: it speaks of its writer, so that "will" is a plan, while an announcement with its date ("will be paid within
-    45 days from 1 October") is decided.
+    `own`: it speaks of its writer, so that "will" is a plan, while an announcement with its date ("it will
+    open at nine from 1 October") is decided.
     """
     if _ASKS.search(sentence):
         return "question"

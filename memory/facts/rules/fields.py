@@ -62,7 +62,7 @@ _ENDING = re.compile(
 )
 
 
-def of_properties(topic: str, properties: Mapping[str, Any]) -> Iterator[ExtractedRelation]:
+def property_facts(topic: str, properties: Mapping[str, Any]) -> Iterator[ExtractedRelation]:
     """What a source's frontmatter says of what the source is about. Headers of mails and what describes the file are
     no facts."""
     if not topic or "from" in properties:
@@ -90,7 +90,7 @@ def _plain(value: object) -> str:
     return ""
 
 
-def of_lines(passage: Passage, topic: str, dated: str, at: datetime | None) -> Iterator[ExtractedRelation]:
+def line_facts(passage: Passage, topic: str, dated: str, at: datetime | None) -> Iterator[ExtractedRelation]:
     """The fields and tasks of a passage about `topic`; `dated` as `phrases.topic` says it."""
     text = passage.text
     fields = (_field(text, start, end, line, topic) for start, end, line in passage.sentences)
@@ -136,11 +136,9 @@ def _placed(topic: str, section: str, key: str) -> tuple[str, str]:
     named = phrases.topic(section)[0] if section else ""
     if not named or named.lower() == topic.lower():
         return topic, key
-    link = _WIKILINK.fullmatch(section.strip())
-    return (link[1].strip(), key) if link else (topic, f"{named} {key}")
+    return topic, f"{named} {key}"
 
 
-_WIKILINK = re.compile(r"\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]")
 _BOLD = re.compile(r"\*\*(?P<value>[^*\n]{1,80})\*\*")
 _SUBJECT = re.compile(r"(?:i|we|he|she|they|it|that|you)(?:$|['’])")
 _NEW = re.compile(r"(?:our |my )?new\s(?=\w)", re.IGNORECASE)
@@ -185,7 +183,7 @@ def _field(text: str, start: int, end: int, line: Line, topic: str) -> _Field | 
         return None
     clean = phrases.clean(_without_asides(text[span[0] : span[1]]))
     told = (not topic or line.turn) and marks < 2 and not (new or bold)
-    if not clean or (told and phrases.kind(clean) == "word"):
+    if not clean or (told and phrases.value_kind(clean) == "word"):
         return None
     return _Field(key, *span, end, new, line)
 
@@ -194,9 +192,9 @@ def _value_span(text: str, begin: int, last: int, plain_line: bool) -> phrases.S
     """The short value that begins behind a colon; None if what stands there is a clause, a question or no value."""
     value = text[begin:last]
     stop = _ENDING.search(_ASIDE.sub(lambda aside: "_" * len(aside[0]), value))
-    if stop and plain_line and value[stop.start()] == "," and phrases.kind(value[: stop.start()]) == "word":
+    if stop and plain_line and value[stop.start()] == "," and phrases.value_kind(value[: stop.start()]) == "word":
         return None  # a sentence: "Turkey: the first leg, held in April"
-    begin, last = phrases.trimmed(text, begin, begin + stop.start() if stop else last)
+    begin, last = phrases.trim(text, begin, begin + stop.start() if stop else last)
     value = text[begin:last]
     plain = _ASIDE.sub("", value).lower().split()
     if not plain or _NO_VALUE.match(value) or len(plain) > _VALUE_WORDS or text[last : last + 1] == "?":
@@ -257,7 +255,7 @@ _DATE = re.compile(r"(?P<y>(?:19|20)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?")
 _SERIES_ROWS = 3  # at least
 
 
-def of_tables(passage: Passage, dated: str) -> Iterator[ExtractedRelation]:
+def table_facts(passage: Passage, dated: str) -> Iterator[ExtractedRelation]:
     """The facts of a passage's tables; `dated` is how precisely its title is dated."""
     text = passage.text
     rows: list[tuple[Line, list[tuple[int, int]]]] = []
@@ -278,7 +276,7 @@ def _cells(text: str, line: Line) -> list[tuple[int, int]]:
     while start <= end:
         stop = text.find("|", start, end)
         stop = end if stop < 0 else stop
-        cells.append(phrases.trimmed(text, start, stop))
+        cells.append(phrases.trim(text, start, stop))
         start = stop + 1
     return cells
 
@@ -290,7 +288,7 @@ def _table(text: str, rows: list[tuple[Line, list[tuple[int, int]]]], dated: str
     header = [phrases.clean(text[a:b]) for a, b in rows[0][1]]
     body = [cells for _, cells in rows[2:] if len(cells) == len(header)]
     names = [phrases.clean(text[a:b]) for a, b in (cells[0] for cells in body)]
-    if len(header) < 2 or len({*names}) < len(names) or any(phrases.kind(name) != "word" for name in names):
+    if len(header) < 2 or len({*names}) < len(names) or any(phrases.value_kind(name) != "word" for name in names):
         return
     for name, cells in zip(names, body, strict=True):
         for column, (start, end) in zip(header[1:], cells[1:], strict=True):
@@ -309,7 +307,7 @@ def _table(text: str, rows: list[tuple[Line, list[tuple[int, int]]]], dated: str
             )
 
 
-def of_series(passage: Passage, topic: str, at: datetime | None) -> Iterator[ExtractedRelation]:
+def series_facts(passage: Passage, topic: str, at: datetime | None) -> Iterator[ExtractedRelation]:
     """What changed along rows of "month: 2024-05; price: 30; seats: 12", each with its date first.
 
     Only of numbers that stay the same from most rows to the next: those are how things stand, others what happened.
@@ -324,7 +322,7 @@ def of_series(passage: Passage, topic: str, at: datetime | None) -> Iterator[Ext
         if (
             len(cells) < _SERIES_ROWS
             or 2 * changes >= len(cells)
-            or any(phrases.kind(value) != "number" for value in values)
+            or any(phrases.value_kind(value) != "number" for value in values)
         ):
             continue
         for place, (day, start, end) in enumerate(cells):
@@ -352,5 +350,5 @@ def _row(text: str, start: int, end: int) -> tuple[datetime, dict[str, tuple[int
         first = datetime(int(date["y"]), int(date["m"]), int(date["d"] or 1))
     except ValueError:
         return None
-    values = {cell["column"].strip(): phrases.trimmed(text, *cell.span("value")) for cell in cells[1:]}
+    values = {cell["column"].strip(): phrases.trim(text, *cell.span("value")) for cell in cells[1:]}
     return first, {column: span for column, span in values.items() if span[0] < span[1]}

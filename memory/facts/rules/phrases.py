@@ -79,7 +79,7 @@ _NUMBER_WORDS = frozenset(
 
 
 @lru_cache(maxsize=4096)
-def kind(value: str) -> str:
+def value_kind(value: str) -> str:
     """What sort of value it is: date | time | weekday | version | number | word."""
     value = value.strip()
     if len(value) > 60:
@@ -96,7 +96,7 @@ def is_plain(value: str) -> bool:
     return any(pattern.fullmatch(value.strip()) for _, pattern in _KINDS)
 
 
-def trimmed(text: str, start: int, end: int) -> Span:
+def trim(text: str, start: int, end: int) -> Span:
     """The span without white space, punctuation and marks at its edges; a bracket or quote that belongs to it stays."""
     while start < end and text[start] in _EDGES and not (text[start] == "-" and text[start + 1 : start + 2].isdigit()):
         start += 1
@@ -107,7 +107,7 @@ def trimmed(text: str, start: int, end: int) -> Span:
     return start, end
 
 
-def right(text: str, start: int, end: int, stops: frozenset[str] = STOPS) -> Span | None:
+def phrase_after(text: str, start: int, end: int, stops: frozenset[str] = STOPS) -> Span | None:
     """The phrase that begins at `start`: what is marked as one, else the words up to a mark or a word that ends it."""
     while start < end and text[start] in " \t\n":
         start += 1
@@ -132,7 +132,7 @@ def right(text: str, start: int, end: int, stops: frozenset[str] = STOPS) -> Spa
     return _phrase(text, start, last)
 
 
-def left(text: str, start: int, end: int, stops: frozenset[str] = STOPS) -> Span | None:
+def phrase_before(text: str, start: int, end: int, stops: frozenset[str] = STOPS) -> Span | None:
     """The phrase that ends at `end`, not before `start`."""
     while end > start and text[end - 1] in " \t\n":
         end -= 1
@@ -149,13 +149,13 @@ def left(text: str, start: int, end: int, stops: frozenset[str] = STOPS) -> Span
 
 def _phrase(text: str, start: int, end: int) -> Span | None:
     """The span without articles before it; None if no word is left."""
-    start, end = trimmed(text, start, end)
+    start, end = trim(text, start, end)
     while True:
         word = _WORD.match(text, start, end)
         if word is None or word.group().lower() not in _ARTICLES or word.end() >= end:
             break
         start = word.end() + 1
-    start, end = trimmed(text, start, end)
+    start, end = trim(text, start, end)
     return (start, end) if any(c.isalnum() for c in text[start:end]) else None
 
 
@@ -204,7 +204,7 @@ _WEEKDAY_ONLY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGN
 def topic(title: str) -> tuple[str, str]:
     """What a note with this title is about, and how precisely its title is dated: "day", "period" or "".
 
-    "Rates 2024" and "rates 2025" are both about "rates", "LinguaNord - notes" about "LinguaNord"; "" if nothing but a
+    "Rates 2024" and "rates 2025" are both about "rates", "Acme - notes" about "Acme"; "" if nothing but a
     date is left, as of a diary's page, or if it says "I": "Things I need" are its teller's.
     """
     name = title.split(" › ")[0]
@@ -225,7 +225,7 @@ _OF_TELLER = re.compile(r"\bI (?!of\b)(?=[a-z])|\b[Aa]bout me\b")
 
 @lru_cache(maxsize=1024)
 def acronym(title: str) -> str:
-    """The short name that a title gives behind the long one: "Vertalerskring Oost (VKO)"; "" if it does not."""
+    """The short name that a title gives behind the long one: "Harbour Rowing Club (HRC)"; "" if it does not."""
     match = re.match(r"(?P<name>[^()]{3,80}?) \((?P<short>[A-ZÀ-Þ]{2,8})\)", title)
     if match is None:
         return ""

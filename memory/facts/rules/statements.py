@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from memory.facts.extraction import Cardinality, ExtractedRelation
 from memory.facts.rules import phrases
-from memory.facts.rules.subjects import CUES, Sentence, named_before, slot_before
+from memory.facts.rules.subjects import CUES, Sentence, slot_before
 
 # Words of a verb -> (predicate, cardinality, what its object must be: "name" | "value" | "any").
 _VERBS: dict[str, tuple[str, Cardinality, str]] = {
@@ -112,7 +112,7 @@ _NO_OWNERS = frozenset("let that it here what there who today yesterday tomorrow
 Statement = tuple[ExtractedRelation, bool]
 
 
-def statements_of(sentence: Sentence) -> Iterator[Statement]:
+def find_statements(sentence: Sentence) -> Iterator[Statement]:
     """What a sentence states, by the first form that it has; what its clauses state of "I" and of what is mine."""
     text = sentence.text
     lead = _LEADS.match(text, sentence.start, sentence.end)
@@ -159,10 +159,10 @@ def _own(sentence: Sentence, start: int) -> Iterator[Statement]:
 
 
 def _now(sentence: Sentence) -> Iterator[Statement]:
-    """ "The standup moves to 10:00", "rent went up to 900", "the deadline is now 3 May": only of values."""
+    """ "The class moves to 10:00", "rent went up to 900", "the deadline is now 3 May": only of values."""
     text = sentence.text
     match = _BECOMES.search(text, sentence.start, min(sentence.end, sentence.start + 120))
-    span = phrases.right(text, match.end(), sentence.end) if match else None
+    span = phrases.phrase_after(text, match.end(), sentence.end) if match else None
     if match is None or span is None or not phrases.is_plain(text[span[0] : span[1]]):
         return
     if _QUOTES.search(text, sentence.start, match.start()):
@@ -201,7 +201,7 @@ def _of_name(sentence: Sentence, named: re.Match[str]) -> Iterator[Statement]:
 
 def _value(sentence: Sentence, subject: str, what: str, start: int, begin: int) -> Iterator[Statement]:
     """A name or a value behind "is"; an adjective or a clause is none."""
-    span = phrases.right(sentence.text, start, sentence.end)
+    span = phrases.phrase_after(sentence.text, start, sentence.end)
     if span is None or what.lower().split()[-1] in _GENERIC:
         return
     value = phrases.clean(sentence.text[span[0] : span[1]])
@@ -225,20 +225,17 @@ def _verb(sentence: Sentence, subject: str, start: int, helper: str, own: bool) 
     place = start + match.end() - (len(helper) + 1 if helper else 0)
     if place >= sentence.end:
         return
-    if _HIM.match(text, place, sentence.end):
-        value, end = named_before(sentence, start), place + 3
-    else:
-        span = phrases.right(text, place, sentence.end)
-        value, end = (phrases.clean(text[span[0] : span[1]]), span[1]) if span else ("", place)
+    span = phrases.phrase_after(text, place, sentence.end)
+    value, end = (phrases.clean(text[span[0] : span[1]]), span[1]) if span else ("", place)
     first = re.split(r"[\s'’]", value.lower())[0]
-    if not value or first in phrases.PRONOUNS or first in _NO_OBJECT or phrases.kind(subject) != "word":
+    if not value or first in phrases.PRONOUNS or first in _NO_OBJECT or phrases.value_kind(subject) != "word":
         return
     if verb in _ENDS:
         if _names(value) or verb.endswith("no longer") or verb == "stopped using":
             yield replace(_relation(subject, _ENDS[verb], value, place, end, "unknown"), modality="negated"), True
         return
     predicate, cardinality, wanted = _VERBS[verb]
-    kind = phrases.kind(value)
+    kind = phrases.value_kind(value)
     if (wanted == "name" and (not _names(value) or kind != "word")) or (wanted == "value" and kind == "word"):
         return
     if predicate == "is" and kind == "word" and (own or len(value.split()) > 5):
@@ -247,6 +244,3 @@ def _verb(sentence: Sentence, subject: str, start: int, helper: str, own: bool) 
         predicate, cardinality = "stays in" if predicate != "works at" else "helps at", "unknown"
     happened = verb.endswith(("moved to", "relocated to", "joined", "switched to", "married"))
     yield _relation(subject, predicate, value, start, end, cardinality), happened
-
-
-_HIM = re.compile(r"(?:her|him)\b(?! [a-z])")

@@ -78,7 +78,7 @@ def slot_before(sentence: Sentence, before: int, predicate: str) -> Slot:
     if (logged := phrases.LOGGED.match(text, start, before)) is not None:
         start = logged.end()
     if sentence.label and (colon := text.find(":", start, before)) >= 0:
-        span = phrases.right(text, colon + 1, before, _STOPS)
+        span = phrases.phrase_after(text, colon + 1, before, _STOPS)
         thing = phrases.clean(text[span[0] : span[1]]) if span else ""
         if not thing or thing.lower().split()[0] in phrases.PRONOUNS | phrases.STOPS:
             return sentence.topic or sentence.speaker, sentence.label
@@ -91,7 +91,7 @@ def slot_before(sentence: Sentence, before: int, predicate: str) -> Slot:
     if not text[start:before].strip(" *_\"'-–—:([#"):  # it begins with its verb, as in a diary
         return (sentence.speaker, predicate) if not sentence.topic else ("", "")
     own = _OWN.match(text, start, before)
-    span = phrases.right(text, own.end() if own else start, before, _STOPS)
+    span = phrases.phrase_after(text, own.end() if own else start, before, _STOPS)
     name = phrases.clean(text[span[0] : span[1]]) if span else ""
     name = name.removesuffix("'s").removesuffix("’s")
     words = name.lower().split()
@@ -115,7 +115,7 @@ def slot_before(sentence: Sentence, before: int, predicate: str) -> Slot:
 def thing_slot(sentence: Sentence, name: str, predicate: str = "is") -> Slot:
     """The place of a thing that has no name of its own: whose rent or deadline it is tells the note or its speaker.
     Left by itself it would be one with the rent of everybody else."""
-    if phrases.kind(name) != "word":  # a date before it, not a thing
+    if phrases.value_kind(name) != "word":  # a date before it, not a thing
         name = ""
     words = f"{name} {predicate}".strip() if predicate != "is" or not name else name
     return sentence.topic or sentence.speaker, words

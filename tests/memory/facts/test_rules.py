@@ -58,7 +58,6 @@ def only(text: str, title: str = DIARY, **given: Any) -> ExtractedRelation:
         ("From April the desk costs 135 euros a month (until now 120).", OWNER, "desk", "120", "135 euros a month"),
         ("Stipend: $300 per week from May 1 (was 250).", OWNER, "Stipend", "250", "$300 per week"),
         ("Payment is now within 45 days instead of 30 days.", OWNER, "Payment", "30 days", "45 days"),
-        ("Agreed on 15 August for the manuscript instead of 1 June.", OWNER, "manuscript", "1 June", "15 August"),
         ("- **No longer small business**: regular VAT from now on", OWNER, "is", "small business", "regular VAT"),
         (
             "Spare key: not at the office any more, only with Aunt Rosa.",
@@ -115,7 +114,6 @@ def test_what_only_looks_like_a_change_is_none(text: str) -> None:
         ("[[Ben]] works for Gleis & Co.", ("Ben", "works at", "Gleis & Co")),
         ("Lumen is based in Oslo.", ("Lumen", "is based in", "Oslo")),
         ("Glenn left, and I report to Ana Reyes.", (OWNER, "reports to", "Ana Reyes")),
-        ("Ana Reyes started on Monday and I'm now reporting to her.", (OWNER, "reports to", "Ana Reyes")),
         ("My dentist is Dr. Kaya.", (OWNER, "dentist", "Dr. Kaya")),
         ("Our rent is 735 euros.", (OWNER, "rent", "735 euros")),
         ("Standup moves to 10:00 starting tomorrow.", (OWNER, "Standup", "10:00")),
@@ -247,7 +245,7 @@ def test_fields_are_about_what_the_note_is_about() -> None:
     [
         ("Rates 2024", "Rates"),
         ("rates 2025", "rates"),
-        ("LinguaNord — state of play autumn 2025", "LinguaNord"),
+        ("Acme — state of play autumn 2025", "Acme"),
         ("Backup v2", "Backup"),
         ("Nordlys Medical (Odense)", "Nordlys Medical"),
         ("The Salt Cartographer — brief", "Salt Cartographer"),
@@ -322,8 +320,8 @@ def test_properties_are_told_once_by_the_first_episode() -> None:
 
 
 def test_an_acronym_in_the_title_is_another_name() -> None:
-    (known,) = extract_by_rules("x", "Vertalerskring Oost (VKO)", WRITTEN, None, {}, False).objects
-    assert (known.name, known.aliases) == ("Vertalerskring Oost", ("VKO",))
+    (known,) = extract_by_rules("x", "Harbour Rowing Club (HRC)", WRITTEN, None, {}, False).objects
+    assert (known.name, known.aliases) == ("Harbour Rowing Club", ("HRC",))
     assert extract_by_rules("x", "Notes (draft)", WRITTEN, None, {}, False).objects == ()
 
 

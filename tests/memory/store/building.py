@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -99,3 +100,8 @@ def about(
     """What is known of a name at `now` (ms); None if nothing has it."""
     objects = graph.all_by_norm(conn, name)
     return facts.list_about(conn, objects, now, now if as_of is None else to_ms(as_of), history) if objects else None
+
+
+def row_at(id: int, seq: int, **given: Any) -> episodes.EpisodeRow:
+    """An episode's row with its new place."""
+    return episodes.EpisodeRow(id, 0, seq, "", "", "", 0, **given)

@@ -6,10 +6,10 @@ import pytest
 
 from memory.nouns import Document, Episode, Scope
 from memory.store import check, episodes, graph, sources, text, vectors
-from memory.store.episodes import EpisodeRow, Placed, Restated
+from memory.store.episodes import EpisodeRow, Placed
 from memory.store.store import Store
 from memory.time.timestamps import to_ms
-from tests.memory.store.building import HashEmbedder, remember, sha
+from tests.memory.store.building import HashEmbedder, remember, row_at, sha
 
 MAY = datetime(2024, 5, 3, 9, tzinfo=UTC)
 JUNE = datetime(2024, 6, 3, 9, tzinfo=UTC)
@@ -37,12 +37,13 @@ def test_restated_episodes_take_their_new_places(store: Store) -> None:
     with store.writing() as conn:
         a, b = remember(conn, "s", "One.", "Two.")
         source = sources.get(conn, "s").id
-        episodes.restate_many(conn, [Restated(a, 1, None, None, 7, 8, ("r",)), Restated(b, 0, line_from=1, line_to=1)])
+        place = row_at(a, 1, line_from=7, line_to=8, refs=("r",))
+        episodes.restate_many(conn, [place, row_at(b, 0, line_from=1, line_to=1)])
         assert episodes.of_source(conn, source) == [Placed(b, 0, sha("Two.")), Placed(a, 1, sha("One."))]
         moved = episodes.by_ids(conn, [a])[0]
         assert (moved.line, moved.end_line, moved.refs, moved.text) == (7, 8, ("r",), "One.")
         before = conn.total_changes
-        episodes.restate_many(conn, [Restated(a, 1, None, None, 7, 8, ("r",))])
+        episodes.restate_many(conn, [place])
         assert conn.total_changes == before, "nothing has changed, so nothing is written"
 
 
@@ -135,7 +136,7 @@ def test_a_scope_is_all_of_its_limits(store: Store, scope: Scope, found: str) ->
 def test_live_lists_what_the_graph_is_built_from(store: Store) -> None:
     with store.writing() as conn:
         a, b = remember(conn, "s", "One.", "Two.")
-        episodes.restate_many(conn, [Restated(b, 1, to_ms(MAY))])
+        episodes.restate_many(conn, [row_at(b, 1, event_from=to_ms(MAY))])
         (c,) = remember(conn, "t", "Gone.")
         episodes.retire_many(conn, [c], 2000, "user")
         found = episodes.live(conn)

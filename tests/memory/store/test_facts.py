@@ -6,7 +6,7 @@ from memory.nouns import Fact
 from memory.store import episodes, graph
 from memory.store.store import Store
 from memory.time.timestamps import from_ms
-from tests.memory.store.building import about, remember
+from tests.memory.store.building import about, remember, row_at
 
 
 def texts(found: list[Fact] | None) -> list[str]:
@@ -16,7 +16,7 @@ def texts(found: list[Fact] | None) -> list[str]:
 def test_facts_about_an_object_are_its_theses_with_their_place(store: Store) -> None:
     with store.writing() as conn:
         (id,) = remember(conn, "n.md", "Ana met Bo.\nBo left. Nobody\nsaw Ana.", now=1000)
-        episodes.restate_many(conn, [episodes.Restated(id, 0, line_from=10, line_to=12)])
+        episodes.restate_many(conn, [row_at(id, 0, line_from=10, line_to=12)])
         found = about(conn, "ana", 2000)
     assert [(fact.text, fact.line, fact.objects) for fact in found or []] == [
         (" Nobody\nsaw Ana.", 11, ("Ana", "Nobody")),
@@ -31,7 +31,7 @@ def test_facts_about_an_object_are_its_theses_with_their_place(store: Store) -> 
 def test_a_line_is_only_counted_where_lines_are_those_of_the_source(store: Store) -> None:
     with store.writing() as conn:
         (id,) = remember(conn, "page.html", "Bo sat.\nAna ran.")
-        episodes.restate_many(conn, [episodes.Restated(id, 0, line_from=10, line_to=99)])
+        episodes.restate_many(conn, [row_at(id, 0, line_from=10, line_to=99)])
         assert [fact.line for fact in about(conn, "ana", 2000) or []] == [10]
 
 
