@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from email.utils import getaddresses
 
-from memory.time.months import month_names
+from memory.time.dates import month_names
 
 _HONORIFICS = frozenset("dr prof mr mrs ms mx herr frau sir dame mevr dhr".split())
 _NO_NAMES = frozenset(

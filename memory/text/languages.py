@@ -47,11 +47,11 @@ def word_set(*path: str, language: str | None = None) -> frozenset[str]:
     return frozenset(word for listed in tables(*path, language=language) for word in listed.split())
 
 
-def word_numbers(*path: str, first: int = 0) -> dict[str, int]:
+def word_numbers(*path: str, first: int = 0, language: str | None = None) -> dict[str, int]:
     """The number of each word in the lists under `path`, such as those of months, counted from `first`."""
     return {
         word: number
-        for listed in tables(*path)
+        for listed in tables(*path, language=language)
         for number, written in enumerate(listed, first)
         for word in written.split()
     }

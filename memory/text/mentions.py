@@ -13,22 +13,15 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from memory.text import caseless
-from memory.text.languages import ENGLISH, guess_language, languages, stop_words, word_set
-from memory.text.unicode import ascii_digits
-from memory.text.words import LETTER
-from memory.time.months import month_names
+from memory.text.languages import ENGLISH, alternatives, guess_language, languages, stop_words, word_numbers, word_set
+from memory.text.words import UNSPACED
+from memory.time.dates import CalendarDate, find_dates
 
 _INDIC = "\u0900"  # from here on marks make another word: vowel signs of India and Thailand, ゛ of Japan
 MAX_NAME_CHARS = 80  # characters; a longer "name" is a sentence in capitals
 
-_MONTHS = (
-    "january jan february feb march mar april apr may june jun july jul august aug september sept sep october oct"
-    " november nov december dec".split()
-)
 _PLANET = "Mars"  # is a month only in "5 Mars 2024"
 MIN_LANGUAGE_STOP_WORDS = 4  # little words of a language that a passage has, before they are no names in it
-_LOOK_BACK = 24  # characters
 
 # All capitals of the Latin, Greek, Cyrillic and Armenian scripts.
 _UPPER = "".join(
@@ -47,24 +40,13 @@ _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,120})(?:#[^\[\]|\n]*)?(?:\|([^\[\]\n
 _TAG = re.compile(r"(?<![\w#/&])#([^\W\d_][\w/\-]{0,60})")
 _EMAIL = re.compile(r"[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63})+")
 _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»\n]{2,80})[\"”“»]|(?<![\w*])[*_]([^*_\n]{2,80})[*_](?![\w*])")
-_DATE = re.compile(
-    r"\b(?P<y>1[0-9]{3}|20[0-9]{2})-(?P<m>0[1-9]|1[0-2])(?:-(?P<d>[0-2][0-9]|3[01]))?\b"
-    rf"|\b(?:(?P<d2>[0-3]?[0-9])(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?P<m2>{'|'.join(_MONTHS)})\.?"
-    r"(?:\s+(?P<d3>[0-3]?[0-9])(?:st|nd|rd|th)?(?!\d))?(?:,?\s+(?P<y2>1[0-9]{3}|20[0-9]{2}))?\b",
-    re.IGNORECASE,
+_HAN, _KANA = "\u3005\u4e00-\u9fff", "\u30a1-\u30fa\u30fc"
+_HIRAGANA = re.compile("[\u3041-\u3096\u30fc]+")  # 「はい」 is no title
+_TITLE_MARKS = re.compile(
+    r"『([^『』\n]{1,40})』|《([^《》\n]{1,40})》|〈([^〈〉\n]{1,40})〉|【([^【】\n]{1,40})】|「([^「」\n。！？!?、，,]{2,20})」"
 )
-# The same in other languages, whose months are looked up. Their short names are too often something else.
-MONTHS = month_names()
-_OTHER_MONTHS = {name: n for name, n in MONTHS.items() if name not in _MONTHS and (len(name) > 3 or not name.isascii())}
-_OTHER_DATE = re.compile(
-    r"(?<![\w.])(?P<d>[0-3]?[0-9])\.\s?(?P<m>1[0-2]|0?[1-9])\.\s?(?P<y>1[0-9]{3}|20[0-9]{2})(?![\w.]*\d)|"
-    r"(?<![\w.,:/])(?P<d2>[0-3]?[0-9])(?:\.|er|º|ª|e|-?го|η)?\s?(?:de\s+|di\s+)?"
-    rf"(?<!\w)(?P<m2>{LETTER}{{3,14}})(?!{LETTER})\.?"
-    r"(?:,?\s*(?:(?:de|del|di|do)\s+)?(?P<y2>1[0-9]{3}|20[0-9]{2})(?!\d))?"
-)
-_MONTH_BEFORE = re.compile(rf"(?<!\w)(?P<m2>{LETTER}{{3,14}})\.?,?\s{{1,3}}(?:(?:de|del|di|do)\s+)?\Z")
-_YEAR = re.compile(r"(?<![\w.,:/\-])(1[0-9]{3}|20[0-9]{2})(?![\w:/]|[.,]\d)")
-_DIGIT = re.compile(r"\d")
+_KATAKANA = re.compile(f"[{_KANA}]{{3,}}(?:[・＝][{_KANA}]{{2,}})*|[{_KANA}]{{2,}}(?:[・＝][{_KANA}]{{2,}})+")
+_MAX_KANJI = 3  # of a family name; of a longer run the last two are taken: 昨日田中さん
 _POSSESSIVE = re.compile(r"[’']s?$")
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
 _ISO_DATE = re.compile(r"(?:1\d|20)\d\d(?:-\d\d(?:-\d\d)?)?|-\d\d-\d\d")
@@ -171,40 +153,62 @@ def _marked(text: str) -> Iterator[Mention]:
 
 
 def _caseless(text: str) -> Iterator[Mention]:
-    for found in caseless.names(text):
-        key = found.named if found.kind == "date" else norm(found.surface)
-        if key:
-            yield Mention(found.surface, key, found.kind, found.start, found.end)
+    """What `text` names in Chinese, Japanese or Korean, which have no capitals: what stands in title marks, before a
+    form of address, or in katakana. Places may overlap, the surer ones come first.
+
+    Few and sure rather than many: a name that nothing marks is found by full text all the same.
+    """
+    if text.isascii() or not UNSPACED.search(text):
+        return
+    chinese, japanese, korean = _addressed()
+    found: list[tuple[str, str, int, int]] = []
+    for match in _TITLE_MARKS.finditer(text):
+        surface = next(group for group in match.groups() if group)
+        if not _HIRAGANA.fullmatch(surface):
+            found.append((surface, "title", *match.span()))
+    no_names = word_set("names", "none")
+    found += [(match[1], "name", *match.span(1)) for match in korean.finditer(text) if match[1] not in no_names]
+    for match in (*chinese.finditer(text), *japanese.finditer(text)):
+        name, end = match[1], match.end(1)
+        if len(name) > _MAX_KANJI and name[0] >= "\u4e00":
+            name = name[-2:]
+        if len(name) == 1:  # alone it may be any word
+            name, end = match[0], match.end()
+        found.append((name, "name", end - len(name), end))
+    found += [(match[0], "name", *match.span()) for match in _KATAKANA.finditer(text)]
+    for surface, kind, start, end in found:
+        if norm(surface):
+            yield Mention(surface, norm(surface), kind, start, end)
+
+
+@cache
+def _addressed() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Names with a form of address behind them, in Chinese, Japanese and Korean."""
+    address = {language: alternatives("names", "address", language=language) for language in ("zh", "ja", "ko")}
+    family = {language: alternatives("names", "family", language=language) for language in ("zh", "ko")}
+    return (
+        re.compile(f"([{family['zh']}][{_HAN}]{{0,2}}?)({address['zh']})"),
+        re.compile(f"([{_HAN}]{{1,8}}|[{_KANA}]{{2,10}})({address['ja']})"),
+        re.compile(f"(?<![가-힣])([{family['ko']}][가-힣]{{1,2}})(?=(?: ?(?:{address['ko']})))"),
+    )
 
 
 def _dates(text: str) -> Iterator[Mention]:
     """Dates as objects under their ISO form, as precise as they are written."""
-    if not _DIGIT.search(text):
-        return
-    plain = ascii_digits(text)
-    for match in _DATE.finditer(plain):
-        part = match.groupdict()
-        year = part["y"] or part["y2"]
-        month = part["m"] or (part["m2"] and MONTHS.get(part["m2"].lower()))
-        day = part["d"] or part["d2"] or part["d3"]
-        if month and (year or day):  # a bare "May" is too often no month
-            yield _date(text, match.span(), year, month, day)
-    for match in _OTHER_DATE.finditer(plain):
-        part = match.groupdict()
-        month = part["m"] or _OTHER_MONTHS.get(part["m2"].lower())
-        if month and (part["y2"] or part["m2"] != _PLANET):
-            yield _date(text, match.span(), part["y"] or part["y2"], month, part["d"] or part["d2"])
-    for match in _YEAR.finditer(plain):
-        before = _MONTH_BEFORE.search(plain, max(0, match.start() - _LOOK_BACK), match.start())
-        month = before and before["m2"] != _PLANET and _OTHER_MONTHS.get(before["m2"].lower())
-        if before and month:
-            yield _date(text, (before.start(), match.end()), match[0], month, None)
-        yield Mention(text[match.start() : match.end()], match[0], "date", *match.span())
+    for found in find_dates(text):
+        if not found.name or _is_month(found):
+            yield Mention(text[found.start : found.end], found.iso(), "date", found.start, found.end)
+        elif found.year:
+            yield Mention(text[found.end - 4 : found.end], str(found.year), "date", found.end - 4, found.end)
 
 
-def _date(text: str, span: tuple[int, int], year: str | None, month: str | int, day: str | None) -> Mention:
-    iso = "-".join([year or "", f"{int(month):02}", *([f"{int(day):02}"] if day else [])])
-    return Mention(text[slice(*span)], iso, "date", *span)
+def _is_month(found: CalendarDate) -> bool:
+    """Whether the name of its month means no other thing there: in other languages short ones too often do."""
+    if found.name.lower() in word_numbers("time", "months", language=ENGLISH):
+        return True
+    return (len(found.name) > 3 or not found.name.isascii()) and (
+        found.name != _PLANET or (found.year and found.day) is not None
+    )
 
 
 @cache

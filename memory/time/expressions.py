@@ -16,7 +16,7 @@ from typing import Literal
 from memory.text.unicode import ascii_digits
 from memory.text.words import LETTER
 from memory.time import vocabulary as words
-from memory.time.months import month_names
+from memory.time.dates import month_names
 from memory.time.spans import Span, day_span, month_span, part_of_span, shift, shift_years, unit_span
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memory.time.months import month_names
+from memory.time.dates import month_names
 
 Unit = str  # "day" | "week" | "weekend" | "month" | "quarter" | "year"
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from memory.nouns import Document, Turn
 from memory.text.unicode import replace_surrogates
+from memory.time.dates import with_local_zone
 from plugins.readers import frontmatter
 from plugins.readers.contract import MIB, Reader, Unreadable
-from plugins.readers.dates import event_date, with_local_zone
+from plugins.readers.dates import event_date
 from plugins.readers.parts import begins_with_date, dated_parts, undated_time
 
 if TYPE_CHECKING:

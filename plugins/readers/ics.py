@@ -10,9 +10,9 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from memory.nouns import Document
+from memory.time.dates import with_local_zone
 from plugins.hookspecs import hookimpl
 from plugins.readers.contract import Reader, Unreadable
-from plugins.readers.dates import with_local_zone
 from plugins.readers.decode import text_of
 
 _ENTRIES = ("VEVENT", "VTODO", "VJOURNAL")

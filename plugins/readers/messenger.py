@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from memory.nouns import Turn
-from plugins.readers.dates import with_local_zone
+from memory.time.dates import with_local_zone
 
 LEAST = 2  # messages of a chat
 MOST = 0.5  # share of the lines that hold anything which must be messages; the others go on with one

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.readers.dates import event_date, parse_date
+from memory.time.dates import parse_date
+from plugins.readers.dates import event_date
 
 FIFTH = datetime(2024, 3, 5).astimezone()
 HALF_PAST_TWO = datetime(2024, 3, 5, 14, 30).astimezone()

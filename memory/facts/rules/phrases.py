@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from memory.time.months import month_names
+from memory.time.dates import month_names
 
 Span = tuple[int, int]
 

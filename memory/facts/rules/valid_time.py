@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from memory.time.months import month_names
+from memory.time.dates import month_names
 
 _MONTH = "|".join(
     sorted((re.escape(name) for name in month_names() if name.isascii() and len(name) > 2), key=len, reverse=True)

@@ -1,0 +1,310 @@
+"""Calendar dates as people write them: in digits, or with the month's name in any language there is data of.
+
+"2024-03-05", "05.03.24", "5. März 2024", "March 5", "2024年3月5日", "March 2024", "2024": found at their digits, as
+precise as they are written. Nothing is guessed: 3/4/2024 is no date, since half of the readers would be wrong about it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from email.utils import parsedate_to_datetime
+from functools import cache
+from typing import NamedTuple
+
+from memory.text.languages import alternatives, word_numbers, word_set
+from memory.text.unicode import ascii_digits, strip_accents
+from memory.text.words import LETTER
+
+MAX_VALUE_CHARS = 100  # a longer value is prose, not a date
+WRITTEN_YEARS = range(1900, 2100)  # in which something may have been written
+_NAME_CHARS = 24  # before a day or a year, in which the name of its month begins
+
+
+class CalendarDate(NamedTuple):
+    """A date at its place in a text; what it leaves out is None. `name`: its month as it stands there, "" in digits."""
+
+    start: int
+    end: int
+    year: int | None
+    month: int | None = None
+    day: int | None = None
+    name: str = ""
+
+    def iso(self) -> str:
+        """The date in ISO 8601, as precise as it is written; "-03-05" without a year."""
+        return "-".join([str(self.year or ""), *(f"{part:02}" for part in (self.month, self.day) if part)])
+
+
+# Names of months ------------------------------------------------------------------------------
+
+
+@cache
+def month_names() -> dict[str, int]:
+    """1 to 12 for each name of a month, in lower case, also without its accents."""
+    named = word_numbers("time", "months", first=1)
+    return named | {strip_accents(name): number for name, number in named.items()}
+
+
+@cache
+def months_alone() -> dict[str, int]:
+    """The same for the names that mean a month even without a day or a year: the long ones, "May", "mars"."""
+    short = word_set("time", "months_alone")
+    return {name: month for name, month in month_names().items() if len(name) > 4 or name in short}
+
+
+def month_of(name: str) -> int | None:
+    """1 to 12 for the name of a month, also with letters that patterns take for others whatever their case: ſ, ı."""
+    lower = name.lower()
+    return month_names().get(lower) or month_names().get(strip_accents(unicodedata.normalize("NFKC", lower)))
+
+
+# Dates in a text ------------------------------------------------------------------------------
+
+
+def find_dates(text: str, short_years: bool = False, compact: bool = False, start: int = 0) -> Iterator[CalendarDate]:
+    """The dates in `text`, with the digits of any script, in order and apart from each other.
+
+    `short_years`: also with years of two digits, 05.03.24; `compact`: also 20240305.
+    """
+    text, end = ascii_digits(text), start
+    for run in _DIGITS.finditer(text, start):
+        if run.start() < end:
+            continue
+        found = _in_digits(text, run, short_years, compact) or _with_name(text, run, end) or _bare_year(text, run)
+        if found is not None:
+            end = found.end
+            if found.year is not None or found.day is not None:
+                yield found
+
+
+def date_at(text: str, start: int) -> CalendarDate | None:
+    """The full date that begins at `start`."""
+    found = next(find_dates(text[: start + MAX_VALUE_CHARS], short_years=True, start=start), None)
+    return found if found is not None and found.start == start and found.year and found.day else None
+
+
+def _in_digits(text: str, run: re.Match[str], short_years: bool, compact: bool) -> CalendarDate | None:
+    """The date in digits that begins with `run`; one without a year and a day where these are unclear."""
+    for kind, pattern in _IN_DIGITS.get(len(run[0]), ()):
+        if (kind == "short" and not short_years) or (kind == "compact" and not compact):
+            continue
+        match = pattern.match(text, run.start())
+        if match is None:
+            continue
+        part = match.groupdict()
+        month, day = int(part.get("m") or 0), int(part.get("d") or 0)
+        if kind == "slashed" and month <= 12 and day <= 12 and month != day:
+            return CalendarDate(*match.span(), None)
+        month, day = (day, month) if kind == "slashed" and month > 12 else (month, day)
+        if (found := _dated(match.span(), part.get("y"), month, day)) is not None:
+            return found
+    return None
+
+
+def _with_name(text: str, run: re.Match[str], begin: int) -> CalendarDate | None:
+    """The date with a month's name behind or before `run`, in a text that is read up to `begin`."""
+    day_first, near, far, day_behind, year_behind = _patterns_with_name()
+    if len(run[0]) <= 2:
+        match = day_first.match(text, run.start())
+        if match is not None and (month := month_of(match["name"])):
+            return _dated(match.span(), match["y"], month, int(match["d"]), match["name"])
+    window = max(begin, run.start() - _NAME_CHARS), run.start()
+    name = (near if len(run[0]) <= 2 else far).search(text, *window)
+    month = month_of(name["name"]) if name is not None else None
+    match = (day_behind if len(run[0]) <= 2 else year_behind).match(text, run.start()) if month else None
+    if name is None or month is None or match is None:
+        return None
+    return _dated((name.start(), match.end()), match["y"], month, int(match.groupdict().get("d") or 0), name["name"])
+
+
+def _bare_year(text: str, run: re.Match[str]) -> CalendarDate | None:
+    return CalendarDate(*run.span(), int(run[0])) if _BARE_YEAR.match(text, run.start()) else None
+
+
+def _dated(span: tuple[int, int], year: str | None, month: int, day: int, name: str = "") -> CalendarDate | None:
+    if month > 12 or day > 31 or not (month or year):
+        return None
+    number = int(year.strip("'’")) if year else None
+    if number is not None and number < 100:
+        number += 2000 if number < 70 else 1900
+    return CalendarDate(*span, number, month or None, day or None, name)
+
+
+_DIGITS = re.compile(r"\d+")
+_Y = r"(?P<y>(?:1\d|20)\d\d)"
+_SOME_Y = r"(?P<y>(?:1\d|20)\d\d(?!\d|[.,]\d)|['’]\d\d(?!\d))"
+_NAME = rf"(?P<name>{LETTER}{{3,14}})(?!{LETTER})"
+_IN_DIGITS = {
+    length: tuple((kind, re.compile(pattern)) for kind, pattern in patterns)
+    for lengths, patterns in (
+        ((1, 2), (
+            ("dotted", rf"(?<!\d\.)(?P<d>\d{{1,2}})\.\s?(?P<m>\d{{1,2}})\.\s?{_Y}(?!\.?\d)"),
+            ("short", r"(?<!\d\.)(?P<d>\d\d)\.(?P<m>\d\d)\.(?P<y>\d\d)(?![\d.])"),
+            ("slashed", rf"(?<!\d[/-])(?P<d>\d{{1,2}})(?P<mark>[/-])(?P<m>\d{{1,2}})(?P=mark){_Y}(?![\d/])"),
+            ("characters", r"(?P<m>\d{1,2})\s?[月월]\s?(?P<d>\d{1,2})\s?[日號号일]"),
+        )),
+        ((4,), (
+            ("iso", rf"(?<!\d[.-]){_Y}(?P<mark>[-/._])(?P<m>\d{{1,2}})(?P=mark)(?P<d>\d{{1,2}})(?!\.?\d)"),
+            ("month", rf"(?<!\d[.-]){_Y}-(?P<m>0[1-9]|1[0-2])(?!-?\d)"),
+            ("characters",
+             rf"{_Y}\s?[年년](?:\s?(?P<m>\d{{1,2}})\s?[月월](?:\s?(?P<d>\d{{1,2}})\s?[日號号일])?)?"),
+        )),
+        ((8,), (("compact", rf"{_Y}(?P<m>\d\d)(?P<d>\d\d)"),)),
+    )
+    for length in lengths
+}  # fmt: skip
+_BARE_YEAR = re.compile(r"(?<![\w$€£.,:/#-])(?:1\d|20)\d\d(?![\w%/]|[.,:]\d)")
+
+
+@cache
+def _patterns_with_name() -> tuple[re.Pattern[str], ...]:
+    of = alternatives("time", "of")
+    return tuple(
+        re.compile(pattern, re.IGNORECASE)
+        for pattern in (
+            rf"(?<![^\W_])(?<!\d[.,:/])(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|e|\.|º|ª|-?го|η)?[\s-]*(?:(?:{of})\s+)?"
+            rf"{_NAME}(?:\.?[,\s-]{{0,3}}(?:(?:{of}|{alternatives('time', 'of_year')})\s+)?{_SOME_Y})?",
+            rf"(?<!\w){_NAME}\.?\s*\Z",
+            rf"(?<!\w){_NAME}[.,]{{0,2}}\s{{0,3}}(?:(?:{of}|{alternatives('time', 'of_year')})\s+)?\Z",
+            rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:]|[.,]\d)(?:,?\s{{1,3}}{_SOME_Y})?",
+            rf"{_Y}(?!\d|[.,]\d)",
+        )
+    )
+
+
+# The date and time of one value ---------------------------------------------------------------
+
+
+def parse_date(text: str) -> datetime | None:
+    """The date that a header or a property holds, at midnight of this machine if it tells no time and zone; or None.
+
+    Takes ISO 8601 (also week dates, months and basic format), mail dates, and whatever `find_dates` finds, with or
+    without a time: "2024-03-05", "5 March 2024", "March 5, 2024 at 2:30 pm", "05.03.2024".
+    """
+    value = text.strip().strip("<>[]\"'")
+    if not value or len(value) > MAX_VALUE_CHARS:
+        return None
+    found = _iso(value) or _mail(value) or parse_stamp(value)
+    if found is not None:
+        return found
+    if (first := next(full_dates(value, compact=True), None)) is not None:
+        return first[1]
+    return parse_week_or_month(value)
+
+
+def full_dates(text: str, compact: bool = False, start: int = 0) -> Iterator[tuple[CalendarDate, datetime]]:
+    """The full dates in `text`, each with the moment that it and a time behind it mean."""
+    for found in find_dates(text, short_years=True, compact=compact, start=start):
+        if found.day and (moment := moment_of(text, found)) is not None:
+            yield found._replace(end=moment[1]), moment[0]
+
+
+def moment_of(text: str, found: CalendarDate) -> tuple[datetime, int] | None:
+    """The moment that a full date of `text` and a time of day behind it mean, and where they end; None if there is no
+    such day."""
+    day = local_day(found.year or 0, found.month or 0, found.day or 0)
+    match = _clock().match(text, found.end) if day is not None else None
+    if day is None or match is None:
+        return (day, found.end) if day is not None else None
+    hour = int(match["h"])
+    if match["ap"]:
+        hour = hour % 12 + (12 if match["ap"] in "pP" else 0)
+    try:
+        clock = time(hour, int(match["min"]), int(match["s"] or 0))
+    except ValueError:
+        return day, match.end()
+    zone = match["z"]
+    # "10:15-11:00" after a plain date is a span of time; an offset is set off, or the whole is ISO 8601.
+    is_span = zone is not None and zone[0] in "+-" and match["s"] is None and match["sep"] not in ("T", "t")
+    offset = None if zone is None or is_span else _offset(zone.strip())
+    moment = _written(datetime.combine(day.date(), clock, offset))
+    return (moment, match.end()) if moment is not None else None
+
+
+def parse_stamp(value: str) -> datetime | None:
+    """20240305T143000Z, 20240305_1430: the basic format of ISO 8601 and of cameras, scanners and calendars."""
+    match = STAMP.fullmatch(value)
+    if match is None:
+        return None
+    day, hour, minute, second, zulu = match.groups()
+    try:
+        moment = datetime(int(day[:4]), int(day[4:6]), int(day[6:]), int(hour), int(minute), int(second or 0))
+    except ValueError:
+        return None
+    return _written(moment.replace(tzinfo=UTC) if zulu else moment)
+
+
+def parse_week_or_month(value: str, whole: bool = True) -> datetime | None:
+    """The first day of a week or a month in digits, 2024-W10 or 2024-03; of all of `value`, or anywhere in it."""
+    look = re.fullmatch if whole else re.search
+    if (week := look(_WEEK, value)) is not None:
+        try:
+            day = date.fromisocalendar(int(week[1]), int(week[2]), int(week[3] or 1))
+        except ValueError:
+            return None
+        return local_day(day.year, day.month, day.day)
+    month = look(_MONTH, value)
+    return local_day(int(month[1]), int(month[2]), 1) if month is not None else None
+
+
+def local_day(year: int, month: int, day: int) -> datetime | None:
+    """The midnight that begins a day on this machine; None for 31 February, and for what lies beyond WRITTEN_YEARS."""
+    try:
+        return _written(datetime(year, month, day))
+    except ValueError:
+        return None
+
+
+def with_local_zone(moment: datetime) -> datetime:
+    """`moment` with a zone: this machine's, if it has none. Raises ValueError or OverflowError at the ends of time."""
+    return moment if moment.tzinfo is not None else moment.astimezone()
+
+
+def _written(moment: datetime) -> datetime | None:
+    try:
+        return with_local_zone(moment) if moment.year in WRITTEN_YEARS else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _iso(value: str) -> datetime | None:
+    if not value[:4].isdecimal() or len(value) < 8 or " " in value:
+        return None
+    try:
+        return _written(datetime.fromisoformat(value))
+    except ValueError:
+        return None
+
+
+def _mail(value: str) -> datetime | None:
+    if ":" not in value or value[:1].isdecimal() is value[:1].isalpha():
+        return None
+    try:
+        return _written(parsedate_to_datetime(value))
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+def _offset(zone: str) -> timezone | None:
+    if zone.upper() in ("Z", "UTC", "GMT"):
+        return UTC
+    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+    return timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes)) if minutes < 24 * 60 else None
+
+
+@cache
+def _clock() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?P<sep>T|,?\s+(?:(?:{alternatives('time', 'at')})\s+)?)(?P<h>\d{{1,2}}):(?P<min>\d\d)"
+        r"(?::(?P<s>\d\d)(?:[.,]\d{1,9})?)?(?!\d)(?:\s?(?P<ap>[ap])\.?m\b\.?)?"
+        r"(?P<z>\s?Z\b|\s?UTC\b|\s?GMT\b|\s?[+-]\d\d:?\d\d(?!\d))?",
+        re.IGNORECASE,
+    )
+
+
+STAMP = re.compile(r"(?<!\d)(\d{8})[T_-]?(\d\d)(\d\d)(\d\d)?(Z?)(?!\d)")
+_WEEK = re.compile(r"(?<!\d)((?:19|20)\d\d)-?W(\d\d)(?:-([1-7]))?(?!\d)", re.IGNORECASE)
+_MONTH = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_. ]?(0[1-9]|1[0-2])(?!\d)")
