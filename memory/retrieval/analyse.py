@@ -17,9 +17,8 @@ from memory.text.languages import ENGLISH, content_words, guess_language, stem, 
 from memory.text.mentions import Mention, mentions, norm
 from memory.text.unicode import replace_surrogates, to_nfc
 from memory.text.words import UNSPACED, WORD, Term, words
-from memory.time.expressions import TimeExpression, resolve_time
+from memory.time.expressions import TimeExpression, generic_verbs, resolve_time
 from memory.time.timestamps import to_ms
-from memory.time.vocabulary import WHATEVER
 
 MAX_QUESTION_CHARS = 4_000  # characters; more is a document, not a question
 MAX_TERMS = 48
@@ -73,7 +72,7 @@ def analyse(
         asked = stripped
     terms = _content(asked, language) or tuple(dict.fromkeys(words(asked)))
     topic = _content(asked.replace(when.words, " "), language) if when else terms
-    if when and WHATEVER.issuperset(topic):  # "What happened on 5 March?" has no topic
+    if when and generic_verbs().issuperset(topic):  # "What happened on 5 March?" has no topic
         topic = ()
     entities = tuple(mentions(stripped))
     return QuestionState(

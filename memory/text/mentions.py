@@ -196,6 +196,8 @@ def _addressed() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 def _dates(text: str) -> Iterator[Mention]:
     """Dates as objects under their ISO form, as precise as they are written."""
     for found in find_dates(text):
+        if not found.month and text[max(0, found.start - 1) : found.start] == "-":
+            continue  # "form-1099"
         if not found.name or _is_month(found):
             yield Mention(text[found.start : found.end], found.iso(), "date", found.start, found.end)
         elif found.year:

@@ -156,7 +156,7 @@ _IN_DIGITS = {
     )
     for length in lengths
 }  # fmt: skip
-_BARE_YEAR = re.compile(r"(?<![\w$€£.,:/#-])(?:1\d|20)\d\d(?![\w%/]|[.,:]\d)")
+_BARE_YEAR = re.compile(r"(?<![\w$€£.,:/#])(?<!\d-)(?:1\d|20)\d\d(?![\w%/]|[.,:]\d)")
 
 
 @cache
