@@ -1,0 +1,437 @@
+"""Timexes: the times that a text names, found by one grammar and resolved against a reference time.
+
+A base ("March 2024", "last spring", "the 26th") is found first; what stands before it narrows it ("early", "the end
+of", "the week before"). What comes again is the last one in the past tense and else the next one. Nothing is guessed:
+3/4/2024 is no time here. Seasons are those of the north. The words are those of all languages that there is data of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Literal, NamedTuple
+
+from memory.text.languages import alternatives, guess_language, languages, stop_words, tables, word_numbers, word_set
+from memory.text.unicode import ascii_digits
+from memory.text.words import LETTER
+from memory.time.dates import WRITTEN_YEARS, CalendarDate, find_dates, months_alone
+from memory.time.spans import Span, day_span, month_span, part_of_span, shift, unit_span
+
+Tense = Literal["past", "present", "future", ""]
+
+
+class Timex(NamedTuple):
+    """A time by itself, named by the characters `start` to `end`.
+
+    `unit` is its granularity. `weak`: only a time if a word before it says so ("in March", "since 2020"). `month`: one
+    that may take its year from another ("between March and May 2024").
+    """
+
+    start: int
+    end: int
+    span: Span
+    unit: str = "day"
+    weak: bool = False
+    month: int | None = None
+
+
+def fold(text: str) -> str:
+    """`text` in lower case and with ASCII digits, each character in its place."""
+    plain = ascii_digits(text)
+    lower = plain.lower()
+    return lower if len(lower) == len(text) else plain  # a few letters are longer in lower case
+
+
+def may_name_time(text: str) -> bool:
+    """Whether a folded text can name a time at all; that of most cannot, and this is seen at once."""
+    return not text.isascii() or _DIGIT.search(text) is not None or not _cues().isdisjoint(_WORD.findall(text))
+
+
+def text_language(text: str) -> str:
+    """The language of a folded text, which the name of a month or a weekday tells surely."""
+    guessed = guess_language(text)
+    named = [one for word in _WORD.findall(text) for one in _languages_of_names().get(word, ())]
+    return named[0] if named and guessed not in named else guessed
+
+
+def narrow(text: str, base: Timex) -> Timex:
+    """The base with what narrows it: "early", "the end of", "the week before", "two days after"; else the same."""
+    for which, pattern in _parts() if base.unit not in ("day", "span") else ():
+        if (match := pattern.search(text, 0, base.start)) is not None:
+            return Timex(match.start(), base.end, part_of_span(base.span, base.unit, which))
+    match = _beside_pattern().search(text, 0, base.start)
+    return base if match is None else Timex(match.start(), base.end, _beside(base.span, match))
+
+
+def is_relative(text: str, base: Timex) -> bool:
+    """Whether a base says by itself when it is: "yesterday", "last week"."""
+    return not base.weak and _relative().match(text, base.start) is not None
+
+
+def find_timexes(text: str, now: datetime, tense: Tense) -> list[Timex]:
+    """The times in a folded text, in order of their place; where two share characters, the longer one.
+
+    Raises ValueError or OverflowError for a day that does not exist.
+    """
+    return _Finder(text, now, tense).find()
+
+
+class _Finder:
+    """Finds the times of one text, seen from the local time `now`."""
+
+    def __init__(self, text: str, now: datetime, tense: Tense) -> None:
+        self.text = text
+        self.now = now
+        self.today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        self.tense = tense
+        self._taken: list[tuple[int, int]] = []
+
+    def find(self) -> list[Timex]:
+        found: list[Timex] = []
+        said = frozenset(_WORD.findall(self.text))
+        for needed, pattern, meaning in _patterns():
+            if pattern is None:
+                found += self._dates()
+            elif needed is None or not self.text.isascii() or not needed.isdisjoint(said):
+                found += self._matches(pattern, meaning)
+        return sorted(found)
+
+    def _matches(self, pattern: re.Pattern[str], meaning: _Meaning) -> Iterator[Timex]:
+        for match in pattern.finditer(self.text):
+            if not self._is_free(match.span()):
+                continue
+            try:
+                base = meaning(self, match)
+            except KeyError:  # it holds a word that is none of time
+                continue
+            # What is no time after all is not read in another way either.
+            self._taken.append(match.span() if base is None else (base.start, base.end))
+            if base is not None:
+                yield base
+
+    def _is_free(self, span: tuple[int, int]) -> bool:
+        return not any(start < span[1] and span[0] < end for start, end in self._taken)
+
+    # Calendar dates -------------------------------------------------------------------------------
+
+    def _dates(self) -> Iterator[Timex]:
+        for found in find_dates(self.text, short_years=True):
+            if self._is_free((found.start, found.end)) and (base := self._date(found)) is not None:
+                self._taken.append((found.start, found.end))
+                yield base
+
+    def _date(self, found: CalendarDate) -> Timex | None:
+        place = found.start, found.end
+        year, month, day = found.year, found.month, found.day
+        if year is not None and year not in WRITTEN_YEARS:
+            return None
+        if year is None or month is None:
+            if year is not None:  # "2023-24" is no year
+                is_range = _YEARS_RANGE.match(self.text, found.end) is not None
+                return None if is_range else Timex(*place, month_span(year, 1, 12), "year", weak=True)
+            if found.name and found.name not in months_alone():
+                return None
+            return Timex(*place, self._pick(_days_of_years(month or 0, day or 0, self.now.year)))
+        if day is None:
+            return Timex(*place, month_span(year, month), "month", month=month)
+        return Timex(*place, day_span(datetime(year, month, day)))
+
+    def half_of_month(self, match: re.Match[str]) -> Timex | None:
+        date = next(find_dates(self.text, start=match.end()), None)
+        if date is None or date.year is None or date.month is None or date.day or self.text[match.end() : date.start]:
+            return None
+        first, after = month_span(date.year, date.month)
+        middle = first + timedelta(days=15)
+        first_half = _numbers("ordinals")[match["nth"]] == 1
+        return Timex(match.start(), date.end, (first, middle) if first_half else (middle, after))
+
+    def part_of_year(self, match: re.Match[str]) -> Timex | None:
+        length = 6 if match["half"] else 3
+        last = length * (int(match["q"]) if match["q"] else _numbers("ordinals")[match["nth"]])
+        return Timex(*match.span(), month_span(int(match["y"]), last - length + 1, length)) if last <= 12 else None
+
+    # What comes again -----------------------------------------------------------------------------
+
+    def season(self, match: re.Match[str]) -> Timex | None:
+        month = 3 * _numbers("seasons")[match["season"]]
+        if not match["y"]:
+            return self._again(match, lambda year: month_span(year, month, 3), "season")
+        if month == 12 and not match["y2"]:
+            return None  # the winter that begins or the one that ends in that year
+        return Timex(*match.span(), month_span(int(match["y"]), month, 3), "season")
+
+    def feast(self, match: re.Match[str]) -> Timex:
+        first, days = (
+            ((12, 24), 3) if re.fullmatch(alternatives("time", "christmas"), match["feast"]) else ((12, 31), 2)
+        )
+
+        def of(year: int) -> Span:
+            return datetime(year, *first), datetime(year, *first) + timedelta(days=days)
+
+        if match["y"]:
+            return Timex(*match.span(), of(int(match["y"])))
+        return self._again(match, of, "day")._replace(weak=False)
+
+    def month(self, match: re.Match[str]) -> Timex:
+        month = months_alone()[match["mon"]]
+        return self._again(match, lambda year: month_span(year, month), "month", month)
+
+    def _again(self, match: re.Match[str], of: Callable[[int], Span], unit: str, month: int | None = None) -> Timex:
+        """What comes every year: the one that "last", "this" or "next" means, else the one that the tense means."""
+        years = [of(self.now.year + step) for step in range(-2, 3)]
+        span = years[2] if match["this"] else self._pick(years, match["last"], match["next"])
+        return Timex(*match.span(), span, unit, not (match["last"] or match["next"] or match["this"]), month)
+
+    def weekday(self, match: re.Match[str]) -> Timex | None:
+        if not (match["last"] or match["next"] or self.tense):
+            return None
+        first = self.today + timedelta(days=_numbers("weekdays")[match["weekday"]] - self.today.weekday())
+        weeks = [day_span(first + timedelta(days=7 * step)) for step in range(-2, 3)]
+        span = self._pick(weeks, match["last"], match["next"])
+        return Timex(*match.span(), span, weak=not (match["last"] or match["next"] or match["this"]))
+
+    def day_of_month(self, match: re.Match[str]) -> Timex | None:
+        """ "the 26th": not of a floor, nor of whatever else is numbered."""
+        behind = _NEXT_WORD.match(self.text, match.end())
+        if behind is not None and behind[1] not in stop_words(text_language(self.text)) | _verbs():
+            return None
+        number = int(match["d"])
+        months = (month_span(self.now.year, self.now.month + step) for step in range(-2, 4))
+        days = [
+            day_span(first + timedelta(days=number - 1)) for first, after in months if number <= (after - first).days
+        ]
+        return Timex(*match.span(), self._pick(days), weak=True) if 0 < number <= 31 else None
+
+    def _pick(self, spans: list[Span], last: str | None = None, following: str | None = None) -> Span:
+        """One of several spans in order. Raises ValueError if it lies beyond them."""
+        if last:
+            return max(span for span in spans if span[1] <= self.now)
+        if following:
+            return min(span for span in spans if span[0] > self.now)
+        if self.tense == "past":
+            return max(span for span in spans if span[0] <= self.now)
+        if self.tense:
+            return min(span for span in spans if span[1] > self.now)
+        return min(spans, key=lambda span: abs(span[0] - self.today))
+
+    # Seen from today ------------------------------------------------------------------------------
+
+    def day_word(self, match: re.Match[str]) -> Timex:
+        return Timex(*match.span(), day_span(self.today + timedelta(days=_day_words()[match["day"]])))
+
+    def ago(self, match: re.Match[str]) -> Timex:
+        return self._away(match, -1)
+
+    def ahead(self, match: re.Match[str]) -> Timex | None:
+        """ "in two weeks" is a duration where something was done in it, and "in a week" where something is usual."""
+        count = _number(match["n"])
+        return self._away(match, 1) if self.tense != "past" and (count > 1 or self.tense == "future") else None
+
+    def _away(self, match: re.Match[str], step: int) -> Timex:
+        """The day, month or year so many from today; for weeks that day and three to either side."""
+        unit = _units()[match["unit"]]
+        then = shift(self.today, unit, step * _number(match["n"]))
+        if unit == "day":
+            return Timex(*match.span(), day_span(then))
+        if unit in ("week", "weekend"):
+            return Timex(*match.span(), (then - timedelta(days=3), then + timedelta(days=4)), "week")
+        return Timex(*match.span(), unit_span(then, unit), unit)
+
+    def last_units(self, match: re.Match[str]) -> Timex:
+        """ "in the last two weeks": up to today."""
+        first = shift(self.today, _units()[match["unit"]], -_number(match["n"]))
+        return Timex(*match.span(), (first, self.today + timedelta(days=1)), "span")
+
+    def next_units(self, match: re.Match[str]) -> Timex:
+        after = shift(self.today, _units()[match["unit"]], _number(match["n"]))
+        return Timex(*match.span(), (self.today, after + timedelta(days=1)), "span")
+
+    def unit(self, match: re.Match[str]) -> Timex | None:
+        unit = _units()[match["unit"]]
+        if unit == "day":
+            return None  # "the next day" of a story
+        step = -1 if match["last"] else 1 if match["next"] else 0
+        return Timex(*match.span(), unit_span(shift(self.today, unit, step), unit), unit)
+
+
+def _days_of_years(month: int, day: int, year: int) -> list[Span]:
+    """That day of the years around `year`, without those that have no 29 February."""
+    months = (month_span(one, month) for one in range(year - 8, year + 9))
+    return [day_span(first + timedelta(days=day - 1)) for first, after in months if day <= (after - first).days]
+
+
+def _beside(span: Span, match: re.Match[str]) -> Span:
+    """The week, the Sunday, the two days before or after a span."""
+    earlier = match["before"] is not None
+    edge = span[0] if earlier else span[1]
+    word = match["word"]
+    unit = _units().get(word, "weekday")
+    if unit in ("weekday", "weekend"):
+        weekday = _numbers("weekdays").get(word, 5)
+        days = -((edge.weekday() - weekday - 1) % 7 + 1) if earlier else (weekday - edge.weekday()) % 7
+        first = edge + timedelta(days=days)
+        return first, first + timedelta(days=1 if unit == "weekday" else 2)
+    if not match["n"]:
+        one, two = edge, shift(edge, unit, -1 if earlier else 1)
+        return (two, one) if earlier else (one, two)
+    middle = shift(edge, unit, -_number(match["n"]) if earlier else _number(match["n"]))
+    slack = timedelta(days={"day": 0, "week": 3, "month": 15}.get(unit, 180))
+    return middle - slack, middle + slack + timedelta(days=1)
+
+
+# Words and patterns ---------------------------------------------------------------------------
+
+
+@cache
+def _numbers(key: str) -> dict[str, int]:
+    return word_numbers("time", key, first={"weekdays": 0}.get(key, 1))
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() else _numbers("numbers")[text]
+
+
+@cache
+def _units() -> dict[str, str]:
+    return {word: unit for table in tables("time", "units") for unit, words in table.items() for word in words.split()}
+
+
+@cache
+def _day_words() -> dict[str, int]:
+    """Days and parts of them that need no date: how many days from today."""
+    return {
+        words: int(days)
+        for table in tables("time", "days")
+        for days, listed in table.items()
+        for words in listed.split("|")
+    }
+
+
+@cache
+def _languages_of_names() -> dict[str, list[str]]:
+    """The languages in which a word is the name of a month, a weekday or a season."""
+    found: dict[str, list[str]] = {}
+    for language, data in languages().items():
+        named = (data.get("time", {}).get(key, ()) for key in ("months", "weekdays", "seasons"))
+        for word in (word for lists in named for listed in lists for word in listed.split()):
+            found.setdefault(word, []).append(language)
+    return found
+
+
+@cache
+def _verbs() -> frozenset[str]:
+    return word_set("time", "verbs", "events") | word_set("time", "verbs", "states") | word_set("time", "verbs", "any")
+
+
+@cache
+def _cues() -> frozenset[str]:
+    """One of these, or a digit, stands in every ASCII text that names a time: of each name its longest word."""
+    names = [*months_alone(), *_numbers("seasons"), *_numbers("weekdays"), *_units(), *_day_words()]
+    names += "|".join(alternatives("time", key) for key in ("now", "christmas", "new_year")).split("|")
+    return frozenset(max(_WORD.findall(name), key=len) for name in names)
+
+
+def _any(words: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+@cache
+def _the() -> str:
+    return rf"(?:(?:{alternatives('time', 'article')})\s+)*"
+
+
+@cache
+def signal(kind: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The words that say how a time relates to what is said, anywhere in a text, and right behind them a time."""
+    words = rf"(?<!\w)(?:{alternatives('time', 'signals', kind)})"
+    weekday = rf"(?:(?:{_any(_numbers('weekdays'))}),?\s+(?:the\s+)?)?"
+    return re.compile(rf"{words}(?!\w)"), re.compile(rf"{words}[\s:]\s*{_the()}{weekday}\Z")
+
+
+@cache
+def _beside_pattern() -> re.Pattern[str]:
+    before, after = (alternatives("time", "signals", side) for side in ("before", "after"))
+    return re.compile(
+        rf"(?<!\w)(?:(?:last|{alternatives('time', 'article')}|am)\s+)*"
+        rf"(?:(?P<n>\d{{1,3}}|{_any(_numbers('numbers'))})\s+)?(?P<word>{_any([*_units(), *_numbers('weekdays')])})"
+        rf"\s+(?:(?P<before>{before})|{after})\s+{_the()}\Z"
+    )
+
+
+@cache
+def _relative() -> re.Pattern[str]:
+    said = "|".join([*(alternatives("time", key) for key in ("last", "next", "this")), _any(_day_words())])
+    return re.compile(rf"(?:{said})(?!\w)")
+
+
+@cache
+def _parts() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    behind = rf"[\s-]+(?:(?:{alternatives('time', 'article')}|year|month)\s+)*\Z"
+    return tuple(
+        (which, re.compile(rf"(?<!\w)(?:{alternatives('time', 'parts', which)}){behind}"))
+        for which in ("start", "end", "early", "mid", "late")
+    )
+
+
+_Meaning = Callable[[_Finder, re.Match[str]], Timex | None]
+
+
+@cache
+def _patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | None, _Meaning], ...]:
+    """Each with the words of which it needs one, if any; no pattern stands for calendar dates. What is read in one way
+    is not read in another, so the longer ones come first. Words of which there are many are looked up in tables:
+    patterns that hold all of them would take 0.1 s to compile."""
+    last, following, this = (alternatives("time", key) for key in ("last", "next", "this"))
+    which = rf"(?:(?P<last>{last})|(?P<next>{following})|(?P<this>{this}))\s+"
+    of = rf"(?:,?\s+(?:(?:{alternatives('time', 'of')}|{alternatives('time', 'of_year')})\s+)?)"
+    year = r"(?P<y>(?:19|20)\d\d)"
+    nth, half = rf"(?P<nth>{_any(_numbers('ordinals'))})", alternatives("time", "half")
+    before, after = (alternatives("time", "signals", side) for side in ("before", "after"))
+    no_date_behind = rf"(?!\s+(?:{before}|{after})\s+{_the()}(?:\d|[^\W\d_]{{3,12}}\s+\d))"
+    quarters = [word for word, unit in _units().items() if unit == "quarter"]
+    feast = f"{alternatives('time', 'christmas')}|{alternatives('time', 'new_year')}"
+    n, unit = r"(?P<n>\d{1,3}|[^\W\d_]{1,7})", r"(?P<unit>[^\W\d_]{2,12})(?!\w)"
+    seasons, weekdays, units = (frozenset(words) for words in (_numbers("seasons"), _numbers("weekdays"), _units()))
+    halves = frozenset(half.split("|"))
+
+    def counted(key: str, meaning: _Meaning) -> Iterator[tuple[frozenset[str] | None, str, _Meaning]]:
+        for phrase in (phrase for phrases in tables("time", key) for phrase in phrases):
+            yield units, rf"(?<!\w){phrase.replace('{unit}', unit).replace('{n}', n)}(?!\w)", meaning
+
+    rows: list[tuple[frozenset[str] | None, str, _Meaning]] = [
+        (halves.union(quarters, ("q1", "q2", "q3", "q4")),
+         rf"(?<!\w)(?:q(?P<q>[1-4])|{nth} (?:(?P<half>{half})|{_any(quarters)}))"
+         rf"\s+(?:(?:{alternatives('time', 'of')})\s+)?{year}(?![\d%/]|[.,]\d|-\d)", _Finder.part_of_year),
+        (halves, rf"(?<!\w){nth} (?:{half}) (?:{alternatives('time', 'of')}) ", _Finder.half_of_month),
+        (seasons, rf"(?<!\w)(?:{which})?(?P<season>{_any(seasons)})(?!\w)"
+         rf"(?:{of}{year}(?:\s?[/-]\s?(?P<y2>(?:\d\d)?\d\d))?(?!\d))?", _Finder.season),
+        (frozenset(max(_WORD.findall(name), key=len) for name in feast.split("|")),
+         rf"(?<!\w)(?:{which})?(?P<feast>{feast})(?!\w)(?:{of}{year}(?![\d%/]|[.,]\d|-\d))?", _Finder.feast),
+        (None, "", _Finder.day_of_month),
+        *counted("ago", _Finder.ago),
+        *counted("ahead", _Finder.ahead),
+        (units, rf"(?<!\w)(?:{last})\s+{n}\s+{unit}", _Finder.last_units),
+        *counted("last_units", _Finder.last_units),
+        (units, rf"(?<!\w)(?:{following})\s+{n}\s+{unit}", _Finder.next_units),
+        (units, rf"(?<!\w){which}{unit}{no_date_behind}", _Finder.unit),
+        (units, rf"(?<!\w)(?:la |le |l['’]|el ){unit}\s+(?:(?P<last>{alternatives('time', 'last_behind')})"
+         rf"|(?P<next>{alternatives('time', 'next_behind')}))(?!\w)", _Finder.unit),
+        (weekdays, rf"(?<!\w)(?:{which})?(?P<weekday>{_any(weekdays)})(?!\w){no_date_behind}", _Finder.weekday),
+        (frozenset(months_alone()), rf"(?<!\w)(?:{which})?(?P<mon>{LETTER}{{3,12}})(?!\w)", _Finder.month),
+        (frozenset(max(_WORD.findall(name), key=len) for name in _day_words()),
+         rf"(?<!\w)(?P<day>{_any(_day_words())})(?!\w)", _Finder.day_word),
+        *(
+            (None, rf"(?<!\w){phrase.replace('{d}', r'(?P<d>[0-3]?[0-9])')}(?!\w)", _Finder.day_of_month)
+            for phrases in tables("time", "day_of_month")
+            for phrase in phrases
+        ),
+    ]  # fmt: skip
+    return tuple((needed, re.compile(pattern) if pattern else None, meaning) for needed, pattern, meaning in rows)
+
+
+_DIGIT = re.compile(r"\d")
+_WORD = re.compile(r"\w+")
+_YEARS_RANGE = re.compile(r"-\d")
+_NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
