@@ -42,11 +42,13 @@ def tables(*path: str, language: str | None = None) -> list[Any]:
     return found
 
 
+@cache
 def word_set(*path: str, language: str | None = None) -> frozenset[str]:
     """The words listed under `path`."""
     return frozenset(word for listed in tables(*path, language=language) for word in listed.split())
 
 
+@cache
 def word_numbers(*path: str, first: int = 0, language: str | None = None) -> dict[str, int]:
     """The number of each word in the lists under `path`, such as those of months, counted from `first`."""
     return {
@@ -57,6 +59,7 @@ def word_numbers(*path: str, first: int = 0, language: str | None = None) -> dic
     }
 
 
+@cache
 def alternatives(*path: str, language: str | None = None) -> str:
     """The regular expressions under `path` as one, without a group around it."""
     return "|".join(pattern.replace("\n", "") for pattern in tables(*path, language=language))

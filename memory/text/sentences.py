@@ -14,7 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
+
+from memory.text.languages import word_numbers, word_set
 
 Span = tuple[int, int]
 
@@ -52,39 +55,10 @@ _OPENING = "([{\"'“‘„«‹*_"
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}")
 _VOWEL = re.compile(r"[aeiouyäöüáéíóúàèêåæø]", re.IGNORECASE)
 
-# Never the end of a sentence, whatever follows.
-_NEVER = frozenset(
-    "mr mrs ms mx dr drs prof rev hon messrs mme mlle frl mevr dhr dipl ing gen col capt lt sgt gov "
-    "e.g i.e eg ie z.b d.h u.a v.a s.o s.u p.ex f.eks t.ex bl.a d.w.z o.a m.m "
-    "bspw vgl evtl ggf inkl incl excl exkl resp sog zzgl bijv cf viz vs approx ca shri smt".split()
-)
-# The end of a sentence only if a word follows that usually begins one.
-_MAYBE = frozenset(
-    "Inc Ltd Co Corp Bros Jr Sr St Ste Ave Blvd Rd Mt Ft Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Okt Nov Dec Dez "
-    "Univ Dept dept Assn Est Esq etc usw bzw al ed eds max min str Str hrs hr mins tel Tel "
-    "acc appt asst assoc avg dir est govt intl mgmt mgr misc temp".split()
-)
-# Not the end of a sentence before a digit: "No. 5", "Nr. 12", "p. 3", "Jan. 5", "Tel. 0341".
-_BEFORE_DIGIT = frozenset(
-    "no nos nr op p pg pp s bl vol ch chap sec fig eq art abs kap bd tab ex para ref ver v al ziff rn ext tel apt rm "
-    "jan feb mar apr jun jul aug sep sept oct okt nov dec dez mon tue tues wed thu thur thurs fri sat sun "
-    "mo di mi do fr sa so kl".split()
-)
 # "am 5. Mai", "zum 2. Mal": where a number is an ordinal.
-_AFTER_ORDINAL = frozenset(
-    "januar jänner februar märz april mai juni juli august september oktober november dezember "
-    "january february march may june july october december januari februari maart mei juli augustus "
-    "jan feb mär mrz apr jun jul aug sep sept okt oct nov dez dec jahrhundert klasse stock etage".split()
-)
 _BEFORE_ORDINAL = re.compile(
     r"(?:(?:^|\s)(?:der|die|das|dem|den|des|am|im|zum|zur|vom|beim|seit|ab|bis)|[,(])\s?\d{1,2}$|[:;]\s1$",
     re.IGNORECASE,
-)
-_STARTERS = frozenset(
-    "The A An He She It We They I You This That These Those There Here Then But And Or So If When While In On At To "
-    "For From With My His Her Our Their Its Your As Now After Before However Also What Who Why How Where Not No Yes "
-    "Der Die Das Er Sie Es Wir Ich Ihr Ein Eine Und Aber Dann Im Am Wenn Dies Dort Nun De Het Een Hij Zij Wij Ik En "
-    "Maar Le La Les Il Elle Nous Je Un Une Mais El Los Las Ella Yo Pero Det Den Han Hun Jeg Og Men".split()
 )
 
 
@@ -201,14 +175,13 @@ def _is_end(text: str, begin: int, end: int, match: re.Match[str]) -> bool:
     if match["mark"] is None:  # a quotation in the middle of a sentence ends in a mark and a closer too
         return not match["cjk_closers"] or match.end() == end or text[match.end()].isspace()
     head = text[max(begin, match.start() - 24) : match.start()]
-    if ")" not in match["closers"] and head.rfind("(") > head.rfind(")"):  # a short aside, "(dir. Platform)"
-        return False
     following = _NEXT.match(text, match.end(), end)
     assert following is not None  # every part of it is optional
     if following[1]:  # "call mum! #family": a tag belongs to what it follows
         return False
-    word = following[2]
-    lower = word[:1].islower()
+    if ")" not in match["closers"] and head.rfind("(") > head.rfind(")"):  # a short aside, "(dir. Platform)"
+        return False
+    lower = following[2][:1].islower()
     if lower and (match["closers"] or match["mark"] != "."):
         # '"Really?" he said', "Wait... what", "the Impulse! label"; but who writes "what? no" starts in lower case too
         return not match["closers"] and match["mark"][-1] in "!?" and text[begin : begin + 8].lstrip()[:1].islower()
@@ -217,19 +190,38 @@ def _is_end(text: str, begin: int, end: int, match: re.Match[str]) -> bool:
     if not head or head[-1].isspace():  # ". . ."
         return not lower and following[3] != "."
     token = head.split()[-1].lstrip(_OPENING)
-    digit = word[:1].isdigit()
-    starts = word in _STARTERS and not following[3]
-    if token.lower() in _NEVER or (
-        token.lower() in _BEFORE_DIGIT and (digit or (lower and token[0].isupper()))  # "No. 5", "No. of guests"
-    ):
-        return False
-    if token in _MAYBE or _DOTTED.fullmatch(token):
-        return starts
-    if len(token) == 1 and token.isalpha():  # an initial, or "option b."
-        return starts or (token.islower() and not lower and not digit)
     if token.isdigit() and len(token) <= 3:
-        if match.start() - begin < 8 and text[begin : match.start()].strip() == token:  # "1. Buy bread"
-            return False
-        return not (lower or word.lower() in _AFTER_ORDINAL or _BEFORE_ORDINAL.search(head))
-    abbreviated = len(token) <= 5 and token.isalpha() and not token.isupper() and not _VOWEL.search(token)
-    return not (abbreviated and (lower or digit))
+        is_number = match.start() - begin < 8 and text[begin : match.start()].strip() == token  # "1. Buy bread"
+        return not (is_number or lower or _is_ordinal(head, following[2]))
+    return _ends_with(token, following[2], bool(following[3]))
+
+
+def _is_ordinal(head: str, word: str) -> bool:
+    lower = word.lower()
+    named = lower in word_set("sentences", "after_ordinal") or lower in word_numbers("time", "months")
+    return named or _BEFORE_ORDINAL.search(head) is not None
+
+
+def _ends_with(token: str, word: str, abbreviated: bool) -> bool:
+    """Whether a point behind the word `token` ends a sentence, by the `word` that follows, itself `abbreviated` or
+    not."""
+    never, sometimes, before_number, first_words = _abbreviations()
+    lower, digit = word[:1].islower(), word[:1].isdigit()
+    begins = word in first_words and not abbreviated
+    if token.lower() in never:
+        return False
+    if token.lower() in before_number and (digit or (lower and token[0].isupper())):  # "No. 5", "No. of guests"
+        return False
+    if token in sometimes or _DOTTED.fullmatch(token):
+        return begins
+    if len(token) == 1 and token.isalpha():  # an initial, or "option b."
+        return begins or (token.islower() and not lower and not digit)
+    looks_short = len(token) <= 5 and token.isalpha() and not token.isupper() and not _VOWEL.search(token)
+    return not (looks_short and (lower or digit))
+
+
+@cache
+def _abbreviations() -> tuple[frozenset[str], ...]:
+    """Words with a point that never end a sentence; that may; that do not before a number; and words that begin one."""
+    keys = ("abbreviations", "abbreviations_or_ends", "before_number", "first_words")
+    return tuple(word_set("sentences", key) for key in keys)
