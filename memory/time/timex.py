@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from memory.text.languages import alternatives, guess_language, languages, stop_words, tables, word_numbers, word_set
 from memory.text.unicode import ascii_digits
 from memory.text.words import LETTER
-from memory.time.dates import WRITTEN_YEARS, CalendarDate, find_dates, months_alone
+from memory.time.dates import WRITTEN_YEARS, CalendarDate, find_dates, month_names, months_alone
 from memory.time.spans import Span, day_span, month_span, part_of_span, shift, unit_span
 
 Tense = Literal["past", "present", "future", ""]
@@ -70,19 +70,21 @@ def is_relative(text: str, base: Timex) -> bool:
     return not base.weak and _relative().match(text, base.start) is not None
 
 
-def find_timexes(text: str, now: datetime, tense: Tense) -> list[Timex]:
+def find_timexes(text: str, now: datetime, tense: Tense, short_names: bool = False) -> list[Timex]:
     """The times in a folded text, in order of their place; where two share characters, the longer one.
 
+    `short_names`: also of months without a year by names that may mean something else, "since Jan".
     Raises ValueError or OverflowError for a day that does not exist.
     """
-    return _Finder(text, now, tense).find()
+    return _Finder(text, now, tense, month_names() if short_names else months_alone()).find()
 
 
 class _Finder:
     """Finds the times of one text, seen from the local time `now`."""
 
-    def __init__(self, text: str, now: datetime, tense: Tense) -> None:
+    def __init__(self, text: str, now: datetime, tense: Tense, months: dict[str, int]) -> None:
         self.text = text
+        self.months = months
         self.now = now
         self.today = now.replace(hour=0, minute=0, second=0, microsecond=0)
         self.tense = tense
@@ -131,7 +133,7 @@ class _Finder:
             if year is not None:  # "2023-24" is no year
                 is_range = _YEARS_RANGE.match(self.text, found.end) is not None
                 return None if is_range else Timex(*place, month_span(year, 1, 12), "year", weak=True)
-            if found.name and found.name not in months_alone():
+            if found.name and found.name not in self.months:
                 return None
             return Timex(*place, self._pick(_days_of_years(month or 0, day or 0, self.now.year)))
         if day is None:
@@ -175,7 +177,7 @@ class _Finder:
         return self._again(match, of, "day")._replace(weak=False)
 
     def month(self, match: re.Match[str]) -> Timex:
-        month = months_alone()[match["mon"]]
+        month = self.months[match["mon"]]
         return self._again(match, lambda year: month_span(year, month), "month", month)
 
     def _again(self, match: re.Match[str], of: Callable[[int], Span], unit: str, month: int | None = None) -> Timex:
@@ -328,7 +330,7 @@ def _verbs() -> frozenset[str]:
 @cache
 def _cues() -> frozenset[str]:
     """One of these, or a digit, stands in every ASCII text that names a time: of each name its longest word."""
-    names = [*months_alone(), *_numbers("seasons"), *_numbers("weekdays"), *_units(), *_day_words()]
+    names = [*month_names(), *_numbers("seasons"), *_numbers("weekdays"), *_units(), *_day_words()]
     names += "|".join(alternatives("time", key) for key in ("now", "christmas", "new_year")).split("|")
     return frozenset(max(_WORD.findall(name), key=len) for name in names)
 
@@ -419,7 +421,7 @@ def _patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | None, _M
         (units, rf"(?<!\w)(?:la |le |l['’]|el ){unit}\s+(?:(?P<last>{alternatives('time', 'last_behind')})"
          rf"|(?P<next>{alternatives('time', 'next_behind')}))(?!\w)", _Finder.unit),
         (weekdays, rf"(?<!\w)(?:{which})?(?P<weekday>{_any(weekdays)})(?!\w){no_date_behind}", _Finder.weekday),
-        (frozenset(months_alone()), rf"(?<!\w)(?:{which})?(?P<mon>{LETTER}{{3,12}})(?!\w)", _Finder.month),
+        (frozenset(month_names()), rf"(?<!\w)(?:{which})?(?P<mon>{LETTER}{{3,12}})(?!\w)", _Finder.month),
         (frozenset(max(_WORD.findall(name), key=len) for name in _day_words()),
          rf"(?<!\w)(?P<day>{_any(_day_words())})(?!\w)", _Finder.day_word),
         *(

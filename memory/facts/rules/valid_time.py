@@ -42,7 +42,7 @@ def _first(text: str, at: datetime, looks: list[tuple[str, Tense]]) -> datetime 
         anywhere, right_behind = signal(kind)
         if anywhere.search(text) is None:
             continue
-        for base in find_timexes(text, at.replace(tzinfo=None), tense):
+        for base in find_timexes(text, at.replace(tzinfo=None), tense, short_names=True):
             base = narrow(text, base)
             if right_behind.search(text, 0, base.start) or (kind == "on" and is_relative(text, base)):
                 return base.span[0]
