@@ -99,8 +99,8 @@ class Client:
         """Takes back what was learnt last."""
         return self._call("POST", "/learn/undo", wire.Unlearnt, timeout=SLOW)
 
-    def remember(self, request: wire.RememberRequest) -> wire.Remembered:
-        return self._call("POST", "/remember", wire.Remembered, request, SLOW)
+    def remember(self, request: wire.RememberRequest) -> wire.Receipt:
+        return self._call("POST", "/remember", wire.Receipt, request, SLOW)
 
     def add(self, paths: list[Path] | tuple[Path, ...], policy: str | None = None) -> Stream:
         """The events of reading files or folders once; the last one is an Added. It goes on if the stream is closed."""
@@ -139,12 +139,12 @@ class Client:
     def revisions(self, state: str = "open", about: str | None = None, limit: int = 50) -> wire.RevisionsReply:
         return self._call("GET", _with("/revisions", state=state, about=about, limit=limit), wire.RevisionsReply)
 
-    def revision(self, id: int) -> wire.FactRevision:
-        return self._call("GET", f"/revisions/{id}", wire.FactRevision)
+    def revision(self, id: int) -> wire.Revision:
+        return self._call("GET", f"/revisions/{id}", wire.Revision)
 
-    def settle(self, id: int, verdict: str) -> wire.FactRevision:
+    def settle(self, id: int, verdict: str) -> wire.Revision:
         """`verdict`: keep | both | old | undo."""
-        return self._call("POST", f"/revisions/{id}", wire.FactRevision, wire.VerdictRequest(verdict), SLOW)
+        return self._call("POST", f"/revisions/{id}", wire.Revision, wire.VerdictRequest(verdict), SLOW)
 
     def names(self, one: str, other: str, same: bool) -> wire.Names:
         """Two names mean the same, or two things."""
@@ -154,8 +154,8 @@ class Client:
         request = wire.BackupRequest(str(to.expanduser().absolute()) if to else None)
         return self._call("POST", "/backup", wire.BackedUp, request, SLOW)
 
-    def check(self) -> wire.CheckReply:
-        return self._call("GET", "/check", wire.CheckReply, timeout=SLOW)
+    def check(self) -> wire.Check:
+        return self._call("GET", "/check", wire.Check, timeout=SLOW)
 
     def diagnosis(self, limit: int | None = None) -> wire.Diagnosis:
         """How well the graph served the newest questions (default: 200)."""
@@ -180,9 +180,9 @@ class Client:
         """Changes which models do what, until the daemon ends; config.toml says it for the next one."""
         return self._call("POST", "/models/use", wire.ModelsReply, wire.RoleRequest(role, names))
 
-    def consolidate(self) -> wire.Consolidated:
+    def consolidate(self) -> wire.ConsolidationReport:
         """Puts the memory in order now."""
-        return self._call("POST", "/consolidate", wire.Consolidated, timeout=SLOW)
+        return self._call("POST", "/consolidate", wire.ConsolidationReport, timeout=SLOW)
 
     def enable_enrichment(self, enabled: bool) -> wire.Enrichment:
         """Lets models read in the background, or no longer, until the daemon ends; config.toml says it for the next."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -18,13 +17,10 @@ from memory.nouns import (
     Citation,
     Effort,
     Episode,
-    Fact,
     Forgotten,
     Hit,
     Policy,
     Recall,
-    Receipt,
-    Revision,
     Scope,
     Step,
     Token,
@@ -33,8 +29,6 @@ from memory.nouns import (
 from memory.time.timestamps import from_ms
 
 if TYPE_CHECKING:
-    from memory.insight.consolidate import Report
-    from memory.insight.diagnosis import Diagnosis
     from memory.services.conversations import Conversation, Message
     from memory.services.sources import Listed
 
@@ -114,46 +108,6 @@ def recall_reply(found: Recall, ms: float) -> wire.RecallReply:
     return wire.RecallReply(tuple(map(_found, found.hits)), ms, tuple(map(stage, found.trace.steps)))
 
 
-def remembered(receipt: Receipt) -> wire.Remembered:
-    return wire.Remembered(receipt.source_id, receipt.episode_ids, receipt.added, receipt.kept, receipt.removed)
-
-
-def known_fact(fact: Fact) -> wire.KnownFact:
-    return wire.KnownFact(
-        id=fact.id,
-        kind=fact.kind,
-        text=fact.text,
-        objects=fact.objects,
-        valid_from=iso(fact.valid_from),
-        valid_to=iso(fact.valid_to),
-        recorded=fact.recorded.isoformat(),
-        retired=iso(fact.retired),
-        superseded_by=fact.superseded_by,
-        uri=fact.uri,
-        line=fact.line,
-        modality=fact.modality,
-        origin=fact.origin,
-        predicate=fact.predicate,
-        quote=fact.quote,
-        episode_id=fact.episode_id,
-    )
-
-
-def revision(of: Revision) -> wire.FactRevision:
-    return wire.FactRevision(
-        id=of.id,
-        relation=of.relation,
-        old=known_fact(of.old),
-        new=known_fact(of.new),
-        reason=of.reason,
-        author=of.author,
-        confidence=of.confidence,
-        state=of.state,
-        at=of.at.isoformat(),
-        settled=iso(of.settled),
-    )
-
-
 def source_row(listed: Listed) -> wire.SourceRow:
     source = listed.source
     return wire.SourceRow(source.uri, source.kind, source.title, listed.episodes, iso(source.at), source.policy)
@@ -184,18 +138,6 @@ def forgotten(gone: Forgotten, copies: Iterable[Path]) -> wire.Forgotten:
         with suppress(FileNotFoundError):
             held.append(wire.Copy(str(path), moment(int(path.stat().st_mtime * 1000))))
     return wire.Forgotten(gone.sources, gone.episodes, gone.objects, gone.facts, tuple(held))
-
-
-def diagnosis(found: Diagnosis) -> wire.Diagnosis:
-    """Field for field the same."""
-    told = wire.decode(wire.Diagnosis, wire.encode(replace(found, trend=())))
-    trend = (wire.Period(one.since.isoformat(), one.questions, dict(one.figures)) for one in found.trend)
-    return replace(told, trend=tuple(trend))
-
-
-def consolidated(report: Report) -> wire.Consolidated:
-    """Field for field the same."""
-    return wire.decode(wire.Consolidated, wire.encode(report))
 
 
 def cited(citation: Citation) -> wire.Cited:

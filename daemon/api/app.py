@@ -90,9 +90,8 @@ def _state_routes(api: Api, services: Services) -> None:
         return await services.work(call)
 
     @api.get("/check")
-    async def check() -> wire.CheckReply:
-        result = await services.work(memory.check)
-        return wire.CheckReply(result.problems, result.checked)
+    async def check() -> wire.Check:
+        return await services.work(memory.check)
 
     @api.get("/diagnosis")
     async def diagnosis(limit: int | None = None) -> wire.Diagnosis:
@@ -102,7 +101,7 @@ def _state_routes(api: Api, services: Services) -> None:
         def call() -> Diagnosis:
             return memory.maintenance.diagnose() if limit is None else memory.maintenance.diagnose(limit)
 
-        return views.diagnosis(await services.work(call))
+        return await services.work(call)
 
     @api.post("/backup")
     async def backup(request: wire.BackupRequest) -> wire.BackedUp:
@@ -121,7 +120,7 @@ def _state_routes(api: Api, services: Services) -> None:
         return stream(services.activity.listen())
 
     @api.post("/consolidate")
-    async def consolidate() -> wire.Consolidated:
+    async def consolidate() -> wire.ConsolidationReport:
         return await services.work(services.nightly.consolidate)
 
     @api.post("/stop")
@@ -191,11 +190,11 @@ def _fact_routes(api: Api, services: Services) -> None:
         return await services.read(lambda: known_facts.listing(memory, state, about, most))
 
     @api.get("/revisions/{id}")
-    async def revision(id: int) -> wire.FactRevision:
+    async def revision(id: int) -> wire.Revision:
         return await services.read(lambda: known_facts.one(memory, id))
 
     @api.post("/revisions/{id}")
-    async def settle(id: int, request: wire.VerdictRequest) -> wire.FactRevision:
+    async def settle(id: int, request: wire.VerdictRequest) -> wire.Revision:
         unit = partial(known_facts.settle, memory, services.activity.publish, id, request.verdict)
         return await services.write(unit)
 
@@ -209,9 +208,8 @@ def _writing_routes(api: Api, services: Services) -> None:
     memory = services.memory
 
     @api.post("/remember")
-    async def remember(request: wire.RememberRequest) -> wire.Remembered:
-        receipt = await services.write(partial(documents.remember, memory, request))
-        return views.remembered(receipt)
+    async def remember(request: wire.RememberRequest) -> wire.Receipt:
+        return await services.write(partial(documents.remember, memory, request))
 
     @api.post("/forget")
     async def forget(request: wire.ForgetRequest) -> wire.Forgotten:

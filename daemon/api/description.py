@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from datetime import datetime
 from importlib.metadata import version
 from types import NoneType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from daemon import wire
 from daemon.api.routing import Endpoint
@@ -68,6 +69,10 @@ def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
         return {"type": "array", "items": _schema(get_args(kind)[0], schemas)}
     if kind in PLAIN:
         return {"type": PLAIN[kind]}
-    if get_origin(kind) is dict or kind is Any:
+    if kind is datetime:
+        return {"type": "string", "format": "date-time"}
+    if get_origin(kind) is Literal:
+        return {"type": "string", "enum": [*get_args(kind)]}
+    if get_origin(kind) in (dict, Mapping) or kind is Any:
         return {} if kind is Any else {"type": "object"}
     return {"anyOf": [_schema(one, schemas) for one in get_args(kind)]}

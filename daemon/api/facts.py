@@ -33,13 +33,13 @@ def listing(memory: Memory, state: str, about: str | None, limit: int) -> wire.R
         raise InvalidInputError(f"state is {state[:40]!r}. Write one of {', '.join(STATES)}.")
     with memory.one_moment():
         found = _with_sentences(memory, memory.revisions(state, limit, about))
-        return wire.RevisionsReply(tuple(map(views.revision, found)), memory.knowledge.count_open_revisions())
+        return wire.RevisionsReply(tuple(found), memory.knowledge.count_open_revisions())
 
 
-def one(memory: Memory, id: int) -> wire.FactRevision:
+def one(memory: Memory, id: int) -> wire.Revision:
     """NotFoundError."""
     with memory.one_moment():
-        return views.revision(*_with_sentences(memory, [memory.knowledge.revision(id)]))
+        return _with_sentences(memory, [memory.knowledge.revision(id)])[0]
 
 
 def names(memory: Memory, request: wire.NamesRequest) -> wire.Names:
@@ -83,7 +83,7 @@ def facts(memory: Memory, about: str, as_of: str | None, known_on: str | None, h
     found = sorted((fact for fact in found if fact.id not in covered), key=lambda fact: fact.kind != "relation")
     shown = {fact.id for fact in found}
     disputes = [one for one in open_ones if one.relation == "contradicts" and {one.old.id, one.new.id} <= shown]
-    return wire.FactsReply(about, tuple(map(views.known_fact, found)), tuple(map(views.revision, disputes)))
+    return wire.FactsReply(about, tuple(found), tuple(disputes))
 
 
 def history(memory: Memory, about: str) -> wire.HistoryReply:
@@ -94,7 +94,7 @@ def history(memory: Memory, about: str) -> wire.HistoryReply:
     return wire.HistoryReply(about, strands(found, known))
 
 
-def settle(memory: Memory, publish: Callable[[wire.Event], None], id: int, verdict: str) -> wire.FactRevision:
+def settle(memory: Memory, publish: Callable[[wire.Event], None], id: int, verdict: str) -> wire.Revision:
     """What a person says of a revision; the writer's unit. InvalidInputError, NotFoundError."""
     if verdict not in VERDICTS:
         raise InvalidInputError(f"verdict is {verdict[:40]!r}. Write keep, both, old or undo.")
@@ -127,10 +127,7 @@ def strands(found: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Stra
         wire.Strand(
             row[-1].objects[0],
             row[-1].predicate or "",
-            tuple(
-                wire.HeldValue(views.known_fact(fact), views.revision(ended[fact.id]) if fact.id in ended else None)
-                for fact in row
-            ),
+            tuple(wire.HeldValue(fact, ended.get(fact.id)) for fact in row),
         )
         for row in rows
     )

@@ -101,9 +101,7 @@ def whynot(memory: Memory, id: int, words: str) -> wire.WhyNotReply:
 
 
 def _used(of: Used) -> wire.UsedSource:
-    return wire.UsedSource(
-        views.cited(of.citation), of.place, of.score, dict(of.channels), tuple(map(views.known_fact, of.facts))
-    )
+    return wire.UsedSource(views.cited(of.citation), of.place, of.score, dict(of.channels), tuple(of.facts))
 
 
 def _lost(of: Lost) -> wire.LostPassage:
@@ -117,7 +115,7 @@ def _lost(of: Lost) -> wire.LostPassage:
         of=of.of,
         score=of.score,
         channels={name: round(score, 4) for name, score in of.channels.items()},
-        by=views.known_fact(of.by) if of.by else None,
+        by=of.by,
         since=views.iso(of.since),
     )
 

@@ -57,7 +57,7 @@ def night(of: wire.Night) -> str:
             return told
 
 
-def _did(done: wire.Consolidated | wire.Night) -> str:
+def _did(done: wire.ConsolidationReport | wire.Night) -> str:
     parts = [
         f"{count(done.joined, 'fact')} told twice joined" if done.joined else "",
         f"{count(done.episodes, 'passage')} embedded" if done.episodes else "",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from textwrap import indent, wrap
 from typing import TYPE_CHECKING
 
@@ -124,7 +123,7 @@ def _figures(found: wire.Diagnosis) -> Iterator[tuple[str, str, str]]:
 
 def _over_time(trend: tuple[wire.Period, ...]) -> Iterator[tuple[str, ...]]:
     """The figures that are told in any period, a column for each period."""
-    yield "Since", *(datetime.fromisoformat(one.since).astimezone().strftime("%m-%d") for one in trend)
+    yield "Since", *(one.since.astimezone().strftime("%m-%d") for one in trend)
     yield "Questions", *(f"{one.questions:,}" for one in trend)
     for name, (title, worded, _) in (ALWAYS | LEARNT | STANDING).items():
         if any(name in one.figures for one in trend):

@@ -50,7 +50,7 @@ def facts(session: Session, name: str, as_of: str | None, known_on: str | None, 
         raise NothingFound(explain_nothing(session, f"Nothing {when} of {name!r}."))
 
 
-def _print_fact(fact: wire.KnownFact) -> None:
+def _print_fact(fact: wire.Fact) -> None:
     output.print_text(statement(fact))
     where = output.place(fact.uri, fact.line)
     click.echo(output.style_text(f"   fact {fact.id}  {span(fact)}{where}", dim=True))
@@ -88,32 +88,32 @@ def _print_value(value: wire.HeldValue, strand: wire.Strand) -> None:
         click.echo(output.style_text(f"      {describe_end(value.ended)} (revision {value.ended.id})", dim=True))
 
 
-def describe_end(revision: wire.FactRevision) -> str:
+def describe_end(revision: wire.Revision) -> str:
     """Who replaced a fact, and why."""
     what = "ended" if revision.relation == "negates" else "replaced"
     return f"{what} by {AUTHOR.get(revision.author, revision.author)}: {revision.reason}"
 
 
-def statement(fact: wire.KnownFact) -> str:
+def statement(fact: wire.Fact) -> str:
     """The fact in one line, with how it is meant where it is not simply so."""
     return f"{' '.join(fact.text.split())}{modality(fact)}"
 
 
-def modality(fact: wire.KnownFact) -> str:
+def modality(fact: wire.Fact) -> str:
     """How it is meant, in brackets; nothing if it is simply so. What a rule reads as negated is "no longer"."""
     word = MODALITY["past"] if (fact.modality, fact.origin) == ("negated", "rule") else MODALITY.get(fact.modality)
     return f" ({word})" if word else ""
 
 
-def describe_fact(fact: wire.KnownFact) -> str:
+def describe_fact(fact: wire.Fact) -> str:
     """The fact with its date and its place, for a sentence."""
-    day = (fact.valid_from or fact.valid_to or "no date")[:10]
-    return f'"{statement(fact)}" ({day}, {output.place(fact.uri, fact.line)})'
+    when = fact.valid_from or fact.valid_to
+    return f'"{statement(fact)}" ({when.date() if when else "no date"}, {output.place(fact.uri, fact.line)})'
 
 
-def span(fact: wire.KnownFact, never: str = "") -> str:
+def span(fact: wire.Fact, never: str = "") -> str:
     """From when and until when it held, two spaces behind; `never` if nothing says when."""
-    since, until = (fact.valid_from or "")[:10], (fact.valid_to or "")[:10]
+    since, until = (when and when.date() for when in (fact.valid_from, fact.valid_to))
     if since and until:
         return f"{since} to {until}  "
     return f"since {since}  " if since else f"until {until}  " if until else never

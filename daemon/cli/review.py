@@ -133,7 +133,7 @@ def _waiting(session: Session) -> str:
     return f"Waiting: {left:,}." if left else "Nothing waits any more."
 
 
-def _print(one: wire.FactRevision, suffix: str = "") -> None:
+def _print(one: wire.Revision, suffix: str = "") -> None:
     what, old, new = WORDS.get(one.relation, (one.relation, "old", "new"))
     state = "" if one.state == "open" else f", {outcome(one)}"
     click.echo(output.style_text(f"Revision {one.id}: {what}{state}{suffix}", bold=True))
@@ -152,7 +152,7 @@ def _short(quote: str) -> str:
     return words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE].rstrip()} …"
 
 
-def outcome(one: wire.FactRevision) -> str:
+def outcome(one: wire.Revision) -> str:
     """What became of a revision, in a sentence."""
     match one.state:
         case "undone":

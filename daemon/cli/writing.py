@@ -112,7 +112,7 @@ def remember(
     _report(session.client.remember(wire.RememberRequest(words, title=title, at=at, source=source)), as_json)
 
 
-def _report(kept: wire.Remembered, as_json: bool) -> None:
+def _report(kept: wire.Receipt, as_json: bool) -> None:
     if as_json:
         output.print_json(kept)
     elif kept.added or kept.removed:

@@ -28,7 +28,7 @@ from memory import Memory
 from memory.protocols import Write
 
 if TYPE_CHECKING:
-    from memory.insight.consolidate import Report
+    from memory.insight.diagnosis import ConsolidationReport
 
 log = logging.getLogger(__name__)
 
@@ -115,12 +115,12 @@ class Nightly:
             finally:
                 self._state = ended
 
-    def consolidate(self) -> wire.Consolidated:
+    def consolidate(self) -> wire.ConsolidationReport:
         """Puts the memory in order now, because a person says so."""
         with self._ordering:
             report = self._memory.maintenance.consolidate(write=self._writer.write, cancelled=self._closing.is_set)
         log.info("put in order: %s", _counts(report))
-        return views.consolidated(report)
+        return report
 
     def state(self) -> wire.Night:
         """Whether there are nights, and what the last one did."""
@@ -184,6 +184,6 @@ class Nightly:
         return self._closing.is_set()
 
 
-def _counts(report: Report) -> dict[str, Any]:
+def _counts(report: ConsolidationReport) -> dict[str, Any]:
     """The report in numbers: names of things are in no log, and in no note that forgetting does not reach."""
     return asdict(report) | {"suspects": len(report.suspects)}

@@ -20,7 +20,7 @@ Requests without a body:
     GET    /facts?about=NAME&as_of=&known_on=&history= -> FactsReply
     GET    /history?about=NAME                        -> HistoryReply
     GET    /revisions?state=&about=NAME&limit=        -> RevisionsReply
-    GET    /revisions/{id}                            -> FactRevision
+    GET    /revisions/{id}                            -> Revision
     POST   /names            NamesRequest             -> Names
     GET    /episodes/{id}                             -> Passage
     GET    /traces?limit=&offset=                     -> TracesReply
@@ -28,7 +28,7 @@ Requests without a body:
     POST   /traces/{id}/again                         -> question stream: the same question, asked now
     GET    /traces/{id}/why                           -> WhyReply
     GET    /traces/{id}/whynot?words=                 -> WhyNotReply
-    GET    /check                                     -> CheckReply
+    GET    /check                                     -> Check
     GET    /diagnosis?limit=                          -> Diagnosis
     POST   /learn/undo                                -> Unlearnt
     GET    /embedder                                  -> EmbedderReply
@@ -36,7 +36,7 @@ Requests without a body:
     GET    /conversations, /conversations/{id}        -> ConversationsReply, MessagesReply
     DELETE /conversations/{id}                        -> Done
     GET    /activity                                  -> activity stream
-    POST   /consolidate                               -> Consolidated
+    POST   /consolidate                               -> ConsolidationReport
     POST   /stop                                      -> Done, then the daemon ends
 """
 
@@ -53,7 +53,6 @@ from daemon.wire.codec import event_line as event_line
 
 if TYPE_CHECKING:
     from daemon.wire.chats import *
-    from daemon.wire.diagnosis import *
     from daemon.wire.documents import *
     from daemon.wire.enrichment import *
     from daemon.wire.facts import *
@@ -63,6 +62,11 @@ if TYPE_CHECKING:
     from daemon.wire.status import *
     from daemon.wire.traces import *
     from daemon.wire.training import *
+    from memory.insight.diagnosis import *
+    from memory.nouns import Check as Check
+    from memory.nouns import Fact as Fact
+    from memory.nouns import Receipt as Receipt
+    from memory.nouns import Revision as Revision
 
 PROTOCOL = 1  # raised when a client of the version before could misread what it gets
 
@@ -73,24 +77,28 @@ MODULES = {
     "questions": "Within AskRequest RecallRequest Stage Visited Chunk Cited Answered Passage Found RecallReply",
     "traces": "Asked Judged TracesReply Trace UsedSource WhyReply LostPassage WhyNotReply FeedbackRequest "
     "RebuildRequest Rebuilt",
-    "facts": "KnownFact FactsReply FactRevision Names RevisionsReply HeldValue Strand HistoryReply FactChanged "
-    "VerdictRequest NamesRequest",
-    "documents": "RememberRequest Remembered AddRequest Added Progress Skipped SourceChanged SourceRow SourcesReply "
+    "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply FactChanged VerdictRequest NamesRequest",
+    "documents": "RememberRequest AddRequest Added Progress Skipped SourceChanged SourceRow SourcesReply "
     "FolderRequest Folder FoldersReply ForgetRequest Copy Forgotten EstimateRequest Estimate",
     "models": "ModelRow ModelRole ModelsReply RoleRequest ProbeRequest Graded EmbedderReply EmbedderRequest Embedding",
     "enrichment": "FailedJob Enrichment EnrichmentRequest RetryRequest Retried",
     "training": "LearnRequest Learnt Unlearnt",
     "chats": "Conversation ConversationsReply Message MessagesReply ConversationRequest",
-    "status": "Night Status Notice Consolidated BackupRequest BackedUp CheckReply",
-    "diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis",
+    "status": "Night Status Notice BackupRequest BackedUp",
 }
-_HOME = {name: module for module, names in MODULES.items() for name in names.split()}
+# The nouns of the library that clients get as they are: values, of the standard library only.
+NOUNS = {
+    "memory.nouns": "Fact Revision Receipt Check",
+    "memory.insight.diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis ConsolidationReport",
+}
+_HOME = {name: f"daemon.wire.{module}" for module, names in MODULES.items() for name in names.split()}
+_HOME |= {name: module for module, names in NOUNS.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(f"daemon.wire.{_HOME[name]}"), name)
+    value = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
     return value
 
 

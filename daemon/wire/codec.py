@@ -6,8 +6,9 @@ import json
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
+from datetime import datetime
 from functools import cache
-from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 
@@ -21,14 +22,15 @@ class Event:
 
 
 def encode(value: Any) -> Any:
-    """A value of `daemon.wire` -> what `json.dumps` takes: objects, lists, strings, numbers, true, false, null."""
+    """A value of `daemon.wire` -> what `json.dumps` takes: objects, lists, strings (times, too), numbers, true, false,
+    null."""
     if is_dataclass(value):
         return {f.name: encode(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, (tuple, list)):
         return [encode(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): encode(item) for key, item in value.items()}
-    return value
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def decode(kind: type[T], data: Any) -> T:
@@ -64,7 +66,14 @@ def _decoded(kind: Any, value: Any, name: str) -> Any:
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             return float(value)
         raise ValueError(f"{name} must be {PLAIN[kind]}")
+    if kind is datetime:
+        try:
+            return datetime.fromisoformat(value)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} must be a time: 2025-05-03T14:00+02:00") from error
     origin = get_origin(kind)
+    if origin is Literal:
+        return _decoded(str, value, name)  # a newer daemon may know another word
     if origin in (Union, types.UnionType):  # only `X | None` is used
         return None if value is None else _decoded(get_args(kind)[0], value, name)
     if origin is tuple:

@@ -20,15 +20,6 @@ class RememberRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
-    source_id: int
-    episode_ids: tuple[int, ...]
-    added: int
-    kept: int
-    removed: int
-
-
-@dataclass(frozen=True, slots=True)
 class AddRequest:
     """POST /add -> ingestion stream. `paths` are absolute: files or folders, read once.
 

@@ -5,30 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from daemon.wire.codec import Event
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFact:
-    """A fact, as clients see it: one row of GET /facts. `kind`: thesis | relation; `modality`: asserted | past |
-    negated | plan | hypothesis | question; `origin`: sentence | rule | model | user. A relation's `objects` are its
-    subject and its object; `quote` are the words of the source."""
-
-    id: int
-    kind: str
-    text: str
-    objects: tuple[str, ...]
-    valid_from: str | None
-    valid_to: str | None
-    recorded: str
-    retired: str | None
-    superseded_by: int | None
-    uri: str
-    line: int | None
-    modality: str = "asserted"
-    origin: str = "sentence"
-    predicate: str | None = None
-    quote: str = ""
-    episode_id: int = 0
+from memory.nouns import Fact, Revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +14,8 @@ class FactsReply:
     replaced as well. `disputes` are the open revisions of kind "contradicts" between two of the facts."""
 
     about: str
-    facts: tuple[KnownFact, ...]
-    disputes: tuple[FactRevision, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FactRevision:
-    """What a newer fact does to an older one. `relation`: supersedes | negates (the old one ended, nothing took its
-    place) | contradicts (nothing tells which holds) | duplicates; `author`: rule | model | user; `state`: open (nobody
-    has looked at it) | kept | undone | settled (both hold)."""
-
-    id: int
-    relation: str
-    old: KnownFact
-    new: KnownFact
-    reason: str
-    author: str
-    confidence: float
-    state: str
-    at: str
-    settled: str | None = None
+    facts: tuple[Fact, ...]
+    disputes: tuple[Revision, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +32,7 @@ class Names:
 class RevisionsReply:
     """GET /revisions?state=open|kept|undone|settled|all (default: open), newest first. `open` counts all that wait."""
 
-    revisions: tuple[FactRevision, ...]
+    revisions: tuple[Revision, ...]
     open: int
 
 
@@ -81,8 +40,8 @@ class RevisionsReply:
 class HeldValue:
     """One value of a strand: its fact, and the revision that ended it."""
 
-    fact: KnownFact
-    ended: FactRevision | None = None
+    fact: Fact
+    ended: Revision | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +65,12 @@ class HistoryReply:
 class FactChanged(Event):
     """A fact was replaced, or somebody settled or undid that."""
 
-    revision: FactRevision
+    revision: Revision
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictRequest:
-    """POST /revisions/{id} -> FactRevision. `verdict`: keep (the new fact stands) | both (both hold) | old (the old one
+    """POST /revisions/{id} -> Revision. `verdict`: keep (the new fact stands) | both (both hold) | old (the old one
     stands, the new one was never true) | undo (everything is as before the revision)."""
 
     verdict: str

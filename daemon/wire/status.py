@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from daemon.wire.codec import Event
-from daemon.wire.diagnosis import AliasSuspect
 from daemon.wire.documents import Folder, Skipped
 from daemon.wire.enrichment import Enrichment
 
@@ -64,20 +63,6 @@ class Notice(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Consolidated:
-    """The memory is in order. `joined` facts were told twice and are one now, `stale` rows of edge memory are gone,
-    `questions` and `episodes` have the vector that they lacked; `suspects` are names that may be one."""
-
-    joined: int
-    stale: int
-    questions: int
-    episodes: int
-    recentred: bool
-    suspects: tuple[AliasSuspect, ...] = ()
-    stopped: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class BackupRequest:
     """POST /backup -> BackedUp. `to` is an absolute path that does not exist yet; None means the backup folder."""
 
@@ -88,9 +73,3 @@ class BackupRequest:
 class BackedUp:
     path: str
     bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class CheckReply:
-    problems: tuple[str, ...]
-    checked: tuple[str, ...]

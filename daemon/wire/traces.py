@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from daemon.wire.codec import Event
-from daemon.wire.facts import KnownFact
 from daemon.wire.questions import Cited, Passage, Stage, Visited, Within
+from memory.nouns import Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class UsedSource:
     place: int | None = None
     score: float | None = None
     channels: dict[str, float] = field(default_factory=dict)
-    facts: tuple[KnownFact, ...] = ()
+    facts: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class LostPassage:
     of: int = 0
     score: float | None = None
     channels: dict[str, float] = field(default_factory=dict)
-    by: KnownFact | None = None
+    by: Fact | None = None
     since: str | None = None
 
 

@@ -10,7 +10,6 @@ Doing it again changes nothing. Every unit is one small transaction, so it can b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from memory.graph.arrays import Graph
 from memory.insight.aliases import alike
@@ -21,21 +20,6 @@ from memory.store.connect import Connection
 from memory.text.mentions import norm
 
 GROUPS = 50  # groups of the same fact that are joined at once
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What was done. `joined`: facts that another one stands for now; `stale`: rows of edge memory that are gone;
-    `questions` and `episodes` that got the vector they lacked; `recentred`: what all questions have in common was seen
-    anew; `suspects`: names that may be one, the most alike first. `stopped`: it was broken off; what is done stays."""
-
-    joined: int = 0
-    stale: int = 0
-    questions: int = 0
-    episodes: int = 0
-    recentred: bool = False
-    suspects: tuple[AliasSuspect, ...] = ()
-    stopped: bool = False
 
 
 class StoppedError(Exception):

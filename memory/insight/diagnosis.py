@@ -82,3 +82,19 @@ class Diagnosis:
     figures: Mapping[str, float] = field(default_factory=dict)
     trend: tuple[Period, ...] = ()
     advice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidationReport:
+    """What consolidation did. `joined`: facts that another one stands for now; `stale`: rows of edge memory that are
+    gone; `questions` and `episodes` that got the vector they lacked; `recentred`: what all questions have in common was
+    computed anew; `suspects`: names that may be one, the most alike first. `stopped`: it was broken off; what is done
+    stays."""
+
+    joined: int = 0
+    stale: int = 0
+    questions: int = 0
+    episodes: int = 0
+    recentred: bool = False
+    suspects: tuple[AliasSuspect, ...] = ()
+    stopped: bool = False

@@ -16,8 +16,8 @@ from memory.errors import NotAvailableError
 from memory.graph.snapshot import embedded
 from memory.ingest.ingest import embedded_text, put_vectors
 from memory.insight import diagnose, trend
-from memory.insight.consolidate import GROUPS, Report, StoppedError, suspects
-from memory.insight.diagnosis import Diagnosis
+from memory.insight.consolidate import GROUPS, StoppedError, suspects
+from memory.insight.diagnosis import ConsolidationReport, Diagnosis
 from memory.nouns import Check, Stats
 from memory.protocols import LLM, Embedder, Vectors, Write, write_directly
 from memory.ranking import CALLS, EdgeRanker, TrainingProgress, TrainingReport
@@ -129,12 +129,14 @@ class Maintenance:
 
     # Consolidation --------------------------------------------------------------------------------
 
-    def consolidate(self, *, write: Write = write_directly, cancelled: Callable[[], bool] = lambda: False) -> Report:
+    def consolidate(
+        self, *, write: Write = write_directly, cancelled: Callable[[], bool] = lambda: False
+    ) -> ConsolidationReport:
         """Joins facts that were asserted twice, makes what is missing, lets go of what hangs on nothing, and lists
         names that may be one. Nothing that holds is lost: a fact that was joined comes back with `undo`. Doing it again
         changes nothing.
         """
-        report = Report()
+        report = ConsolidationReport()
 
         def unit(work: Callable[[], Any]) -> Any:
             if cancelled():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from datetime import UTC, datetime
 
 import pytest
 
@@ -61,8 +62,10 @@ def test_every_figure_of_the_trend_has_its_words() -> None:
 def test_the_trend_is_a_table_with_a_column_for_each_week(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     weeks = (
-        wire.Period("2026-03-02T12:00:00+00:00", 40, {"no_answer_rate": 0.25, "tokens": 1900.0}),
-        wire.Period("2026-03-09T12:00:00+00:00", 1200, {"no_answer_rate": 0.1, "replay_saving": 0.62, "tokens": 720.4}),
+        wire.Period(datetime(2026, 3, 2, 12, tzinfo=UTC), 40, {"no_answer_rate": 0.25, "tokens": 1900.0}),
+        wire.Period(
+            datetime(2026, 3, 9, 12, tzinfo=UTC), 1200, {"no_answer_rate": 0.1, "replay_saving": 0.62, "tokens": 720.4}
+        ),
     )
     output.print_table(_over_time(weeks), right=[1, 2])
     assert capsys.readouterr().out.splitlines() == [

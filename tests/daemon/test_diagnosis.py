@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from daemon import wire
@@ -34,8 +32,5 @@ def test_a_limit_that_cannot_be_meant(client: Client, limit: int) -> None:
     assert caught.value.failed.code == "bad_input"
 
 
-def test_the_wire_has_every_field_of_the_noun() -> None:
-    def names(kind: type) -> list[str]:
-        return [field.name for field in dataclasses.fields(kind)]
-
-    assert names(wire.Diagnosis) == names(Diagnosis)
+def test_the_wire_has_the_noun_itself() -> None:
+    assert wire.Diagnosis is Diagnosis

@@ -229,7 +229,7 @@ def test_no_nights_if_none_are_wanted(tmp_path: Path) -> None:
     settings = replace(QUICK, night=NightSettings(enabled=False))
     with run_daemon(tmp_path / "home", settings) as daemon:
         assert night_of(daemon.client) == wire.Night("off", 3)
-        assert daemon.client.consolidate() == wire.Consolidated(0, 0, 0, 0, False)
+        assert daemon.client.consolidate() == wire.ConsolidationReport(0, 0, 0, 0, False)
 
 
 def test_a_unit_of_a_stopping_daemon_is_not_written(desk: Desk) -> None:

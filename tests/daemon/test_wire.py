@@ -5,6 +5,8 @@ import functools
 import importlib
 import json
 import typing
+from collections.abc import Mapping
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from daemon import wire
 
-VALUES = [getattr(wire, name) for names in wire.MODULES.values() for name in names.split()]
+VALUES = [getattr(wire, name) for names in (wire.MODULES | wire.NOUNS).values() for name in names.split()]
 EVENTS = [kind for kind in VALUES if issubclass(kind, wire.Event)]
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(),
@@ -32,7 +34,9 @@ def of(kind: object) -> st.SearchStrategy[object]:
         return st.builds(kind, **{field.name: of(hints[field.name]) for field in dataclasses.fields(kind)})  # type: ignore[arg-type]
     if typing.get_origin(kind) is tuple:
         return st.lists(of(arguments[0]), max_size=2).map(tuple)
-    if typing.get_origin(kind) is dict:
+    if typing.get_origin(kind) is typing.Literal:
+        return st.sampled_from(arguments)
+    if typing.get_origin(kind) in (dict, Mapping):
         return st.dictionaries(TEXT, PLAIN if arguments[1] is typing.Any else of(arguments[1]), max_size=2)
     if arguments:
         return st.one_of(*map(of, arguments))
@@ -42,6 +46,7 @@ def of(kind: object) -> st.SearchStrategy[object]:
         float: st.floats(allow_nan=False),
         bool: st.booleans(),
         type(None): st.none(),
+        datetime: st.datetimes(timezones=st.just(UTC)),
     }[kind]  # type: ignore[index]
 
 

@@ -20,7 +20,7 @@ from memory.edge_memory.rebuild import ENOUGH
 from memory.edge_memory.reinforce import learn
 from memory.errors import NotFoundError
 from memory.facts.extraction import OWNER, ExtractedRelation, Extraction
-from memory.insight.consolidate import Report
+from memory.insight.diagnosis import ConsolidationReport
 from memory.nouns import Answer, Citation, Fact, Trace
 from memory.protocols import Embedder
 from memory.services import maintenance
@@ -95,7 +95,7 @@ def stored(memory: Memory) -> list[Any]:
 
 
 def test_an_empty_memory_is_in_order(fresh: Memory) -> None:
-    assert fresh.maintenance.consolidate() == Report()
+    assert fresh.maintenance.consolidate() == ConsolidationReport()
     assert fresh.check().problems == ()
 
 
@@ -244,7 +244,7 @@ def test_what_has_no_vector_gets_one(fresh: Memory) -> None:
         "questions find it by its vector again"
     )
     assert fresh.check().problems == ()
-    assert fresh.maintenance.consolidate() == Report()
+    assert fresh.maintenance.consolidate() == ConsolidationReport()
 
 
 def test_names_that_may_be_one_are_listed_and_not_merged(fresh: Memory) -> None:
