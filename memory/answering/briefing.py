@@ -1,4 +1,4 @@
-"""A briefing: what is known of one object, in a few lines, each with its proof.
+"""Briefing: a summary of one object in a few candidates (query-focused summarisation), each with its proof.
 
 First the facts about it that hold: what it is, what belongs to it, what else leads to it, and what was there before
 where that has changed. Then what its own note begins with and the newest sentences that tell most. Both work alone: a
@@ -22,17 +22,14 @@ from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.mentions import norm
 from memory.text.relation_sentences import statement
-from memory.time.timestamps import from_ms, to_ms
+from memory.time.timestamps import from_ms
 
 MAX_BRIEFING_LINES, MAX_BRIEFING_FACTS = 10, 6  # shown at most
 MAX_LONGER_NAMES = 50  # longer names that are looked at, the shortest
 MAX_FACTS_OF_OBJECT = 200  # facts of the object that are looked at, the newest
 MAX_PER_PREDICATE = 2  # facts with one predicate
-MAX_PER_EPISODE, MAX_PER_OWN_NOTE, MAX_OWN_SENTENCES = (
-    1,
-    4,
-    6,
-)  # sentences of one passage; of one about nothing else, and of all these
+MAX_PER_EPISODE, MAX_PER_OWN_NOTE = 1, 4  # sentences of one passage; of a note about nothing else
+MAX_OWN_SENTENCES = 6  # of all notes about nothing else
 DUPLICATE_OVERLAP = 0.6  # share of its words that a sentence may have in common with one line that is shown
 MAX_EARLIER_VALUES = 2  # older values that are shown with a fact
 LEAST_WORDS, LEAST_WORDS_OWN = 3, 2  # words that a sentence has at least; one of a note about it
@@ -46,11 +43,11 @@ _FILING = re.compile(
 _FIELD = re.compile(r"[\w -]{1,24}: ")  # of a note's properties
 # What says what somebody or something is, apart from all that belongs to it.
 _IS = frozenset(("is", "is a", "is an", "is the", "was", "job title", "type", "kind", "is called", "means", "species"))
-_NAMED, _NEW, _TELLS, _LONG = 1.0, 1.0, 1.5, 0.5  # what counts for a sentence: not fitted
-_VALUES, _WORDS = 2, 14  # from which on it tells enough, and is long enough
+NAMED_WEIGHT, NEWNESS_WEIGHT, VALUES_WEIGHT, LENGTH_WEIGHT = 1.0, 1.0, 1.5, 0.5  # of a sentence; not fitted
+ENOUGH_VALUES, ENOUGH_WORDS = 2, 14  # from which on it tells enough, and is long enough
 
 
-def objects_of(conn: Connection, found: RetrievalResult, subject: str) -> list[int]:
+def find_objects(conn: Connection, found: RetrievalResult, subject: str) -> list[int]:
     """The objects that have this name, none if nothing has it; the person whose memory it is for "me".
 
     Also the one whose longer name begins with it: the only one if no fact tells of the short name, else the only one
@@ -78,13 +75,13 @@ _SELF = frozenset(("i", "me", "my", "myself", "mich", "mir", "ich"))
 
 
 def write_briefing(
-    conn: Connection, found: RetrievalResult, subject: str, lines: Sequence[AnswerCandidate]
+    conn: Connection, found: RetrievalResult, subject: str, candidates: Sequence[AnswerCandidate]
 ) -> list[AnswerCandidate]:
-    """What is known of `subject`, at most LINES lines; none if nothing is. `lines` are those of the recalled episodes,
-    the best first. `conn` must see what the recall saw."""
-    objects = objects_of(conn, found, subject)
+    """What is known of `subject`, at most MAX_BRIEFING_LINES candidates; none if nothing is. `candidates` are those of
+    the retrieved episodes, the best first. `conn` must see what the retrieval saw."""
+    objects = find_objects(conn, found, subject)
     known = _facts(conn, found, objects) if objects else []
-    return [*known, *_sentences(found, subject, objects, known, lines)]
+    return [*known, *_sentences(found, subject, objects, known, candidates)]
 
 
 # Facts -----------------------------------------------------------------------------------------
@@ -93,9 +90,9 @@ def write_briefing(
 def _facts(conn: Connection, found: RetrievalResult, objects: Collection[int]) -> list[AnswerCandidate]:
     near = relations.touching(conn, sorted(objects), MAX_FACTS_OF_OBJECT)
     holding = [one for one in near if one.modality in ("asserted", "plan") and holds_at(one, found.time_ms)]
-    tellers = _tellers(conn, found, holding)
-    holding = [one for one in holding if one.id in tellers]
-    past = _past(conn, found, holding)
+    supporting = _supporting(conn, found, holding)
+    holding = [one for one in holding if one.id in supporting]
+    replaced = _replaced_values(conn, found, holding)
     labels = graph.object_labels(conn, sorted({node for one in holding for node in (one.subject, one.object)}))
 
     def group(one: Relation) -> int:
@@ -103,7 +100,7 @@ def _facts(conn: Connection, found: RetrievalResult, objects: Collection[int]) -
             return 2
         return 0 if canonical_predicate(one.predicate) in _IS else 1
 
-    holding.sort(key=lambda one: (group(one), not past.get(one.id), -(one.last_asserted or 0), one.id))
+    holding.sort(key=lambda one: (group(one), not replaced.get(one.id), -(one.last_asserted or 0), one.id))
     shown: list[AnswerCandidate] = []
     kinds = Counter[tuple[int, bool]]()
     said: set[str] = set()
@@ -114,16 +111,16 @@ def _facts(conn: Connection, found: RetrievalResult, objects: Collection[int]) -
             continue
         kinds[kind] += 1
         said.add(norm(words))
-        line = tellers[one.id]
-        before = [was for was in past.get(one.id, ()) if not same_value(was, labels[one.object])][:MAX_EARLIER_VALUES]
-        shown.append(replace(line, shown=words + _time(one, line, before)))
+        candidate = supporting[one.id]
+        before = [old for old in replaced.get(one.id, ()) if not same_value(old, labels[one.object])]
+        shown.append(replace(candidate, shown=words + _time(one, candidate, before[:MAX_EARLIER_VALUES])))
         if len(shown) == MAX_BRIEFING_FACTS:
             break
     return shown
 
 
-def _past(conn: Connection, found: RetrievalResult, holding: Sequence[Relation]) -> dict[int, list[str]]:
-    """The values that each of these took the place of, the latest first, as far as the question may see who told it."""
+def _replaced_values(conn: Connection, found: RetrievalResult, holding: Sequence[Relation]) -> dict[int, list[str]]:
+    """The values that each of these replaced, the latest first, as far as the question may see who told it."""
     replaced = relations.predecessors(conn, [one.id for one in holding])
     rows = relations.by_id(conn, sorted({id for ids in replaced.values() for id in ids}))
     seen = {id for id, episode, _, _ in relations.evidence(conn, [row.id for row in rows]) if found.sees(episode)}
@@ -132,8 +129,8 @@ def _past(conn: Connection, found: RetrievalResult, holding: Sequence[Relation])
     return {id: list(dict.fromkeys(values[old] for old in olds if old in values)) for id, olds in replaced.items()}
 
 
-def _tellers(conn: Connection, found: RetrievalResult, facts: Sequence[Relation]) -> dict[int, AnswerCandidate]:
-    """The newest sentence that tells each of these, as far as the question may see one."""
+def _supporting(conn: Connection, found: RetrievalResult, facts: Sequence[Relation]) -> dict[int, AnswerCandidate]:
+    """The newest sentence that supports each of these, as far as the question may see one."""
     rows = [row for row in relations.evidence(conn, [one.id for one in facts]) if found.sees(row[1])]
     ids = sorted({episode for _, episode, _, _ in rows})
     there = {episode.id: episode for episode in episodes.by_ids(conn, ids)}
@@ -141,33 +138,29 @@ def _tellers(conn: Connection, found: RetrievalResult, facts: Sequence[Relation]
     for thesis in episodes.theses_of(conn, ids):
         if thesis.origin == "sentence" and thesis.span_from is not None:
             theses.setdefault(thesis.episode_id, []).append(thesis)
-    found_lines: dict[int, AnswerCandidate] = {}
-    for fact, episode_id, start, end in rows:
-        episode = there.get(episode_id)
-        if episode is None:
+    newest: dict[int, AnswerCandidate] = {}
+    for fact, id, start, end in rows:
+        overlapping = (
+            one
+            for one in theses.get(id, ())
+            if one.span_from is not None and one.span_from < end and start < one.span_from + len(one.text)
+        )
+        first = next(overlapping, None) if id in there else None
+        if first is None:
             continue
-        for thesis in theses.get(episode_id, ()):
-            begin = thesis.span_from or 0
-            if begin < end and start < begin + len(thesis.text):
-                at = to_ms(episode.at) if episode.at else 0
-                none = frozenset[str]()
-                words = frozenset(stems(thesis.text, found.question.language))
-                line = AnswerCandidate(
-                    episode, thesis.id, begin, thesis.text, thesis.text, words, none, none, 1.0, 0.0, 0.0, at
-                )  # fmt: skip
-                before = found_lines.get(fact)
-                if before is None or before.newness < line.newness:
-                    found_lines[fact] = line
-                break
-    return found_lines
+        words = frozenset(stems(first.text, found.question.language))
+        candidate = replace(AnswerCandidate.of(there[id], first), words=words, coverage=1.0, shown=first.text)
+        if fact not in newest or newest[fact].newness < candidate.newness:
+            newest[fact] = candidate
+    return newest
 
 
-def _time(fact: Relation, line: AnswerCandidate, before: Sequence[str]) -> str:
+def _time(fact: Relation, candidate: AnswerCandidate, before: Sequence[str]) -> str:
     """Since when it holds, as far as that is known, and what was there before."""
     parts = ["planned"] if fact.modality == "plan" else []
     start, end = from_ms(fact.valid_from), from_ms(fact.valid_to)
     if start is not None:
-        since = "as of" if fact.valid_from == line.newness else "since"
+        since = "as of" if fact.valid_from == candidate.newness else "since"
         parts.append(f"{since} {start.astimezone(UTC).date().isoformat()}")
     if end is not None:
         parts.append(f"until {end.astimezone(UTC).date().isoformat()}")
@@ -184,53 +177,70 @@ def _sentences(
     subject: str,
     objects: Collection[int],
     known: Sequence[AnswerCandidate],
-    lines: Sequence[AnswerCandidate],
+    candidates: Sequence[AnswerCandidate],
 ) -> list[AnswerCandidate]:
-    """The sentences that tell most of it: those of its own note in their order, then the others, the newest first."""
-    language = found.question.language
-    name = frozenset(stems(subject, language))
-    titled = _titled(found, objects, {line.episode.id for line in lines})
-    own = {id for id in {line.episode.id for line in lines} if id in titled}
-    named = [line for line in lines if line.episode.id in own or (name and name <= line.words)]
-    telling = [line for line in named if _tells(line, name, LEAST_WORDS_OWN if line.episode.id in own else LEAST_WORDS)]
-    about = [line for line in telling if not line.earlier] or telling
-    newest = sorted({line.newness for line in about})
-    place = {at: (n + 1) / len(newest) for n, at in enumerate(newest)}
+    """The sentences that tell most of it: those of its own notes in their order, then the others, the newest first."""
+    name = frozenset(stems(subject, found.question.language))
+    own = _titled(found, objects, {one.episode.id for one in candidates})
+    telling = [
+        one
+        for one in candidates
+        if (one.episode.id in own or (name and name <= one.words)) and _tells(one, name, one.episode.id in own)
+    ]
+    telling = [one for one in telling if not one.earlier] or telling
+    of_own = [one for one in telling if one.episode.id in own]
+    of_own.sort(key=lambda one: (_FIELD.match(one.shown) is not None, one.episode.id, one.start))
+    others = _by_score([one for one in telling if one.episode.id not in own], telling, name)
+    chosen = _within_limits([*_in_turn(of_own), *others], own, known)
+    kept = [one for one in of_own if one in chosen]
+    kept += sorted((one for one in chosen if one.episode.id not in own), key=lambda one: -one.newness)
+    return [_add_date(one) for one in kept]
 
-    def worth(line: AnswerCandidate) -> float:
+
+def _by_score(
+    candidates: Sequence[AnswerCandidate], telling: Sequence[AnswerCandidate], name: frozenset[str]
+) -> list[AnswerCandidate]:
+    """The candidates, those first that tell most; newness is among all that are `telling`."""
+    newest = sorted({one.newness for one in telling})
+    newness = {at: (n + 1) / len(newest) for n, at in enumerate(newest)}
+
+    def score(one: AnswerCandidate) -> float:
         return (
-            _NAMED * (name <= line.words)
-            + _NEW * place[line.newness]
-            + _TELLS * min(len(line.values), _VALUES) / _VALUES
-            + _LONG * min(len(line.words), _WORDS) / _WORDS
+            NAMED_WEIGHT * (name <= one.words)
+            + NEWNESS_WEIGHT * newness[one.newness]
+            + VALUES_WEIGHT * min(len(one.values), ENOUGH_VALUES) / ENOUGH_VALUES
+            + LENGTH_WEIGHT * min(len(one.words), ENOUGH_WORDS) / ENOUGH_WORDS
         )
 
-    mine = sorted(
-        (line for line in about if line.episode.id in own),
-        key=lambda line: (_FIELD.match(line.shown) is not None, line.episode.id, line.start),
-    )
+    return sorted(candidates, key=lambda one: (-score(one), one.thesis_id))
+
+
+def _in_turn(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """The first of each passage, then the second of each, and so on: of two notes about it both begin."""
     turn = Counter[int]()
-    turns = {line.thesis_id: turn.update((line.episode.id,)) or turn[line.episode.id] for line in mine}
-    first = sorted(mine, key=lambda line: turns[line.thesis_id])  # of two notes about it both begin
-    others = sorted((line for line in about if line not in first), key=lambda line: (-worth(line), line.thesis_id))
+    turns = {one.thesis_id: turn.update((one.episode.id,)) or turn[one.episode.id] for one in candidates}
+    return sorted(candidates, key=lambda one: turns[one.thesis_id])
+
+
+def _within_limits(
+    candidates: Sequence[AnswerCandidate], own: Collection[int], known: Sequence[AnswerCandidate]
+) -> list[AnswerCandidate]:
+    """As many of these as there is room for beside what is `known`: none twice, and few of one passage; more of a note
+    about the object itself (`own`)."""
     chosen: list[AnswerCandidate] = []
     taken = Counter[int]()
-    quoted = {line.thesis_id for line in known}
-    for line in [*first, *others]:
-        is_own = line.episode.id in own
+    quoted = {one.thesis_id for one in known}
+    for one in candidates:
+        is_own = one.episode.id in own
         if len(known) + len(chosen) == MAX_BRIEFING_LINES:
             break
-        if taken[line.episode.id] == (MAX_PER_OWN_NOTE if is_own else MAX_PER_EPISODE) or (
-            is_own and taken.total() == MAX_OWN_SENTENCES
-        ):
+        most = MAX_PER_OWN_NOTE if is_own else MAX_PER_EPISODE
+        if taken[one.episode.id] == most or (is_own and taken.total() == MAX_OWN_SENTENCES):
             continue
-        if line.thesis_id not in quoted and not _alike(line, chosen):
-            taken[line.episode.id] += 1
-            chosen.append(line)
-    mine = [line for line in mine if line in chosen]
-    others = sorted((line for line in chosen if line not in mine), key=lambda line: -line.newness)
-    chosen = [*mine, *others]
-    return [_dated(line) for line in chosen]
+        if one.thesis_id not in quoted and not _is_repeated(one, chosen):
+            taken[one.episode.id] += 1
+            chosen.append(one)
+    return chosen
 
 
 def _titled(found: RetrievalResult, objects: Collection[int], ids: Collection[int]) -> set[int]:
@@ -247,20 +257,21 @@ def _titled(found: RetrievalResult, objects: Collection[int], ids: Collection[in
     return kept
 
 
-def _tells(line: AnswerCandidate, name: frozenset[str], least: int) -> bool:
-    """Whether it is more than a heading, a label or a question; of so many words at least."""
-    said = line.words - {*stems(line.episode.title), *name}
-    return len(line.words - name) >= least and bool(said) and not _FILING.match(line.shown) and line.shown[-1:] != "?"
+def _tells(candidate: AnswerCandidate, name: frozenset[str], is_own: bool) -> bool:
+    """Whether it is more than a heading, a label or a question, and long enough; of a note about it less will do."""
+    beside = candidate.words - {*stems(candidate.episode.title), *name}
+    least = LEAST_WORDS_OWN if is_own else LEAST_WORDS
+    is_statement = not _FILING.match(candidate.shown) and candidate.shown[-1:] != "?"
+    return len(candidate.words - name) >= least and bool(beside) and is_statement
 
 
-def _alike(line: AnswerCandidate, shown: Sequence[AnswerCandidate]) -> bool:
-    """Whether a line that is shown says most of it."""
-    return any(
-        len(line.words & other.words) >= DUPLICATE_OVERLAP * min(len(line.words), len(other.words)) for other in shown
-    )
+def _is_repeated(candidate: AnswerCandidate, shown: Sequence[AnswerCandidate]) -> bool:
+    """Whether a candidate that is shown says most of it."""
+    words = candidate.words
+    return any(len(words & other.words) >= DUPLICATE_OVERLAP * min(len(words), len(other.words)) for other in shown)
 
 
-def _dated(line: AnswerCandidate) -> AnswerCandidate:
+def _add_date(candidate: AnswerCandidate) -> AnswerCandidate:
     """The sentence with the day on which it was written."""
-    day = line.episode.at.astimezone(UTC).date().isoformat() if line.episode.at else ""
-    return line if not day or day in line.shown else replace(line, shown=f"{line.shown} ({day})")
+    day = candidate.episode.at.astimezone(UTC).date().isoformat() if candidate.episode.at else ""
+    return candidate if not day or day in candidate.shown else replace(candidate, shown=f"{candidate.shown} ({day})")

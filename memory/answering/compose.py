@@ -25,9 +25,15 @@ from typing import Any
 
 from memory.answering import context as evidence
 from memory.answering import grounding
-from memory.answering.candidates import stems
+from memory.answering.candidates import cite, stems
 from memory.answering.context import EvidencePiece, PromptContext
-from memory.answering.extractive import NOT_FOUND, NOT_FOUND_THERE, ExtractiveAnswer
+from memory.answering.extractive import (
+    NOT_FOUND,
+    NOT_FOUND_THERE,
+    WORD_FOR_WORD,
+    ExtractiveAnswer,
+    stream_extractive,
+)
 from memory.answering.grounding import Problem
 from memory.errors import (
     LocalOnlyError,
@@ -269,8 +275,8 @@ class _Writer:
         plain = grounding.CITATION.sub(" ", claim)
 
         def shown(match: re.Match[str]) -> str:
-            return "".join(f"[{number}]" for number in dict.fromkeys(self._cited(n, plain, new) for n in
-                                                                     grounding.cited_numbers(match[0])))  # fmt: skip
+            numbers = (self._cited(n, plain, new) for n in grounding.cited_numbers(match[0]))
+            return "".join(f"[{number}]" for number in dict.fromkeys(numbers))
 
         text = grounding.CITATION.sub(shown, claim)
         if self._result.text and not self._result.text[-1].isspace() and not text[:1].isspace():
@@ -289,16 +295,8 @@ class _Writer:
         key = (piece.episode.id, start)
         if key not in self._numbers:
             self._numbers[key] = len(self._numbers) + 1
-            new.append(_citation(self._numbers[key], piece, start, quote))
+            new.append(cite(self._numbers[key], piece.episode, start, quote, piece.earlier))
         return self._numbers[key]
-
-
-def _citation(n: int, piece: EvidencePiece, start: int, quote: str) -> Citation:
-    episode = piece.episode
-    return Citation(
-        n, episode.id, episode.source.uri, episode.title, quote, episode.line_at(start),
-        episode.line_at(start + len(quote)), episode.at, episode.speaker, episode.text, piece.earlier,
-    )  # fmt: skip
 
 
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?。！？]+(?=\S)[^\n.!?。！？]*)*[.!?。！？]*")
@@ -364,13 +362,12 @@ def _explain_error(name: str, error: Exception) -> str:
 
 _NUMBERS = re.compile(r"(?:\[\d+\]\s*)+$")  # of a line's citations, behind it
 _NUMBER = re.compile(r"\[(\d+)\]")
-WORD_FOR_WORD = "This is what your notes say, word for word."
 
 
 def finalise(
     said: GroundedText, lines: ExtractiveAnswer, found: RetrievalResult, model: str, context: PromptContext
 ) -> Generator[Token | Citation, None, Answer]:
-    """The answer that what a model said comes to."""
+    """The answer that a model's text comes to: itself as far as it is proved, the extractive answer, or a refusal."""
     note = _left_out(context.left_out, model)
     if said.text and not said.broken:
         note = " ".join(filter(None, [said.failed, note]))
@@ -395,17 +392,8 @@ def finalise(
     return (yield from stream_extractive(lines, failed))
 
 
-def stream_extractive(lines: ExtractiveAnswer, why: str = "") -> Generator[Token | Citation, None, Answer]:
-    """The lines themselves, with a sentence why no model wrote if one should have."""
-    for piece in lines.pieces:
-        yield Token(piece) if isinstance(piece, str) else piece
-    said = "" if lines.answer.no_answer else WORD_FOR_WORD
-    note = " ".join(filter(None, [why, said])) if why else ""
-    return replace(lines.answer, note=note)
-
-
 def renumber(piece: str | Citation, by: int) -> Token | Citation:
-    """A piece of the lines with higher numbers, behind what a model cited."""
+    """A piece of the extractive answer with higher numbers, behind what a model cited."""
     if isinstance(piece, Citation):
         return replace(piece, n=piece.n + by)
     return Token(_NUMBERS.sub(lambda behind: _NUMBER.sub(lambda n: f"[{int(n[1]) + by}]", behind[0]), piece))

@@ -18,13 +18,13 @@ from statistics import median
 
 import numpy as np
 
-from memory.answering.candidates import AnswerCandidate, QueryFeatures
+from memory.answering.candidates import AnswerCandidate
 from memory.answering.expected_type import ExpectedType, expected_types
+from memory.answering.features import QueryFeatures
 from memory.graph.arrays import Bools, Floats
 from memory.retrieval.result import RetrievalResult
 from memory.retrieval.state import QuestionState
 from memory.text.languages import ENGLISH, stem
-from memory.text.mentions import mentions
 
 MAX_CANDIDATES = 10  # lines, the best
 LEAST_COVERAGE = 0.1  # of a question's weight; a passage that holds less shares no word with it worth the name
@@ -72,16 +72,16 @@ _FIGURE = re.compile(r"(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")
 _YEAR = re.compile(r"(19|20)\d\d$")
 
 
-def confidence(found: RetrievalResult, lines: Sequence[AnswerCandidate], scorer: QueryFeatures) -> float:
+def confidence(found: RetrievalResult, lines: Sequence[AnswerCandidate], features: QueryFeatures) -> float:
     """In [0, 1]: how likely it is that the `lines`, best first, hold what the question asks. 0 without lines."""
     if not lines:
         return 0.0
-    seen = confidence_features(found, lines, scorer)
+    seen = confidence_features(found, lines, features)
     return 1 / (1 + math.exp(-BIAS - sum(weight * seen[name] for name, weight in WEIGHTS.items())))
 
 
 def confidence_features(
-    found: RetrievalResult, lines: Sequence[AnswerCandidate], scorer: QueryFeatures
+    found: RetrievalResult, lines: Sequence[AnswerCandidate], features: QueryFeatures
 ) -> dict[str, float]:
     """What the confidence is made of, each in [0, 1] but for the cosine; of one line at least.
 
@@ -94,16 +94,16 @@ def confidence_features(
     if the question is not of that form. fact: the first line is a fact, not a sentence.
     """
     top = lines[:MAX_CANDIDATES]
-    names, asked, owned = _split_stems(found.question, scorer)
-    scorer.read(line.shown for line in top)
-    alone = np.stack([scorer.near(line.shown) for line in top])
-    titles = np.stack([scorer.near(f"{line.episode.title} {line.episode.speaker or ''}") for line in top])
+    names, asked, owned = _split_stems(found.question, features)
+    features.embed_words(line.shown for line in top)
+    alone = np.stack([features.max_similarity(line.shown) for line in top])
+    titles = np.stack([features.max_similarity(f"{line.episode.title} {line.episode.speaker or ''}") for line in top])
     titled = np.maximum(alone, titles)
-    passage = np.array([[stem in line.covered for stem in scorer.stems] for line in top], np.float32)
+    passage = np.array([[stem in line.covered for stem in features.stems] for line in top], np.float32)
     spoken_of = np.maximum(titled, IN_PASSAGE_WEIGHT * passage)
-    named = _share(spoken_of, scorer.shares * names)
-    both = named * _share(titled, scorer.shares * asked)
-    best = top[int(np.argmax(both * (1 + alone @ scorer.shares)))]
+    named = _share(spoken_of, features.shares * names)
+    both = named * _share(titled, features.shares * asked)
+    best = top[int(np.argmax(both * (1 + alone @ features.shares)))]
     coverage = max(line.coverage for line in lines)
     cosine = max((hit.channels.get("vector", 0.0) for hit in found.recall.hits), default=0.0)
     if not cosine:  # passages have no vectors yet
@@ -115,24 +115,24 @@ def confidence_features(
         "passage": cosine,
         "coverage": coverage,
         "together": float(both.max()),
-        "named": float(_share(spoken_of.max(axis=0, keepdims=True), scorer.shares * names)[0]),
-        "kind": float(_holds_kind(best.shown, found.question, scorer)),
-        "attribute": float((_share(alone, scorer.shares * owned) * named).max()) if owned.any() else 1.0,
+        "named": float(_share(spoken_of.max(axis=0, keepdims=True), features.shares * names)[0]),
+        "kind": float(_holds_kind(best.shown, found.question, features)),
+        "attribute": float((_share(alone, features.shares * owned) * named).max()) if owned.any() else 1.0,
         "fact": float(top[0].shown != " ".join(top[0].quote.split())),
     }
 
 
-def _split_stems(question: QuestionState, scorer: QueryFeatures) -> tuple[Bools, Bools, Bools]:
+def _split_stems(question: QuestionState, features: QueryFeatures) -> tuple[Bools, Bools, Bools]:
     """(n,) which of the question's stems name somebody or something, which say what is asked of them, and which say
     what of somebody's is asked for: "phone" in "Ana's phone number"."""
     known = question.language == ENGLISH and not question.text.isupper()  # where capitals say what is a name
-    spoken = [one.surface for one in mentions(question.text) if one.kind != "date"] if known else []
+    spoken = [one.surface for one in question.mentions if one.kind != "date"] if known else []
     name_words = {
-        word for name in spoken if not question.text.startswith(name) for word in scorer.stemmed(name)
+        word for name in spoken if not question.text.startswith(name) for word in features.stem_words(name)
     }  # what begins a question is seldom a name: "List the prices"
-    own = scorer.stemmed(_owned(question))
+    own = features.stem_words(_owned(question))
     names, generic, owned = (
-        np.array([stem in words for stem in scorer.stems], np.bool_)
+        np.array([stem in words for stem in features.stems], np.bool_)
         for words in (
             name_words,
             _GENERIC,
@@ -156,7 +156,7 @@ def _share(near: Floats, weights: Floats) -> Floats:
     return near @ weights / total if total else np.ones(len(near), np.float32)
 
 
-def _holds_kind(shown: str, question: QuestionState, scorer: QueryFeatures) -> bool:
+def _holds_kind(shown: str, question: QuestionState, features: QueryFeatures) -> bool:
     """Whether a line holds the kind of thing that is asked for; so does any, if the question does not say."""
     kinds = set(expected_types(question.text, question.language))
     if question.language == ENGLISH:
@@ -164,15 +164,17 @@ def _holds_kind(shown: str, question: QuestionState, scorer: QueryFeatures) -> b
         told = (("number", _NUMBERS), ("date", _DATES), ("name", _NAMES))
         kinds.update(kind for kind, words in told if words.search(question.text))
     text = _LABEL.sub("", _SINCE.sub("", shown))
-    found = mentions(text)
+    found = features.mentions(text)
     dates = {part for mention in found if mention.kind == "date" for part in re.findall(r"\d+", mention.surface)}
     written = [word.strip(".,:/-") for word in _FIGURE.findall(text)]
-    figures = [word for word in written if word not in dates and not _YEAR.match(word) and not scorer.asks_with(word)]
+    figures = [
+        word for word in written if word not in dates and not _YEAR.match(word) and not features.is_asked_with(word)
+    ]
     holds = {
         "date": bool(dates) or any(mention.kind == "date" for mention in found) or bool(figures),
         "number": bool(figures) or (_COUNTED.search(text) is not None and "how many" in question.text.lower()),
         "name": any(
-            mention.kind != "date" and not any(scorer.asks_with(word) for word in mention.surface.split())
+            mention.kind != "date" and not any(features.is_asked_with(word) for word in mention.surface.split())
             for mention in found
         ),
     }

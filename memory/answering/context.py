@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from time import perf_counter
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from memory.answering.candidates import AnswerCandidate, stems
 from memory.answering.grounding import Proof
@@ -114,28 +114,22 @@ def fit_context(pieces: Sequence[EvidencePiece], tokens: int, left_out: int = 0)
     return PromptContext(tuple(one if one.against in there else replace(one, against=0) for one in chosen), left_out)
 
 
-class GatheredEvidence(NamedTuple):
-    """All that may be shown for a question, and how its facts were chosen."""
-
-    pieces: tuple[EvidencePiece, ...]
-    filter: Step
-
-
 def gather_evidence(
     conn: Connection,
     found: RetrievalResult,
     lines: Sequence[AnswerCandidate],
     embedder: Embedder,
     chosen: Collection[int] = (),
-) -> GatheredEvidence:
-    """What may be shown: `lines` are those of the answer, in their order; of the passages the `chosen` ones (episode
-    ids) come first; `embedder` compares facts with the question. `conn` must see what the recall saw."""
+) -> tuple[tuple[EvidencePiece, ...], Step]:
+    """All that may be shown to a model, and the step that chose its facts. `lines` are those of the answer, in their
+    order; of the passages the `chosen` ones (episode ids) come first; `embedder` compares facts with the question.
+    `conn` must see what the retrieval saw."""
     hits = [hit.episode for hit in found.recall.hits]
     start = perf_counter()
     told, detail = _facts(conn, found, hits, embedder)
     step = Step("filter", (perf_counter() - start) * 1000, detail)
     hits.sort(key=lambda episode: episode.id not in chosen)
-    return GatheredEvidence((*told, *map(_line, lines[:MAX_SENTENCES_SHOWN]), *map(_passage, hits)), step)
+    return (*told, *map(_line, lines[:MAX_SENTENCES_SHOWN]), *map(_passage, hits)), step
 
 
 def _line(line: AnswerCandidate) -> EvidencePiece:

@@ -8,7 +8,7 @@ other words by which it says something new. Nothing else of a model's text is sh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -197,50 +197,55 @@ def check_claim(claim: str, proofs: Mapping[int, Proof], question: str) -> Probl
 
 
 def _missing(said: str, shown: Sequence[Proof], question: str) -> list[str]:
-    held = _content_of(question)
-    there = [held, *(_content_of(proof.text) for proof in shown)]
-    dates = [_Day(one.at.date(), _reach(one.text)) for one in shown if one.at is not None]
+    """Of a claim the dates, numbers, codes and names that neither what it cites nor the question holds; where there are
+    none, its other words if too many of them stand nowhere."""
+    asked = _content_of(question)
+    there = [asked, *(_content_of(proof.text) for proof in shown)]
+    written = [_Day(one.at.date(), _max_days_off(one.text)) for one in shown if one.at is not None]
     numbers = {number for one in there for number in one.numbers} | {str(len(shown))}
-    missing: list[str] = []
-    hard: set[str] = set()  # what the question does not say
-    bare_text = said
-    for mention in mentions(said):
-        if is_date(mention.norm) and mention.start >= 0:
-            if not _dated(mention.norm, there, dates) and mention.norm not in numbers:  # 1250 is a year, or a price
-                missing.append(mention.surface)
-            if mention.norm not in held.dates:
-                hard.add(mention.norm)
-            bare_text = bare_text[: mention.start] + " " * (mention.end - mention.start) + bare_text[mention.end :]
-    for surface, number in _numbers(bare_text):
-        if _ORDINAL.match(surface):
-            stands = any(number in one.days or surface in one.joined for one in there)
-        else:
-            stands = number in numbers
-        if not stands:
-            missing.append(surface)
-        if number not in held.numbers:
-            hard.add(number)
-    said_words = _WORD.findall(bare_text)
-    if (
-        not hard and len(said_words) <= MAX_SHORT_CLAIM_WORDS and "1" not in numbers - {str(len(shown))}
-    ):  # "The answer is one."
-        missing += [word for word in said_words if word in _SMALL and not any(one.names(word) for one in there)]
-    missing += [code for code in _CODE.findall(bare_text) if not any(_folded(code) in one.codes for one in there)]
-    names: set[str] = set()
-    for mention in mentions(bare_text):
-        if is_date(mention.norm) or mention.kind == "tag":
-            continue
-        for word in _WORD.findall(mention.surface):
-            folded = _folded(word)
-            if len(folded) < 2 or not (word[:1].isupper() or mention.kind == "email") or folded in _GLUE:
-                continue
-            names.add(folded)
-            if not any(one.names(folded) for one in there):
-                missing.append(word)
+    dates = [mention for mention in mentions(said) if is_date(mention.norm) and mention.start >= 0]
+    undated = [one for one in dates if not _is_dated(one.norm, there, written)]
+    missing = [one.surface for one in undated if one.norm not in numbers]  # 1250 is a year, or a price
+    rest = said
+    for mention in dates:
+        rest = rest[: mention.start] + " " * (mention.end - mention.start) + rest[mention.end :]
+    counted = list(_numbers(rest))
+    missing += [surface for surface, number in counted if not _is_counted(surface, number, there, numbers)]
+    new = {one.norm for one in dates} - asked.dates | {number for _, number in counted} - asked.numbers
+    all_words = _WORD.findall(rest)
+    if not new and len(all_words) <= MAX_SHORT_CLAIM_WORDS and "1" not in numbers - {str(len(shown))}:
+        # "The answer is one."
+        missing += [word for word in all_words if word in _SMALL and not _is_named(word, there)]
+    missing += [code for code in _CODE.findall(rest) if not any(_folded(code) in one.codes for one in there)]
+    names = _names(rest)
+    missing += [word for word in names if not _is_named(_folded(word), there)]
     if missing:
         return missing
-    hard |= {name for name in names if not held.names(name)}
-    return _unsupported_words(bare_text, there, held, names, len(hard))
+    folded = {_folded(word) for word in names}
+    new |= {name for name in folded if not asked.names(name)}
+    return _unsupported_words(rest, there, asked, folded, len(new))
+
+
+def _is_named(word: str, there: Sequence[_TextContent]) -> bool:
+    return any(one.names(word) for one in there)
+
+
+def _is_counted(surface: str, number: str, there: Sequence[_TextContent], numbers: Collection[str]) -> bool:
+    """Whether a number stands there; "3rd" may be a day as well."""
+    if _ORDINAL.match(surface):
+        return any(number in one.days or surface in one.joined for one in there)
+    return number in numbers
+
+
+def _names(said: str) -> list[str]:
+    """The words of a claim that name somebody or something, as they stand in it."""
+    return [
+        word
+        for mention in mentions(said)
+        if not is_date(mention.norm) and mention.kind != "tag"
+        for word in _WORD.findall(mention.surface)
+        if len(_folded(word)) >= 2 and (word[:1].isupper() or mention.kind == "email") and _folded(word) not in _GLUE
+    ]
 
 
 def _unsupported_words(
@@ -374,14 +379,14 @@ class _Day:
     """The day on which something was written, and by how many days what it says of time may be another."""
 
     day: date
-    reach: int
+    days_off: int
 
 
-def _reach(text: str) -> int:
+def _max_days_off(text: str) -> int:
     return max((days for pattern, days in _RELATIVE if pattern.search(text)), default=0)
 
 
-def _dated(norm: str, there: Sequence[_TextContent], written: Sequence[_Day]) -> bool:
+def _is_dated(norm: str, there: Sequence[_TextContent], written: Sequence[_Day]) -> bool:
     """Whether a date is said there: as it is or more exactly, or the other way round without its year; or whether it
     lies where words like "last week" may lead from the day on which they were written."""
     known = {date for one in there for date in one.dates} | {one.day.isoformat() for one in written}
@@ -395,9 +400,9 @@ def _dated(norm: str, there: Sequence[_TextContent], written: Sequence[_Day]) ->
         return True
     first, last = _span(norm)
     return any(
-        first <= one.day + timedelta(days=one.reach) and last >= one.day - timedelta(days=one.reach)
+        first <= one.day + timedelta(days=one.days_off) and last >= one.day - timedelta(days=one.days_off)
         for one in written
-        if one.reach
+        if one.days_off
     )
 
 

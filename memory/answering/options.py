@@ -1,4 +1,4 @@
-"""What is wished of one answer: who may be asked for it, and how."""
+"""How a question is asked: the models that may answer it, its options, and the earlier question that it follows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memory.trace import PLAIN, Plan
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
     """Who may be asked: a model that writes the answer, and one that may drive the tools of memory. Without the first
-    the lines themselves are the answer."""
+    the extractive answer is the answer."""
 
     writer: ChooseLLM | None = None
     driver: ChooseLLM | None = None
@@ -33,9 +33,9 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True)
 class AskOptions:
-    """What is asked beside what was searched for: the `question` as the person put it, where that is another, `now`,
-    `as_of`, the questions it may follow, whether it still matters, how much it may take, whether it is to use what is
-    remembered, and `plan`, as its trace will tell it."""
+    """The `question` as the person put it, where what is searched for is another, `now`, `as_of`, the questions it may
+    follow, whether it still matters, how much it may take, whether it is to use what is remembered, and `plan`, as its
+    trace will tell it."""
 
     now: datetime | None = None
     as_of: datetime | None = None
@@ -59,6 +59,9 @@ _REFERS = re.compile(
 )
 
 
+_GOES_ON = re.compile(r"(?:and|but|or|what about|how about)\b", re.IGNORECASE)
+
+
 def resolve_followup(question: str, before: Sequence[str]) -> str:
     """The text to search for: the question, with the newest one before it that names something if it needs one."""
     text = question.strip()
@@ -68,9 +71,6 @@ def resolve_followup(question: str, before: Sequence[str]) -> str:
         return question
     named = next((one for one in reversed(before) if _names(one) or not _REFERS.search(one.strip())), before[-1])
     return f"{named.strip()[:MAX_EARLIER_CHARS]} {text}"
-
-
-_GOES_ON = re.compile(r"(?:and|but|or|what about|how about)\b", re.IGNORECASE)
 
 
 def _names(text: str) -> bool:

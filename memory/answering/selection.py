@@ -1,5 +1,7 @@
-"""The lines of an answer in the shape of its question: one for a fact, one of each side for a comparison, one from each
-day for a list. Nothing is counted or worked out here but the day that "yesterday" was: what is shown stands in memory.
+"""Selection: which candidates an answer shows, by the type of its question: one for a fact, one of each side for a
+comparison, one from each day for a list.
+
+Nothing is counted or worked out here but the day that "yesterday" was: what is shown stands in memory.
 """
 
 from __future__ import annotations
@@ -10,8 +12,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from memory.answering.briefing import write_briefing
-from memory.answering.candidates import AnswerCandidate, stems
-from memory.retrieval.question_type import QuestionType, course_words, is_name
+from memory.answering.candidates import AnswerCandidate, same_statement, stems
+from memory.retrieval.question_type import course_words, is_name
 from memory.retrieval.result import RetrievalResult
 from memory.retrieval.state import QuestionState
 from memory.settings import AnswerSettings
@@ -34,45 +36,60 @@ _RELATIVE = re.compile(
 )
 
 
+def select_best(
+    candidates: Sequence[AnswerCandidate], joined: Sequence[AnswerCandidate], settings: AnswerSettings
+) -> list[AnswerCandidate]:
+    """At most `settings.lines` of them: the best, those that join it with the question, and the next best. Repeats are
+    left out, and an older value stands behind its newer one."""
+    floor = candidates[0].score - settings.line_margin
+    selected: list[AnswerCandidate] = []
+    others = [one for one in candidates[1:] if one not in joined and one.score >= floor]
+    for one in [candidates[0], *joined, *others]:
+        if len(selected) == settings.lines:
+            break
+        if not any(one.words == other.words for other in selected):
+            selected.append(one)
+    ordered: list[AnswerCandidate] = []
+    while selected:
+        first = selected[0]
+        group = [one for one in selected if one is first or one.newer == first.thesis_id or same_statement(one, first)]
+        selected = [one for one in selected if one not in group]
+        group.sort(key=lambda one: (one.newer is not None, -one.newness, -one.score, one.thesis_id))
+        ordered += [group[0], *(replace(one, earlier=True) for one in group[1:])]
+    return ordered
+
+
 def select_by_type(
     conn: Connection,
     found: RetrievalResult,
-    lines: Sequence[AnswerCandidate],
+    candidates: Sequence[AnswerCandidate],
     usual: Sequence[AnswerCandidate],
     settings: AnswerSettings,
 ) -> list[AnswerCandidate]:
-    """The lines to show, in order. `lines` is all there is, the best first; `usual` are those that answer a question
-    for one fact. Empty if a briefing is asked of something that nothing tells of."""
-    asked = found.question.type
-    chosen = _shaped(conn, found, asked, lines, usual, settings)
-    return chosen if asked.kind == "about" else [_told_of(line, found.question) for line in chosen]
-
-
-def _shaped(
-    conn: Connection,
-    found: RetrievalResult,
-    asked: QuestionType,
-    lines: Sequence[AnswerCandidate],
-    usual: Sequence[AnswerCandidate],
-    settings: AnswerSettings,
-) -> list[AnswerCandidate]:
+    """The candidates to show, in order. `candidates` is all there is, the best first; `usual` are those that answer a
+    question for one fact. Empty if a briefing is asked of something that nothing tells of."""
+    question, asked = found.question, found.question.type
+    selected: Sequence[AnswerCandidate]
     match asked.kind:
         case "about":
-            return write_briefing(conn, found, asked.subjects[0], lines) or (list(usual) if found.named_objects else [])
+            return write_briefing(conn, found, asked.subjects[0], candidates) or (
+                list(usual) if found.named_objects else []
+            )
         case "compare":
-            return _compared(lines, usual, asked.subjects, settings.lines)
+            selected = _compared(candidates, usual, asked.subjects, settings.lines)
         case "when_changed":
-            return [add_date(line) for line in _with_past(lines, usual, settings.lines)]
+            selected = [add_date(one) for one in _with_past(candidates, usual, settings.lines)]
         case "list" if asked.in_order:
-            return _course(lines, usual, found.question)
+            selected = _in_order(candidates, usual, question)
         case "list" | "count":
-            several = _several(lines, usual, found.question, settings)
-            return [add_date(line) for line in several] if asked.in_order else several
+            several = _several(candidates, usual, question, settings)
+            selected = [add_date(one) for one in several] if asked.in_order else several
         case _:
-            return list(usual)
+            selected = usual
+    return [_add_title(one, question) for one in selected]
 
 
-def _told_of(line: AnswerCandidate, question: QuestionState) -> AnswerCandidate:
+def _add_title(line: AnswerCandidate, question: QuestionState) -> AnswerCandidate:
     """The line with its passage's title before it, if that is the name of what it tells of: "Boss since July" says
     nothing without it. Not where the line or the question names that, or nothing was said in these words."""
     title = line.episode.title
@@ -126,7 +143,7 @@ def _compared(
     sides: dict[int, AnswerCandidate] = {}
     for said in wanted:
         others = [other for other in wanted if other != said]
-        of_it = [line for line in lines if _speaks(line, said) and line.thesis_id not in sides]
+        of_it = [line for line in lines if _is_about(line, said) and line.thesis_id not in sides]
         alone = (line for line in of_it if not any(other <= line.words for other in others))
         best = next(alone, None) or next(iter(of_it), None)
         if best is not None:
@@ -135,7 +152,7 @@ def _compared(
     return [*sides.values(), *rest][: max(most, len(sides))]
 
 
-def _speaks(line: AnswerCandidate, name: frozenset[str]) -> bool:
+def _is_about(line: AnswerCandidate, name: frozenset[str]) -> bool:
     """Whether it speaks of what is called so, in its words or under its title."""
     return bool(name) and name <= {*line.words, *stems(line.shown), *stems(line.episode.title)}
 
@@ -153,9 +170,9 @@ def _several(
     chosen = [
         replace(line, earlier=line.thesis_id in outdated) for line in usual
     ]  # one of a list is no past of another
-    if items := _items(lines, usual, question):
+    if items := _list_items(lines, usual, question):
         return items
-    chosen = [line for line in chosen if line is chosen[0] or _holds(line, topic, question)]
+    chosen = [line for line in chosen if line is chosen[0] or _is_on_topic(line, topic, question)]
     passages = {line.episode.id for line in chosen}
     floor = lines[0].score - settings.line_margin - LIST_EXTRA_MARGIN if lines else 0.0
     least = max((line.coverage for line in usual), default=0.0) / 2
@@ -163,18 +180,18 @@ def _several(
         if len(chosen) >= MAX_LISTED or line.score < floor:
             break
         new = line.episode.id not in passages and not line.earlier and line.coverage >= least and topic & line.words
-        if new and not any(_alike(line, other) for other in chosen):
+        if new and not any(_is_duplicate(line, other) for other in chosen):
             passages.add(line.episode.id)
             chosen.append(line)
     return chosen
 
 
-def _holds(line: AnswerCandidate, topic: Collection[str], question: QuestionState) -> bool:
+def _is_on_topic(line: AnswerCandidate, topic: Collection[str], question: QuestionState) -> bool:
     """Whether it, or its passage's title, speaks of what is asked."""
     return not line.words.union(stems(line.episode.title, question.language)).isdisjoint(topic)
 
 
-def _items(
+def _list_items(
     lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], question: QuestionState
 ) -> list[AnswerCandidate]:
     """The items of the list that the best line is one of, in their order: those that hold what it holds of what is
@@ -224,14 +241,14 @@ def _in_time(line: AnswerCandidate, question: QuestionState) -> bool:
     )
 
 
-def _alike(line: AnswerCandidate, other: AnswerCandidate) -> bool:
+def _is_duplicate(line: AnswerCandidate, other: AnswerCandidate) -> bool:
     """Whether it says what the other says."""
     return line.values <= other.values and len(line.words & other.words) >= DUPLICATE_OVERLAP * len(
         line.words | other.words
     )
 
 
-def _course(
+def _in_order(
     lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], question: QuestionState
 ) -> list[AnswerCandidate]:
     """What tells the whole course in one line, then what was told of it in each passage, by time."""

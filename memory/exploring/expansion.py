@@ -26,10 +26,7 @@ from memory.retrieval.walking import relevance_of
 MENTION_WEIGHT = 0.5  # what it counts that a passage mentions an object, beside that it is about it
 ADJACENT_WEIGHT = 0.5  # and that it stands next to a known one
 MAX_MENTIONING = 200  # passages that mention an object, from which on mentioning it leads nowhere
-MAX_OBJECTS_RELATED, MAX_RELATIONS = (
-    60,
-    30,
-)  # objects whose relations are looked at, the best; of each so many relations
+MAX_OBJECTS_RELATED, MAX_RELATIONS = 60, 30  # objects whose relations are looked at, the best; relations of each
 Integers = NDArray[np.integer[Any]]
 _REL, _NEXT = EDGE_KINDS.index("rel"), EDGE_KINDS.index("next")
 

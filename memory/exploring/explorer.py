@@ -27,9 +27,7 @@ from memory.store import graph as stored
 from memory.store.connect import Connection
 
 MAX_OPTIONS_PER_OBJECT = 3  # options that lead over one object, at most
-OFF_TOPIC_WEIGHT = (
-    0.3  # what a way counts that leads to a passage the recall knows nothing for, beside the best it knows
-)
+OFF_TOPIC_WEIGHT = 0.3  # what an expansion counts to a passage that the retrieval scores 0, beside the best it knows
 
 Reading = Callable[[], AbstractContextManager[Connection]]
 

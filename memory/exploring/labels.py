@@ -26,11 +26,7 @@ from memory.text.sentences import sentences
 from memory.text.words import words
 from memory.time.timestamps import from_ms
 
-MAX_TITLE_CHARS, MAX_LABEL_NAME_CHARS, MAX_SENTENCE_CHARS = (
-    48,
-    36,
-    72,
-)  # characters that a title, a name and the words behind them may have
+MAX_TITLE_CHARS, MAX_LABEL_NAME_CHARS, MAX_SENTENCE_CHARS = 48, 36, 72  # that are shown of each
 MAX_CHARS_SEARCHED = 20_000  # characters of a passage in which its best sentence is looked for
 TOLD_AS_FACT = ("asserted", "plan")
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from memory.answering.candidates import AnswerCandidate, stems
+from memory.answering.candidates import AnswerCandidate, SentenceFact, facts_of_sentences, stems
 from memory.answering.extractive import ExtractiveAnswer
-from memory.answering.scoring import SentenceFact, facts_of_sentences
 from memory.errors import InvalidInputError
 from memory.nouns import Citation, Episode
 from memory.retrieval.result import RetrievalResult
@@ -84,7 +83,7 @@ class _Inquest:
         self._conn, self._found, self._said = conn, found, said
         self._traced, self._wanted, self._language = traced, wanted, language
         self._hits = {hit.episode.id: hit for hit in found.recall.hits}
-        self._numbers = {line.thesis_id: number for number, line in enumerate(said.lines)}
+        self._numbers = {line.thesis_id: number for number, line in enumerate(said.candidates)}
         self._steps: dict[str, Any] = {step.stage: step.detail for step in traced.trace.steps}
         self._now = {step.stage: step.detail for step in found.recall.trace.steps}
 
@@ -143,8 +142,7 @@ class _Inquest:
     def _told(self, thesis: Thesis | None) -> Sequence[SentenceFact]:
         if thesis is None:
             return ()
-        span = (thesis.id, thesis.episode_id, thesis.span_from or 0, thesis.span_to or 0)
-        return facts_of_sentences(self._conn, [span]).get(thesis.id, ())
+        return facts_of_sentences(self._conn, [thesis]).get(thesis.id, ())
 
     def _citation(self, episode: Episode, thesis: Thesis | None) -> Citation | None:
         """The citation that shows the line."""
@@ -191,7 +189,7 @@ class _Inquest:
 
     def _not_said(self, lost: Lost, thesis: Thesis | None, told: Sequence[SentenceFact]) -> Lost:
         """Why an episode that was found is not in the answer."""
-        lines = self._said.lines
+        lines = self._said.candidates
         shown = int(self._said.step.detail.get("lines", 0))
         number = self._numbers.get(thesis.id) if thesis else None
         newer = self._newer(lines, number, told)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from memory.answering.answer import AskOutcome, Event, answer_extractively
 from memory.answering.budget import ALLOWANCES
-from memory.answering.escalation import AskOutcome, RecallAgain, answer_question
 from memory.answering.extractive import extract_answer
 from memory.answering.options import MAX_EARLIER_QUESTIONS, AskOptions, ModelChoice, resolve_followup
 from memory.edge_memory import rebuild
@@ -199,10 +199,7 @@ class Questions:
         follows, newest = searched if options.question else "", int(found.graph.episode_ids.max(initial=0))
         plan = Plan(options.as_of, within, options.now, options.effort, follows, newest)
         options = replace(options, plan=plan)
-        outcome = yield from answer_question(
-            self._store.reading, found, self._sentence_embedder(found), self._state.settings.answer, models, options,
-            of_parts, self._retrieving_again(question, options),
-        )  # fmt: skip
+        outcome = yield from self._answer_from(found, models, options, of_parts)
         trace, said = outcome.found.recall.trace.extended(*outcome.steps), outcome.answer
         trace = replace(trace, question=options.question or trace.question)
         trace_id = self.keep(trace, said, plan, outcome, parent)
@@ -212,10 +209,28 @@ class Questions:
         yield said.traced(trace_id)
         self.compare_edges()
 
-    def _retrieving_again(self, question: QuestionState, options: AskOptions) -> RecallAgain:
-        """Retrieves once more, led by the outline that a model gave."""
+    def _answer_from(
+        self, found: RetrievalResult, models: ModelChoice, options: AskOptions, parts: Sequence[RetrievalResult]
+    ) -> Generator[Event, None, AskOutcome]:
+        """The answer from what was retrieved, by a model if one may write."""
+        reading, embedder, settings = self._store.reading, self._sentence_embedder(found), self._state.settings.answer
+        if models.writer is None or settings.model != "auto" or not found.n_allowed:
+            return (yield from answer_extractively(reading, found, embedder, settings, options, parts))
+        from memory.answering.escalation import answer_with_model  # half of answering, which many never need
+
         k = self._state.settings.answer.episodes
-        return lambda outline: self._retrieve(question, k, True, options.replay, outline)
+        return (
+            yield from answer_with_model(
+                reading,
+                found,
+                embedder,
+                settings,
+                models,
+                options,
+                parts,
+                lambda outline: self._retrieve(found.question, k, True, options.replay, outline),
+            )
+        )
 
     def _sentence_embedder(self, found: RetrievalResult) -> CachedEmbedder:
         """What compares sentences with the question: the embedder that found them, if it is the same."""

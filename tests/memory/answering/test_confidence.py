@@ -10,8 +10,7 @@ import pytest
 from memory import Memory
 from memory.answering.confidence import WEIGHTS, confidence, confidence_features
 from memory.answering.extractive import extract_answer
-from memory.answering.late_interaction import LateInteraction
-from memory.answering.scoring import CandidateSource
+from memory.answering.features import CandidateScorer, LateInteraction
 from memory.nouns import Answer
 from plugins.embedders.static import StaticEmbedder
 
@@ -36,9 +35,10 @@ def sure(memory: Memory, question: str) -> tuple[float, dict[str, float]]:
     embedder = StaticEmbedder()
     found = memory.questions.retrieve(question, 10, None, None, None)
     with memory.store.reading() as conn:
-        judge = CandidateSource(conn, found, embedder)
-        lines = judge.lines({hit.episode.id: hit.episode for hit in found.recall.hits})
-    return confidence(found, lines, judge.scorer), confidence_features(found, lines, judge.scorer)
+        scorer = CandidateScorer(conn, found, embedder)
+        candidates = scorer.read(hit.episode for hit in found.recall.hits)
+    features = scorer.features
+    return confidence(found, candidates, features), confidence_features(found, candidates, features)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,10 @@ def test_the_threshold_is_the_least_confidence_of_an_answer(life: Memory) -> Non
 
 def test_words_that_mean_the_same_are_near() -> None:
     like = LateInteraction(StaticEmbedder(), ["cost", "live"])
-    near = like.nearest(["price", "office"])
+    near = like.max_similarity(["price", "office"])
     assert near[0] > 0.5 > near[1]
-    assert np.array_equal(like.nearest(["live"]), like.nearest(["live"])) and like.nearest(["live"])[1] == 1
-    assert like.nearest([]).tolist() == [0, 0]
+    assert (
+        np.array_equal(like.max_similarity(["live"]), like.max_similarity(["live"]))
+        and like.max_similarity(["live"])[1] == 1
+    )
+    assert like.max_similarity([]).tolist() == [0, 0]

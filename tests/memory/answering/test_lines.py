@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from memory.answering.candidates import AnswerCandidate, PassageScores, QueryFeatures, same_statement
-from memory.nouns import Episode, Source
+from memory.answering.candidates import AnswerCandidate, same_statement
+from memory.answering.features import QueryFeatures
+from memory.nouns import Episode, Hit, Source
 from memory.retrieval.analyse import analyse
 from memory.store.episodes import Thesis
 from plugins.embedders.static import StaticEmbedder
-
-NOWHERE = PassageScores(0.0, 0.0, 0.0, 0.0)
 
 
 def line(
@@ -22,13 +22,14 @@ def line(
     *,
     title: str = "Note",
     year: int = 2024,
-    place: PassageScores = NOWHERE,
+    hits: Sequence[Hit] = (),
     before: str = "",
 ) -> AnswerCandidate:
     source = Source(1, "/n.md", "file", title, "markdown")
     episode = Episode(1, source, 0, title, sentence, at=datetime(year, 1, 1, tzinfo=UTC))
     thesis = Thesis(1, 1, sentence, 0, len(sentence), "sentence", "asserted", None, None)
-    return QueryFeatures(analyse(question), {}, 10, StaticEmbedder()).line(episode, thesis, place, before)
+    features = QueryFeatures(analyse(question), {}, 10, StaticEmbedder(), hits)
+    return features.measure(AnswerCandidate.of(episode, thesis, before), 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -52,9 +53,9 @@ def test_a_heading_is_no_answer() -> None:
 
 
 def test_the_newer_and_the_better_placed_line() -> None:
-    newer = line("rent", "The rent is 690.", place=PassageScores(0, 0, 0, 1.0))
-    found = line("rent", "The rent is 690.", place=PassageScores(0, 0, 1.0, 0))
     plain = line("rent", "The rent is 690.")
+    newer = line("rent", "The rent is 690.", hits=[Hit(replace(plain.episode, id=2), 1.0)])
+    found = line("rent", "The rent is 690.", hits=[Hit(replace(plain.episode, at=None), 1.0)])
     assert newer.score > plain.score
     assert found.score > plain.score
 

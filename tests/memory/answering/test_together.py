@@ -70,10 +70,10 @@ def test_the_best_line_of_each_comes_before_the_rest_of_any() -> None:
     at = datetime(2024, 1, 1, tzinfo=UTC)
     episode = Episode(1, Source(1, "/a.md", "note", "a", "text"), 0, "a", "words", at)
     none = frozenset[str]()
-    lines = [AnswerCandidate(episode, id, 0, "words", "words", none, none, none, 1.0, 1.0, 1.0, 0) for id in range(5)]
-    one = replace(found((1, "a")), lines=(lines[0], lines[1], lines[2]))
-    other = replace(found((2, "b")), lines=(lines[3], lines[0], lines[4]))
-    assert [line.thesis_id for line in merge_answers([one, other], ["A?", "B?"]).lines] == [0, 3, 1, 2, 4]
+    some = [AnswerCandidate(episode, id, 0, "words", "words", none, none, none, 1.0, 1.0, 1.0, 0) for id in range(5)]
+    one = replace(found((1, "a")), candidates=(some[0], some[1], some[2]))
+    other = replace(found((2, "b")), candidates=(some[3], some[0], some[4]))
+    assert [line.thesis_id for line in merge_answers([one, other], ["A?", "B?"]).candidates] == [0, 3, 1, 2, 4]
 
 
 def test_numbers_that_stand_in_a_note_are_left_alone() -> None:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from memory import Memory
-from memory.answering.context import GatheredEvidence, gather_evidence
+from memory.answering.context import EvidencePiece, gather_evidence
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.nouns import Document
+from memory.nouns import Document, Step
 from memory.protocols import Embedder
 from memory.retrieval.edge_filter import LEARNT, LEAST, MEMORY, Candidate, score_facts, sigma
 from memory.retrieval.result import RetrievalResult
@@ -38,13 +38,13 @@ def found_of(memory: Memory, question: str) -> RetrievalResult:
     return memory.questions.retrieve(question, 10, None, None, None, replay=False)
 
 
-def shown(memory: Memory, found: RetrievalResult) -> GatheredEvidence:
+def shown(memory: Memory, found: RetrievalResult) -> tuple[tuple[EvidencePiece, ...], Step]:
     with memory.store.reading() as conn:
         return gather_evidence(conn, found, (), found.embedder)
 
 
-def facts(all_there_is: GatheredEvidence) -> list[str]:
-    return [piece.text for piece in all_there_is.pieces if piece.kind == "fact"]
+def facts(all_there_is: tuple[tuple[EvidencePiece, ...], Step]) -> list[str]:
+    return [piece.text for piece in all_there_is[0] if piece.kind == "fact"]
 
 
 def fact_ids(memory: Memory) -> list[int]:
@@ -79,8 +79,8 @@ def test_the_fact_that_is_asked_for_comes_first(mira: Memory, question: str, fir
 def test_what_has_nothing_to_do_with_the_question_is_not_shown(mira: Memory) -> None:
     all_there_is = shown(mira, found_of(mira, "Where does Bob live?"))
     assert not any("Ferrobank" in fact for fact in facts(all_there_is))
-    ids = [piece.id for piece in all_there_is.pieces if piece.kind == "fact"]
-    assert all_there_is.filter.detail == {"of": len(fact_ids(mira)), "facts": ids}
+    ids = [piece.id for piece in all_there_is[0] if piece.kind == "fact"]
+    assert all_there_is[1].detail == {"of": len(fact_ids(mira)), "facts": ids}
 
 
 def scores(memory: Memory, found: RetrievalResult) -> Mapping[int, float]:

@@ -1,0 +1,293 @@
+"""Features: how well candidates fit one question, as a weighted sum of named numbers.
+
+The weights were fitted as one softmax over the sentences of each question, with the sentences that hold the answer as
+its targets, on 871 questions of six sets (Wikipedia, LoCoMo, lifelog), each kind of set counting alike.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from memory.answering.candidates import AnswerCandidate, read_candidates, stems
+from memory.answering.expected_type import expected_types
+from memory.graph.arrays import Floats
+from memory.nouns import Episode, Hit
+from memory.protocols import Embedder
+from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import QuestionState
+from memory.store import episodes, relations, text
+from memory.store.connect import Connection
+from memory.text.languages import stem, stop_words
+from memory.text.mentions import Mention, mentions
+from memory.text.unicode import strip_accents
+from memory.text.words import WORD, Term, index_form, words
+
+COVERAGE = 3.4  # share of the question's weight that the sentence itself holds
+TITLE = 0.8  # the same, held only by the passage's title or speaker
+COSINE_TITLED = 1.2  # of the question and the sentence under its title
+COSINE = 2.0  # of the question and the sentence alone
+RANK = 1.5  # of the episode in the retrieval, 1 for the best
+DATE_ASKED, NUMBER_ASKED, NAME_ASKED = 1.1, 0.7, 1.2  # the sentence holds the kind of thing asked for
+NOVELTY = 1.0  # of words that neither question nor title holds, full at MANY_NEW_WORDS
+LENGTH = 1.5  # full at MANY_WORDS
+NEWNESS = 0.8  # 1 for the newest of the retrieved episodes
+SHORT = -0.6  # fewer than FEW_WORDS: a signature, a label
+HEADING = -4.0  # only words of the passage's title, which is shown beside every line anyway
+HEADER = -2.0  # a line of a mail's head or a note's frontmatter that only names or files it
+ASKS = -4.0  # a sentence that itself asks answers nothing; what follows it may
+MANY_NEW_WORDS, MANY_WORDS, FEW_WORDS = 8, 30, 3
+UNRELATED_COSINE, SYNONYM_COSINE = 0.3, 0.8  # at which two words have nothing in common, and mean the same
+
+_HEADER = re.compile(r"(from|to|cc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
+_NUMBER = re.compile(r"\d[\d.,:/-]*\w*")
+_ASKING = re.compile(r"[?？؟\u037e]$|[すた]か。?$")  # the last is Japanese
+
+
+class LateInteraction:
+    """MaxSim: the question's words compared with each word of a text by their own vectors, the nearest of which counts.
+
+    The vector of a whole sentence says what it is about, not whether each thing that was asked is in it (Khattab &
+    Zaharia 2020, eq. 3, with words for tokens): "pays" is near to "rent", "fee" to "cost".
+    """
+
+    def __init__(self, embedder: Embedder, asked: Sequence[str]) -> None:
+        """`asked`: (n,) the words of the question."""
+        self._embedder = embedder
+        self._asked = embedder.embed_documents(asked) if asked else np.zeros((0, embedder.dimension), np.float32)
+        self._similarity: dict[str, Floats] = {}
+
+    def embed(self, words: Iterable[str]) -> None:
+        """Compares all of these at once; what is asked of them later costs nothing."""
+        new = sorted({word for word in words if word not in self._similarity})
+        if new:
+            cosines = self._embedder.embed_documents(new) @ self._asked.T
+            near = np.clip((cosines - UNRELATED_COSINE) / (SYNONYM_COSINE - UNRELATED_COSINE), 0, 1).astype(np.float32)
+            self._similarity.update(zip(new, near, strict=True))
+
+    def max_similarity(self, words: Sequence[str]) -> Floats:
+        """(n,) in [0, 1]: how near the nearest of `words` is to each of those asked; 0 if there are none."""
+        self.embed(words)
+        if not words:
+            return np.zeros(len(self._asked), np.float32)
+        nearest: Floats = np.max([self._similarity[word] for word in words], axis=0)
+        return nearest
+
+
+class QueryFeatures:
+    """What texts of memory have in common with one question. `stems` (n,) are those of its words, `shares` (n,) what
+    each counts: by how rare it is (inverse document frequency), all together 1."""
+
+    def __init__(
+        self,
+        question: QuestionState,
+        frequencies: Mapping[str, int],
+        total: int,
+        embedder: Embedder,
+        hits: Sequence[Hit] = (),
+    ) -> None:
+        """`frequencies`: term -> how many of the `total` episodes hold it; `hits`: the retrieved episodes."""
+        self.question = question
+        self.embedder = embedder
+        self._language = question.language
+        self._weights: dict[str, float] = {}
+        written: dict[str, str] = {}  # the question's word of each stem
+        self._begun: list[tuple[str, str]] = []  # how a word begins that full text takes for one of the question's
+        for term in question.topic or question.terms:
+            weight = math.log(1 + total / (1 + frequencies.get(term, 0)))
+            key = stem(term, question.language)
+            self._weights[key] = max(weight, self._weights.get(key, 0.0))
+            written.setdefault(key, str(term))
+            if isinstance(term, Term):
+                self._begun += [(strip_accents(form.removesuffix("*")), key) for form in term.forms]
+        self._total = sum(self._weights.values()) or 1.0
+        self.stems = tuple(self._weights)
+        self.shares: Floats = np.array(list(self._weights.values()), np.float32) / self._total
+        self._late_interaction = LateInteraction(embedder, [written[key] for key in self.stems])
+        self._expected = expected_types(question.text, question.language)
+        top = max((hit.score for hit in hits), default=1.0)
+        self._ranks = {hit.episode.id: hit.score / top for hit in hits}
+        self._times = sorted({hit.episode.at for hit in hits if hit.episode.at})
+        self._stem_of: dict[str, str] = {}
+        self._passages: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
+        self._mentions: dict[str, list[Mention]] = {}
+        self._values: dict[str, frozenset[str]] = {}
+
+    def score(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+        """The candidates with their features and scores, in their order."""
+        if not candidates:
+            return []
+        titled = self.cosines([f"{one.episode.title}. {one.quote}" for one in candidates]).tolist()
+        alone = self.cosines([one.quote for one in candidates]).tolist()
+        return [self.measure(*of) for of in zip(candidates, titled, alone, strict=True)]
+
+    def measure(self, candidate: AnswerCandidate, cosine_titled: float, cosine: float) -> AnswerCandidate:
+        """One candidate with its features and score; the cosines are those of the question with it under its title and
+        alone. If the sentence before it asks, it speaks of what that one asked."""
+        shown, episode = candidate.shown, candidate.episode
+        said = self.stem_words(shown)
+        title, passage = self._passage(episode)
+        own = self._covered(said)
+        if _ASKING.search(candidate.before):
+            own |= self._covered(self.stem_words(candidate.before))
+        if candidate.facts:
+            own |= self._covered(self.stem_words(". ".join(fact.words for fact in candidate.facts)))
+        values = self.new_values(shown)
+        new_words = len({word for word in said if word not in self._weights} - title)
+        score = (
+            COVERAGE * self._share(own)
+            + TITLE * self._share((title & self._weights.keys()) - own)
+            + COSINE_TITLED * cosine_titled
+            + COSINE * cosine
+            + RANK * self.rank(episode)
+            + self.type_bonus(shown)
+            + NOVELTY * min(new_words, MANY_NEW_WORDS) / MANY_NEW_WORDS
+            + LENGTH * min(len(said), MANY_WORDS) / MANY_WORDS
+            + NEWNESS * self.newness(episode)
+            + SHORT * (len(said) < FEW_WORDS)
+            + HEADING * title.issuperset(said)
+            + HEADER * bool(_HEADER.match(shown))
+            + ASKS * bool(_ASKING.search(shown))
+        )
+        covered = own | passage
+        return replace(
+            candidate,
+            words=frozenset(said),
+            values=values,
+            covered=covered,
+            coverage=self._share(covered),
+            cosine=cosine_titled,
+            score=score,
+        )
+
+    def cosines(self, texts: Sequence[str], part: str | None = None) -> Floats:
+        """(n,) texts -> (n,) cosines with the question, or with a `part` of it."""
+        query = self.embedder.embed_query(self.question.text if part is None else part)
+        cosines: Floats = self.embedder.embed_documents(texts) @ query
+        return cosines
+
+    def rank(self, episode: Episode) -> float:
+        """In [0, 1]: the episode's score in the retrieval, as a share of the best."""
+        return self._ranks.get(episode.id, 0.0)
+
+    def newness(self, episode: Episode) -> float:
+        """In [0, 1]: the share of the retrieved episodes' times that are not after its own."""
+        return bisect_right(self._times, episode.at) / len(self._times) if episode.at and self._times else 0.0
+
+    def coverage(self, text: str) -> float:
+        """The share of the question's weight that some words hold."""
+        return self._share(self._covered(self.stem_words(text)))
+
+    def stem_words(self, text: str) -> list[str]:
+        """The stems of a text's content words, those of the question where full text takes one for the other."""
+        if not self._begun:
+            return stems(text, self._language)
+        little = stop_words(self._language)
+        return [self._stem(word) for word in WORD.findall(index_form(text).lower()) if word not in little]
+
+    def is_asked_with(self, word: str) -> bool:
+        """Whether the question is asked with this word."""
+        return not self._weights.keys().isdisjoint(self.stem_words(word))
+
+    def embed_words(self, texts: Iterable[str]) -> None:
+        """Compares all words of these texts with those of the question at once."""
+        self._late_interaction.embed(word for text in texts for word in self._content_words(text))
+
+    def max_similarity(self, text: str) -> Floats:
+        """(n,) in [0, 1]: how near a text comes to each of the question's stems; 1 to those that it holds."""
+        held = self._covered(self.stem_words(text))
+        similarity = self._late_interaction.max_similarity(self._content_words(text))
+        return np.maximum(similarity, [key in held for key in self.stems])
+
+    def mentions(self, text: str) -> list[Mention]:
+        """The named entities of a text, looked for once."""
+        if text not in self._mentions:
+            self._mentions[text] = mentions(text)
+        return self._mentions[text]
+
+    def new_values(self, text: str) -> frozenset[str]:
+        """A text's names, dates and numbers that the question does not hold, looked for once."""
+        if text not in self._values:
+            names = {one.norm for one in self.mentions(text) if not self.is_asked_with(one.surface)}
+            numbers = {word for word in _NUMBER.findall(text) if self._stem(word) not in self._weights}
+            self._values[text] = frozenset(names | numbers)
+        return self._values[text]
+
+    def type_bonus(self, text: str) -> float:
+        """The bonus of a text for holding the kind of thing that was asked for."""
+        if not self._expected:
+            return 0.0
+        values = self.new_values(text)
+        bonus = DATE_ASKED * ("date" in self._expected and any(one.kind == "date" for one in self.mentions(text)))
+        bonus += NUMBER_ASKED * ("number" in self._expected and any(value[0].isdigit() for value in values))
+        return bonus + NAME_ASKED * ("name" in self._expected and any(not value[0].isdigit() for value in values))
+
+    def _content_words(self, text: str) -> list[str]:
+        little = stop_words(self._language)
+        return [word for word in words(text) if word not in little]
+
+    def _passage(self, episode: Episode) -> tuple[frozenset[str], frozenset[str]]:
+        """Stems of the title and speaker, and the question's stems that stand anywhere in the passage."""
+        if episode.id not in self._passages:
+            title = frozenset(self.stem_words(f"{episode.title} {episode.speaker or ''}"))
+            self._passages[episode.id] = (title, self._covered([*title, *self.stem_words(episode.text)]))
+        return self._passages[episode.id]
+
+    def _stem(self, word: str) -> str:
+        """The stem of a word; the question's, if full text would find the word by it."""
+        if word not in self._stem_of:
+            plain = strip_accents(word)
+            begun = (key for begin, key in self._begun if plain.startswith(begin))
+            self._stem_of[word] = next(begun, None) or stem(word, self._language)
+        return self._stem_of[word]
+
+    def _covered(self, words: Iterable[str]) -> frozenset[str]:
+        return frozenset(word for word in words if word in self._weights)
+
+    def _share(self, covered: frozenset[str]) -> float:
+        return sum(self._weights[word] for word in covered) / self._total
+
+
+class CandidateScorer:
+    """Reads the candidates of episodes for one question, with their scores. `conn` must see what the retrieval saw."""
+
+    def __init__(self, conn: Connection, found: RetrievalResult, embedder: Embedder) -> None:
+        frequencies = text.document_frequencies(conn, found.question.terms)
+        self.features = QueryFeatures(found.question, frequencies, found.n_allowed, embedder, found.recall.hits)
+        self._conn, self._found = conn, found
+        self._read: dict[int, list[AnswerCandidate]] = {}  # by episode
+
+    def read(self, of: Iterable[Episode]) -> list[AnswerCandidate]:
+        """The candidates of these episodes, best first."""
+        wanted = {one.id: one for one in of}
+        new = {id: one for id, one in wanted.items() if id not in self._read}
+        self._read |= {id: [] for id in new}
+        for one in self.features.score(read_candidates(self._conn, self._found, new) if new else ()):
+            self._read[one.episode.id].append(one)
+        return sorted((one for id in wanted for one in self._read[id]), key=lambda one: (-one.score, one.thesis_id))
+
+    def supporting(self, facts: Sequence[int], known: Sequence[AnswerCandidate]) -> dict[int, AnswerCandidate]:
+        """For each of these facts (relation ids) the best sentence that states it, the newest first, as far as the
+        question may see one; `known` are those that were read already."""
+        quotes = relations.evidence(self._conn, facts)
+        elsewhere = sorted({episode for _, episode, _, _ in quotes} - {one.episode.id for one in known})
+        others = (
+            [one for one in episodes.by_ids(self._conn, elsewhere) if self._found.sees(one.id)] if elsewhere else []
+        )
+        by_episode: dict[int, list[AnswerCandidate]] = defaultdict(list)
+        for one in (*known, *self.read(others)):
+            by_episode[one.episode.id].append(one)
+        best: dict[int, AnswerCandidate] = {}
+        for id, episode, start, end in quotes:
+            for one in by_episode.get(episode, ()):
+                if one.start < end and start < one.start + len(one.quote):
+                    before = best.get(id)
+                    if before is None or (one.newness, one.score) > (before.newness, before.score):
+                        best[id] = one
+        return best
