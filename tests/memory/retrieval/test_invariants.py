@@ -3,14 +3,10 @@ the order of writing nor the hash seed matters. Real files, real vectors; what m
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -200,57 +196,6 @@ def test_a_person_is_called_by_the_whole_name(fresh: Memory) -> None:
     turns = (Turn("Ana", "I am Ana Silva."), Turn("Rui", "Hello Ana."))
     fresh.remember_many([Document("chat:1", turns=turns, kind="chat", title="Talk")])
     assert "Ana Silva" in {visit.label for visit in fresh.recall("Who is Ana Silva?").trace.visits}
-
-
-SCRIPT = """
-import sys
-from memory import Memory
-from memory.settings import MemorySettings, RecallSettings
-from plugins.manager import load
-from tests.memory.retrieval.test_invariants import everything
-from tests.memory.retrieval.vaults import Note, QUESTIONS, STRATEGIES, Vault, fill
-
-said = [((0, 0, 1), (2, 4, 1)), ((1, 1, 2), (3, 0, 3), (4, 1, 2)), ((4, 0, 3), (2, 4, 5)), ((0, 6, 5), (0, 1, 0))]
-notes = tuple(
-    Note(("/office/", "/home/")[n % 2], lines, n if n < 3 else None, (("red", "blue"), ())[n % 2], n == 1)
-    for n, lines in enumerate(said)
-)
-for strategy in STRATEGIES:
-    settings, plugins = MemorySettings(recall=RecallSettings(strategy=strategy)), load()
-    with Memory.open(
-        ":memory:", embedder=plugins.embedder("static"), settings=settings, find_strategy=plugins.strategies()
-    ) as memory:
-        fill(memory, Vault(notes, frozenset(), (), ()))
-        for question in QUESTIONS:
-            print(everything(memory, question))
-"""
-
-
-def everything(memory: Memory, question: str) -> object:
-    """All that a question brings, but for the time that it takes."""
-    found = memory.recall(question, k=50, now=day(9))
-    events = [timeless(event) if isinstance(event, Step) else event for event in memory.ask(question, now=day(9))]
-    return found.hits, [timeless(step) for step in found.trace.steps], found.trace.visits, events
-
-
-def timeless(step: Step) -> Step:
-    detail = {key: value for key, value in step.detail.items() if not key.endswith("_ms")}
-    return replace(step, ms=0, detail=detail)
-
-
-def test_the_hash_seed_has_no_effect_on_any_stage() -> None:
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT],
-            cwd=Path(__file__).parents[3],
-            env={**os.environ, "PYTHONHASHSEED": find_named_objects},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for find_named_objects in ("1", "2")
-    ]
-    assert said[0] == said[1]
-    assert b"Ana Silva met Bo Chen." in said[0]
 
 
 @examples(1 / 2)

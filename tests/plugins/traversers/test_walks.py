@@ -3,11 +3,7 @@ question has the same walk."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path as File
 
 import numpy as np
 import pytest
@@ -131,31 +127,6 @@ def test_a_union_has_what_each_has() -> None:
     known = "spread, none, beam, circles, entities, paths, sketches, synergy, paper:personalai"
     with pytest.raises(InvalidInputError, match=rf"no strategy 'x'.*{known}"):
         traverser("spread+x")
-
-
-SCRIPT = """
-from tests.plugins.traversers.test_walks import NAMES, RECALL, told, traverser
-from tests.memory.retrieval.walking import rng_graph
-for seed in range(12):
-    graph, seeds = rng_graph(seed)
-    for name in NAMES:
-        print(told(graph, traverser(name)(graph, seeds, graph.alive, RECALL)))
-"""
-
-
-def test_the_hash_seed_has_no_effect() -> None:
-    root = File(__file__).parents[3]
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT],
-            cwd=root,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert said[0] == said[1] != b""
 
 
 def test_papers_have_their_numbers() -> None:

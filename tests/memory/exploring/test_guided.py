@@ -37,7 +37,7 @@ from tests.examples import examples
 from tests.fakes import ClaudeModel, Fails, FakeAnthropic, FakeOllama, Hangs, OllamaModel, Says
 from tests.fakes.answering import prompt
 from tests.fakes.server import Reply, Sends
-from tests.memory.retrieval.exploring import QUESTION, asked, fill, titles
+from tests.memory.exploring.pages import QUESTION, asked, fill, titles
 from tests.memory.retrieval.test_invariants import as_ofs, filled, questions
 from tests.memory.retrieval.vaults import Vault, day, scopes, sight, vaults
 

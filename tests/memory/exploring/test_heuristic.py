@@ -14,7 +14,7 @@ from memory.exploring.heuristic import MAX_POOLED, explore_best_first
 from memory.nouns import Document, Scope
 from memory.protocols import Embedder
 from tests.examples import examples
-from tests.memory.retrieval.looking import found
+from tests.memory.exploring.looking import found
 from tests.memory.retrieval.vaults import QUESTIONS, Vault, day, fill, scopes, sight, vaults
 
 

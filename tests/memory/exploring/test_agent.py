@@ -19,7 +19,7 @@ from tests.fakes import Breaks, Calls, Fails, Hangs, Says
 from tests.fakes.server import Reply
 from tests.fakes.talents import text_of
 from tests.memory.answering.conftest import AWAY, HERE, Desk
-from tests.memory.retrieval.looking import outside, rows, toolbox
+from tests.memory.exploring.looking import outside, rows, toolbox
 
 QUESTION = "Where does the director of Red Notice live?"
 NOW = datetime(2024, 6, 1, tzinfo=UTC)

@@ -22,7 +22,7 @@ from memory.protocols import Embedder
 from memory.store import episodes
 from memory.store.connect import Connection
 from tests.examples import examples
-from tests.memory.retrieval.looking import found, outside, rows, toolbox
+from tests.memory.exploring.looking import found, outside, rows, toolbox
 from tests.memory.retrieval.vaults import NAMES, QUESTIONS, Vault, day, fill, sight, vaults
 
 QUESTION = "Where does the director of Red Notice live?"

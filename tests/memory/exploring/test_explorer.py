@@ -3,11 +3,7 @@ and nothing that the question may not see."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from datetime import datetime
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +14,7 @@ from memory.nouns import Scope
 from memory.protocols import Embedder
 from memory.store import graph as stored
 from tests.examples import examples
-from tests.memory.retrieval.exploring import PAGES, QUESTION, asked, document, fill, remembering, titles
+from tests.memory.exploring.pages import QUESTION, asked, document, fill, remembering, titles
 from tests.memory.retrieval.test_invariants import as_ofs, asked_of, filled, questions
 from tests.memory.retrieval.vaults import Vault, day, sight, vaults
 
@@ -266,35 +262,3 @@ def test_nothing_invisible_is_offered_told_or_taken(
                 assert explored.take(option) == again.take(option)
         assert set(explored.known) <= may.episodes
         assert set(explored.collected) <= set(explored.explored)
-
-
-SCRIPT = """
-import sys
-from memory import Memory
-from memory.exploring.explorer import Explorer
-from plugins.manager import load
-from tests.memory.retrieval.exploring import asked, fill
-
-with Memory.open(":memory:", embedder=load().embedder("static")) as memory:
-    fill(memory)
-    explored = Explorer(memory.store.reading, asked(memory))
-    for _ in range(3):
-        options = explored.options(5)
-        print(options)
-        explored.take(options[0])
-"""
-
-
-def test_the_hash_seed_has_no_effect() -> None:
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT],
-            cwd=Path(__file__).parents[3],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert said[0] == said[1]
-    assert PAGES["Free Guy"][-20:].encode() in said[0]
