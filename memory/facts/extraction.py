@@ -11,7 +11,6 @@ from typing import Literal
 
 from memory.nouns import Modality
 
-Origin = Literal["rule", "model"]
 Cardinality = Literal["one", "many", "unknown"]
 
 OWNER = "owner"  # as a subject or object: the person whose memory this is, who wrote the note in the first person
@@ -67,7 +66,6 @@ class ExtractedThesis:
 class Extraction:
     """All that was extracted from one episode."""
 
-    origin: Origin
     relations: tuple[ExtractedRelation, ...] = ()
     theses: tuple[ExtractedThesis, ...] = ()
     objects: tuple[ExtractedObject, ...] = ()
@@ -76,4 +74,4 @@ class Extraction:
         return bool(self.relations or self.theses or self.objects)
 
 
-NOTHING_EXTRACTED = Extraction("rule")
+NOTHING_EXTRACTED = Extraction()

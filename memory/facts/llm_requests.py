@@ -214,9 +214,7 @@ class _EpisodeReply:
         named.update(name.casefold() for one in theses for name in one.objects)
         objects = self._taken(entry, "objects", "object", lambda item: self._object(item, named))
         by_name = {one.name: one for one in reversed(objects)}
-        return Extraction(
-            "model", (*dict.fromkeys(relations),), (*dict.fromkeys(theses),), (*reversed(by_name.values()),)
-        )
+        return Extraction((*dict.fromkeys(relations),), (*dict.fromkeys(theses),), (*reversed(by_name.values()),))
 
     def _taken(self, entry: Mapping[str, Any], key: str, kind: str, read: Any) -> list[Any]:
         rows, taken = _rows(entry, key), []

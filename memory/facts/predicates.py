@@ -8,39 +8,21 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import chain
 
 from memory.nouns import Modality
+from memory.text.languages import tables, word_set
 from memory.text.mentions import norm
 from memory.text.words import words
 
-_LEADING = frozenset(
-    "has have had is are was were be been being gets get got the a an his her its their my our your now currently"
-    " currently still also does do".split()
-)
-_SYNONYMS = {
-    "resides in": "lives in", "living in": "lives in", "live in": "lives in", "based in": "lives in",
-    "located in": "lives in", "residence": "lives in", "city": "lives in", "home": "lives in",
-    "lives on": "lives at", "live at": "lives at", "street": "lives at", "address": "lives at",
-    "works for": "works at", "work at": "works at", "work for": "works at", "employed by": "works at",
-    "employed at": "works at", "employer": "works at", "working at": "works at", "working for": "works at",
-    "works as": "job title", "job": "job title", "role": "job title", "title": "job title", "position": "job title",
-    "occupation": "job title", "profession": "job title",
-    "spouse": "married to", "husband": "married to", "wife": "married to", "marries": "married to",
-    "phone number": "phone", "telephone": "phone", "mobile": "phone", "tel": "phone", "telephone number": "phone",
-    "e mail": "email", "mail": "email", "email address": "email", "years old": "age", "aged": "age",
-    "cost": "price", "costs": "price", "monthly rent": "rent", "due": "due date", "due on": "due date",
-    "deadline": "due date", "launches on": "launch date", "manager": "reports to", "boss": "reports to",
-}  # fmt: skip
+_LEADING = word_set("facts", "leading")
+_SYNONYMS: dict[str, str] = {
+    other: name for synonyms in tables("facts", "synonyms") for name, others in synonyms.items() for other in others
+}
 # What a person or thing has one of. Address and price are told of parts, too, so only the same source's kind counts.
-SINGLE = frozenset(
-    ("lives in", "lives at", "works at", "job title", "married to", "phone", "email", "age", "status", "rent", "salary",
-     "due date", "launch date", "reports to", "version", "birthday", "date of birth", "capital", "nickname")
-)  # fmt: skip
+SINGLE = frozenset(chain.from_iterable(tables("facts", "single")))
 # Of these the one person's answer is never another's.
-PERSONAL = frozenset(
-    ("lives in", "lives at", "works at", "job title", "married to", "phone", "email", "age", "salary", "reports to",
-     "birthday", "date of birth", "nickname")
-)  # fmt: skip
+PERSONAL = frozenset(chain.from_iterable(tables("facts", "personal")))
 _STREET = re.compile(
     r"\d|stra(?:ß|ss)e\b|str\.|\b(?:street|st|road|rd|avenue|ave|lane|drive|square|boulevard|rue|via|calle|platz|weg)\b"
     r"|(?:straat|laan|gade|vej|weg|plein|gasse|allee|platz|gata)\b",
@@ -74,9 +56,7 @@ def may_replace(new: Modality, old: Modality) -> bool:
 
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
 _LISTED = re.compile(r",|;|/|\band\b|\bplus\b|\+|&")
-_APPROXIMATE = frozenset(
-    "about approximately around circa roughly exactly only just per a the of in at by for each".split()
-)
+_APPROXIMATE = word_set("facts", "approximate")
 
 
 def same_value(one: str, other: str) -> bool:

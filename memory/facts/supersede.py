@@ -58,7 +58,7 @@ class Superseder:
         if new.modality in ("past", "negated"):
             for one in slot:
                 if one.modality == "asserted" and same_value(names[one.object], names[new.object]):
-                    self._end(one, new)
+                    self._end(one, new, "It is told that this no longer holds.", "rule")
             return
         others = [one for one in slot if self._may_exclude(one, new, names)]
         named = [one for one in others if replaces is not None and _is_replaced(one, new, names, replaces)]
@@ -86,16 +86,13 @@ class Superseder:
         ]
 
     def _single(self, relation: Relation) -> bool:
-        return (
-            relations.predicate_label(self._conn, relation.canon) in SINGLE
-            or relation.cardinality == "one"
-            or (relation.cardinality == "unknown" and self._learned_single(relation.canon))
-        )
-
-    def _learned_single(self, canon: int) -> bool:
-        if canon not in self._learned:  # looked up once: it counts all relations of the predicate
+        """Whether a subject has one value of its predicate at a time."""
+        canon = relation.canon
+        if relation.cardinality == "one" or relations.predicate_label(self._conn, canon) in SINGLE:
+            return True
+        if relation.cardinality == "unknown" and canon not in self._learned:  # once: it counts all its relations
             self._learned[canon] = relations.is_learned_single(self._conn, canon)
-        return self._learned[canon]
+        return relation.cardinality == "unknown" and self._learned[canon]
 
     def _order(self, new: Relation, others: Sequence[Relation]) -> None:
         """Each of a row of relations ends where the next begins."""
@@ -118,20 +115,14 @@ class Superseder:
         for one in level:
             self._revision("contradicts", one, new, "Both are told of the same time.", "rule", 1.0)
 
-    def _end(self, old: Relation, new: Relation) -> None:
-        """The new relation says that the old one no longer holds."""
-        end = (
-            new.valid_to
-            if new.valid_to is not None
-            else new.valid_from
-            if new.valid_from is not None
-            else new.last_asserted
-        )
+    def _end(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
+        """Ends the old relation when the new one, which says that it no longer holds, says so."""
+        end = new.valid_to if new.valid_to is not None else new.valid_from
+        end = new.last_asserted if end is None else end
         if end is None or (old.valid_to is not None and old.valid_to <= end) or _begin(old) > end:
             return
         if not self._settled(old, new):
-            id = self._revision("negates", old, new, "It is told that this no longer holds.", "rule", 1.0)
-            self._change(id, old, "valid_to", end)
+            self._change(self._revision("negates", old, new, reason, author, conf), old, "valid_to", end)
 
     def supersede(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
         """Ends the old relation where the new one begins; one that began no earlier never held. Where its
@@ -218,10 +209,7 @@ class Superseder:
             decision.relation == "supersedes" and may_replace(new.modality, old.modality) and self._comparable(old, new)
         ):
             if new.modality in ("past", "negated"):
-                end = new.valid_to or new.valid_from or new.last_asserted
-                if end is not None and (old.valid_to is None or old.valid_to > end) and _begin(old) <= end:
-                    id = self._revision("negates", old, new, why, "model", conf)
-                    self._change(id, old, "valid_to", end)
+                self._end(old, new, why, "model", conf)
             else:
                 self.supersede(old, new, why, "model", conf)
 

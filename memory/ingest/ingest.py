@@ -201,7 +201,9 @@ class Ingestion:
     def write(self, batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff], matrix: Vectors) -> list[Receipt]:
         """Writes the batch; `matrix` holds a vector for each new episode, in their order."""
         new = _new_episodes(batch, diffs)
-        self._nodes = self._allocated(len(new) + sum(len(episode.sentences) for episode in new))
+        count = len(new) + sum(len(episode.sentences) for episode in new)
+        first = graph.allocate(self._conn, "node", count)  # at once: a statement for each costs more than its row
+        self._nodes = iter(range(first, first + count))
         self._first_edge = graph.allocate(self._conn, "edge", 0)  # nobody else takes any until this unit ends
         self._resolve_mentions(batch)
         receipts = [self._write_source(draft, diff) for draft, diff in zip(batch, diffs, strict=True)]
@@ -224,11 +226,6 @@ class Ingestion:
         """Retires what newer versions no longer hold: only after their facts are asserted, so that a fact which both
         assert stays the same fact, and one which took its place has something to replace."""
         episodes.retire_many(self._conn, self.change.retired, self._now, "source_changed")
-
-    def _allocated(self, n: int) -> Iterator[int]:
-        """`n` free node ids, asked for at once: one statement for each would cost more than the rows themselves."""
-        first = graph.allocate(self._conn, "node", n)
-        return iter(range(first, first + n))
 
     def _resolve_mentions(self, batch: Sequence[DocumentDraft]) -> None:
         """Gives every norm of the batch its object: the one that is known, or a new one."""

@@ -32,7 +32,7 @@ def teach(shell: Shell, *told: tuple[str, str, tuple[str, str, str], str]) -> li
             relation = ExtractedRelation(
                 subject=subject, predicate=predicate, object=object, start=0, end=len(text), modality=modality
             )  # type: ignore[arg-type]
-            memory.knowledge.assert_facts({id: Extraction("rule", (relation,))})
+            memory.knowledge.assert_facts({id: Extraction((relation,))})
             found.append(id)
     return found
 

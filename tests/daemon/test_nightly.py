@@ -193,7 +193,7 @@ def told_twice(memory: Memory, facts: int) -> None:
         ExtractedRelation(subject=f"Person{n}", predicate="lives in", object="Utrecht", start=0, end=8)
         for n in range(facts)
     ]
-    memory.knowledge.assert_facts({first: Extraction("model", tuple(told))}, "a model")
+    memory.knowledge.assert_facts({first: Extraction(tuple(told))}, "a model")
     with memory.knowledge.asserting() as asserter:
         for id, src, dst, pred in asserter.conn.execute(
             "SELECT id, src, dst, pred_id FROM edge WHERE kind = 'rel'"

@@ -35,7 +35,7 @@ def tell(memory: Memory, day: str, text: str, *relations: tuple[str, str, str], 
         ExtractedRelation(subject=s, predicate=p, object=o, start=0, end=text.index(".") + 1, modality=modality)  # type: ignore[arg-type]
         for s, p, o in relations
     ]
-    memory.knowledge.assert_facts({id: Extraction("rule", tuple(told))})
+    memory.knowledge.assert_facts({id: Extraction(tuple(told))})
     return id
 
 
@@ -67,7 +67,7 @@ def test_a_sentence_that_says_more_than_the_relation_stays(memory: Memory) -> No
     )
     id = tell(memory, "2026-03-09", text)
     short = ExtractedRelation(subject="Marta", predicate="lives in", object="Porto", start=11, end=31)
-    memory.knowledge.assert_facts({id: Extraction("model", (short,))}, "test")
+    memory.knowledge.assert_facts({id: Extraction((short,))}, "test")
     assert shown(facts.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto", text]
     tell(memory, "2026-04-01", "Marta lives in Faro.", ("Marta", "lives in", "Faro"))
     assert shown(facts.facts(memory, "Marta", None, None, False)) == ["Marta lives in Faro"], "it holds what is old"
@@ -84,7 +84,7 @@ def test_a_sentence_stays_as_long_as_its_relation_does_not_hold_yet(memory: Memo
     id = tell(memory, "2026-03-09", text)
     later = datetime(2101, 1, 1, tzinfo=UTC)
     told = ExtractedRelation(subject="Marta", predicate="lives in", object="Porto", start=13, end=33, valid_from=later)
-    memory.knowledge.assert_facts({id: Extraction("rule", (told,))})
+    memory.knowledge.assert_facts({id: Extraction((told,))})
     assert shown(facts.facts(memory, "Marta", None, None, False)) == [text]
     assert shown(facts.facts(memory, "Marta", "2101-06-01", None, False))[0] == "Marta lives in Porto"
 
@@ -102,7 +102,7 @@ def test_two_notes_that_disagree(memory: Memory) -> None:
     at = datetime(2026, 3, 9, tzinfo=UTC)
     [receipt] = memory.remember_many([Document("b.md", "Marta lives in Faro.", kind="file", at=at)])
     relation = ExtractedRelation(subject="Marta", predicate="lives in", object="Faro", start=0, end=20)
-    memory.knowledge.assert_facts({receipt.episode_ids[0]: Extraction("rule", (relation,))})
+    memory.knowledge.assert_facts({receipt.episode_ids[0]: Extraction((relation,))})
     reply = facts.facts(memory, "Marta", None, None, False)
     assert sorted(shown(reply)) == ["Marta lives in Faro", "Marta lives in Porto"]
     [dispute] = reply.disputes
@@ -128,7 +128,7 @@ def test_what_a_model_joined_is_one_strand(memory: Memory) -> None:
     tell(memory, "2025-01-01", "Marta teaches at Lumen.", ("Marta", "teaches at", "Lumen"))
     id = tell(memory, "2026-01-01", "Marta bakes for Rosa.")
     relation = ExtractedRelation(subject="Marta", predicate="bakes for", object="Rosa", start=0, end=21)
-    memory.knowledge.assert_facts({id: Extraction("model", (relation,))}, "test")
+    memory.knowledge.assert_facts({id: Extraction((relation,))}, "test")
     assert {strand for strand, _ in values(facts.history(memory, "Marta"))} == {"teaches at", "bakes for"}
     old, new = sorted(fact.id for fact in memory.facts("Marta") if fact.kind == "relation")
     memory.knowledge.apply_decisions([Decision(old, new, "supersedes", 0.9)], "test")
@@ -158,7 +158,7 @@ def test_who_decides_sees_whole_sentences(memory: Memory) -> None:
         told = ExtractedRelation(
             subject="Marta", predicate="lives in", object=quote.split()[-1], start=start, end=start + len(quote)
         )
-        memory.knowledge.assert_facts({id: Extraction("rule", (told,))})
+        memory.knowledge.assert_facts({id: Extraction((told,))})
     [revision] = facts.listing(memory, "open", None, 10).revisions
     assert (revision.old.quote, revision.new.quote) == ("Marta lives in Lisbon, as ever.", "Marta lives in Porto")
     assert facts.one(memory, revision.id) == revision

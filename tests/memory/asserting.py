@@ -45,7 +45,7 @@ def tell(memory: Memory, at: str, text: str, *told: tuple[str, str, str], model:
     """A note of that day that tells these relations with its whole text."""
     episode = written(memory, text, at)
     relations = tuple(relation(text, text, *one, **more) for one in told)
-    return memory.knowledge.assert_facts({episode: Extraction("model" if model else "rule", relations)}, model)
+    return memory.knowledge.assert_facts({episode: Extraction(relations)}, model)
 
 
 def held(memory: Memory, name: str, **how: Any) -> list[str]:

@@ -50,7 +50,7 @@ def tell(memory: Memory, at: str, subject: str, object: str, predicate: str = "l
     text = f"{subject} {predicate} {object}."
     episode = memory.remember(text, source=f"{at} {text}", at=day(at)).episode_ids[0]
     told = ExtractedRelation(subject=subject, predicate=predicate, object=object, start=0, end=len(text))
-    memory.knowledge.assert_facts({episode: Extraction("model", (told,))}, "a model")
+    memory.knowledge.assert_facts({episode: Extraction((told,))}, "a model")
     return episode
 
 
@@ -140,7 +140,7 @@ def test_what_is_left_when_replacements_are_taken_back(fresh: Memory) -> None:
         fresh.knowledge.assert_facts(
             {
                 episode: Extraction(
-                    "rule", (ExtractedRelation(subject="Ana", predicate="lives in", object=place, start=0, end=5),)
+                    (ExtractedRelation(subject="Ana", predicate="lives in", object=place, start=0, end=5),)
                 )
             }
         )
@@ -172,7 +172,7 @@ def test_what_comes_between_takes_them_apart(fresh: Memory) -> None:
     assert fresh.maintenance.consolidate().joined == 1
     episode = fresh.remember(text.format("Riga"), source="late", at=day("2022-01-01")).episode_ids[0]
     told = ExtractedRelation(subject="Ana", predicate="lives in", object="Riga", start=0, end=5)
-    fresh.knowledge.assert_facts({episode: Extraction("rule", (told,))})
+    fresh.knowledge.assert_facts({episode: Extraction((told,))})
     assert held(fresh, "Ana", as_of=day("2021-06-01")) == ["lives in Utrecht"]
     assert held(fresh, "Ana", as_of=day("2022-06-01")) == ["lives in Riga"]
     assert held(fresh, "Ana") == ["lives in Utrecht"], "that was told after it"

@@ -43,7 +43,7 @@ def home(memory: Memory, day: str, place: str) -> int:
     """A note of that day that says where Marta lives; its episode's id."""
     text = f"Marta lives in {place}."
     [id] = keep(memory, day, text).episode_ids
-    memory.knowledge.assert_facts({id: Extraction("rule", (relation("Marta", "lives in", place, len(text)),))})
+    memory.knowledge.assert_facts({id: Extraction((relation("Marta", "lives in", place, len(text)),))})
     return id
 
 
@@ -58,7 +58,6 @@ def told_in_secret(memory: Memory) -> int:
         keep(memory, f"2024-02-{n + 1:02}", f"Marta wrote letter {n}.")
     [id] = keep(memory, "2025-01-01", SECRET).episode_ids
     telling = Extraction(
-        "model",
         relations=(
             relation("Marta", "lives in", "Qqqzwickl", 24),
             relation("Marta", "xxxpredicate of", "Jjjdrake", 24),
@@ -164,9 +163,7 @@ def test_what_comes_after_the_forgotten_one_replaces_what_was_before(memory: Mem
 def test_what_is_told_twice_is_forgotten_with_both(memory: Memory) -> None:
     home(memory, "2024-01-01", "Porto")
     [id] = keep(memory, "2024-03-01", "Marta is at home in Porto city.").episode_ids
-    memory.knowledge.assert_facts(
-        {id: Extraction("model", (relation("Marta", "is at home in", "Porto city", 31),))}, "test"
-    )
+    memory.knowledge.assert_facts({id: Extraction((relation("Marta", "is at home in", "Porto city", 31),))}, "test")
     old, new = sorted(one.id for one in memory.facts("Marta") if one.kind == "relation")
     memory.knowledge.apply_decisions([Decision(old, new, "duplicates", 0.9)], "test")
     assert len([one for one in memory.facts("Marta") if one.kind == "relation"]) == 1
@@ -187,7 +184,7 @@ def test_a_fact_that_another_passage_tells_stays(memory: Memory) -> None:
 def test_a_name_that_another_passage_gives_stays(memory: Memory) -> None:
     for day in ("2024-01-01", "2024-02-01"):
         [id] = keep(memory, day, "Marta is called Vvvnick.").episode_ids
-        telling = Extraction("model", objects=(ExtractedObject("Marta", "person", ("Vvvnick",)),))
+        telling = Extraction(objects=(ExtractedObject("Marta", "person", ("Vvvnick",)),))
         memory.knowledge.assert_facts({id: telling}, "test")
     memory.forget(source="2024-02-01.md")
     assert memory.facts("Vvvnick") is not None

@@ -22,7 +22,7 @@ def test_names_are_resolved_in_their_passage(fresh: Memory) -> None:
         text = f"{told.name} is here. Marta lives in {place}."
         episode = written(fresh, text, at)
         fresh.knowledge.assert_facts(
-            {episode: Extraction("model", (relation(text, text, "Marta", "lives in", place),), (), (told,))}, "m"
+            {episode: Extraction((relation(text, text, "Marta", "lives in", place),), (), (told,))}, "m"
         )
     assert held(fresh, "Marta Sole") == ["lives in Lisbon"]
     assert held(fresh, "Marta Iwu") == ["lives in Malmö"]
@@ -35,7 +35,7 @@ def test_an_alias_finds_both(fresh: Memory) -> None:
     text = "Vertalerskring Oost (VKO) now asks 60 a year."
     episode = written(fresh, text, "2024-01-01")
     told = relation(text, text, "VKO", "annual dues", "60", cardinality="one")
-    fresh.knowledge.assert_facts({episode: Extraction("rule", (told,), (), (circle,))})
+    fresh.knowledge.assert_facts({episode: Extraction((told,), (), (circle,))})
     assert held(fresh, "VKO") == ["annual dues 60"]
 
 
@@ -74,7 +74,7 @@ def test_an_alias_that_a_model_took_wrongly_is_taken_away(fresh: Memory) -> None
     tell(fresh, "2023-01-15", "Berg costs 5.", ("Berg", "price", "5"))
     text = "Bergson, called Berg, costs 7."
     told = relation(text, text, "Bergson", "price", "7")
-    telling = Extraction("model", (told,), (), (ExtractedObject("Bergson", "product", ("Berg",)),))
+    telling = Extraction((told,), (), (ExtractedObject("Bergson", "product", ("Berg",)),))
     fresh.knowledge.assert_facts({written(fresh, text, "2024-01-15"): telling}, "m")
     assert held(fresh, "Berg") == ["price 5", "price 7"]
     fresh.knowledge.separate_names("Berg", "Bergson")

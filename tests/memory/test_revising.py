@@ -60,7 +60,7 @@ def test_the_order_of_arrival_does_not_matter(fresh: Memory) -> None:
 def test_the_same_telling_again_changes_nothing(fresh: Memory) -> None:
     text = "Ana lives in Utrecht."
     episode = written(fresh, text, "2023-01-15")
-    telling = Extraction("rule", (relation(text, text, "Ana", "lives in", "Utrecht"),))
+    telling = Extraction((relation(text, text, "Ana", "lives in", "Utrecht"),))
     assert len(fresh.knowledge.assert_facts({episode: telling}).facts) == 1
     before = state(fresh)
     assert fresh.knowledge.assert_facts({episode: telling}).facts == ()
@@ -118,7 +118,7 @@ def test_what_one_note_lists_holds_side_by_side(fresh: Memory) -> None:
     text = "Phones of Ana: 111 and 222."
     episode = written(fresh, text, "2023-01-15")
     both = [relation(text, text, "Ana", "phone", number, cardinality="one") for number in ("111", "222")]
-    fresh.knowledge.assert_facts({episode: Extraction("rule", tuple(both))})
+    fresh.knowledge.assert_facts({episode: Extraction(tuple(both))})
     assert held(fresh, "Ana") == ["phone 111", "phone 222"] and fresh.revisions() == []
 
 
@@ -217,13 +217,13 @@ def test_a_note_that_is_gone_replaces_nothing_any_more(fresh: Memory) -> None:
     tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
     text = "Ana moved to Leipzig."
     episode = written(fresh, text, "2023-09-03", source="move.md")
-    fresh.knowledge.assert_facts({episode: Extraction("rule", (relation(text, text, "Ana", "lives in", "Leipzig"),))})
+    fresh.knowledge.assert_facts({episode: Extraction((relation(text, text, "Ana", "lives in", "Leipzig"),))})
     assert held(fresh, "Ana") == ["lives in Leipzig"]
     fresh.ingest.retire("move.md")
     assert held(fresh, "Ana") == ["lives in Utrecht"]
     assert [r.state for r in fresh.revisions(state="all")] == ["undone"]
     again = written(fresh, text, "2023-09-03", source="move.md")
-    fresh.knowledge.assert_facts({again: Extraction("rule", (relation(text, text, "Ana", "lives in", "Leipzig"),))})
+    fresh.knowledge.assert_facts({again: Extraction((relation(text, text, "Ana", "lives in", "Leipzig"),))})
     assert held(fresh, "Ana") == ["lives in Leipzig"], "nobody has said that it is not so"
 
 
@@ -231,8 +231,8 @@ def test_theses_of_a_model_are_found_and_listed(fresh: Memory) -> None:
     text = "She got the job at Lumen on Monday."
     episode = written(fresh, text, "2024-01-01")
     thesis = ExtractedThesis(text="Ana Ruiz works at Lumen.", objects=("Ana Ruiz", "Lumen"), start=0, end=len(text))
-    fresh.knowledge.assert_facts({episode: Extraction("model", (), (thesis,))}, "m")
-    fresh.knowledge.assert_facts({episode: Extraction("model", (), (thesis,))}, "m")
+    fresh.knowledge.assert_facts({episode: Extraction((), (thesis,))}, "m")
+    fresh.knowledge.assert_facts({episode: Extraction((), (thesis,))}, "m")
     found: list[Fact] = [fact for fact in fresh.facts("Ana Ruiz") if fact.origin == "model"]
     assert [fact.text for fact in found] == ["Ana Ruiz works at Lumen."]
     assert fresh.check().ok
@@ -244,7 +244,7 @@ def test_unread_episodes_come_asked_about_first(fresh: Memory) -> None:
     assert [episode.id for episode in fresh.knowledge.unread_episodes(5)] == [new, old]
     list(fresh.ask("Who repaired the boiler?"))
     assert fresh.knowledge.unread_episodes(1)[0].id == old
-    fresh.knowledge.assert_facts({old: Extraction("model")}, "m")
+    fresh.knowledge.assert_facts({old: Extraction()}, "m")
     assert [episode.id for episode in fresh.knowledge.unread_episodes(5)] == [new]
 
 
@@ -341,7 +341,7 @@ def test_a_slot_with_very_many_values_is_in_order_too(fresh: Memory, monkeypatch
         relation(text, text, "Ana", "lives in", f"Place {chr(65 + n % 26) * (n - 1959)}", valid_from=day(f"{n}-01-01"))
         for n in years
     )
-    fresh.knowledge.assert_facts({episode: Extraction("rule", tuple(told))})
+    fresh.knowledge.assert_facts({episode: Extraction(tuple(told))})
     for year in sorted(years):
         (found,) = held(fresh, "Ana", as_of=day(f"{year}-06-01"))
         assert len(found.removeprefix("lives in Place ")) == year - 1959

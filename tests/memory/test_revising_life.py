@@ -137,7 +137,7 @@ class Life(RuleBasedStateMachine):
         )  # fmt: skip
         thesis = ExtractedThesis(text=f"{subject}: {object}", objects=(subject, object), start=0, end=5)
         objects = (ExtractedObject(subject, "person", (alias,)),) if alias and subject != OWNER else ()
-        telling = Extraction("model" if model else "rule", (told,), (thesis,) if model else (), objects)
+        telling = Extraction((told,), (thesis,) if model else (), objects)
         self.pairs += self.memory.knowledge.assert_facts({episode: telling}, model).undecided
 
     @rule(number=numbers, relation=st.sampled_from(["supersedes", "contradicts", "duplicates"]))

@@ -145,7 +145,7 @@ def test_what_a_model_read_stays_where_its_quote_does(reading: Memory, text: str
     ):
         episode = noted(reading, source, said, at)
         pairs = reading.knowledge.assert_facts(
-            {episode: Extraction("model", (relation(said, said, "Ana", "adores", place),))}, "m"
+            {episode: Extraction((relation(said, said, "Ana", "adores", place),))}, "m"
         ).undecided
     reading.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9) for pair in pairs], "m")
     assert held(reading, "Ana") == ["adores Riga"]
@@ -167,7 +167,7 @@ def test_what_is_to_come_ends_nothing_before(reading: Memory) -> None:
     text = "From 2091 on it is Oslo."
     episode = noted(reading, "b.md", text, "2023-01-01")
     reading.knowledge.assert_facts(
-        {episode: Extraction("rule", (relation(text, text, "Ana", "lives in", "Oslo", valid_from=day("2091-01-01")),))}
+        {episode: Extraction((relation(text, text, "Ana", "lives in", "Oslo", valid_from=day("2091-01-01")),))}
     )
     for at, places in (("2021-01-01", []), ("2090-01-01", ["lives in Bonn"]), ("2092-01-01", ["lives in Oslo"])):
         assert held(reading, "Ana", as_of=day(at)) == places

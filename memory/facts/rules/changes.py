@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from memory.facts.extraction import ExtractedRelation
 from memory.facts.rules import phrases
 from memory.facts.rules.subjects import CUES, Sentence, Slot, slot_before, thing_slot
+from memory.text.languages import word_set
 
 Span = tuple[int, int]
 
@@ -53,11 +54,7 @@ _NOT_ANY_MORE = re.compile(
     r"(?P<mark>,| but|:) (?:(?:but|only|now|just|instead|rather)\b,? ?){0,3}",
     _I,
 )
-_ALSO_NOUNS = frozenset(
-    "switch change swap move shift transfer transition convert cut cuts drop drops rise rises increase increases raise"
-    " push upgrade downgrade bump jump climb up down changes moves shifts swaps transfers switches upgrades"
-    " downgrades".split()
-)
+_ALSO_NOUNS = word_set("facts", "also_nouns")
 _BEFORE_VERBS = frozenset(("", *"i we they you will to and go goes went is".split()))
 _DIRECTIONS = frozenset("up down back over again slightly me us".split())
 _COPULAS = frozenset("is are now costs cost at of".split())

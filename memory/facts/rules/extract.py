@@ -61,7 +61,7 @@ def extract_by_rules(
                 found.append(one)
     acronym = phrases.acronym(title) if topic else ""
     objects = (ExtractedObject(topic, None, (acronym,)),) if acronym else ()
-    return Extraction("rule", tuple(_unique(found)), (), objects)
+    return Extraction(tuple(_unique(found)), (), objects)
 
 
 def _overlap(one: ExtractedRelation, other: ExtractedRelation) -> bool:

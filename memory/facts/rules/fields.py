@@ -18,6 +18,7 @@ from memory.facts.predicates import SINGLE, canonical_predicate
 from memory.facts.rules import phrases
 from memory.facts.rules.passages import Line, Passage
 from memory.facts.rules.valid_time import valid_from
+from memory.text.languages import word_set
 
 _KEY_WORDS = 5
 _VALUE_WORDS = 9
@@ -30,32 +31,15 @@ _NO_VALUE = re.compile(
     r"as before|as above|like)\b|^[—–\-?.]+$",
     re.IGNORECASE,
 )
-_NO_KEYS = frozenset(
-    """note notes nb n.b todo re fw fwd aw update ps p.s edit warning warnings example examples ex e.g i.e tip tips hint
-    attention important reminder remember question questions answer q a idea ideas see also cf quote summary tl;dr tldr
-    fixme fyi disclaimer caution http https mailto file step steps result results conclusion reason why because hm
-    ok yes no hi dear hello thanks so and but open links link source sources today tomorrow yesterday later now
-    log history correction resolution decision decisions attendees agenda action actions new present apologies outcome
-    says said me monday tuesday wednesday thursday friday saturday sunday from to cc bcc subject date sent received
-    pros cons except don't do dont when next still""".split()
-)
-_NO_PROPERTIES = frozenset(
-    """title date created updated modified tags tag aliases alias from to cc bcc subject id uid message-id columns
-    cssclass cssclasses publish layout permalink lang language type kind uuid slug template reply-to in-reply-to
-    references url source""".split()
-)
+_NO_KEYS = word_set("facts", "no_keys")
+_NO_PROPERTIES = word_set("facts", "no_properties")
 _TODO_DONE = re.compile(r"x \d{4}-\d\d-\d\d (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
 _TODO_OPEN = re.compile(r"\([A-Z]\) (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
 _TODO_MARK = re.compile(r"\s(?:[+@][\w/-]+|\b(?:due|t|rec|id):\S+)")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[:.]\d\d|\d{1,2} \w+$")
 _ASIDE = re.compile(r"\s*\((?P<aside>[^()]{0,120})\)")
-_TELLING = frozenset(
-    "says said tells told writes wrote asks asked phoned called pinged edited touched updated modified".split()
-)
-_VERBS = frozenset(
-    """is are was were am has have had do does did will would can could should must i'm i i'd i'll i've it's that's
-    we we're she he they goes went says said thinks wants counted please don't need needs let's my""".split()
-)
+_TELLING = word_set("facts", "telling")
+_VERBS = word_set("facts", "clause")
 _ENDING = re.compile(
     r"[!?;](?=\s|$)|\.$|\s[–—]\s|,\s(?=[a-z]|\()|"
     r"\s(?:from|since|as of|starting|effective|until)\s(?=\d|[A-Z]|next|this|last|the \d)"

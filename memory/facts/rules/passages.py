@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from memory.facts.extraction import OWNER
@@ -59,7 +59,7 @@ class Passage:
 
     text: str
     lines: tuple[Line, ...]
-    sentences: tuple[tuple[int, int, Line], ...] = field(default=())
+    sentences: tuple[tuple[int, int, Line], ...]
 
 
 def passage(

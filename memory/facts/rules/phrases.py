@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from memory.text.languages import word_set
 from memory.time.dates import month_names
 
 Span = tuple[int, int]
@@ -25,23 +26,10 @@ _BOUND = re.compile(
 )
 
 # A phrase ends before one of these.
-STOPS = frozenset(
-    """and or but so because since as from until till while when where which who whom that than then if although though
-    instead with without by for at on in into of to via per is are was were be been has have had will would can could
-    may might not now again already anymore any no longer starting effective after before during under over about
-    where's it's i'm he's she's we're they're you're i we he she they it you there this these those please
-    last next yesterday today tomorrow tonight soon recently finally""".split()
-)
-_ARTICLES = frozenset("the a an our my your his her its their der die das het de le la el".split())
-PRONOUNS = frozenset(
-    """i me we us you he him she her it they them this that these those there here who what which one ones everything
-    something nothing anything someone somebody everybody everyone nobody all both some any none same other others
-    another such many most few several others people my your our their his its mine ours""".split()
-)
-CALENDAR = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december today tomorrow yesterday""".split()
-)
+STOPS = word_set("facts", "stops")
+_ARTICLES = word_set("facts", "articles")
+PRONOUNS = word_set("facts", "pronouns")
+CALENDAR = word_set("facts", "calendar")
 
 _UNIT = (
     r"%|€|\$|£|¥|eur|euros?|usd|cad|gbp|chf|dollars?|pounds?|kr|k|m|mg|ml|g|kg|km|cm|mm|l|h|hrs?|hours?|mins?|minutes?|"
@@ -73,9 +61,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_NUMBER_WORDS = frozenset(
-    "one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty".split()
-)
+_NUMBER_WORDS = word_set("facts", "numbers")
 
 
 @lru_cache(maxsize=4096)
@@ -191,12 +177,7 @@ _PERIOD = re.compile(
 _ASIDE = re.compile(r"\([^()]{0,80}\)")
 _PREFIX = re.compile(r"^(?:(?:re|fw|fwd|aw|antw|wg):\s*+)++", re.IGNORECASE)
 _SPLIT = re.compile(r"\s[-–—|:›]\s|:\s|,\s")
-_DOCUMENT = frozenset(
-    """notes note copy draft final old new minutes meeting meetings mtg brief log working plan overview summary list
-    sheet doc document readme info update updates status state play cheat cheatsheet my version page file card profile
-    policy setup record records diary journal daily weekly monthly misc 1:1 1:1s 1-1 1on1 sync retro spring summer
-    autumn winter in""".split()
-)
+_DOCUMENT = word_set("facts", "documents")
 _WEEKDAY_ONLY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
 
 

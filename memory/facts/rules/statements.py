@@ -2,7 +2,7 @@
 
 A statement begins where its sentence does, behind "so", "and" and a date at most, and its subject is a name, "I" or
 something of mine; a sentence of another form states nothing here. Its object ends at the first mark or stop word. The
-verbs are English so far.
+verbs are those of the languages' tables.
 """
 
 from __future__ import annotations
@@ -10,59 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from memory.facts.extraction import Cardinality, ExtractedRelation
 from memory.facts.rules import phrases
 from memory.facts.rules.subjects import CUES, Sentence, slot_before
+from memory.text.languages import tables, word_set
 
-# Words of a verb -> (predicate, cardinality, what its object must be: "name" | "value" | "any").
+# Words of a verb -> predicate, cardinality, what its object must be: "name" | "value" | "any".
 _VERBS: dict[str, tuple[str, Cardinality, str]] = {
-    "lives in": ("lives in", "one", "name"), "live in": ("lives in", "one", "name"),
-    "am living in": ("lives in", "one", "name"), "is living in": ("lives in", "one", "name"),
-    "are living in": ("lives in", "one", "name"),
-    "moved to": ("lives in", "one", "name"), "has moved to": ("lives in", "one", "name"),
-    "have moved to": ("lives in", "one", "name"), "relocated to": ("lives in", "one", "name"),
-    "is based in": ("is based in", "one", "name"), "are based in": ("is based in", "one", "name"),
-    "am based in": ("is based in", "one", "name"), "is headquartered in": ("is headquartered in", "one", "name"),
-    "works at": ("works at", "one", "name"), "works for": ("works at", "one", "name"),
-    "work at": ("works at", "one", "name"), "work for": ("works at", "one", "name"),
-    "am working at": ("works at", "one", "name"), "is working at": ("works at", "one", "name"),
-    "now works at": ("works at", "one", "name"), "now works for": ("works at", "one", "name"),
-    "works as": ("works as", "one", "any"), "work as": ("works as", "one", "any"),
-    "reports to": ("reports to", "one", "name"), "report to": ("reports to", "one", "name"),
-    "am reporting to": ("reports to", "one", "name"), "am now reporting to": ("reports to", "one", "name"),
-    "are reporting to": ("reports to", "one", "name"), "is reporting to": ("reports to", "one", "name"),
-    "now reports to": ("reports to", "one", "name"), "now report to": ("reports to", "one", "name"),
-    "married": ("married to", "one", "name"), "is married to": ("married to", "one", "name"),
-    "am married to": ("married to", "one", "name"), "got married to": ("married to", "one", "name"),
-    "joined": ("joined", "many", "name"), "has joined": ("joined", "many", "name"),
-    "have joined": ("joined", "many", "name"),
-    "goes by": ("is called", "one", "name"), "is called": ("is called", "one", "any"),
-    "is now called": ("is called", "one", "any"),
-    "is named": ("is called", "one", "any"), "was renamed to": ("is called", "one", "any"),
-    "is allergic to": ("is allergic to", "many", "any"), "am allergic to": ("is allergic to", "many", "any"),
-    "was born on": ("birthday", "one", "value"), "was born in": ("was born in", "unknown", "any"),
-    "costs": ("costs", "one", "value"), "cost": ("costs", "one", "value"), "now costs": ("costs", "one", "value"),
-    "will cost": ("costs", "one", "value"), "is now": ("is", "unknown", "any"), "are now": ("is", "unknown", "any"),
-    "am now": ("is", "unknown", "any"), "is up to": ("is", "one", "value"), "weighs": ("weighs", "one", "value"),
-    "weigh": ("weighs", "one", "value"), "speaks": ("speaks", "many", "name"), "use": ("uses", "many", "name"),
-    "uses": ("uses", "many", "name"), "am called": ("is called", "one", "name"), "turned": ("age", "one", "value"),
-    "drives": ("drives", "unknown", "any"),
-    "switched to": ("uses", "unknown", "any"),
-    "have switched to": ("uses", "unknown", "any"), "has switched to": ("uses", "unknown", "any"),
-    "am back on": ("uses", "unknown", "any"), "are now on": ("uses", "unknown", "name"),
-    "am now on": ("uses", "unknown", "name"), "now use": ("uses", "unknown", "any"),
-    "now uses": ("uses", "unknown", "any"), "are back on": ("uses", "unknown", "any"),
-    "is back on": ("uses", "unknown", "any"),
-}  # fmt: skip
-# What ends: the predicate of what held before.
-_ENDS: dict[str, str] = {
-    "left": "works at", "has left": "works at", "have left": "works at", "quit": "works at",
-    "no longer works at": "works at", "no longer lives in": "lives in",
-    "no longer work at": "works at", "no longer live in": "lives in", "no longer reports to": "reports to",
-    "no longer uses": "uses", "no longer use": "uses", "am no longer": "is", "is no longer": "is",
-    "are no longer": "is", "stopped using": "uses", "gave notice at": "works at",
-}  # fmt: skip
+    form: (verb["predicate"], verb["cardinality"], verb["object"])
+    for verb in chain.from_iterable(tables("facts", "verbs"))
+    for form in verb["forms"]
+}
+# Words that say that something no longer holds -> its predicate.
+_ENDS = {form: name for ends in tables("facts", "ends") for name, forms in ends.items() for form in forms}
 _CONTRACTED = {"m": "am", "ve": "have", "s": "is", "re": "are"}
 
 _NAME_WORD = r"(?:[A-ZÀ-ÖØ-ÞŁŚŻŹĆŠČŽ][\w’'&-]*\.?(?: (?:of|de|van|der|von|den|di|da|la|le) (?=[A-ZÀ-Þ]))?)"
@@ -96,16 +58,9 @@ _STAY = re.compile(
     r"\bfor now\b|\btemporar|\bat the moment\b|\bduring\b|\bthis (?:week|month|summer|winter)\b",
     re.IGNORECASE,
 )
-_NO_OBJECT = frozenset(
-    """a an the not very so too quite really just only also still never always good bad fine great nice gone here there
-    back done ready ok okay late early happy sad tired sick closed open dead better worse over out up down off on in at
-    being going getting making doing having because like about one more less most least all half""".split()
-)
-_GENERIC = frozenset(
-    "first last next main own whole other same best only favourite favorite thing point idea one ones"
-    " year month week day version plan goal term name".split()
-)
-_NO_OWNERS = frozenset("let that it here what there who today yesterday tomorrow he she how where".split())
+_NO_OBJECT = word_set("facts", "no_objects")
+_GENERIC = word_set("facts", "generic")
+_NO_OWNERS = word_set("facts", "no_owners")
 
 
 # A relation, and whether an event brought it about. What no longer holds is negated.

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from memory.facts.rules import phrases
+from memory.text.languages import word_set
 
 Slot = tuple[str, str]  # a subject and what of it is spoken of; ("", "") if it is not clear
 
@@ -20,11 +21,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _OWN = re.compile(r"\W{0,4}(?:my|our)\s(?:new\s|current\s)?", re.IGNORECASE)
-_STOPS = phrases.STOPS | frozenset(
-    "go goes went gone going get gets got up down raised increased rose fell dropped switched changed moved moves"
-    " costs cost replaced stays now extended pushed postponed lowered increased reduced cut bumped slips slipped rises"
-    " drops closes opens starts begins lasts".split()
-)
+_STOPS = phrases.STOPS | word_set("facts", "change_verbs")
 _NAME = re.compile(r"\b[A-ZÀ-Þ][\w’'-]{2,}(?: [A-ZÀ-Þ][\w’'-]+){0,3}")
 _ARTICLE = re.compile(r"\b(?:the|a|an|this|that)\s+$", re.IGNORECASE)
 _THEY = frozenset("she he it they this that".split())
