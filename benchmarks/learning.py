@@ -82,7 +82,9 @@ def _serving(store: Store, embedder: Embedder) -> Serving:
         active = vectors.active(conn)
         assert active is not None
         limit = RecallSettings().vectors_in_memory
-        return Serving(embedder, active.id, snapshot.load(conn, active.id, embedder.dimension, limit), True, ())
+        return Serving(
+            embedder, active.id, snapshot.load_snapshot(conn, active.id, embedder.dimension, limit), True, ()
+        )
 
 
 def _trace(store: Store, serving: Serving, questions: Sequence[data.Question]) -> None:

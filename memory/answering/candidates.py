@@ -109,7 +109,7 @@ def read_candidates(conn: Connection, found: RetrievalResult, of: Mapping[int, E
     theses = [
         thesis
         for thesis in episodes.theses_of(conn, list(of))
-        if thesis.origin == "sentence" and found.valid_time.within(thesis.valid_from, thesis.valid_to)
+        if thesis.origin == "sentence" and found.valid_time.covers(thesis.valid_from, thesis.valid_to)
     ]
     stated = facts_of_sentences(conn, theses)
     before = {b.id: a.text for a, b in pairwise(theses) if a.episode_id == b.episode_id}

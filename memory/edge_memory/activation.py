@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.edge_memory.edges import LAMBDA, SAME_INTENT, Vector, key, keys
-from memory.graph.append_only import longer
+from memory.graph.append_only import append_rows
 from memory.graph.arrays import Bools, Floats, Ids, Ints
 from memory.protocols import Vectors
 from memory.store import edge_memory, queries
@@ -143,19 +143,21 @@ class Remembered:
         sizes = [len(held.vectors) for _, held in kept]
         new = replace(
             self,
-            edges=longer(self.edges, [edge for edge, _ in kept]),
-            kinds=longer(self.kinds, [ends[edge].kind for edge, _ in kept]),
-            src=longer(self.src, [ends[edge].src for edge, _ in kept]),
-            dst=longer(self.dst, [ends[edge].dst for edge, _ in kept]),
-            starts=longer(self.starts, len(self.vectors) + np.cumsum([0, *sizes])[:-1]),
+            edges=append_rows(self.edges, [edge for edge, _ in kept]),
+            kinds=append_rows(self.kinds, [ends[edge].kind for edge, _ in kept]),
+            src=append_rows(self.src, [ends[edge].src for edge, _ in kept]),
+            dst=append_rows(self.dst, [ends[edge].dst for edge, _ in kept]),
+            starts=append_rows(self.starts, len(self.vectors) + np.cumsum([0, *sizes])[:-1]),
             alive=np.concatenate([alive, np.ones(len(kept), np.bool_)]),
-            vectors=longer(self.vectors, np.concatenate([held.vectors for _, held in kept]) if kept else []),
+            vectors=append_rows(self.vectors, np.concatenate([held.vectors for _, held in kept]) if kept else []),
         )
         return new._compact()
 
     def answered(self, trace: int, key: Vector) -> Remembered:
         """The same and one more question that was answered well."""
-        return replace(self, traces=longer(self.traces, [trace]), keys=longer(self.keys, key.astype(np.float32)[None]))
+        return replace(
+            self, traces=append_rows(self.traces, [trace]), keys=append_rows(self.keys, key.astype(np.float32)[None])
+        )
 
     def _compact(self) -> Remembered:
         """Without the slots of earlier versions, once they are many."""

@@ -16,9 +16,10 @@ import numpy as np
 
 from memory.edge_memory import edges
 from memory.edge_memory.replay import Replayed
-from memory.graph.adjacency import EDGE_KINDS, Neighbours, Walkable
+from memory.graph.adjacency import Neighbours, Walkable
 from memory.graph.arrays import Floats, Ids
-from memory.graph.postings import slices
+from memory.graph.postings import flatten_slices
+from memory.store.graph import EDGE_KINDS
 from memory.store.schema_first import FIRST_EDGE
 
 MOST_EDGES = 1000  # a vertex with more is no way: what passes through it says nothing
@@ -173,7 +174,7 @@ class _Ways:
         """The cheapest way of two edges that begins with one of `around` and ends at a seed, if there is one."""
         begin = np.searchsorted(near.vertices, around.vertices)
         count = np.searchsorted(near.vertices, around.vertices, side="right") - begin
-        of, met = slices(begin, np.where(around.vertices == goal, 0, count))
+        of, met = flatten_slices(begin, np.where(around.vertices == goal, 0, count))
         of, met = of[near.seeds[met] != goal], met[near.seeds[met] != goal]
         cost = self._costs(around.vertices)[of] + self._costs(near.seeds)[met]
         for place in np.lexsort((around.edges[of], near.edges[met], cost)).tolist():

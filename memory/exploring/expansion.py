@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.graph.adjacency import EDGE_KINDS, Walkable
+from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Bools, Graph, Ids, Ints
-from memory.graph.postings import slices
+from memory.graph.postings import flatten_slices
 from memory.retrieval.pagerank import Doubles, around
 from memory.retrieval.result import RetrievalResult
 from memory.retrieval.walking import relevance_of
+from memory.store.graph import EDGE_KINDS
 
 MENTION_WEIGHT = 0.5  # what it counts that a passage mentions an object, beside that it is about it
 ADJACENT_WEIGHT = 0.5  # and that it stands next to a known one
@@ -131,7 +132,7 @@ def _objects(found: RetrievalResult, allowed: Bools, rows: Ints, worth: Doubles,
     """The rarer an object is, the more it counts; what is common or a date leads nowhere."""
     graph = found.graph
     begin = graph.counts.indptr[rows]
-    places, entries = slices(begin, graph.counts.indptr[rows + 1] - begin)
+    places, entries = flatten_slices(begin, graph.counts.indptr[rows + 1] - begin)
     named = np.array(sorted(found.start.objects), np.int64)
     columns = np.concatenate([graph.counts.indices[entries].astype(np.int64), named])
     weights = np.concatenate([worth[places], [found.start.objects[column] for column in named.tolist()]])

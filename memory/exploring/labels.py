@@ -11,12 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
 
 from memory.facts.extraction import OWNER
-from memory.graph.adjacency import EDGE_KINDS, EPISODE, Walkable
+from memory.graph.adjacency import EPISODE, Walkable
 from memory.nouns import Episode
 from memory.retrieval.state import QuestionState
 from memory.store import episodes, relations, sources
 from memory.store import graph as stored
 from memory.store.connect import Connection
+from memory.store.graph import EDGE_KINDS
 from memory.store.relations import Relation
 from memory.text.languages import stem
 from memory.text.mentions import mentions, norm

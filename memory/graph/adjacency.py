@@ -9,23 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
 
 from memory.errors import InvalidInputError
 from memory.graph.arrays import NO_END, NO_TIME, Bools, Codes, Floats, Graph, Ids, Ints
-from memory.graph.change import LINK_KINDS
+from memory.store.graph import EDGE_KINDS, EdgeKind
 
 EPISODE, THESIS, OBJECT = 0, 1, 2
 VERTEX_KINDS = "ETO"
-EdgeKind = Literal["mention", "asserts", "member", "next", "rel", "syn"]
-EDGE_KINDS: tuple[EdgeKind, ...] = ("mention", "asserts", "member", *LINK_KINDS)
-_FIRST_LINK = 3
-
-ORDINARY_DEGREE = 16  # a vertex with fewer edges is no hub, whatever the others have
-HUB = 4  # times the median degree of its kind
+MIN_HUB_EDGES = 16  # a vertex with fewer edges is no hub, whatever the others have
+HUB_FACTOR = 4  # times the median degree of its kind
 
 
 class Neighbours(NamedTuple):
@@ -42,7 +38,7 @@ class Moment(NamedTuple):
     begun_by: int
     ends_after: int
 
-    def within(self, start: int | None, end: int | None) -> bool:
+    def covers(self, start: int | None, end: int | None) -> bool:
         """Whether what holds from `start` on and before `end` holds then; None is open."""
         return (start is None or start <= self.begun_by) and (end is None or end > self.ends_after)
 
@@ -74,11 +70,8 @@ class Index:
 
 
 def index(graph: Graph) -> Index:
-    """The index of a graph; cached on it."""
-    if "_index" not in graph.__dict__:
-        graph.__dict__["_index"] = _index(graph)
-    made: Index = graph.__dict__["_index"]
-    return made
+    """The index of a graph, made once."""
+    return graph.derive("index", _index)
 
 
 def _index(graph: Graph) -> Index:
@@ -120,7 +113,7 @@ def _penalties(graph: Graph, size: int, link_ends: Ids) -> Floats:
     ):
         whole = degree + links[ids]
         if len(whole) and whole.any():
-            ordinary = max(ORDINARY_DEGREE, HUB * float(np.median(whole[whole > 0])))
+            ordinary = max(MIN_HUB_EDGES, HUB_FACTOR * float(np.median(whole[whole > 0])))
             penalties[ids] = 1 / (1 + np.maximum(0, np.log2(np.maximum(whole, 1) / ordinary)))
     return penalties
 
@@ -285,8 +278,7 @@ class Walkable:
         else:
             seen[seen] = [self._seen_object(int(column)) for column in rows[seen]]
             seen[seen] = [self._is_told(int(id)) for id in links.ids[places[seen]]]
-        kinds = (links.kinds[places[seen]] + _FIRST_LINK).astype(np.int8)
-        return [Neighbours(links.ids[places[seen]], kinds, others[seen])]
+        return [Neighbours(links.ids[places[seen]], links.kinds[places[seen]], others[seen])]
 
     def _seen_theses(self, rows: Ids) -> Bools:
         theses = self.graph.theses

@@ -25,7 +25,7 @@ class _Room(np.ndarray[Any, Any]):
     used = 0
 
 
-def longer(old: NDArray[Scalar], values: Sequence[Any] | NDArray[Any]) -> NDArray[Scalar]:
+def append_rows(old: NDArray[Scalar], values: Sequence[Any] | NDArray[Any]) -> NDArray[Scalar]:
     """`old` (n, ...) with `values` (k, ...) behind it."""
     if not len(values):
         return old
@@ -37,7 +37,7 @@ def longer(old: NDArray[Scalar], values: Sequence[Any] | NDArray[Any]) -> NDArra
     return _begin_of(room, size)
 
 
-def roomy(array: NDArray[Scalar]) -> NDArray[Scalar]:
+def with_room(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """A copy of an array that has room to grow."""
     return _begin_of(_with_room(array, len(array)), len(array))
 
@@ -63,19 +63,19 @@ def _begin_of(room: _Room, size: int) -> NDArray[Any]:
     return np.ndarray((size, *room.shape[1:]), room.dtype, buffer=room)
 
 
-def stacked(top: sparse.csr_matrix, bottom: sparse.csr_matrix, width: int) -> sparse.csr_matrix:
+def stack_rows(top: sparse.csr_matrix, bottom: sparse.csr_matrix, width: int) -> sparse.csr_matrix:
     """Rows of `bottom` under those of `top`, `width` columns."""
     return sparse.csr_matrix(
         (
-            longer(top.data, bottom.data),
-            longer(top.indices, bottom.indices),
-            longer(top.indptr, bottom.indptr[1:] + top.indptr[-1]),
+            append_rows(top.data, bottom.data),
+            append_rows(top.indices, bottom.indices),
+            append_rows(top.indptr, bottom.indptr[1:] + top.indptr[-1]),
         ),
         shape=(top.shape[0] + bottom.shape[0], width),
     )
 
 
-class Places(Mapping[int, int]):
+class IdIndex(Mapping[int, int]):
     """Node id -> place, of nodes that have one: a mapping that costs 4 bytes an id.
 
     `ids` are the nodes in the order of their places, of which the later of two counts; `among` (len(ids),) says which
@@ -90,13 +90,13 @@ class Places(Mapping[int, int]):
         self._among = among
 
     @classmethod
-    def of(cls, ids: NDArray[np.integer[Any]], among: NDArray[np.bool_] | None = None) -> Places:
+    def build(cls, ids: NDArray[np.integer[Any]], among: NDArray[np.bool_] | None = None) -> IdIndex:
         """The places of these nodes."""
         by_id = np.full(1 + int(ids.max(initial=-1)), -1, np.int32)
         by_id[ids] = np.arange(len(ids), dtype=np.int32)
         return cls(by_id, ids, among)
 
-    def grown(self, ids: NDArray[np.integer[Any]], among: NDArray[np.bool_] | None = None) -> Places:
+    def extend(self, ids: NDArray[np.integer[Any]], among: NDArray[np.bool_] | None = None) -> IdIndex:
         """The places of `ids`, which begin with these nodes, as does `among`."""
         new = ids[len(self._ids) :]
         size = len(self.by_id)
@@ -106,7 +106,7 @@ class Places(Mapping[int, int]):
         beyond[new[late] - size] = places[late]
         by_id = self.by_id if late.all() else self.by_id.copy()
         by_id[new[~late]] = places[~late]
-        return Places(longer(by_id, beyond), ids, among)
+        return IdIndex(append_rows(by_id, beyond), ids, among)
 
     def find(self, nodes: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
         """(v,) node ids -> (v,) places, -1 for one that is not there."""

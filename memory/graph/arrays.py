@@ -10,24 +10,26 @@ Node ids are below 2^30 and edge ids below 2^31, so 32 bits hold them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from memory.graph.append_only import Places, longer, stacked
-from memory.graph.change import LINK_KINDS, EpisodeVertex, Link, ThesisVertex
-from memory.graph.postings import Postings, slices
+from memory.graph.append_only import IdIndex, append_rows, stack_rows
+from memory.graph.change import EpisodeVertex, Link, ThesisVertex
+from memory.graph.postings import Postings, flatten_slices
+from memory.store.graph import EDGE_KINDS
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 Codes = NDArray[np.int8]
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
+
+Derived = TypeVar("Derived")
 
 TITLE_BONUS = 2  # a mention in a title counts as so many more (SPEC 7.4 S3f)
 NO_TIME = np.iinfo(np.int64).min
@@ -74,7 +76,7 @@ class Theses:
         ids, times = np.empty(0, np.int32), np.empty(0, np.int64)
         return cls(ids, ids, ids, times, times, sparse.csr_matrix((0, 0), dtype=np.int32))
 
-    def added(self, theses: Sequence[ThesisVertex], rows: Ids, columns: Mapping[int, int], width: int) -> Theses:
+    def with_theses(self, theses: Sequence[ThesisVertex], rows: Ids, columns: Mapping[int, int], width: int) -> Theses:
         """These and some more; `rows` their episodes' rows, `columns` object node id -> column, `width` columns."""
         order = [sorted(thesis.members) for thesis in theses]
         edges = [thesis.members[node] for thesis, nodes in zip(theses, order, strict=True) for node in nodes]
@@ -84,18 +86,18 @@ class Theses:
         starts = [NO_TIME if thesis.valid_from is None else thesis.valid_from for thesis in theses]
         stops = [NO_END if thesis.valid_to is None else thesis.valid_to for thesis in theses]
         return Theses(
-            longer(self.ids, [thesis.node_id for thesis in theses]),
-            longer(self.rows, rows),
-            longer(self.asserts, [thesis.asserts for thesis in theses]),
-            longer(self.valid_from, starts),
-            longer(self.valid_to, stops),
-            stacked(self.members, members, width),
+            append_rows(self.ids, [thesis.node_id for thesis in theses]),
+            append_rows(self.rows, rows),
+            append_rows(self.asserts, [thesis.asserts for thesis in theses]),
+            append_rows(self.valid_from, starts),
+            append_rows(self.valid_to, stops),
+            stack_rows(self.members, members, width),
         )
 
 
 @dataclass(frozen=True)
 class Links:
-    """l links. `ids` (l,) edge ids, `kinds` (l,) index LINK_KINDS, `src`, `dst` (l,) node ids; `valid_from`, `valid_to`
+    """l links. `ids` (l,) edge ids, `kinds` (l,) index EDGE_KINDS, `src`, `dst` (l,) node ids; `valid_from`, `valid_to`
     (l,) ms UTC, NO_TIME and NO_END where open; `told` (p, 2) edge id, node id of an episode that tells of it."""
 
     ids: Ids
@@ -112,19 +114,19 @@ class Links:
         ids, times = np.empty(0, np.int32), np.empty(0, np.int64)
         return cls(ids, np.empty(0, np.int8), ids, ids, times, times, np.empty((0, 2), np.int32))
 
-    def added(self, links: Sequence[Link]) -> Links:
+    def with_links(self, links: Sequence[Link]) -> Links:
         """These and some more."""
         starts = [NO_TIME if link.valid_from is None else link.valid_from for link in links]
         stops = [NO_END if link.valid_to is None else link.valid_to for link in links]
         told = [(link.id, episode) for link in links for episode in link.evidence]
         longest = Links(
-            longer(self.ids, [link.id for link in links]),
-            longer(self.kinds, [LINK_KINDS.index(link.kind) for link in links]),
-            longer(self.src, [link.src for link in links]),
-            longer(self.dst, [link.dst for link in links]),
-            longer(self.valid_from, starts),
-            longer(self.valid_to, stops),
-            longer(self.told, np.array(told, np.int32).reshape(-1, 2)),
+            append_rows(self.ids, [link.id for link in links]),
+            append_rows(self.kinds, [EDGE_KINDS.index(link.kind) for link in links]),
+            append_rows(self.src, [link.src for link in links]),
+            append_rows(self.dst, [link.dst for link in links]),
+            append_rows(self.valid_from, starts),
+            append_rows(self.valid_to, stops),
+            append_rows(self.told, np.array(told, np.int32).reshape(-1, 2)),
         )
         returned = len(self.ids) and links and min(link.id for link in links) < self.ids[-1]
         return longest._sorted() if returned else longest
@@ -149,7 +151,7 @@ class Links:
             return None
         return int(self.src[place]), int(self.dst[place])
 
-    def without(self, ids: Sequence[int]) -> Links:
+    def without_links(self, ids: Sequence[int]) -> Links:
         """These but for some; other ids among them are passed over."""
         keep = ~np.isin(self.ids, ids)
         if keep.all():
@@ -172,7 +174,8 @@ class Graph:
     `episode_ids` (n,), `source_ids` (n,), `seqs` (n,), `event_from` (n,) ms UTC or NO_TIME, `is_chat` (n,),
     `words` (n,), `alive` (n,); `object_ids` (m,), `is_date` (m,); `counts` (n, m) sparse: how often an episode
     mentions an object, a title counting more; `titled` (n, m) sparse 0/1: the object gives the episode its title;
-    `mention_ids` (z,) edge ids, in the order of `counts`' entries, 0 where none was given.
+    `mention_ids` (z,) edge ids, in the order of `counts`' entries, 0 where none was given. `derived` keeps what follows
+    from these, by name.
     """
 
     episode_ids: Ints
@@ -189,6 +192,7 @@ class Graph:
     mention_ids: Ids
     theses: Theses
     links: Links
+    derived: dict[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @classmethod
     def empty(cls) -> Graph:
@@ -201,45 +205,52 @@ class Graph:
             Theses.empty(), Links.empty(),
         )  # fmt: skip
 
-    @cached_property
+    def derive(self, name: str, make: Callable[[Graph], Derived]) -> Derived:
+        """What follows from the arrays, made when it is first asked for."""
+        found: Derived | None = self.derived.get(name)
+        if found is None:
+            found = self.derived[name] = make(self)
+        return found
+
+    @property
     def n_alive(self) -> int:
         """How many episodes can be found."""
-        return int(np.count_nonzero(self.alive))
+        return self.derive("n_alive", lambda graph: int(np.count_nonzero(graph.alive)))
 
-    @cached_property
-    def row_of(self) -> Places:
+    @property
+    def row_of(self) -> IdIndex:
         """Episode node id -> row, of the living."""
-        return Places.of(self.episode_ids, self.alive)
+        return self.derive("row_of", lambda graph: IdIndex.build(graph.episode_ids, graph.alive))
 
-    @cached_property
-    def column_of(self) -> Places:
+    @property
+    def column_of(self) -> IdIndex:
         """Object node id -> column."""
-        return Places.of(self.object_ids)
+        return self.derive("column_of", lambda graph: IdIndex.build(graph.object_ids))
 
-    @cached_property
+    @property
     def mentioned(self) -> Postings:
         """`counts` by column."""
-        return Postings(self.counts)
+        return self.derive("mentioned", lambda graph: Postings(graph.counts))
 
-    @cached_property
+    @property
     def titles(self) -> Postings:
         """`titled` by column."""
-        return Postings(self.titled)
+        return self.derive("titles", lambda graph: Postings(graph.titled))
 
-    @cached_property
+    @property
     def degrees(self) -> Degrees:
         """What the living episodes mention."""
-        return _degrees(self, np.flatnonzero(self.alive), len(self.object_ids))
+        return self.derive("degrees", lambda graph: _degrees(graph, np.flatnonzero(graph.alive), len(graph.object_ids)))
 
     @property
     def document_frequency(self) -> Ids:
         """(m,) in how many living episodes an object is mentioned."""
         return self.degrees.mentions
 
-    @cached_property
+    @property
     def idf(self) -> Floats:
         """(m,) ln(N/df), 0 for an object that nothing mentions."""
-        return self.rarity(slice(None))
+        return self.derive("idf", lambda graph: graph.rarity(slice(None)))
 
     def rarity(self, columns: NDArray[np.integer[Any]] | slice) -> Floats:
         """`idf` of these columns (c,), which costs as much as there are columns."""
@@ -248,13 +259,12 @@ class Graph:
         value[frequency == 0] = 0
         return value
 
-    @cached_property
+    @property
     def chat_order(self) -> Ints:
         """Rows of the living chat episodes by source and position."""
-        rows = np.flatnonzero(self.alive & self.is_chat)
-        return rows[np.lexsort((self.seqs[rows], self.source_ids[rows]))]
+        return self.derive("chat_order", _chat_order)
 
-    def added(
+    def with_episodes(
         self,
         episodes: Sequence[EpisodeVertex],
         new_objects: Sequence[tuple[int, bool]],
@@ -263,69 +273,68 @@ class Graph:
     ) -> Graph:
         """This graph and some more episodes, the objects `(node id, is a date)` that they bring, theses of these or of
         older episodes, and links."""
-        object_ids = longer(self.object_ids, [node for node, _ in new_objects])
-        column_of = self.column_of.grown(object_ids)
+        object_ids = append_rows(self.object_ids, [node for node, _ in new_objects])
+        column_of = self.column_of.extend(object_ids)
         counts, titled, mention_ids = _rows(episodes, column_of, len(object_ids))
-        episode_ids = longer(self.episode_ids, [e.node_id for e in episodes])
-        alive = longer(self.alive, np.ones(len(episodes), np.bool_))
-        row_of = self.row_of.grown(episode_ids, alive)
+        episode_ids = append_rows(self.episode_ids, [e.node_id for e in episodes])
+        alive = append_rows(self.alive, np.ones(len(episodes), np.bool_))
+        row_of = self.row_of.extend(episode_ids, alive)
         grown = replace(
             self,
             episode_ids=episode_ids,
-            source_ids=longer(self.source_ids, [e.source_id for e in episodes]),
-            seqs=longer(self.seqs, [e.seq for e in episodes]),
-            event_from=longer(self.event_from, [NO_TIME if e.event_from is None else e.event_from for e in episodes]),
-            is_chat=longer(self.is_chat, [e.is_chat for e in episodes]),
-            words=longer(self.words, [e.words for e in episodes]),
+            source_ids=append_rows(self.source_ids, [e.source_id for e in episodes]),
+            seqs=append_rows(self.seqs, [e.seq for e in episodes]),
+            event_from=append_rows(
+                self.event_from, [NO_TIME if e.event_from is None else e.event_from for e in episodes]
+            ),
+            is_chat=append_rows(self.is_chat, [e.is_chat for e in episodes]),
+            words=append_rows(self.words, [e.words for e in episodes]),
             alive=alive,
             object_ids=object_ids,
-            is_date=longer(self.is_date, [is_date for _, is_date in new_objects]),
-            counts=stacked(self.counts, counts, len(object_ids)),
-            titled=stacked(self.titled, titled, len(object_ids)),
-            mention_ids=longer(self.mention_ids, mention_ids),
-            theses=self.theses.added(
+            is_date=append_rows(self.is_date, [is_date for _, is_date in new_objects]),
+            counts=stack_rows(self.counts, counts, len(object_ids)),
+            titled=stack_rows(self.titled, titled, len(object_ids)),
+            mention_ids=append_rows(self.mention_ids, mention_ids),
+            theses=self.theses.with_theses(
                 theses, row_of.find(np.array([t.episode_id for t in theses], np.int64)), column_of, len(object_ids)
             ),
-            links=self.links.added(links) if links else self.links,
+            links=self.links.with_links(links) if links else self.links,
         )
-        known = grown.__dict__  # what follows from this graph follows from it and what was added
-        known |= {"column_of": column_of, "row_of": row_of}
+        grown.derived.update(column_of=column_of, row_of=row_of)
         if not any(episode.is_chat for episode in episodes):
-            known |= self._known("chat_order")
-        if "mentioned" in self.__dict__:
-            known["mentioned"] = Postings(grown.counts, self.mentioned)
-        if "titles" in self.__dict__:
-            known["titles"] = Postings(grown.titled, self.titles)
-        if "degrees" in self.__dict__:
-            known["degrees"] = self.degrees.plus(
-                _degrees(grown, np.arange(len(self.alive), len(alive)), len(object_ids))
-            )
+            grown._keep(self, "chat_order")
+        if "mentioned" in self.derived:
+            grown.derived["mentioned"] = Postings(grown.counts, self.mentioned)
+        if "titles" in self.derived:
+            grown.derived["titles"] = Postings(grown.titled, self.titles)
+        if "degrees" in self.derived:
+            more = _degrees(grown, np.arange(len(self.alive), len(alive)), len(object_ids))
+            grown.derived["degrees"] = self.degrees.plus(more)
         return grown
 
-    def retired(self, episode_ids: Sequence[int]) -> Graph:
+    def without_episodes(self, episode_ids: Sequence[int]) -> Graph:
         """This graph without those episodes and what they assert."""
         rows = self.row_of.find(np.array(episode_ids, np.int64))
         rows = np.unique(rows[rows >= 0])
         alive = self.alive.copy()
         alive[rows] = False
         left = replace(self, alive=alive)
-        known = left.__dict__
-        known |= self._known("column_of", "mentioned", "titles", *(() if self.is_chat[rows].any() else ("chat_order",)))
-        known["row_of"] = self.row_of.grown(self.episode_ids, alive)
-        if "degrees" in self.__dict__:
-            known["degrees"] = self.degrees.minus(_degrees(self, rows, len(self.object_ids)))
+        left._keep(self, "column_of", "mentioned", "titles", *(() if self.is_chat[rows].any() else ("chat_order",)))
+        left.derived["row_of"] = self.row_of.extend(self.episode_ids, alive)
+        if "degrees" in self.derived:
+            left.derived["degrees"] = self.degrees.minus(_degrees(self, rows, len(self.object_ids)))
         return left
 
-    def remade(self, episodes: Sequence[EpisodeVertex]) -> Graph:
+    def with_mentions(self, episodes: Sequence[EpisodeVertex]) -> Graph:
         """This graph with new mentions for some of its episodes. A row is never written again: each gets a new one,
         and its theses follow it."""
         nodes = [episode.node_id for episode in episodes]
         place = np.arange(len(self.alive) + len(nodes), dtype=np.int32)
         place[[self.row_of[node] for node in nodes]] = place[len(self.alive) :]
-        grown = self.retired(nodes).added(episodes, [])
+        grown = self.without_episodes(nodes).with_episodes(episodes, [])
         return grown._same_mentions(replace(grown, theses=replace(grown.theses, rows=place[grown.theses.rows])))
 
-    def moved(self, seqs: dict[int, int]) -> Graph:
+    def with_positions(self, seqs: dict[int, int]) -> Graph:
         """This graph with new positions in their source for some episodes (node id -> seq)."""
         changed = self.seqs.copy()
         for node, seq in seqs.items():
@@ -333,18 +342,23 @@ class Graph:
                 changed[self.row_of[node]] = seq
         return self._same_mentions(replace(self, seqs=changed))
 
-    def unlinked(self, edge_ids: Sequence[int]) -> Graph:
+    def without_links(self, edge_ids: Sequence[int]) -> Graph:
         """This graph without those links; ids of other edges among them are passed over."""
-        return self._same_mentions(replace(self, links=self.links.without(edge_ids)))
+        return self._same_mentions(replace(self, links=self.links.without_links(edge_ids)))
 
     def _same_mentions(self, other: Graph) -> Graph:
         """`other`, which differs in nothing that mentions have to do with, and what is known of these."""
-        other.__dict__.update(self._known(*_OF_MENTIONS))
+        other._keep(self, *_OF_MENTIONS)
         return other
 
-    def _known(self, *names: str) -> dict[str, Any]:
-        """Of these properties those that were asked for already."""
-        return {name: self.__dict__[name] for name in names if name in self.__dict__}
+    def _keep(self, other: Graph, *names: str) -> None:
+        """Takes what was derived from another graph already, and is the same of this one."""
+        self.derived.update((name, other.derived[name]) for name in names if name in other.derived)
+
+
+def _chat_order(graph: Graph) -> Ints:
+    rows = np.flatnonzero(graph.alive & graph.is_chat)
+    return rows[np.lexsort((graph.seqs[rows], graph.source_ids[rows]))]
 
 
 def _degrees(graph: Graph, rows: NDArray[np.integer[Any]], width: int) -> Degrees:
@@ -353,7 +367,7 @@ def _degrees(graph: Graph, rows: NDArray[np.integer[Any]], width: int) -> Degree
     def entries_of(matrix: sparse.csr_matrix) -> Ints | slice:
         if len(rows) == matrix.shape[0]:  # a place for each mention would take more than the mentions
             return slice(None)
-        return slices(matrix.indptr[rows], matrix.indptr[rows + 1] - matrix.indptr[rows])[1]
+        return flatten_slices(matrix.indptr[rows], matrix.indptr[rows + 1] - matrix.indptr[rows])[1]
 
     entries = entries_of(graph.counts)
     columns = graph.counts.indices[entries]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 LinkKind = Literal["next", "rel", "syn"]
-LINK_KINDS: tuple[LinkKind, ...] = ("next", "rel", "syn")
+LINK_KINDS: tuple[LinkKind, ...] = ("next", "rel", "syn")  # of EDGE_KINDS those that join two episodes or two objects
 
 
 @dataclass(frozen=True, slots=True)

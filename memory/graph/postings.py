@@ -18,7 +18,7 @@ Ids = NDArray[np.int32]
 LATE, LATE_SHARE = 20_000, 50  # so many entries, or one in so many, may stand apart
 
 
-class Found(NamedTuple):
+class Entries(NamedTuple):
     """Entries of a matrix: `of` (e,) which of the columns asked for, `rows` (e,), `entries` (e,) places in its data."""
 
     of: NDArray[np.int64]
@@ -52,30 +52,30 @@ class Postings:
         )
         self._late_rows = rows[order]
 
-    def find(self, columns: NDArray[np.integer[Any]]) -> Found:
+    def find(self, columns: NDArray[np.integer[Any]]) -> Entries:
         """The entries of these columns (c,): those of a column in the order of its rows."""
         inside = np.minimum(columns, max(0, len(self._first.starts) - 2))
         old = columns < len(self._first.starts) - 1
         begin = np.where(old, self._first.starts[inside], 0)
         count = np.where(old, self._first.starts[np.minimum(inside + 1, len(self._first.starts) - 1)], 0) - begin
-        of, places = slices(begin, count)
-        found = Found(of, self._first.rows[places], self._first.entries[places])
+        of, places = flatten_slices(begin, count)
+        found = Entries(of, self._first.rows[places], self._first.entries[places])
         if not len(self._late_columns):
             return found
         begin = np.searchsorted(self._late_columns, columns)
-        late_of, late = slices(begin, np.searchsorted(self._late_columns, columns, side="right") - begin)
+        late_of, late = flatten_slices(begin, np.searchsorted(self._late_columns, columns, side="right") - begin)
         if not len(late):
             return found
         of = np.concatenate([of, late_of])
         order = np.argsort(of, kind="stable")
-        return Found(
+        return Entries(
             of[order],
             np.concatenate([found.rows, self._late_rows[late]])[order],
             np.concatenate([found.entries, self._late_entries[late]])[order],
         )
 
 
-def slices(begin: NDArray[Any], count: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def flatten_slices(begin: NDArray[Any], count: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(s,) where slices begin and how long they are -> which slice each of their places belongs to, and the places."""
     of = np.repeat(np.arange(len(begin)), count)
     places = np.arange(len(of)) + np.repeat(begin - np.cumsum(count) + count, count)

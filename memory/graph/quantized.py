@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.graph.append_only import longer, roomy
+from memory.graph.append_only import append_rows, with_room
 from memory.graph.arrays import Bools, Floats, Ints
 from memory.protocols import Vectors
 
@@ -23,7 +23,7 @@ PIECE = 1 << 13  # rows rounded at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
+class QuantizedVectors:
     """n vectors of d numbers. `words`: of each 64 signs of a vector an array (n,); `codes` (n, d) and `scales` (n,):
     the numbers are `codes * scales`, and zero where there is no vector."""
 
@@ -32,13 +32,13 @@ class Signs:
     scales: Floats
 
     @classmethod
-    def zeros(cls, n: int, d: int) -> Signs:
+    def zeros(cls, n: int, d: int) -> QuantizedVectors:
         """No vectors yet for any of n rows; `put` them before anybody looks."""
-        words = tuple(roomy(np.zeros(n, np.uint64)) for _ in range(-(-d // 64)))
-        return cls(words, roomy(np.zeros((n, d), np.int8)), roomy(np.zeros(n, np.float32)))
+        words = tuple(with_room(np.zeros(n, np.uint64)) for _ in range(-(-d // 64)))
+        return cls(words, with_room(np.zeros((n, d), np.int8)), with_room(np.zeros(n, np.float32)))
 
     @classmethod
-    def of(cls, matrix: Vectors) -> Signs:
+    def build(cls, matrix: Vectors) -> QuantizedVectors:
         """Those of `matrix` (n, d)."""
         made = cls.zeros(*matrix.shape)
         for start in range(0, len(matrix), PIECE):
@@ -53,13 +53,13 @@ class Signs:
             old[rows] = new
         self.codes[rows], self.scales[rows] = codes, scales
 
-    def added(self, matrix: Vectors) -> Signs:
+    def with_rows(self, matrix: Vectors) -> QuantizedVectors:
         """These and more (k, d) behind them."""
         words, codes, scales = _rounded(matrix)
-        return Signs(
-            tuple(longer(old, new) for old, new in zip(self.words, words, strict=True)),
-            longer(self.codes, codes),
-            longer(self.scales, scales),
+        return QuantizedVectors(
+            tuple(append_rows(old, new) for old, new in zip(self.words, words, strict=True)),
+            append_rows(self.codes, codes),
+            append_rows(self.scales, scales),
         )
 
     def vectors(self, rows: NDArray[np.integer[Any]]) -> Vectors:
@@ -67,7 +67,7 @@ class Signs:
         found: Vectors = self.codes[rows] * self.scales[rows, None]
         return found
 
-    def near(self, query: Floats, allowed: Bools, others: NDArray[np.integer[Any]]) -> tuple[Ints, Floats]:
+    def nearest(self, query: Floats, allowed: Bools, others: NDArray[np.integer[Any]]) -> tuple[Ints, Floats]:
         """The nearest allowed rows to a vector (d,), and these `others` (o,) -> rows (r,) rising, cosines (r,). Nothing
         is near to a vector of zeros."""
         if not query.any():

@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from memory.graph.append_only import Places, longer, roomy
+from memory.graph.append_only import IdIndex, append_rows, with_room
 from memory.graph.arrays import NO_END, NO_TIME, TITLE_BONUS, Floats, Graph, Ints, Links, Theses
 from memory.graph.change import LINK_KINDS, GraphChange
-from memory.graph.quantized import Signs
+from memory.graph.quantized import QuantizedVectors
 from memory.protocols import Vectors
 from memory.store import episodes, vectors
 from memory.store import graph as stored
@@ -25,44 +25,44 @@ from memory.store.connect import Connection
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """`vectors` (n, d) has a row for each row of `graph`, zeros where an episode has none. With more than `limit` of
-    them it is None, and `signs` knows them less exactly. `frequencies` keeps in how many episodes words stand."""
+    them it is None, and `quantized` knows them less exactly. `frequencies` keeps in how many episodes words stand."""
 
     graph: Graph
     vectors: Vectors | None
     limit: int
-    signs: Signs | None = None
+    quantized: QuantizedVectors | None = None
     frequencies: dict[str, int] = field(default_factory=dict)
 
-    def without(self, nodes: Sequence[int]) -> Snapshot:
+    def without_episodes(self, nodes: Sequence[int]) -> Snapshot:
         """The snapshot after these episodes were retired; other nodes among them are passed over."""
-        return replace(self, graph=self.graph.retired(nodes), frequencies={})
+        return replace(self, graph=self.graph.without_episodes(nodes), frequencies={})
 
-    def after(self, change: GraphChange, added_vectors: Vectors) -> Snapshot:
+    def apply(self, change: GraphChange, added_vectors: Vectors) -> Snapshot:
         """The snapshot that follows a write; `added_vectors` (len(change.added), d)."""
         graph = self.graph
         if change.retired:
-            graph = graph.retired(change.retired)
+            graph = graph.without_episodes(change.retired)
         if change.added or change.objects or change.links:
-            graph = graph.added(change.added, change.objects, change.theses, change.links)
+            graph = graph.with_episodes(change.added, change.objects, change.theses, change.links)
         if change.unlinked:
-            graph = graph.unlinked(change.unlinked)
+            graph = graph.without_links(change.unlinked)
         if change.moved:
-            graph = graph.moved(change.moved)
+            graph = graph.with_positions(change.moved)
         remade = [graph.row_of[row.node_id] for row in change.remade]
         if remade:
-            graph = graph.remade(change.remade)
+            graph = graph.with_mentions(change.remade)
         rows = np.concatenate([added_vectors, self._vectors_of(np.array(remade))]) if remade else added_vectors
-        if self.signs is not None:
-            return Snapshot(graph, None, self.limit, self.signs.added(rows))
+        if self.quantized is not None:
+            return Snapshot(graph, None, self.limit, self.quantized.with_rows(rows))
         assert self.vectors is not None
-        vectors = longer(self.vectors, rows)
+        vectors = append_rows(self.vectors, rows)
         if len(vectors) > self.limit:
-            return Snapshot(graph, None, self.limit, Signs.of(vectors))
+            return Snapshot(graph, None, self.limit, QuantizedVectors.build(vectors))
         return Snapshot(graph, vectors, self.limit)
 
     def _vectors_of(self, rows: Ints) -> Vectors:
-        if self.signs is not None:
-            return self.signs.vectors(rows)
+        if self.quantized is not None:
+            return self.quantized.vectors(rows)
         assert self.vectors is not None
         found: Vectors = self.vectors[rows]
         return found
@@ -74,24 +74,24 @@ def cosines(vectors: Vectors, query: Floats) -> Floats:
     return scores
 
 
-def load(conn: Connection, embedder_id: int, dimension: int, limit: int) -> Snapshot:
-    """The snapshot of what is stored; with the vectors' signs only if there are more than `limit` episodes."""
-    return embedded(conn, load_graph(conn), embedder_id, dimension, limit)
+def load_snapshot(conn: Connection, embedder_id: int, dimension: int, limit: int) -> Snapshot:
+    """The snapshot of what is stored; with the vectors' quantized only if there are more than `limit` episodes."""
+    return with_vectors(conn, load_graph(conn), embedder_id, dimension, limit)
 
 
-def embedded(conn: Connection, graph: Graph, embedder_id: int, dimension: int, limit: int) -> Snapshot:
-    """The graph with the vectors of this embedder, or their signs if it has more than `limit` episodes."""
+def with_vectors(conn: Connection, graph: Graph, embedder_id: int, dimension: int, limit: int) -> Snapshot:
+    """The graph with the vectors of this embedder, or their quantized if it has more than `limit` episodes."""
     n = len(graph.episode_ids)
-    signs = Signs.zeros(n, dimension) if n > limit else None
-    exact = np.zeros((0 if signs else n, dimension), np.float32)
+    quantized = QuantizedVectors.zeros(n, dimension) if n > limit else None
+    exact = np.zeros((0 if quantized else n, dimension), np.float32)
     for ids, matrix in vectors.pieces_of(conn, embedder_id, "episode"):
         rows = graph.row_of.find(ids)
         there = rows >= 0
-        if signs is not None:
-            signs.put(rows[there], matrix[there])
+        if quantized is not None:
+            quantized.put(rows[there], matrix[there])
         else:
             exact[rows[there]] = matrix[there]
-    return Snapshot(graph, None if signs else exact, limit, signs)
+    return Snapshot(graph, None if quantized else exact, limit, quantized)
 
 
 def load_graph(conn: Connection) -> Graph:
@@ -100,15 +100,15 @@ def load_graph(conn: Connection) -> Graph:
     objects = stored.live_objects(conn)
     nodes = replace(
         Graph.empty(),
-        episode_ids=roomy(rows.id),
-        source_ids=roomy(rows.source_id),
-        seqs=roomy(rows.seq),
-        event_from=roomy(rows.event_from),
-        is_chat=roomy(rows.is_chat),
-        words=roomy(rows.words),
-        alive=roomy(np.ones(len(rows.id), np.bool_)),
-        object_ids=roomy(objects.id),
-        is_date=roomy(objects.is_date),
+        episode_ids=with_room(rows.id),
+        source_ids=with_room(rows.source_id),
+        seqs=with_room(rows.seq),
+        event_from=with_room(rows.event_from),
+        is_chat=with_room(rows.is_chat),
+        words=with_room(rows.words),
+        alive=with_room(np.ones(len(rows.id), np.bool_)),
+        object_ids=with_room(objects.id),
+        is_date=with_room(objects.is_date),
     )
     del rows, objects  # what is not needed any more goes at once: of a million episodes all of it is 2 GB
     edges = stored.live_edges(conn)
@@ -117,14 +117,14 @@ def load_graph(conn: Connection) -> Graph:
         nodes,
         counts=_roomy(counts),
         titled=_roomy(titled),
-        mention_ids=roomy(mention_ids),
+        mention_ids=with_room(mention_ids),
         theses=_theses(conn, edges, nodes.row_of, nodes.column_of),
         links=_links(conn, edges),
     )
 
 
 def _mentions(
-    edges: dict[stored.EdgeKind, stored.EdgeArrays], row_of: Places, columns: Places
+    edges: dict[stored.EdgeKind, stored.EdgeArrays], row_of: IdIndex, columns: IdIndex
 ) -> tuple[sparse.csr_matrix, sparse.csr_matrix, NDArray[np.int32]]:
     """`counts`, `titled` and `mention_ids` of a Graph; takes these edges out of `edges`."""
     mentions = edges.pop("mention")
@@ -136,11 +136,11 @@ def _mentions(
 
 
 def _theses(
-    conn: Connection, edges: dict[stored.EdgeKind, stored.EdgeArrays], row_of: Places, columns: Places
+    conn: Connection, edges: dict[stored.EdgeKind, stored.EdgeArrays], row_of: IdIndex, columns: IdIndex
 ) -> Theses:
     """Takes the edges of theses out of `edges` as soon as they are not needed any more: they are many."""
     found = stored.live_theses(conn)
-    thesis_of = Places.of(found.id)
+    thesis_of = IdIndex.build(found.id)
     asserted = np.zeros(len(found.id), np.int32)
     asserted[thesis_of.find(edges["asserts"].dst)] = edges["asserts"].id
     del edges["asserts"]
@@ -148,11 +148,11 @@ def _theses(
     members.data = edges.pop("member").id[places]
     del places
     return Theses(
-        roomy(found.id.astype(np.int32)),
-        roomy(row_of.find(found.episode_id)),
-        roomy(asserted),
-        roomy(found.valid_from),
-        roomy(found.valid_to),
+        with_room(found.id.astype(np.int32)),
+        with_room(row_of.find(found.episode_id)),
+        with_room(asserted),
+        with_room(found.valid_from),
+        with_room(found.valid_to),
         _roomy(members),
     )
 
@@ -162,7 +162,8 @@ def _links(conn: Connection, edges: Mapping[stored.EdgeKind, stored.EdgeArrays])
     ids = np.concatenate([part.id for part in parts])
     order = np.argsort(ids)
     ids = ids[order]
-    codes = np.repeat(np.arange(len(parts), dtype=np.int8), [len(part.id) for part in parts])[order]
+    kinds = np.array([stored.EDGE_KINDS.index(name) for name in LINK_KINDS], np.int8)
+    codes = np.repeat(kinds, [len(part.id) for part in parts])[order]
     src = np.concatenate([part.src for part in parts])[order]
     dst = np.concatenate([part.dst for part in parts])[order]
     timed = np.concatenate([part.timed for part in parts])[order]
@@ -175,7 +176,9 @@ def _links(conn: Connection, edges: Mapping[stored.EdgeKind, stored.EdgeArrays])
     return Links(ids, codes, src, dst, start, end, told[np.isin(told[:, 0], ids)].astype(np.int32))
 
 
-def _matrix(edges: stored.EdgeArrays, row_of: Places, column_of: Places) -> tuple[sparse.csr_matrix, NDArray[np.int32]]:
+def _matrix(
+    edges: stored.EdgeArrays, row_of: IdIndex, column_of: IdIndex
+) -> tuple[sparse.csr_matrix, NDArray[np.int32]]:
     """The edges as a matrix, and for each of its entries, by row, then column, which edge it is."""
     rows, columns = row_of.find(edges.src), column_of.find(edges.dst)
     numbers = np.arange(len(rows), dtype=np.int32)
@@ -185,7 +188,7 @@ def _matrix(edges: stored.EdgeArrays, row_of: Places, column_of: Places) -> tupl
 
 def _roomy(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
     """The same matrix with room to grow; one array after the other, so that never all are there twice."""
-    matrix.data = roomy(matrix.data)
-    matrix.indices = roomy(matrix.indices)
-    matrix.indptr = roomy(matrix.indptr)
+    matrix.data = with_room(matrix.data)
+    matrix.indices = with_room(matrix.indices)
+    matrix.indptr = with_room(matrix.indptr)
     return matrix

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from memory.errors import InvalidInputError
 from memory.graph.arrays import Bools, Floats, Graph, Ids
-from memory.graph.postings import slices
+from memory.graph.postings import flatten_slices
 from memory.graph.top_k import top_k
 from memory.retrieval.traversers import Seeds, Strategy, Walk
 from memory.settings import RecallSettings
@@ -74,7 +74,7 @@ class Around:
         counts = self.graph.counts
         size = counts.indptr[mass.places + 1] - counts.indptr[mass.places]
         large = mass.values >= self.least * size
-        of, entries = slices(counts.indptr[mass.places[large]], size[large])
+        of, entries = flatten_slices(counts.indptr[mass.places[large]], size[large])
         columns = counts.indices[entries]
         weights = (1 + np.log(counts.data[entries])) * self.rarity(columns).astype(np.float64)
         share = mass.values[large] * _inverse(np.bincount(of, weights, int(large.sum())))

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph, Ints
-from memory.graph.postings import slices
+from memory.graph.postings import flatten_slices
 from memory.graph.top_k import top_k
 from memory.nouns import Hit, Visit
 from memory.retrieval.pagerank import around
@@ -166,7 +166,7 @@ def link_scores(
         weights[row] = max(weights.get(row, 0.0), float(fused[row] / fused[passages[0]]) ** 2)
     pages = np.array(list(weights), np.int64)
     begin = graph.counts.indptr[pages]
-    of_page, entries = slices(begin, graph.counts.indptr[pages + 1] - begin)
+    of_page, entries = flatten_slices(begin, graph.counts.indptr[pages + 1] - begin)
     columns = graph.counts.indices[entries]
     of, rows, _ = graph.titles.find(columns)
     leads = steps.allowed[rows] & (rows != pages[of_page[of]])

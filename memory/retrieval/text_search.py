@@ -71,8 +71,8 @@ def text_scores(
         everything[rows] = lexical
         vector = cosines(snapshot.vectors, query) if query.any() else np.zeros_like(everything)
         return fuse(everything, vector, allowed, weight)
-    assert snapshot.signs is not None
-    near, vector = snapshot.signs.near(query, allowed, rows)
+    assert snapshot.quantized is not None
+    near, vector = snapshot.quantized.nearest(query, allowed, rows)
     ours = np.zeros(len(near), np.float32)
     ours[np.searchsorted(near, rows)] = lexical
     few = fuse(ours, vector, np.ones(len(near), np.bool_), weight)

@@ -84,7 +84,7 @@ class Ingest:
                 changes = asserter.graph_changes()
             has_mails = any(draft.document.reader == correspondence.MAIL_READER for draft in batch)
             owner = state.mailbox_owner() if has_mails else serving.owner
-            state.serving = replace(serving, snapshot=serving.snapshot.after(change, matrix), owner=owner)
+            state.serving = replace(serving, snapshot=serving.snapshot.apply(change, matrix), owner=owner)
             state.show(changes)
             self._see_edges(asserter)
         return [receipts[place] for place in ready.places]
@@ -108,7 +108,7 @@ class Ingest:
                 changes = asserter.graph_changes()
             before = state.serving.snapshot
             owner = state.mailbox_owner() if source.reader == correspondence.MAIL_READER else state.serving.owner
-            state.serving = replace(state.serving, snapshot=before.without(gone.nodes), owner=owner)
+            state.serving = replace(state.serving, snapshot=before.without_episodes(gone.nodes), owner=owner)
             state.show(changes)
             self._see_edges(asserter)
         return len([node for node in gone.nodes if node in before.graph.row_of])

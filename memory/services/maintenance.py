@@ -13,7 +13,7 @@ from typing import Any
 
 from memory.edge_memory import rebuild
 from memory.errors import NotAvailableError
-from memory.graph.snapshot import embedded
+from memory.graph.snapshot import with_vectors
 from memory.ingest.ingest import embedded_text, put_vectors
 from memory.insight import diagnose, trend
 from memory.insight.consolidate import GROUPS, StoppedError, suspects
@@ -115,7 +115,7 @@ class Maintenance:
                 vectors.activate(conn, embedder_id)
             graph, limit = state.serving.snapshot.graph, state.serving.snapshot.limit
             with self._store.reading() as conn:
-                snapshot = embedded(conn, graph, embedder_id, embedder.dimension, limit)
+                snapshot = with_vectors(conn, graph, embedder_id, embedder.dimension, limit)
                 scorer = state.ranker.load(conn, embedder) if state.ranker is not None else None
             state.serving = replace(
                 state.serving, embedder=embedder, embedder_id=embedder_id, snapshot=snapshot, usable=True, scorer=scorer
@@ -193,7 +193,7 @@ class Maintenance:
             serving = self._state.serving
             graph, limit = serving.snapshot.graph, serving.snapshot.limit
             with self._store.reading() as conn:
-                snapshot = embedded(conn, graph, serving.embedder_id, serving.embedder.dimension, limit)
+                snapshot = with_vectors(conn, graph, serving.embedder_id, serving.embedder.dimension, limit)
             self._state.serving = replace(serving, snapshot=snapshot)
 
     # Edge memory ----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import numpy as np
 from memory.edge_memory import activation, rebuild
 from memory.edge_memory.activation import Remembered
 from memory.graph.change import GraphChange
-from memory.graph.snapshot import load
+from memory.graph.snapshot import load_snapshot
 from memory.protocols import Embedder
 from memory.ranking import EdgeRanker
 from memory.retrieval.owner import mailbox_owner
@@ -95,7 +95,7 @@ class State:
         """What there is to answer with, read from the file."""
         limit = self.settings.recall.vectors_in_memory
         with self.store.reading() as conn:
-            snapshot = load(conn, embedder_id, embedder.dimension, limit)
+            snapshot = load_snapshot(conn, embedder_id, embedder.dimension, limit)
             usable = _coverage(conn, embedder_id) >= USABLE_SHARE
             scorer = self.ranker.load(conn, embedder) if self.ranker is not None else None
             return Serving(embedder, embedder_id, snapshot, usable, self.mailbox_owner(), scorer)
@@ -115,7 +115,7 @@ class State:
         """Questions see from now on the facts that were asserted."""
         snapshot = self.serving.snapshot
         for change in changes:
-            snapshot = snapshot.after(change, np.zeros((0, self.serving.embedder.dimension), np.float32))
+            snapshot = snapshot.apply(change, np.zeros((0, self.serving.embedder.dimension), np.float32))
         self.serving = replace(self.serving, snapshot=snapshot)
 
     def complete_edge_memory(self, conn: Connection) -> None:

@@ -9,13 +9,14 @@ from typing import Literal, NamedTuple, SupportsInt
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.graph.append_only import longer
+from memory.graph.append_only import append_rows
 from memory.store import vectors
 from memory.store.codec import columns, id_list, numbers, to_json
 from memory.store.connect import Connection
 
-EdgeKind = Literal["rel", "member", "mention", "asserts", "next", "open", "syn"]
-EDGE_KINDS: tuple[EdgeKind, ...] = ("rel", "member", "mention", "asserts", "next", "open", "syn")
+EdgeKind = Literal["mention", "asserts", "member", "next", "rel", "syn", "open"]
+EDGE_KINDS: tuple[EdgeKind, ...] = ("mention", "asserts", "member", "next", "rel", "syn", "open")
+"""In every array a kind is its place here; in the file its name is stored."""
 
 
 class ObjectRow(NamedTuple):
@@ -94,12 +95,12 @@ class EdgeArrays(NamedTuple):
     def plus(self, more: EdgeArrays) -> EdgeArrays:
         """These and more, which have larger ids."""
         return EdgeArrays(
-            longer(self.id, more.id),
-            longer(self.src, more.src),
-            longer(self.dst, more.dst),
-            longer(self.support, more.support),
-            longer(self.title, more.title),
-            longer(self.timed, more.timed),
+            append_rows(self.id, more.id),
+            append_rows(self.src, more.src),
+            append_rows(self.dst, more.dst),
+            append_rows(self.support, more.support),
+            append_rows(self.title, more.title),
+            append_rows(self.timed, more.timed),
         )
 
     def only(self, chosen: NDArray[np.bool_]) -> EdgeArrays:

@@ -17,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 
-from memory.graph.adjacency import EDGE_KINDS, EPISODE, OBJECT, EdgeKind, Relevance, Walkable
+from memory.graph.adjacency import EPISODE, OBJECT, Relevance, Walkable
 from memory.graph.arrays import NO_TIME, Bools, Floats, Graph, Ints
 from memory.protocols import Vectors
 from memory.retrieval.traversers import Lookup, Seeds
 from memory.retrieval.walking import relevance_of
+from memory.store.graph import EDGE_KINDS, EdgeKind
 from plugins.traversers.circles import draw
 from plugins.traversers.edge_embeddings import Wording, wording
 from plugins.traversers.nearby import DEPTH, MOST, Nearby, directed

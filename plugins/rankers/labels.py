@@ -16,11 +16,12 @@ import numpy as np
 
 from memory.exploring.guided import cut_lines, parse_choice
 from memory.exploring.labels import OptionLabels
-from memory.graph.adjacency import EDGE_KINDS, EPISODE, OBJECT, THESIS, Relevance, Walkable
+from memory.graph.adjacency import EPISODE, OBJECT, THESIS, Relevance, Walkable
 from memory.llm import LlmRequest, Message
 from memory.nouns import Episode
 from memory.protocols import LLM
 from memory.ranking import PURPOSE
+from memory.store.graph import EDGE_KINDS
 from memory.store.training import Label, Lesson
 from memory.text.quotes import one_line
 from plugins.traversers.nearby import Nearby

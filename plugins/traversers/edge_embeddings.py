@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memory.graph.adjacency import EDGE_KINDS, EPISODE, index
+from memory.graph.adjacency import EPISODE, index
 from memory.graph.arrays import Floats, Graph, Ids
 from memory.protocols import Vectors
 from memory.retrieval.decompose import parts
 from memory.retrieval.traversers import Lookup
 from memory.store import graph as stored
 from memory.store import training
+from memory.store.graph import EDGE_KINDS
 from plugins.traversers.nearby import Nearby
 
 EMBEDDED = 4000  # theses and objects of one question whose words are looked at, at most

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memory.graph.adjacency import EDGE_KINDS, EdgeKind, Relevance, Walkable
+from memory.graph.adjacency import Relevance, Walkable
 from memory.graph.arrays import Codes, Floats, Ids, Ints
+from memory.store.graph import EDGE_KINDS, EdgeKind
 from plugins.traversers.circles import draw
 
 DEPTH, MOST = 2, 2000
@@ -67,7 +68,7 @@ def directed(walk: Walkable, ends: Mapping[int, tuple[int, int]]) -> Nearby:
     if len(links.ids):
         places = np.minimum(np.searchsorted(links.ids, edges), len(links.ids) - 1)
         linked = links.ids[places] == edges
-        kinds[linked] = links.kinds[places[linked]] + EDGE_KINDS.index("next")
+        kinds[linked] = links.kinds[places[linked]]
         pairs[linked, 0], pairs[linked, 1] = links.src[places[linked]], links.dst[places[linked]]
     vertices, where = np.unique(pairs, return_inverse=True)
     where = where.reshape(-1, 2)

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memory.graph.adjacency import EDGE_KINDS, EdgeKind, Relevance, Walkable
+from memory.graph.adjacency import Relevance, Walkable
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.retrieval.traversers import Path, Seeds, Seen, Walk
 from memory.retrieval.walking import LEAST, distinct, relevance_of, scored
+from memory.store.graph import EDGE_KINDS, EdgeKind
 from plugins.traversers.edge_embeddings import Wording, wording
 from plugins.traversers.nearby import Nearby, nearby
 from plugins.traversers.settings import TraverserSettings

@@ -17,6 +17,7 @@ from memory.graph.arrays import Graph
 from memory.graph.snapshot import load_graph
 from memory.nouns import Decision
 from memory.protocols import Embedder
+from memory.store.graph import EDGE_KINDS
 from tests.examples import examples
 
 START = datetime(2022, 1, 1, tzinfo=UTC)
@@ -70,12 +71,12 @@ def seen(graph: Graph) -> dict[str, Any]:
             for id, kind, src, dst, start, end in zip(
                 links.ids, links.kinds, links.src, links.dst, links.valid_from, links.valid_to, strict=True
             )
-            if kind == 1
+            if EDGE_KINDS[kind] == "rel"
         },
         "neighbours": {
             (int(id), int(src), int(dst))
             for id, kind, src, dst in zip(links.ids, links.kinds, links.src, links.dst, strict=True)
-            if kind == 0 and src in living and dst in living
+            if EDGE_KINDS[kind] == "next" and src in living and dst in living
         },
         "sorted": bool((links.ids[1:] > links.ids[:-1]).all()),
     }

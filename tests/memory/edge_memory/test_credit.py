@@ -28,7 +28,7 @@ def mentioning(
         for node, objects in episodes.items()
     ]
     objects = sorted({node for mentions in episodes.values() for node in mentions})
-    return Graph.empty().added(rows, [(node, False) for node in objects], theses, links)
+    return Graph.empty().with_episodes(rows, [(node, False) for node in objects], theses, links)
 
 
 def walk(graph: Graph) -> Walkable:

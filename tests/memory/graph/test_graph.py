@@ -6,8 +6,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.graph.adjacency import Walkable
 from memory.graph.arrays import TITLE_BONUS, Graph
-from memory.graph.change import EpisodeVertex
+from memory.graph.change import LINK_KINDS, EpisodeVertex, Link
+from memory.store.graph import EDGE_KINDS
+from memory.store.store import Store
 from tests.examples import examples
 
 
@@ -16,15 +19,15 @@ def row(node: int, mentions: dict[int, int], titles: frozenset[int] = frozenset(
 
 
 def test_a_title_counts_more() -> None:
-    graph = Graph.empty().added([row(1, {10: 2, 11: 1}, frozenset({10}))], [(10, False), (11, True)])
+    graph = Graph.empty().with_episodes([row(1, {10: 2, 11: 1}, frozenset({10}))], [(10, False), (11, True)])
     assert graph.counts.toarray().tolist() == [[2 + TITLE_BONUS, 1]]
     assert graph.titled.toarray().tolist() == [[1, 0]]
     assert graph.is_date.tolist() == [False, True]
 
 
 def test_an_older_graph_stays_as_it_was() -> None:
-    old = Graph.empty().added([row(1, {10: 1})], [(10, False)])
-    new = old.added([row(2, {10: 1, 11: 1})], [(11, False)]).retired([1])
+    old = Graph.empty().with_episodes([row(1, {10: 1})], [(10, False)])
+    new = old.with_episodes([row(2, {10: 1, 11: 1})], [(11, False)]).without_episodes([1])
     assert old.alive.tolist() == [True]
     assert old.counts.shape == (1, 1)
     assert new.alive.tolist() == [False, True]
@@ -32,7 +35,11 @@ def test_an_older_graph_stays_as_it_was() -> None:
 
 
 def test_what_nothing_mentions_has_no_weight() -> None:
-    graph = Graph.empty().added([row(1, {10: 1}), row(2, {11: 1})], [(10, False), (11, False)]).retired([1])
+    graph = (
+        Graph.empty()
+        .with_episodes([row(1, {10: 1}), row(2, {11: 1})], [(10, False), (11, False)])
+        .without_episodes([1])
+    )
     assert graph.idf.tolist() == [0.0, 0.0]  # ln(1/1) for the one that is left
 
 
@@ -47,8 +54,22 @@ def test_written_in_any_portions_it_is_the_same_graph(batches: list[list[dict[in
         new = [node for node in dict.fromkeys(n for r in rows for n in sorted(r.mentions)) if node not in met]
         met += new
         all_rows += rows
-        grown = grown.added(rows, [(node, False) for node in new])
-    at_once = Graph.empty().added(all_rows, [(node, False) for node in met])
+        grown = grown.with_episodes(rows, [(node, False) for node in new])
+    at_once = Graph.empty().with_episodes(all_rows, [(node, False) for node in met])
     assert np.array_equal(grown.counts.toarray(), at_once.counts.toarray())
     assert grown.episode_ids.tolist() == at_once.episode_ids.tolist()
     assert grown.document_frequency.tolist() == at_once.document_frequency.tolist()
+
+
+def test_a_kind_of_edge_has_one_number_everywhere() -> None:
+    """In the graph, around a vertex, and in what edges remember; whatever the number is, the file has the name."""
+    assert set(LINK_KINDS) < set(EDGE_KINDS) and len(set(EDGE_KINDS)) == len(EDGE_KINDS)
+    with Store.open(":memory:") as store, store.reading() as conn:
+        (check,) = conn.execute("SELECT sql FROM sqlite_master WHERE name = 'edge'").fetchone()
+        assert all(f"'{kind}'" in check for kind in EDGE_KINDS)
+    links = tuple(Link(30 + n, kind, 1, 2) for n, kind in enumerate(LINK_KINDS))
+    graph = Graph.empty().with_episodes([row(7, {1: 1, 2: 1})], [(1, False), (2, False)], (), links)
+    assert [EDGE_KINDS[kind] for kind in graph.links.kinds] == list(LINK_KINDS)
+    near = Walkable(graph, graph.alive).neighbours(1)
+    kinds = dict(zip(near.edges.tolist(), (EDGE_KINDS[kind] for kind in near.kinds), strict=True))
+    assert {kinds[link.id] for link in links} == set(LINK_KINDS)

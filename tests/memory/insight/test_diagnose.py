@@ -43,7 +43,7 @@ def episode(node: int, *mentions: int) -> EpisodeVertex:
 
 
 # one - FIRST - two - SECOND - three - THIRD - four;  five - thesis - TOLD;  ORPHAN mentions a date only in the big one
-GRAPH = Graph.empty().added(
+GRAPH = Graph.empty().with_episodes(
     [episode(FIRST, ONE, TWO), episode(SECOND, TWO, THREE), episode(THIRD, THREE, FOUR), episode(TOLD),
      episode(ORPHAN)],
     [(node, False) for node in (ONE, TWO, THREE, FOUR, FIVE)] + [(DAY, True)],
@@ -135,21 +135,21 @@ def test_what_no_question_tells_is_not_told() -> None:
 
 
 def test_evidence_that_is_retired_says_nothing_of_the_graph() -> None:
-    found = of(NEAR, graph=GRAPH.retired([SECOND]))
+    found = of(NEAR, graph=GRAPH.without_episodes([SECOND]))
     assert found.reachability == (1, 1, 1)
     assert found.backfill_reliance == 1 / 2, "what the trace itself tells stays"
-    assert of(APART, graph=GRAPH.retired([THIRD])).failures == ()
+    assert of(APART, graph=GRAPH.without_episodes([THIRD])).failures == ()
 
 
 def test_links_between_passages_and_between_names_are_ways() -> None:
-    linked = GRAPH.added([], [], (), [Link(9000, "next", TOLD, ORPHAN), Link(9001, "rel", ONE, FOUR)])
+    linked = GRAPH.with_episodes([], [], (), [Link(9000, "next", TOLD, ORPHAN), Link(9001, "rel", ONE, FOUR)])
     assert of(TOLD_OF._replace(cited=(ORPHAN,)), graph=linked).reachability == (0, 0, 1)
     assert of(APART, graph=linked).reachability == (0, 1, 1)
 
 
 def test_names_that_may_be_one_and_dates_that_are_no_hubs() -> None:
     labels = {ONE: "Harbour office", TWO: "Harbor office", THREE: "Bosun", DAY: "Harbour office."}
-    graph = GRAPH.added([episode(300 + n, DAY) for n in range(9)], [])
+    graph = GRAPH.with_episodes([episode(300 + n, DAY) for n in range(9)], [])
     found = diagnose([], graph, lambda ids: {id: labels[id] for id in ids if id in labels}, 0, 0)
     assert [(pair.one, pair.other) for pair in found.alias_suspects] == [("Harbor office", "Harbour office")]
     assert [hub.label for hub in found.hubs] == ["Harbor office", "Bosun"]

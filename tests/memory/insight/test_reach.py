@@ -25,7 +25,7 @@ def breadth_first(graph: Graph, seeds: set[int]) -> dict[int, int]:
 @given(st.integers(0, 10**6), st.data())
 def test_as_far_as_a_search_that_looks_at_everything(seed: int, data: st.DataObject) -> None:
     graph, _ = rng_graph(seed)
-    graph = graph.retired(data.draw(st.lists(st.sampled_from(graph.episode_ids.tolist()), max_size=2)))
+    graph = graph.without_episodes(data.draw(st.lists(st.sampled_from(graph.episode_ids.tolist()), max_size=2)))
     seeds = data.draw(st.sets(st.sampled_from([*graph.object_ids.tolist(), 5]), max_size=3))
     episodes = list(graph.row_of)
     far = breadth_first(graph, seeds)
@@ -41,7 +41,7 @@ def test_a_hub_is_no_way() -> None:
 
     def star(rays: int) -> Graph:
         rows = [episode(n, {1: n, 2: 90_000} if n == 1 else {1: n}) for n in range(1, rays + 1)]
-        return Graph.empty().added(rows, [(1, False), (2, False)])
+        return Graph.empty().with_episodes(rows, [(1, False), (2, False)])
 
     assert Reach(star(MOST_EDGES)).of((2,), (1001, 1002)) == ({1001: 1, 1002: 3}, True)
     assert Reach(star(MOST_EDGES + 1)).of((2,), (1001, 1002)) == ({1001: 1}, True)

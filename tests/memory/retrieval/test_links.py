@@ -25,7 +25,7 @@ def graph_of(*episodes: tuple[set[int], set[int]]) -> Graph:
         for place, (mentioned, titles) in enumerate(episodes)
     ]
     nodes = sorted({node for mentioned, titles in episodes for node in mentioned | titles})
-    return Graph.empty().added(rows, [(node, node == YEAR) for node in nodes])
+    return Graph.empty().with_episodes(rows, [(node, node == YEAR) for node in nodes])
 
 
 FILMS = graph_of(

@@ -70,7 +70,7 @@ def test_an_embedder_says_how_much_its_vectors_count(static: Embedder) -> None:
 
 def chat(*sources: int, words: int = 12) -> Graph:
     rows = [EpisodeVertex(i, source, i, None, True, words, {}, frozenset()) for i, source in enumerate(sources)]
-    return Graph.empty().added(rows, [])
+    return Graph.empty().with_episodes(rows, [])
 
 
 def test_a_turn_is_lifted_by_its_better_neighbour_in_the_same_chat() -> None:
@@ -84,7 +84,7 @@ def test_long_turns_hold_their_context_themselves() -> None:
 
 def test_notes_are_not_lifted() -> None:
     rows = [EpisodeVertex(i, 1, i, None, False, 50, {}, frozenset()) for i in range(2)]
-    assert smooth_chat_scores(Graph.empty().added(rows, []), scores(1.0, 0.0), 0.5).tolist() == [1.0, 0.0]
+    assert smooth_chat_scores(Graph.empty().with_episodes(rows, []), scores(1.0, 0.0), 0.5).tolist() == [1.0, 0.0]
 
 
 def test_ties_go_to_the_earlier_row() -> None:
@@ -101,7 +101,7 @@ def test_best_is_a_prefix_of_the_whole_order(values: list[float], k: int) -> Non
 
 def test_links_order_and_keep_scores_within_one() -> None:
     rows = [EpisodeVertex(i, 1, i, None, False, 50, {}, frozenset()) for i in range(3)]
-    graph = Graph.empty().added(rows, [])
+    graph = Graph.empty().with_episodes(rows, [])
     text = fuse(scores(3, 2, 1), scores(0.3, 0.2, 0.1), ALL, 0.7)
     walk = Walk(scores(0.4, 0.2, 0.2), scores())
     plain = final_scores(text, walk, scores(0, 0, 0), graph, RecallSettings())
@@ -113,7 +113,9 @@ def test_links_order_and_keep_scores_within_one() -> None:
 def test_in_a_chat_the_words_tell_more_than_the_walk() -> None:
     text = fuse(scores(1, 0, 0), scores(0.1, 0, 0), ALL, 0.7)
     walk = Walk(scores(0, 1, 0), scores())
-    notes = Graph.empty().added([EpisodeVertex(i, 1, i, None, False, 50, {}, frozenset()) for i in range(3)], [])
+    notes = Graph.empty().with_episodes(
+        [EpisodeVertex(i, 1, i, None, False, 50, {}, frozenset()) for i in range(3)], []
+    )
     of_chat = final_scores(text, walk, scores(0, 0, 0), chat(1, 1, 1), RecallSettings())
     of_notes = final_scores(text, walk, scores(0, 0, 0), notes, RecallSettings())
     assert of_notes[1] > of_notes[0]

@@ -15,7 +15,7 @@ ROWS = [
     EpisodeVertex(102, 1, 2, None, False, 50, {3: 1}, frozenset(), {3: 1003}),
 ]
 THESES = [ThesisVertex(200, 100, 2000, {1: 2001}), ThesisVertex(201, 100, 2002, {2: 2003})]
-GRAPH = Graph.empty().added(ROWS, [(1, False), (2, False), (3, False)], THESES)
+GRAPH = Graph.empty().with_episodes(ROWS, [(1, False), (2, False), (3, False)], THESES)
 SCORES = np.array([0.8, 0.1, 0.0], np.float32)
 
 

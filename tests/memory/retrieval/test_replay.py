@@ -45,7 +45,7 @@ def graph() -> Graph:
     ]
     theses = [ThesisVertex(THESIS, NOTE, ASSERTS, {DAN: SAYS_DAN})]
     links = [Link(ANA_CY, "rel", ANA, CY, 1000, 2000, (OTHER,)), Link(NEXT, "next", OTHER, LETTER)]
-    return Graph.empty().added(rows, [(node, False) for node in (ANA, BO, CY, DAN)], theses, links)
+    return Graph.empty().with_episodes(rows, [(node, False) for node in (ANA, BO, CY, DAN)], theses, links)
 
 
 def firing(strengths: Mapping[int, float], ends: Mapping[int, tuple[int, int]] = ENDS) -> Fires:

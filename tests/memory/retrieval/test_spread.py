@@ -26,7 +26,7 @@ def graph_of(
         EpisodeVertex(100 + i, 1, i, None, False, 50, m, frozenset(t), {o: 1000 * i + o for o in m} if edges else {})
         for i, (m, t) in enumerate(episodes)
     ]
-    return Graph.empty().added(rows, [(node, node in dates) for node in nodes])
+    return Graph.empty().with_episodes(rows, [(node, node in dates) for node in nodes])
 
 
 def walked(

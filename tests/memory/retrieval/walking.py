@@ -32,7 +32,7 @@ def related_graph(edges: Mapping[int, tuple[int, int]]) -> Graph:
     mentions = {node: FIRST_EDGE + node for node in objects}
     whole = EpisodeVertex(WHOLE, 1, 0, None, False, 50, dict.fromkeys(objects, 1), frozenset(), mentions)
     links = [Link(id, "rel", src, dst) for id, (src, dst) in edges.items()]
-    return Graph.empty().added([whole], [(node, False) for node in objects], (), links)
+    return Graph.empty().with_episodes([whole], [(node, False) for node in objects], (), links)
 
 
 def fits(values: Mapping[int, float] = FITS, other: float = 0.2) -> Relevance:
@@ -76,7 +76,7 @@ def rng_graph(seed: int, order: int | None = None) -> tuple[Graph, Seeds]:
         shuffle = random.Random(order).shuffle
         for rows in (episodes, theses, objects):
             shuffle(rows)  # links and their edges come by id from the store
-    graph = Graph.empty().added(episodes, [(node, False) for node in objects], theses, links)
+    graph = Graph.empty().with_episodes(episodes, [(node, False) for node in objects], theses, links)
     text = np.array([scores[int(node)] for node in graph.episode_ids], np.float32)
     return graph, Seeds(text, {graph.column_of[node]: weight for node, weight in named.items()})
 

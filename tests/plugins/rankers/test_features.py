@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memory.graph.adjacency import EDGE_KINDS, Walkable
+from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link
+from memory.store.graph import EDGE_KINDS
 from memory.store.schema_first import FIRST_EDGE
 from plugins.rankers.features import DAY, MEMORY, NAMES, SIGMA, WIDTH, Asked, distances, features
 from plugins.traversers.edge_embeddings import Told, Wording
@@ -84,7 +85,7 @@ def test_features_tell_what_is_known_of_an_edge() -> None:
 
 def test_age_is_that_of_the_passage_or_since_a_relation_holds() -> None:
     episode = EpisodeVertex(100, 1, 0, 2 * DAY, False, 50, {1: 4, 2: 1}, frozenset(), {1: EDGE, 2: EDGE + 1})
-    graph = Graph.empty().added([episode], [(1, False), (2, False)], (), [Link(EDGE + 2, "rel", 1, 2, 4 * DAY)])
+    graph = Graph.empty().with_episodes([episode], [(1, False), (2, False)], (), [Link(EDGE + 2, "rel", 1, 2, 4 * DAY)])
     walk = Walkable(graph, graph.alive)
     near = nearby(walk, [1], fits())
     assert [EDGE_KINDS[kind] for kind in near.kinds] == ["mention", "mention", "rel"]

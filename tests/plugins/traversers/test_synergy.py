@@ -27,7 +27,7 @@ def test_seeds_vote_and_an_episode_that_mentions_everything_does_not_win() -> No
         EpisodeVertex(301, 1, 1, None, False, 50, {X: 1, **crowd}, frozenset(), {o: 2000 + o for o in (X, *crowd)}),
         EpisodeVertex(302, 1, 2, None, False, 50, {Y: 1}, frozenset(), {Y: 3000}),
     ]
-    graph = Graph.empty().added(rows, [(o, False) for o in (A, X, Y, *crowd)])
+    graph = Graph.empty().with_episodes(rows, [(o, False) for o in (A, X, Y, *crowd)])
     seen = {o: Seen(Path((o,)), status, 0) for o, status in ((A, "seed"), (X, "selected"), (Y, "pruned"))}
     found = votes(Walkable(graph, graph.alive), seen, fits({}, 1.0))
     assert found[0] > found[2] > found[1] > 0

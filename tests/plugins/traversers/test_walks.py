@@ -82,7 +82,7 @@ def star(leaves: int) -> Graph:
         )
         for n in range(leaves)
     ]
-    return Graph.empty().added(rows, [(n, False) for n in range(1, 2 + leaves)])
+    return Graph.empty().with_episodes(rows, [(n, False) for n in range(1, 2 + leaves)])
 
 
 def clique(objects: int) -> Graph:
@@ -93,7 +93,7 @@ def clique(objects: int) -> Graph:
     )
     pairs = [(a, b) for a in nodes for b in range(1, a)]
     links = [Link(n, "rel", a, b) for n, (a, b) in enumerate(pairs, 1)]
-    return Graph.empty().added([row], [(n, False) for n in nodes], (), links)
+    return Graph.empty().with_episodes([row], [(n, False) for n in nodes], (), links)
 
 
 @pytest.mark.parametrize("name", NAMES)

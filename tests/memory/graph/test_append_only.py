@@ -7,7 +7,7 @@ import scipy.sparse as sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.graph.append_only import LEAST_ROOM, Places, longer, stacked
+from memory.graph.append_only import LEAST_ROOM, IdIndex, append_rows, stack_rows
 from memory.graph.postings import LATE, Postings
 from tests.examples import examples
 
@@ -19,16 +19,16 @@ lists = st.lists(st.integers(0, 99), max_size=40)
 def test_whatever_is_grown_from_whichever_all_stay_as_they_were(steps: list[tuple[int, list[int]]]) -> None:
     arrays, expected = [np.empty(0, np.int32)], [[]]
     for which, values in steps:
-        arrays.append(longer(arrays[which % len(arrays)], values))
+        arrays.append(append_rows(arrays[which % len(arrays)], values))
         expected.append([*expected[which % len(expected)], *values])
     assert [array.tolist() for array in arrays] == expected
 
 
 def test_growing_copies_seldom() -> None:
-    array = longer(np.empty(0, np.int64), [0])
+    array = append_rows(np.empty(0, np.int64), [0])
     rooms = set()
     for i in range(3 * LEAST_ROOM):
-        array = longer(array, [i])
+        array = append_rows(array, [i])
         rooms.add(id(array.base))
     assert len(rooms) < 6
 
@@ -38,18 +38,18 @@ def test_a_matrix_keeps_its_room() -> None:
     matrix = row
     rooms = set()
     for _ in range(2 * LEAST_ROOM):
-        matrix = stacked(matrix, row, 3)
+        matrix = stack_rows(matrix, row, 3)
         rooms |= {matrix.data.ctypes.data, matrix.indices.ctypes.data, matrix.indptr.ctypes.data}
     assert len(rooms) < 20
     assert matrix.toarray().all()
 
 
 def test_only_the_array_that_begins_a_room_goes_on_in_it() -> None:
-    whole = longer(np.empty(0, np.int64), range(10))
-    assert longer(whole[5:], [7]).tolist() == [5, 6, 7, 8, 9, 7]
-    assert longer(whole[::2], [7]).tolist() == [0, 2, 4, 6, 8, 7]
-    assert longer(whole[:5], [7]).tolist() == [0, 1, 2, 3, 4, 7]
-    assert longer(whole.view(np.uint64), [7]).tolist() == [*range(10), 7]
+    whole = append_rows(np.empty(0, np.int64), range(10))
+    assert append_rows(whole[5:], [7]).tolist() == [5, 6, 7, 8, 9, 7]
+    assert append_rows(whole[::2], [7]).tolist() == [0, 2, 4, 6, 8, 7]
+    assert append_rows(whole[:5], [7]).tolist() == [0, 1, 2, 3, 4, 7]
+    assert append_rows(whole.view(np.uint64), [7]).tolist() == [*range(10), 7]
     assert whole.tolist() == list(range(10))
 
 
@@ -57,17 +57,17 @@ def test_only_the_array_that_begins_a_room_goes_on_in_it() -> None:
 @given(st.lists(st.lists(st.integers(0, 30), max_size=6), min_size=1, max_size=5), st.data())
 def test_places_grown_are_the_places_of_all(batches: list[list[int]], data: st.DataObject) -> None:
     ids = np.array(batches[0], np.int64)
-    grown = [Places.of(ids)]
+    grown = [IdIndex.build(ids)]
     for batch in batches[1:]:
         ids = np.concatenate([ids, np.array(batch, np.int64)])
-        grown.append(grown[-1].grown(ids))
+        grown.append(grown[-1].extend(ids))
     wanted = {int(node): place for place, node in enumerate(ids)}
     assert {node: grown[-1][node] for node in grown[-1]} == wanted
     assert dict(grown[0].items()) == {int(node): place for place, node in enumerate(batches[0])}
     asked = np.arange(-1, 35)
     assert grown[-1].find(asked).tolist() == [wanted.get(int(node), -1) for node in asked]
     there = np.array([data.draw(st.booleans()) for _ in ids], np.bool_)
-    some = Places.of(ids, there)
+    some = IdIndex.build(ids, there)
     assert all((int(node) in some) == (there[wanted[int(node)]]) for node in ids)
 
 

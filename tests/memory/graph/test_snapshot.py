@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.graph.adjacency import index
 from memory.graph.arrays import Graph
-from memory.graph.snapshot import Snapshot, load
+from memory.graph.snapshot import Snapshot, load_snapshot
 from memory.nouns import Document, Turn
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import graph as stored
@@ -53,7 +53,7 @@ def grown(memory: Memory) -> Snapshot:
 def loaded(memory: Memory) -> Snapshot:
     """What it would answer from if it were opened anew."""
     with memory.store.reading() as conn:
-        return load(conn, memory.state.serving.embedder_id, memory.embedder.dimension, 1000)
+        return load_snapshot(conn, memory.state.serving.embedder_id, memory.embedder.dimension, 1000)
 
 
 def living(graph: Graph) -> dict[int, tuple[object, ...]]:
@@ -108,7 +108,7 @@ def test_many_vectors_are_known_by_their_signs(steps: list[tuple[str, object]], 
     with Memory.open(":memory:", embedder=HashEmbedder(), settings=chosen) as memory:
         for _ in taken(memory, steps):
             old, exact = grown(memory), loaded(memory)
-            assert (old.vectors is None) == (len(old.graph.episode_ids) > limit) == (old.signs is not None)
+            assert (old.vectors is None) == (len(old.graph.episode_ids) > limit) == (old.quantized is not None)
             for node, row in exact.graph.row_of.items():
                 place = np.array([old.graph.row_of[node]])
                 assert np.allclose(old._vectors_of(place)[0], exact.vectors[row], atol=0.01)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.graph import quantized
-from memory.graph.quantized import Signs
+from memory.graph.quantized import QuantizedVectors
 from tests.examples import examples
 
 NONE = np.empty(0, np.int64)
@@ -26,7 +26,7 @@ def test_the_nearest_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = unit(2000, 256)
     query = unit(1, 256, 1)[0]
     near = np.argsort(-(matrix @ query))[:10]
-    rows, cosines = Signs.of(matrix).near(query, np.ones(2000, np.bool_), NONE)
+    rows, cosines = QuantizedVectors.build(matrix).nearest(query, np.ones(2000, np.bool_), NONE)
     assert 200 <= len(rows) < 400
     assert (
         len(set(rows[np.argsort(-cosines)[:10]].tolist()) & set(near.tolist())) >= 7
@@ -41,7 +41,7 @@ def test_few_vectors_are_all_compared_and_only_the_allowed(n: int, d: int, data:
     matrix[data.draw(st.integers(0, n - 1))] = 0  # no vector
     allowed = np.array([data.draw(st.booleans()) for _ in range(n)], np.bool_)
     query = unit(1, d, 1)[0]
-    rows, cosines = Signs.of(matrix).near(query, allowed, NONE)
+    rows, cosines = QuantizedVectors.build(matrix).nearest(query, allowed, NONE)
     assert rows.tolist() == np.flatnonzero(allowed).tolist()
     assert np.allclose(cosines, matrix[rows] @ query, atol=0.01)
 
@@ -50,12 +50,12 @@ def test_few_vectors_are_all_compared_and_only_the_allowed(n: int, d: int, data:
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=5), st.permutations(range(5)))
 def test_written_in_any_portions_and_places_they_are_the_same(sizes: list[int], order: list[int]) -> None:
     matrix = unit(sum(sizes), 70)
-    whole = Signs.of(matrix)
-    grown = Signs.of(matrix[:0])
-    placed = Signs.zeros(len(matrix), 70)
+    whole = QuantizedVectors.build(matrix)
+    grown = QuantizedVectors.build(matrix[:0])
+    placed = QuantizedVectors.zeros(len(matrix), 70)
     starts = np.cumsum([0, *sizes])
     for start, end in pairwise(starts):
-        grown = grown.added(matrix[start:end])
+        grown = grown.with_rows(matrix[start:end])
     for part in (part for part in order if part < len(sizes)):
         placed.put(np.arange(starts[part], starts[part + 1]), matrix[starts[part] : starts[part + 1]])
     for other in (grown, placed):
@@ -66,10 +66,10 @@ def test_written_in_any_portions_and_places_they_are_the_same(sizes: list[int], 
 
 def test_what_others_found_is_compared_too() -> None:
     matrix = unit(50, 64)
-    made = Signs.of(matrix)
-    rows, cosines = made.near(matrix[3], np.zeros(50, np.bool_), np.array([7, 3]))
+    made = QuantizedVectors.build(matrix)
+    rows, cosines = made.nearest(matrix[3], np.zeros(50, np.bool_), np.array([7, 3]))
     assert rows.tolist() == [3, 7]
     assert cosines[0] == pytest.approx(1, abs=0.01)
-    rows, cosines = made.near(np.zeros(64, np.float32), np.ones(50, np.bool_), np.array([7, 3]))
+    rows, cosines = made.nearest(np.zeros(64, np.float32), np.ones(50, np.bool_), np.array([7, 3]))
     assert (rows.tolist(), cosines.tolist()) == ([3, 7], [0, 0])
     assert np.allclose(made.vectors(np.array([3, 7])), matrix[[3, 7]], atol=0.01)

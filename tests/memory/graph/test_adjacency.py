@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import InvalidInputError
-from memory.graph.adjacency import EDGE_KINDS, Moment, Walkable
+from memory.graph.adjacency import Moment, Walkable
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
+from memory.store.graph import EDGE_KINDS
 from tests.examples import examples
 from tests.memory.retrieval.walking import kinds_of, rng_graph
 
@@ -18,7 +19,7 @@ MAY = EpisodeVertex(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 1
 JUNE = EpisodeVertex(101, 1, 1, None, False, 50, {2: 1, 3: 1}, frozenset(), {2: 13, 3: 14})
 TOLD = ThesisVertex(200, 100, 20, {1: 21, 2: 22}, valid_from=1000, valid_to=2000)
 LINKS = [Link(30, "next", 100, 101), Link(31, "rel", 1, 3, 1000, 2000, (100,)), Link(32, "syn", 1, 2)]
-GRAPH = Graph.empty().added([MAY, JUNE], [(1, False), (2, False), (3, False)], [TOLD], LINKS)
+GRAPH = Graph.empty().with_episodes([MAY, JUNE], [(1, False), (2, False), (3, False)], [TOLD], LINKS)
 ALL = np.ones(2, np.bool_)
 
 
@@ -67,12 +68,12 @@ def test_a_fact_is_seen_while_it_holds() -> None:
 
 
 def test_a_retired_episode_takes_its_theses_along() -> None:
-    assert near(2, GRAPH.retired([100])) == [(13, "mention", 101)]
+    assert near(2, GRAPH.without_episodes([100])) == [(13, "mention", 101)]
 
 
 def test_a_link_can_be_taken_away() -> None:
-    assert (31, "rel", 3) not in near(1, GRAPH.unlinked([31, 999]))
-    assert len(GRAPH.unlinked([31]).links.told) == 0
+    assert (31, "rel", 3) not in near(1, GRAPH.without_links([31, 999]))
+    assert len(GRAPH.without_links([31]).links.told) == 0
 
 
 def test_only_hubs_are_penalised() -> None:
@@ -80,7 +81,7 @@ def test_only_hubs_are_penalised() -> None:
         EpisodeVertex(100 + n, 1, n, None, False, 50, {1: 1, 2 + n: 1}, frozenset(), {1: 1000 + n, 2 + n: 2000 + n})
         for n in range(64)
     ]
-    graph = Graph.empty().added(rows, [(n, False) for n in range(1, 66)])
+    graph = Graph.empty().with_episodes(rows, [(n, False) for n in range(1, 66)])
     view = Walkable(graph, graph.alive)
     assert view.penalties([1, 2, 100]).tolist() == pytest.approx([1 / 3, 1, 1])  # 64 edges are 2^2 times 16
     assert Walkable(graph, graph.alive, hub_penalty=False).penalties([1]).tolist() == [1]
