@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from memory.store import vectors
 from memory.store.codec import id_list, to_json
 from memory.store.connect import Connection
+from memory.store.visibility import is_live
 
 REPLAY = "R0"
 
@@ -118,7 +119,7 @@ def state(conn: Connection) -> State:
     active = vectors.active(conn)
     (lost,) = conn.execute(
         "SELECT count(DISTINCT e.value) FROM job j, json_each(j.payload, '$.episodes') e"
-        " JOIN node n ON n.id = e.value AND n.t_expired IS NULL WHERE j.kind = 'extract' AND j.state = 'dead'"
+        f" JOIN node n ON n.id = e.value AND {is_live('n')} WHERE j.kind = 'extract' AND j.state = 'dead'"
         " AND NOT EXISTS (SELECT 1 FROM extraction x WHERE x.episode_id = e.value)"
     ).fetchone()
     (read,) = conn.execute("SELECT count(DISTINCT episode_id) FROM extraction").fetchone()

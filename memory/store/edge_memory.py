@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.graph import EDGE_KINDS, EdgeRow, allocate, insert_edges
+from memory.store.visibility import LIVE
 
 INHERITED = 0.5  # of its slots is what the successor of a fact begins with (SPEC 7.3 I8)
 FORGOTTEN = 0.15  # norm below which a slot is given up
@@ -140,7 +141,7 @@ def put(conn: Connection, embedder_id: int, changed: Mapping[int, Slots]) -> Non
     live = {
         id
         for (id,) in conn.execute(
-            "SELECT id FROM edge WHERE id IN (SELECT value FROM json_each(?)) AND t_expired IS NULL", (listed,)
+            f"SELECT id FROM edge WHERE id IN (SELECT value FROM json_each(?)) AND {LIVE}", (listed,)
         )
     }
     conn.executemany(
@@ -179,7 +180,7 @@ def counts(conn: Connection, embedder_id: int) -> Counts:
 def ends(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, Ends]:
     """What each of these edges is, as far as it is live."""
     rows = conn.execute(
-        "SELECT id, kind, src, dst FROM edge WHERE id IN (SELECT value FROM json_each(?)) AND t_expired IS NULL",
+        f"SELECT id, kind, src, dst FROM edge WHERE id IN (SELECT value FROM json_each(?)) AND {LIVE}",
         (id_list(edges),),
     )
     return {id: Ends(EDGE_KINDS.index(kind), src, dst) for id, kind, src, dst in rows}
@@ -191,8 +192,7 @@ def ends(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, Ends]:
 def openings(conn: Connection, episodes: Iterable[SupportsInt]) -> dict[int, int]:
     """Episode -> its `open` edge, of those that have one."""
     rows = conn.execute(
-        "SELECT src, id FROM edge WHERE src IN (SELECT value FROM json_each(?)) AND kind = 'open'"
-        " AND t_expired IS NULL",
+        f"SELECT src, id FROM edge WHERE src IN (SELECT value FROM json_each(?)) AND kind = 'open' AND {LIVE}",
         (id_list(episodes),),
     )
     return dict(rows.fetchall())
@@ -201,8 +201,7 @@ def openings(conn: Connection, episodes: Iterable[SupportsInt]) -> dict[int, int
 def opened(conn: Connection, episodes: Iterable[int], now: int) -> dict[int, int]:
     """Episode -> its `open` edge, made where there is none; nothing of an episode that is not live."""
     live = conn.execute(
-        "SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?)) AND kind = 'E' AND t_expired IS NULL"
-        " ORDER BY id",
+        f"SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?)) AND kind = 'E' AND {LIVE} ORDER BY id",
         (id_list(episodes),),
     )
     wanted = [id for (id,) in live]
@@ -295,16 +294,14 @@ def taught_by(conn: Connection, embedder_id: int) -> TaughtBy:
 
 def touched(conn: Connection, traces: Iterable[SupportsInt]) -> list[int]:
     """The live edges that learn from these traces, and those that inherited from them; by id."""
-    rows = conn.execute(
-        f"SELECT id FROM edge WHERE t_expired IS NULL AND id IN ({_TOUCHED}) ORDER BY id", (id_list(traces), "[]")
-    )
+    rows = conn.execute(f"SELECT id FROM edge WHERE {LIVE} AND id IN ({_TOUCHED}) ORDER BY id", (id_list(traces), "[]"))
     return [id for (id,) in rows]
 
 
 def untaught(conn: Connection, embedder_id: int) -> list[int]:
     """The live edges that something was learnt of, or that inherited, and that remember nothing for this embedder."""
     rows = conn.execute(
-        f"SELECT id FROM edge WHERE t_expired IS NULL AND id IN ({_LEARNERS})"
+        f"SELECT id FROM edge WHERE {LIVE} AND id IN ({_LEARNERS})"
         " AND NOT EXISTS (SELECT 1 FROM edge_memory m WHERE m.edge_id = edge.id AND m.embedder_id = ?) ORDER BY id",
         (embedder_id,),
     )

@@ -13,6 +13,7 @@ from memory.nouns import Episode, Scope
 from memory.store import correspondence, text, vectors
 from memory.store.codec import SOURCE_COLUMNS, columns, id_list, source_from_row, to_json
 from memory.store.connect import Connection
+from memory.store.visibility import LIVE, is_live
 from memory.time.timestamps import from_ms, to_ms
 
 RECENT_TRACES = 400  # whose episodes are read first
@@ -100,7 +101,7 @@ def live(conn: Connection) -> EpisodeArrays:
     cursor = conn.execute(
         "SELECT e.node_id, e.source_id, e.seq, ifnull(e.event_from, ?), s.kind = 'chat', e.words"
         " FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id"
-        " WHERE n.t_expired IS NULL ORDER BY e.node_id",
+        f" WHERE {is_live('n')} ORDER BY e.node_id",
         (int(never),),
     )
     id, source_id, seq, event_from, is_chat, words = columns(cursor, 6)
@@ -111,7 +112,7 @@ def of_source(conn: Connection, source_id: int) -> list[Placed]:
     """The source's live episodes in order."""
     rows = conn.execute(
         "SELECT e.node_id, e.seq, e.sha256 FROM episode e JOIN node n ON n.id = e.node_id"
-        " WHERE e.source_id = ? AND n.t_expired IS NULL ORDER BY e.seq, e.node_id",
+        f" WHERE e.source_id = ? AND {is_live('n')} ORDER BY e.seq, e.node_id",
         (source_id,),
     )
     return [Placed(*row) for row in rows]
@@ -171,7 +172,7 @@ def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
 def alive(conn: Connection, ids: Sequence[SupportsInt]) -> set[int]:
     """Those of these episodes that are still found: not retired, not forgotten."""
     rows = conn.execute(
-        "SELECT id FROM node WHERE kind = 'E' AND t_expired IS NULL AND id IN (SELECT value FROM json_each(?))",
+        f"SELECT id FROM node WHERE kind = 'E' AND {LIVE} AND id IN (SELECT value FROM json_each(?))",
         (id_list(ids),),
     )
     return {int(id) for (id,) in rows}
@@ -201,7 +202,7 @@ def times_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[When]:
     """Those of these episodes that are live, by id."""
     rows = conn.execute(
         "SELECT e.node_id, e.source_id, e.event_from FROM episode e JOIN node n ON n.id = e.node_id"
-        " WHERE e.node_id IN (SELECT value FROM json_each(?)) AND n.t_expired IS NULL ORDER BY e.node_id",
+        f" WHERE e.node_id IN (SELECT value FROM json_each(?)) AND {is_live('n')} ORDER BY e.node_id",
         (id_list(ids),),
     )
     return [When(*row) for row in rows]
@@ -211,7 +212,7 @@ def words_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Words]:
     """Those of these episodes that are live, by id."""
     rows = conn.execute(
         "SELECT n.id, ifnull(n.label, ''), e.text, e.sha256 FROM node n JOIN episode e ON e.node_id = n.id"
-        " WHERE n.id IN (SELECT value FROM json_each(?)) AND n.t_expired IS NULL ORDER BY n.id",
+        f" WHERE n.id IN (SELECT value FROM json_each(?)) AND {is_live('n')} ORDER BY n.id",
         (id_list(ids),),
     )
     return [Words(*row) for row in rows]
@@ -221,7 +222,7 @@ def neighbours(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[
     """For each episode, the live one before and the live one after it in its source."""
     beside = (
         "(SELECT o.node_id FROM episode o JOIN node n ON n.id = o.node_id WHERE o.source_id = e.source_id"
-        " AND o.seq {0} e.seq AND n.t_expired IS NULL ORDER BY o.seq {1} LIMIT 1)"
+        f" AND o.seq {{0}} e.seq AND {is_live('n')} ORDER BY o.seq {{1}} LIMIT 1)"
     )
     rows = conn.execute(
         f"SELECT e.node_id, {beside.format('<', 'DESC')}, {beside.format('>', 'ASC')} FROM episode e"
@@ -245,7 +246,7 @@ def theses_of(conn: Connection, episode_ids: Sequence[SupportsInt]) -> list[Thes
 def within(conn: Connection, scope: Scope) -> list[int]:
     """Ids of the live episodes inside a scope. Folders are uri prefixes; a time range is about the event, else the
     source's date; an episode without any date is in no time range."""
-    conditions, values = ["n.t_expired IS NULL"], []
+    conditions, values = [is_live("n")], []
     places = ["s.uri = ?"] * len(scope.sources) + ["substr(s.uri, 1, ?) = ?"] * len(scope.folders)
     if places:
         conditions.append(f"({' OR '.join(places)})")
@@ -279,7 +280,7 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
     live = [
         id
         for (id,) in conn.execute(
-            "SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?)) AND kind = 'E' AND t_expired IS NULL",
+            f"SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?)) AND kind = 'E' AND {LIVE}",
             (id_list(ids),),
         )
     ]
@@ -287,7 +288,7 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
         id
         for (id,) in conn.execute(
             "SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id"
-            " WHERE t.episode_id IN (SELECT value FROM json_each(?)) AND n.t_expired IS NULL",
+            f" WHERE t.episode_id IN (SELECT value FROM json_each(?)) AND {is_live('n')}",
             (id_list(live),),
         )
     ]
@@ -299,7 +300,7 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
         id
         for (id,) in conn.execute(
             "SELECT DISTINCT dst FROM edge WHERE src IN (SELECT value FROM json_each(?))"
-            " AND kind IN ('mention', 'member') AND t_expired IS NULL",
+            f" AND kind IN ('mention', 'member') AND {LIVE}",
             (nodes,),
         )
     )
@@ -308,7 +309,7 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
         for end in ("src", "dst")
         for (id,) in conn.execute(
             f"UPDATE edge SET t_expired = ?, expire_reason = ?"
-            f" WHERE {end} IN (SELECT value FROM json_each(?)) AND t_expired IS NULL RETURNING id",
+            f" WHERE {end} IN (SELECT value FROM json_each(?)) AND {LIVE} RETURNING id",
             (now, reason, nodes),
         ).fetchall()
     ]
@@ -325,10 +326,10 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
     return Retired((*live, *theses, *lonely), tuple(edges))
 
 
-_LONELY = """
-SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?)) AND kind = 'O' AND t_expired IS NULL
- AND NOT EXISTS (SELECT 1 FROM edge WHERE dst = node.id AND t_expired IS NULL)
- AND NOT EXISTS (SELECT 1 FROM edge WHERE src = node.id AND t_expired IS NULL)
+_LONELY = f"""
+SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?)) AND kind = 'O' AND {LIVE}
+ AND NOT EXISTS (SELECT 1 FROM edge WHERE dst = node.id AND {LIVE})
+ AND NOT EXISTS (SELECT 1 FROM edge WHERE src = node.id AND {LIVE})
 """
 
 
@@ -344,7 +345,7 @@ def list_unread(conn: Connection, limit: int) -> list[int]:
     """Ids of live episodes that no model has read and no job has in hand: those that the newest questions found, the
     latest question's first; then the newest."""
     asked = conn.execute(
-        "SELECT v.node_id FROM trace_visit v JOIN node n ON n.id = v.node_id AND n.kind = 'E' AND n.t_expired IS NULL"
+        f"SELECT v.node_id FROM trace_visit v JOIN node n ON n.id = v.node_id AND n.kind = 'E' AND {is_live('n')}"
         " WHERE v.trace_id > (SELECT ifnull(max(id), 0) - ? FROM trace) AND v.status IN ('seed', 'selected')"
         f" AND {_UNREAD.format('v.node_id')} GROUP BY v.node_id ORDER BY max(v.trace_id) DESC, v.node_id LIMIT ?",
         (RECENT_TRACES, limit),
@@ -352,7 +353,7 @@ def list_unread(conn: Connection, limit: int) -> list[int]:
     found = [id for (id,) in asked]
     if len(found) < limit:
         newest = conn.execute(
-            "SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND n.t_expired IS NULL"
+            f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')}"
             f" WHERE {_UNREAD.format('e.node_id')} ORDER BY e.event_from DESC, e.node_id DESC LIMIT ?",
             (limit + len(found),),
         )
@@ -364,7 +365,7 @@ def count_read(conn: Connection) -> tuple[int, int]:
     """How many live episodes a model has read, and how many there are."""
     read, live = conn.execute(
         "SELECT count(x.episode_id), count(*) FROM node n LEFT JOIN extraction x ON x.episode_id = n.id"
-        " WHERE n.kind = 'E' AND n.t_expired IS NULL"
+        f" WHERE n.kind = 'E' AND {is_live('n')}"
     ).fetchone()
     return int(read), int(live)
 

@@ -11,7 +11,7 @@ from memory.nouns import Citation, Fact, line_at
 from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.schema_first import FIRST_EDGE
-from memory.store.visibility import recorded, visible
+from memory.store.visibility import is_live, recorded, visible
 from memory.text.relation_sentences import statement
 from memory.time.timestamps import from_ms
 
@@ -62,7 +62,7 @@ def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, in
     rows = conn.execute(
         "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v JOIN edge e ON e.id = v.item_id"
         " WHERE v.item_kind = 'edge' AND v.episode_id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel'"
-        " AND e.t_expired IS NULL AND v.span_from IS NOT NULL ORDER BY v.episode_id, v.span_from, v.item_id",
+        f" AND {is_live('e')} AND v.span_from IS NOT NULL ORDER BY v.episode_id, v.span_from, v.item_id",
         (id_list(episodes),),
     )
     return rows.fetchall()
@@ -116,8 +116,8 @@ _TOUCHING = " UNION ".join(  # each of the four has its own, partial, index
 # When the last passage that told it went, where none is left.
 _UNTOLD = """(SELECT max(g.t_expired) FROM provenance w JOIN node g ON g.id = w.episode_id
  WHERE w.item_kind = 'edge' AND w.item_id = r.id HAVING count(*) = count(g.t_expired))"""
-_OF_OBJECTS = """(
-  SELECT m.src FROM json_each(:ids) o JOIN edge m ON m.dst = o.value AND m.kind = 'member' AND m.t_expired IS NULL
+_OF_OBJECTS = f"""(
+  SELECT m.src FROM json_each(:ids) o JOIN edge m ON m.dst = o.value AND m.kind = 'member' AND {is_live("m")}
   UNION
   SELECT m.src FROM json_each(:ids) o JOIN edge m ON m.dst = o.value AND m.kind = 'member' AND m.t_expired IS NOT NULL
 )"""

@@ -13,6 +13,7 @@ from memory.store import edge_memory, graph, revisions, text, vectors
 from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.schema_first import FIRST_EDGE
+from memory.store.visibility import LIVE
 
 HANDED_OVER = "What took its place is forgotten; this came after that."
 FORGOTTEN_ANSWER = "[forgotten]"  # what stands in a chat where an answer quoted what is gone
@@ -138,8 +139,7 @@ def _remove(
     lonely = _ids(conn, f"SELECT id FROM node n WHERE id IN {_LIST} AND NOT EXISTS ({_ANY_EDGE})", spoken_of)
     silent = _ids(  # only the past speaks of them
         conn,
-        f"SELECT id FROM node n WHERE id IN {_LIST} AND id NOT IN {_LIST} AND t_expired IS NULL"
-        f" AND NOT EXISTS ({_LIVE_EDGE})",
+        f"SELECT id FROM node n WHERE id IN {_LIST} AND id NOT IN {_LIST} AND {LIVE} AND NOT EXISTS ({_LIVE_EDGE})",
         spoken_of,
         id_list(lonely),
     )
@@ -296,7 +296,7 @@ _NAMING = "FROM episode e JOIN source s ON s.id = e.source_id"
 _IN_TEXT = "instr(lower(e.text), lower(a.surface))"
 _IN_PROPERTIES = "instr(lower(s.properties), lower(a.surface))"
 
-_LIVE, _GONE = "t_expired IS NULL", "t_expired IS NOT NULL"  # each has its own, partial, index
+_LIVE, _GONE = LIVE, "t_expired IS NOT NULL"  # each has its own, partial, index
 
 # Edges that touch any of the given nodes (the same list four times).
 _TOUCHING = " UNION ".join(

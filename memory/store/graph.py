@@ -13,6 +13,7 @@ from memory.graph.append_only import append_rows
 from memory.store import vectors
 from memory.store.codec import columns, id_list, numbers, to_json
 from memory.store.connect import Connection
+from memory.store.visibility import LIVE, is_live
 
 EdgeKind = Literal["mention", "asserts", "member", "next", "rel", "syn", "open"]
 EDGE_KINDS: tuple[EdgeKind, ...] = ("mention", "asserts", "member", "next", "rel", "syn", "open")
@@ -189,7 +190,7 @@ def objects_by_norm(conn: Connection, norms: Sequence[str]) -> dict[str, list[in
     found: dict[str, list[int]] = {}
     for norm, id in conn.execute(
         "SELECT a.norm, a.node_id FROM alias a JOIN node n ON n.id = a.node_id"
-        " WHERE a.norm IN (SELECT value FROM json_each(?)) AND n.t_expired IS NULL"
+        f" WHERE a.norm IN (SELECT value FROM json_each(?)) AND {is_live('n')}"
         " ORDER BY a.norm, a.conf DESC, a.node_id",
         (json.dumps(list(norms)),),  # in ASCII: a name may hold half a surrogate pair
     ):
@@ -205,7 +206,7 @@ def all_by_norm(conn: Connection, norm: str) -> list[int]:
 def beginning_with(conn: Connection, norm: str, most: int) -> list[str]:
     """Names of live objects that begin with `norm`, the shortest first."""
     rows = conn.execute(
-        "SELECT DISTINCT n.label FROM alias a JOIN node n ON n.id = a.node_id AND n.t_expired IS NULL"
+        f"SELECT DISTINCT n.label FROM alias a JOIN node n ON n.id = a.node_id AND {is_live('n')}"
         " WHERE a.norm > ? AND a.norm < ? ORDER BY length(n.label), n.label LIMIT ?",
         (norm, f"{norm}\U0010ffff", most),
     )
@@ -248,7 +249,7 @@ def part(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
 def owner(conn: Connection) -> list[int]:
     """The object that stands for the person whose memory it is; none as long as nothing is told of them."""
     rows = conn.execute(
-        "SELECT m.value FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner' AND n.t_expired IS NULL"
+        f"SELECT m.value FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner' AND {is_live('n')}"
     )
     return [int(id) for (id,) in rows]
 
@@ -272,7 +273,7 @@ def namesakes(conn: Connection, object: int) -> list[int]:
     """The live objects that share a name with it."""
     rows = conn.execute(
         "SELECT DISTINCT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm JOIN node n ON n.id = b.node_id"
-        " WHERE a.node_id = ? AND n.t_expired IS NULL",
+        f" WHERE a.node_id = ? AND {is_live('n')}",
         (object,),
     )
     return [id for (id,) in rows]
@@ -284,7 +285,7 @@ def named_between(
     """Live objects with a name between the bounds, without these, or one of `names`; of a type, if one is given."""
     rows = conn.execute(
         "SELECT DISTINCT a.node_id FROM alias a JOIN object o ON o.node_id = a.node_id"
-        " JOIN node n ON n.id = a.node_id AND n.t_expired IS NULL"
+        f" JOIN node n ON n.id = a.node_id AND {is_live('n')}"
         " WHERE (a.norm > ?1 AND a.norm < ?2 OR a.norm IN (SELECT value FROM json_each(?3)))"
         " AND (?4 IS NULL OR o.type = ?4) LIMIT ?5",
         (*bounds, to_json(list(names)), type, limit),
@@ -305,7 +306,7 @@ def mentioned_names(conn: Connection, episode: int) -> list[tuple[str, str | Non
     """Names that the passage mentions, with what kind of thing they are known to be."""
     return conn.execute(
         "SELECT n.label, o.type FROM edge m JOIN node n ON n.id = m.dst JOIN object o ON o.node_id = n.id"
-        " WHERE m.src = ? AND m.kind = 'mention' AND m.role IS NULL AND m.t_expired IS NULL",
+        f" WHERE m.src = ? AND m.kind = 'mention' AND m.role IS NULL AND {is_live('m')}",
         (episode,),
     ).fetchall()
 
@@ -314,7 +315,7 @@ def model_theses(conn: Connection, episode: int) -> set[str]:
     """The theses of an episode in a model's words."""
     rows = conn.execute(
         "SELECT t.text FROM thesis t JOIN node n ON n.id = t.node_id"
-        " WHERE t.episode_id = ? AND t.origin = 'model' AND n.t_expired IS NULL",
+        f" WHERE t.episode_id = ? AND t.origin = 'model' AND {is_live('n')}",
         (episode,),
     )
     return {text for (text,) in rows}
@@ -333,7 +334,7 @@ def live_objects(conn: Connection) -> ObjectArrays:
     """The live objects, by id."""
     cursor = conn.execute(
         "SELECT n.id, o.type IS 'date' FROM node n JOIN object o ON o.node_id = n.id"
-        " WHERE n.t_expired IS NULL ORDER BY n.id"
+        f" WHERE {is_live('n')} ORDER BY n.id"
     )
     id, is_date = columns(cursor, 2)
     return ObjectArrays(id.copy(), is_date.astype(np.bool_))
@@ -348,7 +349,7 @@ def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
     cursor = conn.execute(
         "SELECT (src << 30) + dst, (id << 32) + (min(n_support, 0x7fff) << 5) + ((role IS 'title') << 4)"
         f" + ((valid_from IS NOT NULL OR valid_to IS NOT NULL) << 3) + CASE kind {code} END"
-        " FROM edge WHERE t_expired IS NULL ORDER BY id"
+        f" FROM edge WHERE {LIVE} ORDER BY id"
     )
     found = {kind: EdgeArrays.none() for kind in EDGE_KINDS}
     for ends, packed in (piece.T for piece in numbers(cursor, 2)):
@@ -369,7 +370,7 @@ def live_theses(conn: Connection) -> ThesisArrays:
     """The live theses, by id."""
     cursor = conn.execute(
         "SELECT t.node_id, t.episode_id, ifnull(t.valid_from, ?), ifnull(t.valid_to, ?)"
-        " FROM thesis t JOIN node n ON n.id = t.node_id WHERE n.t_expired IS NULL ORDER BY t.node_id",
+        f" FROM thesis t JOIN node n ON n.id = t.node_id WHERE {is_live('n')} ORDER BY t.node_id",
         (int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)),
     )
     return ThesisArrays(*columns(cursor, 4))
@@ -387,7 +388,7 @@ def told(conn: Connection) -> NDArray[np.int64]:
     """(p, 2) edge id, episode id: which episodes tell which live edges, where that is kept apart from the edge."""
     cursor = conn.execute(
         "SELECT p.item_id, p.episode_id FROM provenance p JOIN edge e ON e.id = p.item_id"
-        " WHERE p.item_kind = 'edge' AND e.t_expired IS NULL ORDER BY p.item_id, p.episode_id"
+        f" WHERE p.item_kind = 'edge' AND {is_live('e')} ORDER BY p.item_id, p.episode_id"
     )
     return columns(cursor, 2).T
 
@@ -404,7 +405,7 @@ def edges_from(conn: Connection, nodes: Sequence[SupportsInt], kind: EdgeKind) -
     """The live edges of a kind that begin at these nodes, by id."""
     rows = conn.execute(
         "SELECT id, kind, src, dst, n_support, role, pred_id, text, conf, valid_from, valid_to FROM edge"
-        " WHERE src IN (SELECT value FROM json_each(?)) AND kind = ? AND t_expired IS NULL ORDER BY id",
+        f" WHERE src IN (SELECT value FROM json_each(?)) AND kind = ? AND {LIVE} ORDER BY id",
         (id_list(nodes), kind),
     )
     return [EdgeRow(*row) for row in rows]
@@ -413,8 +414,7 @@ def edges_from(conn: Connection, nodes: Sequence[SupportsInt], kind: EdgeKind) -
 def retire_edges(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: str) -> None:
     """Takes edges out of sight, with what was learnt on them. Ids that are not live are ignored."""
     conn.execute(
-        "UPDATE edge SET t_expired = ?, expire_reason = ? WHERE id IN (SELECT value FROM json_each(?))"
-        " AND t_expired IS NULL",
+        f"UPDATE edge SET t_expired = ?, expire_reason = ? WHERE id IN (SELECT value FROM json_each(?)) AND {LIVE}",
         (now, reason, id_list(ids)),
     )
     conn.execute("DELETE FROM edge_memory WHERE edge_id IN (SELECT value FROM json_each(?))", (id_list(ids),))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from memory.protocols import Vectors
 from memory.store.codec import id_list
 from memory.store.connect import Connection
+from memory.store.visibility import is_live
 
 Ids = NDArray[np.int64]
 
@@ -171,12 +172,12 @@ def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, Earlie
 
 
 # Each episode that answered a question, and whether it is there and what it tells as it was when that was asked.
-_CITED = """
+_CITED = f"""
 WITH cited(trace, t, episode) AS MATERIALIZED (
  SELECT DISTINCT t.id, t.t, c.value ->> 'episode_id' FROM trace t, json_each(t.citations) c
   WHERE t.id IN (SELECT value FROM json_each(?)))
 SELECT trace, episode,
- EXISTS (SELECT 1 FROM node n WHERE n.id = c.episode AND n.t_expired IS NULL)
+ EXISTS (SELECT 1 FROM node n WHERE n.id = c.episode AND {is_live("n")})
  AND NOT EXISTS (SELECT 1 FROM provenance p JOIN revision r ON r.old_id = p.item_id OR r.new_id = p.item_id
   WHERE p.item_kind = 'edge' AND p.episode_id = c.episode AND max(r.t, ifnull(r.t_settled, 0)) >= c.t)
  AND NOT EXISTS (SELECT 1 FROM thesis h JOIN revision r ON r.old_id = h.node_id OR r.new_id = h.node_id

@@ -13,6 +13,7 @@ from memory.nouns import Modality
 from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.graph import allocate, retire_edges
+from memory.store.visibility import LIVE, is_live
 
 FEW, MOSTLY = 5, 0.9  # subjects from which on a predicate can be learned to be single, and their share
 WHOLE = 200  # relations of a slot up to which all are looked at
@@ -76,7 +77,7 @@ def insert(
     start = valid_from
     while conn.execute(
         "SELECT 1 FROM edge WHERE src = ? AND kind = 'rel' AND dst = ? AND ifnull(pred_id, 0) = ?"
-        " AND ifnull(valid_from, 0) = ifnull(?, 0) AND t_expired IS NULL",
+        f" AND ifnull(valid_from, 0) = ifnull(?, 0) AND {LIVE}",
         (subject, object, predicate, start),
     ).fetchone():
         start = (start or 0) + 1
@@ -96,8 +97,8 @@ def find_without_evidence(
     """The live relation that is this one and that no live episode tells any more: its source went and is back."""
     row = conn.execute(
         "SELECT e.id FROM edge e WHERE e.src = ? AND e.kind = 'rel' AND e.dst = ? AND e.pred_id = ?"
-        " AND ifnull(e.modality, 'asserted') = ? AND e.valid_from IS ? AND e.t_expired IS NULL AND NOT EXISTS ("
-        " SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND n.t_expired IS NULL"
+        f" AND ifnull(e.modality, 'asserted') = ? AND e.valid_from IS ? AND {is_live('e')} AND NOT EXISTS ("
+        f" SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
         " WHERE v.item_kind = 'edge' AND v.item_id = e.id) ORDER BY e.id LIMIT 1",
         (subject, object, predicate, modality, valid_from),
     ).fetchone()
@@ -166,7 +167,7 @@ def beside(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
     """(relation, other relation) where a live episode tells both in words that overlap."""
     return conn.execute(
         "SELECT DISTINCT a.item_id, b.item_id FROM provenance a JOIN node n ON n.id = a.episode_id"
-        " AND n.t_expired IS NULL JOIN provenance b ON b.episode_id = a.episode_id AND b.item_kind = 'edge'"
+        f" AND {is_live('n')} JOIN provenance b ON b.episode_id = a.episode_id AND b.item_kind = 'edge'"
         " AND b.item_id <> a.item_id AND b.span_from < a.span_to AND b.span_to > a.span_from"
         " WHERE a.item_kind = 'edge' AND a.item_id IN (SELECT value FROM json_each(?)) ORDER BY 1, 2",
         (id_list(ids),),
@@ -178,7 +179,7 @@ def sentences(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str]
     these relations."""
     return conn.execute(
         "SELECT v.item_id, v.episode_id, ifnull(t.text, substr(e.text, t.span_from + 1, t.span_to - t.span_from))"
-        " FROM provenance v JOIN node n ON n.id = v.episode_id AND n.t_expired IS NULL"
+        f" FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
         " JOIN episode e ON e.node_id = v.episode_id JOIN thesis t ON t.episode_id = v.episode_id"
         " AND t.span_from < v.span_to AND t.span_to > v.span_from WHERE v.item_kind = 'edge'"
         " AND v.item_id IN (SELECT value FROM json_each(?)) ORDER BY v.item_id, v.episode_id, t.node_id",
@@ -190,7 +191,7 @@ def evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, 
     """(relation, episode, start, end) of each live episode that tells one of these in its text."""
     return conn.execute(
         "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v"
-        " JOIN node n ON n.id = v.episode_id AND n.t_expired IS NULL WHERE v.item_kind = 'edge'"
+        f" JOIN node n ON n.id = v.episode_id AND {is_live('n')} WHERE v.item_kind = 'edge'"
         " AND v.item_id IN (SELECT value FROM json_each(?)) AND v.span_from IS NOT NULL ORDER BY 1, 2",
         (id_list(ids),),
     ).fetchall()
@@ -215,7 +216,7 @@ def without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
     rows = conn.execute(
         "SELECT DISTINCT p.item_id FROM provenance p WHERE p.item_kind = 'edge'"
         " AND p.episode_id IN (SELECT value FROM json_each(?)) AND NOT EXISTS ("
-        " SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND n.t_expired IS NULL"
+        f" SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
         " WHERE v.item_kind = 'edge' AND v.item_id = p.item_id)",
         (id_list(episodes),),
     )
@@ -229,7 +230,7 @@ def touching(conn: Connection, nodes: Sequence[int], most: int) -> list[Relation
     for node in nodes:
         for end in ("src", "dst"):
             rows = conn.execute(
-                f"SELECT id FROM edge WHERE {end} = ? AND kind = 'rel' AND t_expired IS NULL ORDER BY id DESC LIMIT ?",
+                f"SELECT id FROM edge WHERE {end} = ? AND kind = 'rel' AND {LIVE} ORDER BY id DESC LIMIT ?",
                 (node, most),
             )
             found.update(id for (id,) in rows)
@@ -248,7 +249,7 @@ def of_slot(conn: Connection, subject: int, canon: int, object: int, at: int | N
         ).fetchall():
             for beginning in ("<= ?3 ORDER BY valid_from DESC", "> ?3 ORDER BY valid_from", "IS NULL ORDER BY id DESC"):
                 rows = conn.execute(
-                    "SELECT id FROM edge WHERE pred_id = ?1 AND src = ?2 AND kind = 'rel' AND t_expired IS NULL"
+                    f"SELECT id FROM edge WHERE pred_id = ?1 AND src = ?2 AND kind = 'rel' AND {LIVE}"
                     f" AND valid_from {beginning} LIMIT ?4",
                     (predicate, subject, NEWEST if at is None else at, WHOLE // 4),
                 )
@@ -256,8 +257,8 @@ def of_slot(conn: Connection, subject: int, canon: int, object: int, at: int | N
     return by_id(conn, sorted(ids))
 
 
-_SLOT = """
-SELECT id FROM edge WHERE src = ?1 AND kind = 'rel' AND t_expired IS NULL
+_SLOT = f"""
+SELECT id FROM edge WHERE src = ?1 AND kind = 'rel' AND {LIVE}
  AND pred_id IN (SELECT id FROM predicate WHERE id = ?2 OR canon_id = ?2)"""
 
 
@@ -266,7 +267,7 @@ def duplicate_groups(conn: Connection) -> list[list[int]]:
     predicate, object, modality and end; the groups by their first id."""
     rows = conn.execute(
         "SELECT json_group_array(e.id) FROM edge e JOIN predicate p ON p.id = e.pred_id WHERE e.kind = 'rel'"
-        " AND e.t_expired IS NULL AND e.superseded_by IS NULL"
+        f" AND {is_live('e')} AND e.superseded_by IS NULL"
         " GROUP BY e.src, ifnull(p.canon_id, p.id), e.dst, e.modality, e.valid_to HAVING count(*) > 1"
         " ORDER BY min(e.id)"
     )
@@ -279,13 +280,13 @@ def by_id(conn: Connection, ids: Sequence[int]) -> list[Relation]:
     return [_relation(row) for row in rows]
 
 
-_RELATIONS = """
+_RELATIONS = f"""
 SELECT e.id, e.src, e.dst, ifnull(p.canon_id, p.id), p.label, ifnull(e.modality, 'asserted'), e.valid_from, e.valid_to,
        e.superseded_by, c.cardinality, max(o.event_from), group_concat(DISTINCT o.source_id)
 FROM edge e JOIN predicate p ON p.id = e.pred_id JOIN predicate c ON c.id = ifnull(p.canon_id, p.id)
 JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id
-JOIN node n ON n.id = v.episode_id AND n.t_expired IS NULL JOIN episode o ON o.node_id = n.id
-WHERE e.id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel' AND e.t_expired IS NULL
+JOIN node n ON n.id = v.episode_id AND {is_live("n")} JOIN episode o ON o.node_id = n.id
+WHERE e.id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel' AND {is_live("e")}
 GROUP BY e.id ORDER BY e.id
 """
 
@@ -299,7 +300,7 @@ def is_learned_single(conn: Connection, canon: int) -> bool:
     predicates = "(SELECT id FROM predicate WHERE id = ?1 OR canon_id = ?1)"
     (decided,) = conn.execute(
         "SELECT count(*) FROM (SELECT 1 FROM edge e CROSS JOIN revision r ON r.new_id = e.id"
-        f" WHERE e.pred_id IN {predicates} AND e.kind = 'rel' AND e.t_expired IS NULL AND r.relation = 'supersedes'"
+        f" WHERE e.pred_id IN {predicates} AND e.kind = 'rel' AND {is_live('e')} AND r.relation = 'supersedes'"
         " AND (r.author = 'model' AND r.state = 'open' OR r.state = 'kept') LIMIT ?2)",
         (canon, DECIDED),
     ).fetchone()
@@ -307,7 +308,7 @@ def is_learned_single(conn: Connection, canon: int) -> bool:
         return False
     subjects, single = conn.execute(
         "SELECT count(*), count(*) FILTER (WHERE n = 1) FROM ("
-        f" SELECT count(DISTINCT dst) n FROM edge WHERE pred_id IN {predicates} AND kind = 'rel' AND t_expired IS NULL"
+        f" SELECT count(DISTINCT dst) n FROM edge WHERE pred_id IN {predicates} AND kind = 'rel' AND {LIVE}"
         " AND modality IS NULL AND valid_to IS NULL GROUP BY src)",
         (canon,),
     ).fetchone()
@@ -322,7 +323,7 @@ def predicate_label(conn: Connection, canon: int) -> str:
 def of_properties(conn: Connection, episode: int, extractor: str) -> list[int]:
     """Live relations that the properties of an episode's source say."""
     rows = conn.execute(
-        "SELECT item_id FROM provenance p JOIN edge e ON e.id = p.item_id AND e.t_expired IS NULL"
+        f"SELECT item_id FROM provenance p JOIN edge e ON e.id = p.item_id AND {is_live('e')}"
         " WHERE p.item_kind = 'edge' AND p.episode_id = ? AND p.span_from IS NULL AND p.extractor = ?",
         (episode, extractor),
     )
@@ -371,6 +372,6 @@ def live_spans(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int
     """Of these edges the live relations: id, subject, object, valid from and to."""
     return conn.execute(
         "SELECT id, src, dst, valid_from, valid_to FROM edge WHERE id IN (SELECT value FROM json_each(?))"
-        " AND kind = 'rel' AND t_expired IS NULL ORDER BY id",
+        f" AND kind = 'rel' AND {LIVE} ORDER BY id",
         (id_list(ids),),
     ).fetchall()

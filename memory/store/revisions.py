@@ -14,6 +14,7 @@ from memory.store import edge_memory
 from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.schema_first import FIRST_EDGE
+from memory.store.visibility import is_live
 
 TABLES = """
 ALTER TABLE edge ADD COLUMN modality TEXT;
@@ -173,7 +174,7 @@ def _make_room(conn: Connection, relation: int) -> None:
     while conn.execute(
         "SELECT 1 FROM edge e JOIN edge o ON o.src = e.src AND o.kind = e.kind AND o.dst = e.dst AND o.id <> e.id"
         " AND ifnull(o.pred_id, 0) = ifnull(e.pred_id, 0) AND ifnull(o.valid_from, 0) = ifnull(e.valid_from, 0)"
-        " AND o.t_expired IS NULL WHERE e.id = ?",
+        f" AND {is_live('o')} WHERE e.id = ?",
         (relation,),
     ).fetchone():
         conn.execute("UPDATE edge SET valid_from = ifnull(valid_from, 0) + 1 WHERE id = ?", (relation,))

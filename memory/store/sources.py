@@ -11,6 +11,7 @@ from memory.nouns import Document, Policy, Source
 from memory.store import episodes
 from memory.store.codec import SOURCE_COLUMNS, source_from_row, to_json
 from memory.store.connect import Connection
+from memory.store.visibility import is_live
 from memory.time.timestamps import to_ms
 
 _READERS = "readers"  # in meta: the version of each
@@ -143,7 +144,7 @@ def listing(conn: Connection, query: str = "", limit: int = 50, offset: int = 0)
     """
     rows = conn.execute(
         f"SELECT {SOURCE_COLUMNS}, (SELECT count(*) FROM episode e JOIN node n ON n.id = e.node_id"
-        "  WHERE e.source_id = source.id AND n.t_expired IS NULL)"
+        f"  WHERE e.source_id = source.id AND {is_live('n')})"
         f" FROM source WHERE {_MATCHES} ORDER BY uri = :query DESC, t_ingested DESC, id DESC"
         " LIMIT :limit OFFSET :offset",
         {"like": _like(query), "query": query, "limit": limit, "offset": offset},

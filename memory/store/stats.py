@@ -10,6 +10,7 @@ from memory.nouns import Stats
 from memory.store import folders
 from memory.store.codec import to_json
 from memory.store.connect import Connection
+from memory.store.visibility import LIVE, is_live
 
 NIGHT = "night"  # in the table meta: counts, and no words of anybody
 
@@ -17,11 +18,11 @@ NIGHT = "night"  # in the table meta: counts, and no words of anybody
 def count_live(conn: Connection, path: Path, embedder: str) -> Stats:
     """Counts and size of the memory at `path`; its write-ahead log counts as part of it."""
     episodes, theses, objects = conn.execute(  # GROUP BY would sort all nodes, in memory
-        "SELECT total(kind = 'E'), total(kind = 'T'), total(kind = 'O') FROM node WHERE t_expired IS NULL"
+        f"SELECT total(kind = 'E'), total(kind = 'T'), total(kind = 'O') FROM node WHERE {LIVE}"
     ).fetchone()
     sources, edges, generation = conn.execute(
         "SELECT (SELECT count(*) FROM source WHERE t_deleted IS NULL),"
-        " (SELECT count(*) FROM edge WHERE t_expired IS NULL),"
+        f" (SELECT count(*) FROM edge WHERE {LIVE}),"
         " (SELECT value FROM meta WHERE key = 'generation')"
     ).fetchone()
     files = [path, path.with_name(path.name + "-wal")]
@@ -59,7 +60,7 @@ def drop_stale_memory(conn: Connection) -> int:
     return int(
         conn.execute(
             "DELETE FROM edge_memory WHERE NOT EXISTS"
-            " (SELECT 1 FROM edge e WHERE e.id = edge_memory.edge_id AND e.t_expired IS NULL)"
+            f" (SELECT 1 FROM edge e WHERE e.id = edge_memory.edge_id AND {is_live('e')})"
         ).rowcount
     )
 

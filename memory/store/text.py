@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from memory.store.codec import id_list
 from memory.store.connect import Connection
+from memory.store.visibility import is_live
 from memory.text.unicode import LETTER_FOLDS
 from memory.text.words import Term, index_form
 
@@ -185,7 +186,7 @@ def naming_dates(conn: Connection, since: date, until: date) -> list[int]:
     """Ids of the live episodes that name a day from `since` on and before `until`, or a month or year within."""
     rows = conn.execute(
         "SELECT DISTINCT e.src FROM alias a JOIN object o ON o.node_id = a.node_id AND o.type = 'date'"
-        " JOIN edge e ON e.dst = a.node_id AND e.kind = 'mention' AND e.t_expired IS NULL"
+        f" JOIN edge e ON e.dst = a.node_id AND e.kind = 'mention' AND {is_live('e')}"
         " WHERE a.norm >= ? AND a.norm < ? ORDER BY e.src",
         (_first_name(since, until), until.isoformat().removesuffix("-01").removesuffix("-01")),
     )

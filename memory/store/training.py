@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, SupportsInt
 from memory.store.codec import id_list, to_json
 from memory.store.connect import Connection
 from memory.store.edge_memory import Noted
+from memory.store.visibility import is_live
 
 KEPT = 5  # models of a kind, beside the active one and the one before it
 
@@ -71,7 +72,7 @@ def lessons(conn: Connection, limit: int) -> list[Lesson]:
     for trace, edge, role in conn.execute(
         "SELECT t.trace_id, t.edge_id, t.role FROM trace_edge t JOIN edge e ON e.id = t.edge_id"
         " WHERE t.trace_id IN (SELECT value FROM json_each(?)) AND t.role IN ('cited', 'shown')"
-        " AND e.kind <> 'open' AND e.t_expired IS NULL ORDER BY t.trace_id, t.edge_id",
+        f" AND e.kind <> 'open' AND {is_live('e')} ORDER BY t.trace_id, t.edge_id",
         (listed,),
     ):
         roles.setdefault((trace, role), []).append(edge)
@@ -145,7 +146,7 @@ def tellings(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, tuple[
     """Edge -> its predicate, how sure it is and how often it was told, of those that are live relations."""
     rows = conn.execute(
         "SELECT e.id, p.label, e.conf, e.n_support FROM edge e JOIN predicate p ON p.id = e.pred_id"
-        " WHERE e.id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel' AND e.t_expired IS NULL",
+        f" WHERE e.id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel' AND {is_live('e')}",
         (id_list(edges),),
     )
     return {id: (predicate, conf, support) for id, predicate, conf, support in rows}

@@ -20,6 +20,7 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.protocols import Embedder, Vectors
 from memory.store.codec import id_list
 from memory.store.connect import Connection
+from memory.store.visibility import is_live
 
 ItemKind = Literal["episode", "thesis", "object", "edge"]
 Ids = NDArray[np.int64]
@@ -186,7 +187,7 @@ def missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:
     """Live episodes this embedder has not seen yet, the newest first."""
     rows = conn.execute(
         "SELECT n.id FROM node n LEFT JOIN vec v ON v.embedder_id = ? AND v.item_kind = 'episode' AND v.item_id = n.id"
-        " WHERE n.kind = 'E' AND n.t_expired IS NULL AND v.id IS NULL ORDER BY n.id DESC LIMIT ?",
+        f" WHERE n.kind = 'E' AND {is_live('n')} AND v.id IS NULL ORDER BY n.id DESC LIMIT ?",
         (embedder_id, limit),
     )
     return [id for (id,) in rows]
@@ -197,7 +198,7 @@ def coverage(conn: Connection, embedder_id: int) -> tuple[int, int]:
     seen, live = conn.execute(
         "SELECT count(v.id), count(*) FROM node n"
         " LEFT JOIN vec v ON v.embedder_id = ? AND v.item_kind = 'episode' AND v.item_id = n.id"
-        " WHERE n.kind = 'E' AND n.t_expired IS NULL",
+        f" WHERE n.kind = 'E' AND {is_live('n')}",
         (embedder_id,),
     ).fetchone()
     return int(seen), int(live)

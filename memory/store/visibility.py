@@ -7,10 +7,17 @@ time v as the memory knew it at time t.
 
 from __future__ import annotations
 
+LIVE = "t_expired IS NULL"  # SQL: this memory believes the row now
+
+
+def is_live(alias: str) -> str:
+    """SQL: this memory believes the row `alias` (of node or edge) now."""
+    return f"{alias}.{LIVE}"
+
 
 def recorded(alias: str, t_param: str) -> str:
     """SQL: the row `alias` (with t_created, t_expired) was believed at the store's time `t_param`."""
-    return f"({alias}.t_created <= {t_param} AND ({alias}.t_expired IS NULL OR {alias}.t_expired > {t_param}))"
+    return f"({alias}.t_created <= {t_param} AND ({is_live(alias)} OR {alias}.t_expired > {t_param}))"
 
 
 def valid(alias: str, v_param: str) -> str:
