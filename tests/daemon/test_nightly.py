@@ -26,7 +26,7 @@ from memory.facts.extraction import ExtractedRelation, Extraction
 from memory.protocols import Embedder
 from memory.store import relations
 from tests.daemon.conftest import QUICK
-from tests.memory.test_consolidating import UNTOLD, again, held, tell
+from tests.memory.insight.test_consolidate import UNTOLD, again, held, tell
 
 NOON = datetime.fromisoformat("2024-05-05T12:00:00+00:00")
 FACTS = 400

@@ -9,7 +9,7 @@ import numpy as np
 from memory.retrieval.traversers import Seeds
 from plugins.traversers.circles import circles, draw, meetings
 from plugins.traversers.settings import TraverserSettings, WalkSettings
-from tests.memory.retrieval.test_spread import graph_of
+from tests.memory.retrieval.test_pagerank import graph_of
 from tests.memory.retrieval.walking import EDGES, A, B, P, X, fits, related
 
 

@@ -12,7 +12,7 @@ from memory.retrieval.traversers import Path, Seeds, Seen
 from plugins.traversers.beam import beam, search
 from plugins.traversers.settings import BeamSettings, TraverserSettings
 from plugins.traversers.synergy import CONFIRM, bridged, ranked, synergy, votes
-from tests.memory.retrieval.test_spread import graph_of
+from tests.memory.retrieval.test_pagerank import graph_of
 from tests.memory.retrieval.walking import EDGES, A, B, W, X, Y, Z, fits, related
 
 SETTINGS = TraverserSettings()

@@ -11,7 +11,7 @@ from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.extraction import OWNER, ExtractedObject, Extraction
 from memory.settings import PersonSettings
-from tests.memory.asserting import UNTOLD, fresh, held, relation, tell, written
+from tests.memory.facts.asserting import UNTOLD, fresh, held, relation, tell, written
 
 __all__ = ["fresh"]
 

@@ -22,7 +22,7 @@ from memory.store import edge_memory, facts, relations
 from memory.store.connect import Connection
 from memory.store.edge_memory import Slots
 from tests.examples import examples
-from tests.memory.asserting import UNTOLD, day, fresh, held, relation, state, tell, written
+from tests.memory.facts.asserting import UNTOLD, day, fresh, held, relation, state, tell, written
 
 __all__ = ["fresh"]
 

@@ -11,7 +11,7 @@ from memory import Memory
 from memory.facts.extraction import Extraction
 from memory.nouns import Decision, Document, Fact
 from memory.protocols import Embedder
-from tests.memory.asserting import day, held, relation, state
+from tests.memory.facts.asserting import day, held, relation, state
 
 
 @pytest.fixture

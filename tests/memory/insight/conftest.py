@@ -1,0 +1,3 @@
+"""The memory of the tests of answers, with its two models, is that of explanations as well."""
+
+from tests.memory.answering.conftest import desk as desk
