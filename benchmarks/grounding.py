@@ -95,7 +95,7 @@ def judged(found: Sequence[Case], seed: int = 1) -> dict[str, Any]:
             took += time.perf_counter() - began
             right.setdefault(form, []).append(float(problem is not None))
             if problem is not None:
-                refused.append(f"{case.question} | {claim.format(answer=case.answer)} | {problem.told()}")
+                refused.append(f"{case.question} | {claim.format(answer=case.answer)} | {problem.describe()}")
             if others:
                 said = claim.format(answer=rng.choice(others))
                 caught = check_claim(said, proofs, case.question) is not None

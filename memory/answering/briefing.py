@@ -149,7 +149,7 @@ def _supporting(conn: Connection, found: RetrievalResult, facts: Sequence[Relati
         if first is None:
             continue
         words = frozenset(stems(first.text, found.question.language))
-        candidate = replace(AnswerCandidate.of(there[id], first), words=words, coverage=1.0, shown=first.text)
+        candidate = replace(AnswerCandidate.from_thesis(there[id], first), words=words, coverage=1.0, shown=first.text)
         if fact not in newest or newest[fact].newness < candidate.newness:
             newest[fact] = candidate
     return newest

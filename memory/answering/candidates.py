@@ -67,7 +67,7 @@ class AnswerCandidate:
     facts: tuple[SentenceFact, ...] = ()
 
     @classmethod
-    def of(
+    def from_thesis(
         cls, episode: Episode, thesis: Thesis, before: str = "", facts: Sequence[SentenceFact] = ()
     ) -> AnswerCandidate:
         """The candidate of a sentence (thesis) of an episode, not measured yet."""
@@ -114,7 +114,8 @@ def read_candidates(conn: Connection, found: RetrievalResult, of: Mapping[int, E
     stated = facts_of_sentences(conn, theses)
     before = {b.id: a.text for a, b in pairwise(theses) if a.episode_id == b.episode_id}
     return [
-        AnswerCandidate.of(of[one.episode_id], one, before.get(one.id, ""), stated.get(one.id, ())) for one in theses
+        AnswerCandidate.from_thesis(of[one.episode_id], one, before.get(one.id, ""), stated.get(one.id, ()))
+        for one in theses
     ]
 
 

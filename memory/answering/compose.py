@@ -134,7 +134,7 @@ def build_request(
 def build_retry(first: LlmRequest, said: str, problem: Problem, shown: str) -> LlmRequest:
     """Asks once more: `said` is what the model wrote, `shown` what of it is proved and on the person's screen."""
     fence = _fence()
-    why = f"The last sentence is not proved:\n{fence}\n{problem.told()}\n{fence}\n"
+    why = f"The last sentence is not proved:\n{fence}\n{problem.describe()}\n{fence}\n"
     if shown:
         why += f"What stands before it is kept. Write only what belongs behind it, or {ENOUGH} if that is all."
     else:
@@ -192,7 +192,7 @@ def write_grounded(
     ask, problem = first, None
     for _ in range(MAX_CALLS):
         try:
-            problem = yield from writer.heard(llm, ask)
+            problem = yield from writer.listen(llm, ask)
         except ModelCancelledError:
             if first.cancelled is not None and first.cancelled():
                 raise
@@ -224,7 +224,7 @@ class _Writer:
         self._numbers: dict[tuple[int, int], int] = {}  # (episode, start of the quote) -> the number that is shown
         self._kept: set[str] = set()
 
-    def heard(self, llm: LLM, build_request: LlmRequest) -> Generator[Token | Citation, None, Problem | None]:
+    def listen(self, llm: LLM, build_request: LlmRequest) -> Generator[Token | Citation, None, Problem | None]:
         """One call. The problem that ended it, if one did."""
         self.said, waiting = "", ""
         problem: Problem | None = None
@@ -274,11 +274,11 @@ class _Writer:
         new: list[Citation] = []
         plain = grounding.CITATION.sub(" ", claim)
 
-        def shown(match: re.Match[str]) -> str:
+        def renumbered(match: re.Match[str]) -> str:
             numbers = (self._cited(n, plain, new) for n in grounding.cited_numbers(match[0]))
             return "".join(f"[{number}]" for number in dict.fromkeys(numbers))
 
-        text = grounding.CITATION.sub(shown, claim)
+        text = grounding.CITATION.sub(renumbered, claim)
         if self._result.text and not self._result.text[-1].isspace() and not text[:1].isspace():
             text = f" {text}"
         if not self._result.text:

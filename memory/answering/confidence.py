@@ -19,8 +19,7 @@ from statistics import median
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate
-from memory.answering.expected_type import ExpectedType, expected_types
-from memory.answering.features import QueryFeatures
+from memory.answering.features import ExpectedType, QueryFeatures, expected_types
 from memory.graph.arrays import Bools, Floats
 from memory.retrieval.result import RetrievalResult
 from memory.retrieval.state import QuestionState

@@ -76,14 +76,14 @@ class _Facts:
         words = {one.id: statement(names[one.subject], one.predicate, names[one.object]) for one in current}
         return cls(current, names, past, sentences, words)
 
-    def supporting(self, fact: int, *, history: bool = False) -> list[str]:
+    def supporting_sentences(self, fact: int, *, history: bool = False) -> list[str]:
         """The sentences that support a fact, with `history` those of the facts that it replaced too."""
         ids = (fact, *self.past[fact]) if history else (fact,)
         return [text for id in ids for text in self.sentences.get(id, ())]
 
     def text(self, fact: int, *, history: bool = False) -> str:
         """The statement of a fact with its supporting sentences."""
-        return " ".join([self.words[fact], *self.supporting(fact, history=history)])
+        return " ".join([self.words[fact], *self.supporting_sentences(fact, history=history)])
 
 
 def find_fact_candidates(
@@ -107,7 +107,7 @@ def find_fact_candidates(
     scores, cosines = _scores(found, facts, objects, recalled, asks_history, scorer.features)
     order = sorted(range(len(facts.current)), key=lambda place: (-scores[place], facts.current[place].id))
     likely = {facts.current[place].id: place for place in order[:MAX_FACTS_SUPPORTED]}
-    supporting = scorer.supporting(list(likely), candidates)
+    supporting = scorer.find_supporting(list(likely), candidates)
     beside = _stems_beside_names(conn, found, objects, scorer.features)
     shown = [
         (
@@ -148,7 +148,7 @@ def _scores(
             COVERS * features.coverage(facts.words[one.id])
             + TOLD * features.coverage(facts.text(one.id))
             + COURSE * features.coverage(facts.text(one.id, history=True))
-            + LIKE * max((cosine_of[text] for text in facts.supporting(one.id, history=True)), default=0.0)
+            + LIKE * max((cosine_of[text] for text in facts.supporting_sentences(one.id, history=True)), default=0.0)
             + SUBJECT * (one.subject in own)
             + OTHER_PERSON_PENALTY * concerns_another(one, names[one.subject], own, found.named_objects)
             + KIND * features.type_bonus(names[one.object])
@@ -254,7 +254,7 @@ def _history(
     near = relations.of_slot(conn, fact.subject, fact.canon, fact.object, fact.valid_from)
     slot = [one.id for one in near if one.modality in ("asserted", "past")]
     rows = sorted(relations.by_id(conn, [*past, *slot, fact.id]), key=lambda one: (_begins_ms(one), one.id))
-    supporting = scorer.supporting([one.id for one in rows], known) | {fact.id: best}
+    supporting = scorer.find_supporting([one.id for one in rows], known) | {fact.id: best}
     names = graph.object_labels(conn, sorted({fact.subject, *(one.object for one in rows)}))
     held: list[Relation] = []
     for one in rows:

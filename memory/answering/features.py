@@ -12,11 +12,12 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from typing import Literal
 
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, read_candidates, stems
-from memory.answering.expected_type import expected_types
 from memory.graph.arrays import Floats
 from memory.nouns import Episode, Hit
 from memory.protocols import Embedder
@@ -24,7 +25,7 @@ from memory.retrieval.result import RetrievalResult
 from memory.retrieval.state import QuestionState
 from memory.store import episodes, relations, text
 from memory.store.connect import Connection
-from memory.text.languages import stem, stop_words
+from memory.text.languages import ENGLISH, languages, stem, stop_words
 from memory.text.mentions import Mention, mentions
 from memory.text.unicode import strip_accents
 from memory.text.words import WORD, Term, index_form, words
@@ -48,6 +49,25 @@ UNRELATED_COSINE, SYNONYM_COSINE = 0.3, 0.8  # at which two words have nothing i
 _HEADER = re.compile(r"(from|to|cc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d.,:/-]*\w*")
 _ASKING = re.compile(r"[?？؟\u037e]$|[すた]か。?$")  # the last is Japanese
+
+ExpectedType = Literal["date", "number", "name"]
+EXPECTED_TYPES: tuple[ExpectedType, ...] = ("date", "number", "name")
+
+
+def expected_types(question: str, language: str) -> frozenset[ExpectedType]:
+    """The kinds of thing that a question in `language` (ISO 639-1) asks for; none if its words do not say."""
+    text = strip_accents(question.lower())
+    return frozenset(kind for kind, pattern in _patterns(language).items() if pattern.search(text))
+
+
+@cache
+def _patterns(language: str) -> dict[ExpectedType, re.Pattern[str]]:
+    """What each kind is asked for with; where words are not told apart by spaces, any place in the question counts."""
+    data = languages().get(language, {})
+    if "asks" not in data:
+        data = languages()[ENGLISH]
+    edges = ("", "") if "unspaced" in data else (r"(?<!\w)", r"(?!\w)")
+    return {kind: re.compile(f"{edges[0]}(?:{strip_accents(data['asks'][kind])}){edges[1]}") for kind in EXPECTED_TYPES}
 
 
 class LateInteraction:
@@ -272,7 +292,7 @@ class CandidateScorer:
             self._read[one.episode.id].append(one)
         return sorted((one for id in wanted for one in self._read[id]), key=lambda one: (-one.score, one.thesis_id))
 
-    def supporting(self, facts: Sequence[int], known: Sequence[AnswerCandidate]) -> dict[int, AnswerCandidate]:
+    def find_supporting(self, facts: Sequence[int], known: Sequence[AnswerCandidate]) -> dict[int, AnswerCandidate]:
         """For each of these facts (relation ids) the best sentence that states it, the newest first, as far as the
         question may see one; `known` are those that were read already."""
         quotes = relations.evidence(self._conn, facts)

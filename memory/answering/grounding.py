@@ -104,7 +104,7 @@ class Problem:
     kind: ProblemKind
     what: tuple[str, ...] = ()
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """As the model is told."""
         named = ", ".join(f'"{one}"' for one in self.what)
         match self.kind:

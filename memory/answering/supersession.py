@@ -78,7 +78,7 @@ def supersede(
     }
     successors = {thesis: _successor(conn, relation, found.time_ms) for thesis, relation in followed.items()}
     wanted = {one.id for one in successors.values() if one is not None}
-    supporting = scorer.supporting(sorted(wanted), candidates)
+    supporting = scorer.find_supporting(sorted(wanted), candidates)
     best = {one.thesis_id: one for one in candidates}
     for one in candidates:
         if one.thesis_id not in followed:

@@ -1,4 +1,5 @@
-"""Ways: which passages those that are known lead to, and by what.
+"""One-hop expansion: passages that share an object, a relation or a document neighbour with the known ones, and by
+which edge.
 
 From a passage over an object that it mentions to those that the object titles or that mention it, over a relation of
 such an object to what tells of it and to the page of its other end, and to the passages before and behind. Works with
@@ -34,7 +35,8 @@ _REL, _NEXT = EDGE_KINDS.index("rel"), EDGE_KINDS.index("next")
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """w ways, at most one to each passage: its row, how near it comes in [0, 1], and how strongly memory fires on it.
+    """w hops from known passages to others: the row of the passage each leads to, how near it comes in [0, 1], and the
+    activation of its edges (edge memory).
 
     `places` (w,): which of the known passages it comes from, -1 for an object of the question; `columns` (w,): the
     object it leads over, -1 if there is none; `links` (w,): edge id of the relation or of the step to the next passage,
@@ -43,30 +45,24 @@ class Expansion:
 
     rows: Ints
     near: Doubles
-    fires: Doubles
+    activation: Doubles
     places: Ints
     columns: Ints
     links: Ints
 
-    @classmethod
-    def none(cls) -> Expansion:
-        """No ways."""
-        ints, doubles = np.empty(0, np.int64), np.empty(0, np.float64)
-        return cls(ints, doubles, doubles, ints, ints, ints)
-
     def best(self) -> Expansion:
-        """Of all ways to a passage that on which memory fires most, then the nearest, then the one that began to be
-        there last."""
-        order = np.lexsort((self.links, self.columns, -self.places, -self.near, -self.fires, self.rows))
+        """Of all hops to a passage the one with the highest activation, then the nearest, then the one from the passage
+        that became known last."""
+        order = np.lexsort((self.links, self.columns, -self.places, -self.near, -self.activation, self.rows))
         first = order[np.diff(self.rows[order], prepend=-1) > 0]
-        return self.only(first)
+        return self.select(first)
 
-    def only(self, chosen: Integers | Bools) -> Expansion:
+    def select(self, chosen: Integers | Bools) -> Expansion:
         """Some of them."""
         return Expansion(
             self.rows[chosen],
             self.near[chosen],
-            self.fires[chosen],
+            self.activation[chosen],
             self.places[chosen],
             self.columns[chosen],
             self.links[chosen],
@@ -74,96 +70,96 @@ class Expansion:
 
 
 class _Collector:
-    """Ways as they are found. `memory`: edge id -> how strongly it fires."""
+    """Hops as they are found. `active`: edge id -> its activation."""
 
-    def __init__(self, memory: Mapping[int, float]) -> None:
+    def __init__(self, active: Mapping[int, float]) -> None:
         self.parts: list[Expansion] = []
-        self._edges = np.array(sorted(memory), np.int64)
-        self._strengths = np.array([memory[edge] for edge in self._edges.tolist()], np.float64)
+        self._edges = np.array(sorted(active), np.int64)
+        self._activation = np.array([active[edge] for edge in self._edges.tolist()], np.float64)
 
-    def fires(self, edges: Integers) -> Doubles:
-        """(e,) edge ids -> (e,) how strongly memory fires on them."""
+    def activation(self, edges: Integers) -> Doubles:
+        """(e,) edge ids -> (e,) their activation."""
         if not len(self._edges):
             return np.zeros(len(edges))
         place = np.minimum(np.searchsorted(self._edges, edges), len(self._edges) - 1)
-        return np.where(self._edges[place] == edges, self._strengths[place], 0.0)
+        return np.where(self._edges[place] == edges, self._activation[place], 0.0)
 
     def add(
         self,
         rows: Integers,
         near: Doubles,
-        fires: Doubles,
+        activation: Doubles,
         places: Ints,
         columns: Ints,
         links: Ints | None = None,
     ) -> None:
         links = np.zeros(len(rows), np.int64) if links is None else links
-        self.parts.append(Expansion(rows.astype(np.int64), near, fires, places, columns, links))
+        self.parts.append(Expansion(rows.astype(np.int64), near, activation, places, columns, links))
 
 
-def expand(found: RetrievalResult, allowed: Bools, rows: Ints, worth: Doubles) -> Expansion:
-    """The best way from the known episodes `rows` (k,), which count `worth` (k,) in [0, 1], and from the objects that
+def expand(found: RetrievalResult, allowed: Bools, rows: Ints, weights: Doubles) -> Expansion:
+    """The best hop from the known episodes `rows` (k,), which count `weights` (k,) in [0, 1], and from the objects that
     the question names, to each other episode that is `allowed` (n,) and that one leads to."""
     graph = found.graph
     made = _Collector(found.start.memory)
-    objects = _objects(found, allowed, rows, worth, made)
+    objects = _objects(found, allowed, rows, weights, made)
     _over_objects(graph, objects, made)
     if len(graph.links.ids):
         _over_relations(found, allowed, objects, made)
-        _beside(found, allowed, rows, worth, made)
+        _beside(found, allowed, rows, weights, made)
     every = Expansion(*(np.concatenate([getattr(part, name) for part in made.parts]) for name in Expansion.__slots__))
     other = allowed[every.rows]
     other[np.isin(every.rows, rows)] = False
-    return every.only(other).best()
+    return every.select(other).best()
 
 
 @dataclass(frozen=True, slots=True)
 class _Objects:
     """Objects that known passages mention, each with the passage that counts most: columns (o,), how much each counts
-    in [0, 1], the place of the passage, and how strongly memory fires on its mention."""
+    in [0, 1], the place of the passage, and the activation of its mention."""
 
     columns: Ints
     weights: Doubles
     places: Ints
-    fires: Doubles
+    activation: Doubles
 
 
-def _objects(found: RetrievalResult, allowed: Bools, rows: Ints, worth: Doubles, made: _Collector) -> _Objects:
+def _objects(found: RetrievalResult, allowed: Bools, rows: Ints, known: Doubles, made: _Collector) -> _Objects:
     """The rarer an object is, the more it counts; what is common or a date leads nowhere."""
     graph = found.graph
     begin = graph.counts.indptr[rows]
     places, entries = flatten_slices(begin, graph.counts.indptr[rows + 1] - begin)
     named = np.array(sorted(found.start.objects), np.int64)
     columns = np.concatenate([graph.counts.indices[entries].astype(np.int64), named])
-    weights = np.concatenate([worth[places], [found.start.objects[column] for column in named.tolist()]])
+    weights = np.concatenate([known[places], [found.start.objects[column] for column in named.tolist()]])
     places = np.concatenate([places, np.full(len(named), -1)])
-    fires = np.concatenate([made.fires(graph.mention_ids[entries]), np.zeros(len(named))])
-    order = np.lexsort((-places, -weights, -fires, columns))
+    activation = np.concatenate([made.activation(graph.mention_ids[entries]), np.zeros(len(named))])
+    order = np.lexsort((-places, -weights, -activation, columns))
     first = order[np.diff(columns[order], prepend=-1) > 0]
     columns = columns[first]
     rarity = around(graph, allowed, found.settings).rarity(columns) / math.log(max(2, graph.n_alive))
-    objects = _Objects(columns, weights[first] * rarity, places[first], fires[first])
+    objects = _Objects(columns, weights[first] * rarity, places[first], activation[first])
     leads = objects.weights > 0
-    return _Objects(columns[leads], objects.weights[leads], objects.places[leads], objects.fires[leads])
+    return _Objects(columns[leads], objects.weights[leads], objects.places[leads], objects.activation[leads])
 
 
 def _over_objects(graph: Graph, objects: _Objects, made: _Collector) -> None:
     of, rows, _ = graph.titles.find(objects.columns)
     near = objects.weights / _several(graph.degrees.titles[objects.columns])
-    made.add(rows, near[of], objects.fires[of], objects.places[of], objects.columns[of])
+    made.add(rows, near[of], objects.activation[of], objects.places[of], objects.columns[of])
     spoken_of = graph.degrees.mentions[objects.columns]
     few = np.flatnonzero(spoken_of <= MAX_MENTIONING)
     of, rows, entries = graph.mentioned.find(objects.columns[few])
     of = few[of]
     near = MENTION_WEIGHT * objects.weights / _several(spoken_of)
-    fires = np.maximum(objects.fires[of], made.fires(graph.mention_ids[entries]))
-    made.add(rows, near[of], fires, objects.places[of], objects.columns[of])
+    activation = np.maximum(objects.activation[of], made.activation(graph.mention_ids[entries]))
+    made.add(rows, near[of], activation, objects.places[of], objects.columns[of])
 
 
 def _over_relations(found: RetrievalResult, allowed: Bools, objects: _Objects, made: _Collector) -> None:
     graph = found.graph
     walk = Walkable(graph, allowed, "O", found.start.when)
-    best = np.lexsort((objects.columns, -objects.weights, -objects.fires))[:MAX_OBJECTS_RELATED]
+    best = np.lexsort((objects.columns, -objects.weights, -objects.activation))[:MAX_OBJECTS_RELATED]
     rows: list[int] = []
     near: list[float] = []
     from_object: list[int] = []
@@ -181,9 +177,14 @@ def _over_relations(found: RetrievalResult, allowed: Bools, objects: _Objects, m
             from_object += [number] * len(reached)
             links += [edge] * len(reached)
     of, edges_of = np.array(from_object, np.int64), np.array(links, np.int64)
-    fires = np.maximum(objects.fires[of], made.fires(edges_of))
+    activation = np.maximum(objects.activation[of], made.activation(edges_of))
     made.add(
-        np.array(rows, np.int64), np.array(near, np.float64), fires, objects.places[of], objects.columns[of], edges_of
+        np.array(rows, np.int64),
+        np.array(near, np.float64),
+        activation,
+        objects.places[of],
+        objects.columns[of],
+        edges_of,
     )
 
 
@@ -192,20 +193,20 @@ def _related(found: RetrievalResult, walk: Walkable, object: int, made: _Collect
     edges, kinds, others = walk.neighbours(object)
     edges, others = edges[kinds == _REL], others[kinds == _REL]
     if len(edges) > MAX_RELATIONS:
-        order = np.lexsort((edges, -relevance_of(walk, found.start)(others), -made.fires(edges)))[:MAX_RELATIONS]
+        order = np.lexsort((edges, -relevance_of(walk, found.start)(others), -made.activation(edges)))[:MAX_RELATIONS]
         edges, others = edges[np.sort(order)], others[np.sort(order)]
     return edges, others
 
 
-def _beside(found: RetrievalResult, allowed: Bools, rows: Ints, worth: Doubles, made: _Collector) -> None:
+def _beside(found: RetrievalResult, allowed: Bools, rows: Ints, weights: Doubles, made: _Collector) -> None:
     graph = found.graph
     walk = Walkable(graph, allowed, "E", found.start.when)
     for place, row in enumerate(rows.tolist()):
         edges, kinds, others = walk.neighbours(int(graph.episode_ids[row]))
         edges, others = edges[kinds == _NEXT], others[kinds == _NEXT]
-        near = np.full(len(edges), ADJACENT_WEIGHT * worth[place])
+        near = np.full(len(edges), ADJACENT_WEIGHT * weights[place])
         whence = np.full(len(edges), place), np.full(len(edges), -1)
-        made.add(walk.rows(others), near, made.fires(edges), *whence, edges.astype(np.int64))
+        made.add(walk.rows(others), near, made.activation(edges), *whence, edges.astype(np.int64))
 
 
 def _several(count: Integers) -> Doubles:

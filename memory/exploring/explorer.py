@@ -49,20 +49,20 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class _Frontier:
-    """What may be looked at next: rows (f,), scores in [0, 1], how strongly memory fires, whether it is new since it
-    was offered last, and which of the ways leads there (-1: none)."""
+    """What may be looked at next: rows (f,), scores in [0, 1], activation, whether it is new since it was offered last,
+    and which hop of the expansion leads there (-1: none)."""
 
     expansion: Expansion
     rows: Ints
     scores: Doubles
-    fires: Doubles
+    activation: Doubles
     fresh: Bools
     place: Ints
 
 
 class Explorer:
-    """One question's way through memory. `reading` opens a connection that sees what the recall saw; it is open only
-    while something is looked up, never while a model thinks.
+    """The exploration of memory for one question. `reading` opens a connection that sees what the retrieval saw; it is
+    open only while something is looked up, never while a model thinks.
 
     `shown`: how many of the recall's hits are evidence already, by default all. With `only_open` passages whose text
     may not leave this machine are not there at all. `collected`: episode id -> relevance in [0, 1], in the order in
@@ -128,17 +128,17 @@ class Explorer:
         """The known passages, at most so many, a line of data each: what was taken, the newest first, then the best of
         what was found."""
         rows = [*reversed(self._known[self._n_found :]), *self._known[: self._n_found]]
-        signs = OptionLabels(self.found.question, self.only_open)
+        labels = OptionLabels(self.found.question, self.only_open)
         with self.reading() as conn:
-            return [signs.found(one) for one in episodes.by_ids(conn, self._ids(rows[:most]))]
+            return [labels.known_passage(one) for one in episodes.by_ids(conn, self._ids(rows[:most]))]
 
     def options(self, most: int = 12) -> list[Option]:
         """The best passages to look at next, the best first; ties by id.
 
-        What memory fires on comes first. The rest goes by half the recall's ranking, which finds what the question's
-        words lead to, and half how near the evidence comes, which finds what no word of it does; each as a share of
-        the best. What was offered and not taken comes again only behind all that was not, unless something taken since
-        leads to it. No more than SAME_WAY lead over one object.
+        What edge memory activates comes first. The rest goes by half the retrieval's ranking, which finds what the
+        question's words lead to, and half how near the evidence comes, which finds what no word of it does; each as a
+        share of the best. What was offered and not taken comes again only behind all that was not, unless something
+        taken since leads to it. No more than MAX_OPTIONS_PER_OBJECT lead over one object.
         """
         frontier = self._frontier()
         chosen: list[int] = []
@@ -151,22 +151,23 @@ class Explorer:
                 chosen.append(one)
             if len(chosen) >= most:
                 break
-        options = self._told(frontier, chosen)
+        options = self._labelled(frontier, chosen)
         self._offered |= {self.found.graph.row_of[option.episode]: len(self._known) for option in options}
         return options
 
     def _order(self, frontier: _Frontier) -> Ints:
         ids = self.found.graph.episode_ids[frontier.rows]
-        return np.lexsort((ids, -frontier.scores, -frontier.fires, ~frontier.fresh))
+        return np.lexsort((ids, -frontier.scores, -frontier.activation, ~frontier.fresh))
 
     def _frontier(self) -> _Frontier:
         n = len(self.allowed)
-        worth = np.sqrt(self._relevance[self._known])
-        worth[self._n_found :] = 1.0  # what was taken was chosen on purpose
-        found = expand(self.found, self.allowed, np.array(self._known, np.int64), worth)
-        near, fires, place, fresh = np.zeros(n), np.zeros(n), np.full(n, -1), np.ones(n, np.bool_)
+        weights = np.sqrt(self._relevance[self._known])
+        weights[self._n_found :] = 1.0  # what was taken was chosen on purpose
+        found = expand(self.found, self.allowed, np.array(self._known, np.int64), weights)
+        near, activation, place, fresh = np.zeros(n), np.zeros(n), np.full(n, -1), np.ones(n, np.bool_)
         fits = OFF_TOPIC_WEIGHT + (1 - OFF_TOPIC_WEIGHT) * np.sqrt(self._relevance[found.rows])
-        near[found.rows], fires[found.rows], place[found.rows] = found.near * fits, found.fires, np.arange(len(fits))
+        near[found.rows], activation[found.rows] = found.near * fits, found.activation
+        place[found.rows] = np.arange(len(fits))
         ranked = self._relevance.copy()
         ranked[self._known] = 0
         for row, known in self._offered.items():
@@ -176,9 +177,9 @@ class Explorer:
         rows = np.flatnonzero(self.allowed & ((near > 0) | (ranked > 0)))
         new = rows[fresh[rows]]
         scores = sum(value[rows] / (value[new].max(initial=0.0) or 1.0) / 2 for value in (near, ranked))
-        return _Frontier(found, rows, np.minimum(scores, 1.0), fires[rows], fresh[rows], place[rows])
+        return _Frontier(found, rows, np.minimum(scores, 1.0), activation[rows], fresh[rows], place[rows])
 
-    def _told(self, frontier: _Frontier, chosen: list[int]) -> list[Option]:
+    def _labelled(self, frontier: _Frontier, chosen: list[int]) -> list[Option]:
         """Options for these places of the frontier; without those that are forgotten by now."""
         graph, found = self.found.graph, frontier.expansion
         places = [place for place in frontier.place[chosen].tolist() if place >= 0]
@@ -191,35 +192,35 @@ class Explorer:
             }
             nodes = [*graph.object_ids[columns].tolist(), *(n for f in facts.values() for n in (f.subject, f.object))]
             objects = stored.object_labels(conn, nodes)
-        signs = OptionLabels(self.found.question, self.only_open, objects, facts)
+        labels = OptionLabels(self.found.question, self.only_open, objects, facts)
         options = []
         for one in chosen:
             row, place, score = int(frontier.rows[one]), int(frontier.place[one]), float(frontier.scores[one])
             episode = there.get(int(graph.episode_ids[row]))
             if episode is not None and place < 0:
-                options.append(Option("open", episode.id, signs.opening(episode), score))
+                options.append(Option("open", episode.id, labels.open_passage(episode), score))
             elif episode is not None:
-                label, edges = self._way(signs, there, episode, found.only(np.array([place])))
+                label, edges = self._hop(labels, there, episode, found.select(np.array([place])))
                 options.append(Option("follow", episode.id, label, score, edges))
         return options
 
-    def _way(
-        self, signs: OptionLabels, there: Mapping[int, Episode], episode: Episode, way: Expansion
+    def _hop(
+        self, labels: OptionLabels, there: Mapping[int, Episode], episode: Episode, hop: Expansion
     ) -> tuple[str, tuple[int, ...]]:
-        """What one way is called, and its edges."""
+        """What one hop is called, and its edges."""
         graph = self.found.graph
-        row, known, column, link = int(way.rows[0]), int(way.places[0]), int(way.columns[0]), int(way.links[0])
+        row, known, column, link = int(hop.rows[0]), int(hop.places[0]), int(hop.columns[0]), int(hop.links[0])
         whence = self._known[known] if known >= 0 else -1
         source = there.get(int(graph.episode_ids[whence])) if known >= 0 else None
         edges = self._edges(row, column, link, whence)
         if column < 0:
-            return signs.opening(episode, source), edges
+            return labels.open_passage(episode, source), edges
         about = column in graph.titled.indices[slice(*graph.titled.indptr[row : row + 2])]
-        told = signs.related(link, source, episode) if link else None
-        return told or signs.over(int(graph.object_ids[column]), source, episode, about), edges
+        label = labels.relation_path(link, source, episode) if link else None
+        return label or labels.object_path(int(graph.object_ids[column]), source, episode, about), edges
 
     def _edges(self, row: int, column: int, link: int, source: int) -> tuple[int, ...]:
-        """The edges of a way, by id: the known passage's mention, the relation or the step, the other's mention."""
+        """The edges of a hop, by id: the known passage's mention, the relation or the step, the other's mention."""
         ends = [self._mention(source, column), link, self._mention(row, column)]
         return tuple(edge for edge in ends if edge)
 

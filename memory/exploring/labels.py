@@ -64,24 +64,24 @@ class OptionLabels:
         self._language = question.language
         self._asked = {stem(word, self._language) for word in question.topic or question.terms}
 
-    def found(self, episode: Episode) -> str:
+    def known_passage(self, episode: Episode) -> str:
         """A passage that is known: its title, and the sentence that has most of the question's words."""
         return f"{title_label(episode)}: {self._sentence(episode)}"
 
-    def opening(self, episode: Episode, beside: Episode | None = None) -> str:
+    def open_passage(self, episode: Episode, beside: Episode | None = None) -> str:
         """A passage by itself, or as one that stands beside a known one."""
         same = beside is not None and norm(beside.title) == norm(episode.title)
         where = ", another part" if same else f", next to {title_label(beside, day=False)}" if beside else ""
         return f"open {title_label(episode)}{where}: {self._sentence(episode)}"
 
-    def over(self, object: int, source: Episode | None, episode: Episode, about: bool) -> str:
+    def object_path(self, object: int, source: Episode | None, episode: Episode, about: bool) -> str:
         """A passage that an object leads to: `"Free Guy" -> "Shawn Levy": the sentence`, or with the object's name
         between them where no title says it.
 
         If it is `about` the object, the words are those of the known passage which speak of it, else its own.
         """
         if source is not None and norm(source.title) == norm(episode.title):
-            return self.opening(episode, source)
+            return self.open_passage(episode, source)
         shown = [one for one in (source, episode) if one is not None]
         name = self._name(object, shown)
         known = {norm(one.title) for one in shown}
@@ -91,7 +91,7 @@ class OptionLabels:
         words = self._sentence(source if source and about else episode, name)
         return f"{'' if len(parts) > 1 else 'open '}{' -> '.join(parts)}: {words}"
 
-    def related(self, link: int, source: Episode | None, episode: Episode) -> str | None:
+    def relation_path(self, link: int, source: Episode | None, episode: Episode) -> str | None:
         """A passage that a fact leads to: `Shawn Levy -[born in]-> Montreal (since 2021-03-01), in "Canada": the
         sentence`; None if the fact may not be told."""
         fact = self._relations.get(link)
@@ -138,7 +138,7 @@ class OptionLabels:
 
 
 MAX_PASSAGES_SEARCHED = 5  # passages in which a name is looked for
-MAX_NAME_CHARS = 120  # characters of a name
+MAX_NAME_CHARS = 120
 
 
 class ObjectNames:
@@ -149,7 +149,7 @@ class ObjectNames:
         self._only_open = only_open
         self._known: dict[int, str] = {}
 
-    def of(self, conn: Connection, nodes: Iterable[int]) -> dict[int, str]:
+    def read(self, conn: Connection, nodes: Iterable[int]) -> dict[int, str]:
         """Node id -> name in one line; what may not be named, or not be seen, is left out."""
         nodes = list(dict.fromkeys(nodes))
         new = [node for node in nodes if node not in self._known]
@@ -159,9 +159,9 @@ class ObjectNames:
             if name and self._only_open and name not in (OWNER, NAMELESS):
                 name = self._as_written(conn, node, name)
             self._known[node] = one_line(name)[:MAX_NAME_CHARS]
-        return self.known(nodes)
+        return self.names(nodes)
 
-    def known(self, nodes: Iterable[int]) -> dict[int, str]:
+    def names(self, nodes: Iterable[int]) -> dict[int, str]:
         """The same of those that were asked for before."""
         return {node: self._known[node] for node in nodes if self._known.get(node)}
 
@@ -183,7 +183,7 @@ def _words(episode: Episode) -> str:
     return f"{episode.title}\n{episode.text}\n{episode.speaker or ''}"
 
 
-MAX_PREDICATE_CHARS = 60  # characters of a predicate
+MAX_PREDICATE_CHARS = 60
 _REL, _SYN = EDGE_KINDS.index("rel"), EDGE_KINDS.index("syn")
 
 
@@ -195,7 +195,7 @@ class RelationLabels:
         self._walk = walk
         self._only_open = only_open
 
-    def of(self, conn: Connection, node: int) -> dict[int, list[str]]:
+    def read(self, conn: Connection, node: int) -> dict[int, list[str]]:
         """Object -> how it is related to the object `node`, the newest last."""
         near = self._walk.neighbours(node)
         typed = near.edges[near.kinds == _REL].tolist()
@@ -203,12 +203,12 @@ class RelationLabels:
         may_leave = frozenset(sources.open_ids(conn)) if self._only_open else frozenset()
         for one in relations.by_id(conn, typed):
             if not self._only_open or one.sources <= may_leave:
-                found.setdefault(one.object if one.subject == node else one.subject, []).append(self._told(one, node))
+                found.setdefault(one.object if one.subject == node else one.subject, []).append(self._label(one, node))
         for other in near.vertices[near.kinds == _SYN].tolist() if not self._only_open else ():
             found.setdefault(other, []).append("maybe the same")
         return found
 
-    def _told(self, one: Relation, node: int) -> str:
+    def _label(self, one: Relation, node: int) -> str:
         words = one_line(one.predicate)[:MAX_PREDICATE_CHARS]
         arrow = f"-[{words}]->" if one.subject == node else f"<-[{words}]-"
         since, until = (from_ms(ms) for ms in (one.valid_from, one.valid_to)) if not self._only_open else (None, None)

@@ -141,7 +141,7 @@ class Toolbox:
     def state(self) -> str:
         """Where the search stands: what is collected and explored, and where to look next."""
         frontier = self._frontier()
-        labels = self._labels.known(frontier)
+        labels = self._labels.names(frontier)
         ahead = [f'[{self._number(node)}] "{labels[node]}"' for node in frontier if node in labels]
         parts = [
             f"Collected: {self._listed(self.collected)}.",
@@ -158,7 +158,7 @@ class Toolbox:
         nodes = graph.object_ids[exact[np.argsort(-graph.rarity(exact), kind="stable")]].tolist()
         if len(nodes) < LEAST_EXACT_MATCHES:
             nodes += self._like(conn, query, scores)
-        labels = self._labels.of(conn, [node for node in nodes if self._walk.visible(node)][: 2 * MAX_RESULTS])
+        labels = self._labels.read(conn, [node for node in nodes if self._walk.visible(node)][: 2 * MAX_RESULTS])
         rows = [
             f"{self._name(node, labels)}, {_many(len(self._passages_of(node)))}" for node in [*labels][:MAX_RESULTS]
         ]
@@ -174,7 +174,7 @@ class Toolbox:
             return "No passage speaks of it."
         scores = self._relevance(self._found.graph.episode_ids[rows].astype(np.int32))
         order = np.lexsort((rows, -self._ranking[rows], -scores))[:MAX_RESULTS]
-        name = self._labels.of(conn, [node]).get(node, "")
+        name = self._labels.read(conn, [node]).get(node, "")
         shown = self._previews(conn, rows[order], [*self._asked, *words(name)])
         more = f" of {len(rows)}; vector_search finds the others" if len(rows) > len(order) else ""
         return f"{len(order)} passages{more}:\n{self._fenced(shown)}"
@@ -192,12 +192,12 @@ class Toolbox:
         node = self._object(object)
         self._explore(node)
         shared = self._shared(node)
-        related = self._relations.of(conn, node)
+        related = self._relations.read(conn, node)
         around = np.array(sorted({*shared, *related} - {node}), np.int32)
         worth = self._worth(around)
         counts = np.array([shared.get(one, 0) for one in around.tolist()])
         order = np.lexsort((around, -counts, -worth))
-        labels = self._labels.of(conn, around[order][: 2 * MAX_NEIGHBOURS].tolist())
+        labels = self._labels.read(conn, around[order][: 2 * MAX_NEIGHBOURS].tolist())
         shown = [one for one in around[order].tolist() if one in labels][:MAX_NEIGHBOURS]
         rows = []
         for one in shown:
@@ -214,7 +214,7 @@ class Toolbox:
         near = self._walk.neighbours(node)
         within = near.vertices[self._walk.kinds(near.vertices) == OBJECT]
         within = within[np.lexsort((within, -self._worth(within)))][:MAX_OBJECTS_OF_PASSAGE]
-        labels = self._labels.of(conn, within.tolist())
+        labels = self._labels.read(conn, within.tolist())
         rows = [
             self._head(episode),
             *(row for row in strip_unseen(episode.text)[:MAX_READ_CHARS].splitlines() if row.strip()),

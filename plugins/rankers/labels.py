@@ -149,7 +149,7 @@ def read_out(
 
     def vertex(id: int) -> str:
         if id in episodes:
-            return signs.found(episodes[id])
+            return signs.known_passage(episodes[id])
         return one_line(names.get(id, ""), 120)
 
     lines = []

@@ -29,7 +29,7 @@ def line(
     episode = Episode(1, source, 0, title, sentence, at=datetime(year, 1, 1, tzinfo=UTC))
     thesis = Thesis(1, 1, sentence, 0, len(sentence), "sentence", "asserted", None, None)
     features = QueryFeatures(analyse(question), {}, 10, StaticEmbedder(), hits)
-    return features.measure(AnswerCandidate.of(episode, thesis, before), 0.0, 0.0)
+    return features.measure(AnswerCandidate.from_thesis(episode, thesis, before), 0.0, 0.0)
 
 
 @pytest.mark.parametrize(

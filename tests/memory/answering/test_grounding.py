@@ -106,7 +106,7 @@ def test_what_stands_there_is_proved(question: str, claim: str) -> None:
 def test_what_does_not_stand_there_is_not(question: str, claim: str, kind: str) -> None:
     problem = check_claim(claim, PROOFS, question)
     assert problem is not None and problem.kind == kind
-    assert problem.told()
+    assert problem.describe()
 
 
 @given(st.text(max_size=200), st.text(max_size=80))
@@ -115,7 +115,7 @@ def test_any_text_can_be_checked(text: str, question: str) -> None:
     assert "".join([*complete, left]) == text
     for claim in [*complete, text, f"{text} [1]."]:
         problem = check_claim(claim, PROOFS, question)
-        assert problem is None or problem.told()
+        assert problem is None or problem.describe()
 
 
 def test_a_long_text_has_many_claims() -> None:

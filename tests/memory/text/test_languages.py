@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.answering.expected_type import expected_types
+from memory.answering.features import expected_types
 from memory.nouns import Answer
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse
