@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import re
 from collections.abc import Callable
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -22,7 +21,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class When(click.ParamType[str]):
-    """A date as people write it -> an ISO time with its offset. A day, month or year means its `edge`."""
+    """A date as people write it -> an ISO time with its offset. A day, week, month or year means its `edge`."""
 
     name = "when"
 
@@ -34,31 +33,20 @@ class When(click.ParamType[str]):
             return self._parse(value.strip().lower()).astimezone().isoformat()
         except (ValueError, OverflowError):
             self.fail(
-                f"{value!r} is no date. Write it like 2026-03-09, 2026-03, 2026-03-09T18:30, today or yesterday.",
+                f"{value!r} is no date. Write it like 2026-03-09, 2026-03, 2026-03-09T18:30, 9 March or last week.",
                 param,
                 ctx,
             )
 
     def _parse(self, text: str) -> datetime:
-        today = datetime.combine(datetime.now().date(), time())
-        if text in ("today", "yesterday"):
-            first = today - timedelta(days=text == "yesterday")
-            return self._edge(first, first + timedelta(days=1))
         if text == "now":
             return datetime.now()
-        if re.fullmatch(r"\d{4}", text):
-            first = datetime(int(text), 1, 1)
-            return self._edge(first, datetime(first.year + 1, 1, 1))
-        if re.fullmatch(r"\d{4}-\d{1,2}", text):
-            first = datetime.strptime(text, "%Y-%m")
-            return self._edge(first, datetime(first.year + first.month // 12, first.month % 12 + 1, 1))
-        if re.fullmatch(r"\d{4}-\d{1,2}-\d{1,2}", text):
-            first = datetime.strptime(text, "%Y-%m-%d")
-            return self._edge(first, first + timedelta(days=1))
-        return datetime.fromisoformat(text.upper())
+        from memory.time.timex import parse_span  # only who names a time waits for the grammar
 
-    def _edge(self, first: datetime, following: datetime) -> datetime:
-        return first if self.edge == "start" else following - timedelta(microseconds=1)
+        span = parse_span(text, datetime.now())
+        if span is None:
+            return datetime.fromisoformat(text.upper())
+        return span[0] if self.edge == "start" else span[1] - timedelta(microseconds=1)
 
 
 def json_option(command: Command) -> Command:

@@ -14,8 +14,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-import snowballstemmer
-
 from memory.text.unicode import strip_accents, to_nfc
 from memory.text.words import WORD, words
 
@@ -148,5 +146,7 @@ def stem(word: str, language: str = ENGLISH) -> str:
 
 
 @cache
-def _stemmer(language: str) -> snowballstemmer.stemmer | None:
+def _stemmer(language: str) -> Any:
+    import snowballstemmer  # most of the time that importing this module would take
+
     return next(map(snowballstemmer.stemmer, tables("stemmer", language=language)), None)

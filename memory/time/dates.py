@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, timezone
-from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import NamedTuple
 
@@ -148,7 +147,7 @@ _IN_DIGITS = {
         )),
         ((4,), (
             ("iso", rf"(?<!\d[.-]){_Y}(?P<mark>[-/._])(?P<m>\d{{1,2}})(?P=mark)(?P<d>\d{{1,2}})(?!\.?\d)"),
-            ("month", rf"(?<!\d[.-]){_Y}-(?P<m>0[1-9]|1[0-2])(?!-?\d)"),
+            ("month", rf"(?<!\d[.-]){_Y}-(?P<m>0?[1-9]|1[0-2])(?!-?\d)"),
             ("characters",
              rf"{_Y}\s?[年년](?:\s?(?P<m>\d{{1,2}})\s?[月월](?:\s?(?P<d>\d{{1,2}})\s?[日號号일])?)?"),
         )),
@@ -282,6 +281,8 @@ def _iso(value: str) -> datetime | None:
 def _mail(value: str) -> datetime | None:
     if ":" not in value or value[:1].isdecimal() is value[:1].isalpha():
         return None
+    from email.utils import parsedate_to_datetime  # which takes longer to import than all of this
+
     try:
         return _written(parsedate_to_datetime(value))
     except (ValueError, TypeError, IndexError, OverflowError):

@@ -79,6 +79,17 @@ def find_timexes(text: str, now: datetime, tense: Tense, short_names: bool = Fal
     return _Finder(text, now, tense, month_names() if short_names else months_alone()).find()
 
 
+def parse_span(text: str, now: datetime) -> Span | None:
+    """The span that a text names which says nothing else: "2026-03", "9 March", "last week".
+
+    Raises as `find_timexes` does.
+    """
+    folded = fold(text)
+    found = [narrow(folded, base) for base in find_timexes(folded, now, "past", short_names=True)]
+    whole = len(found) == 1 and not folded[: found[0].start].strip() and not folded[found[0].end :].strip()
+    return found[0].span if whole else None
+
+
 class _Finder:
     """Finds the times of one text, seen from the local time `now`."""
 

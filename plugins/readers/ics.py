@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from itertools import islice
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -21,6 +23,18 @@ _PARAMETER = re.compile(r';([A-Za-z0-9-]+)=("[^"]*"|[^";:]*)')
 _ESCAPE = re.compile(r"\\([\\;,nN])")
 _MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?$")
 _DURATION = re.compile(r"P(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$")
+
+
+MAX_OCCURRENCES = 104  # of an entry that comes again: two years of weeks
+MAX_SPAN_DAYS = 731
+_WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_BYDAY = re.compile(rf"([+-]?[1-5])?({'|'.join(_WEEKDAYS)})")
+_FREQUENCIES: dict[str, Callable[[date, date], int]] = {  # how many of them lie between two days
+    "DAILY": lambda first, day: (day - first).days,
+    "WEEKLY": lambda first, day: ((day - first).days + first.weekday()) // 7,
+    "MONTHLY": lambda first, day: 12 * (day.year - first.year) + day.month - first.month,
+    "YEARLY": lambda first, day: day.year - first.year,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +63,10 @@ def read(path: Path, data: bytes) -> list[Document]:
     if not entries:
         raise Unreadable("a calendar without events")
     lines: list[tuple[str, int]] = []
+    moved = _moved(entries)
     for entry in entries:
         # In the order of the file, so that a passage of the section is a range of lines there.
-        lines += [_heading(entry), *sorted(_section(entry), key=lambda line: line[1])]
+        lines += [_heading(entry), *sorted(_section(entry, moved), key=lambda line: line[1])]
         lines.append(("", lines[-1][1]))
     starts = [moment for entry in entries if (moment := _start(entry)) is not None]
     return [
@@ -127,7 +142,7 @@ def _heading(entry: _Entry) -> tuple[str, int]:
     return f"## {name or {'VTODO': 'Task', 'VJOURNAL': 'Entry'}.get(entry.kind, 'Event')}", entry.line
 
 
-def _section(entry: _Entry) -> Iterator[tuple[str, int]]:
+def _section(entry: _Entry, moved: set[tuple[str, date]]) -> Iterator[tuple[str, int]]:
     start, due = entry.get("DTSTART"), entry.get("DUE")
     if start is not None:
         yield f"When: {_when(entry, start)}", start.line
@@ -137,6 +152,8 @@ def _section(entry: _Entry) -> Iterator[tuple[str, int]]:
         for found in entry.all(key):
             if value := " ".join(_unescaped(found.value).split()):
                 yield f"{label}: {value}", found.line
+    if (days := _occurrences(entry, moved)) and (rule := entry.get("RRULE")) is not None:
+        yield f"Also on: {', '.join(days)}", rule.line
     people = [*entry.all("ORGANIZER"), *entry.all("ATTENDEE")]
     if people:
         yield f"Who: {', '.join(dict.fromkeys(_person(one) for one in people))}", people[0].line
@@ -163,6 +180,62 @@ def _when(entry: _Entry, start: _Property) -> str:
         return _shown(start)
     until = f"{last:%H:%M}" if last.date() == first.date() else f"{last:%Y-%m-%d %H:%M}"
     return f"{first:%Y-%m-%d %H:%M} to {until}{_zone(start)}"
+
+
+def _moved(entries: list[_Entry]) -> set[tuple[str, date]]:
+    """(id, day) of the occurrences that an entry of their own replaces."""
+    named = [(entry.get("UID"), entry.get("RECURRENCE-ID")) for entry in entries]
+    days = [(uid.value, _moment(replaced)) for uid, replaced in named if uid is not None and replaced is not None]
+    return {(uid, _day(moment)) for uid, moment in days if moment is not None}
+
+
+def _occurrences(entry: _Entry, moved: set[tuple[str, date]]) -> list[str]:
+    """The days behind the first on which an entry comes again: MAX_OCCURRENCES at most, within MAX_SPAN_DAYS."""
+    start, rule, uid = entry.get("DTSTART"), entry.get("RRULE"), entry.get("UID")
+    first = _moment(start) if start is not None else None
+    if first is None or rule is None:
+        return []
+    except_for = {_day(at) for one in entry.all("EXDATE") if (at := _moment(one)) is not None}
+    own = uid.value if uid is not None else ""
+    try:
+        days = [*islice(_days_of(rule.value.upper(), _day(first)), MAX_OCCURRENCES)]
+    except (ValueError, OverflowError):  # a rule that cannot be read
+        return []
+    return [f"{day}" for day in days if day != _day(first) and day not in except_for and (own, day) not in moved]
+
+
+def _days_of(rule: str, first: date) -> Iterator[date]:
+    """The days of a recurrence rule from `first` on (RFC 5545); none where it names more than days, weeks, months and
+    years. Day by day, so that no rule however odd takes long. Raises ValueError for a rule that cannot be read."""
+    part = dict(pair.split("=", 1) for pair in rule.split(";") if pair)
+    frequency, interval = part.pop("FREQ", ""), int(part.pop("INTERVAL", "1"))
+    count, until = int(part.pop("COUNT", "0")), _MOMENT.match(part.pop("UNTIL", "99991231"))
+    months, days = ({int(n) for n in part.pop(key, "").split(",") if n} for key in ("BYMONTH", "BYMONTHDAY"))
+    weekdays = [_BYDAY.fullmatch(one) for one in part.pop("BYDAY", "").split(",") if one]
+    part.pop("WKST", None)
+    if part or frequency not in _FREQUENCIES or interval < 1 or until is None or not all(weekdays):
+        return
+    if frequency == "YEARLY" and weekdays and not months:
+        return
+    last = min(date(*map(int, until.group(1, 2, 3))), first + timedelta(days=MAX_SPAN_DAYS))
+    named = {(int(one[1] or 0), _WEEKDAYS.index(one[2])) for one in weekdays if one}
+    named = named or ({(0, first.weekday())} if frequency == "WEEKLY" else set())
+    days = days or ({first.day} if frequency in ("MONTHLY", "YEARLY") and not named else set())
+    months = months or ({first.month} if frequency == "YEARLY" else set())
+    found = 0
+    for day in (first + timedelta(days=step) for step in range((last - first).days + 1)):
+        length = monthrange(day.year, day.month)[1]
+        nth = {(0, day.weekday()), ((day.day + 6) // 7, day.weekday()), (-((length - day.day) // 7) - 1, day.weekday())}
+        fits = (not months or day.month in months) and (not days or {day.day, day.day - length - 1} & days)
+        if fits and (not named or named & nth) and _FREQUENCIES[frequency](first, day) % interval == 0:
+            yield day
+            found += 1
+            if found == count:
+                return
+
+
+def _day(moment: datetime | date) -> date:
+    return moment.date() if isinstance(moment, datetime) else moment
 
 
 def _shown(one: _Property) -> str:
@@ -241,4 +314,4 @@ def _unescaped(value: str) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read))
+    register(Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read, version=2))

@@ -27,6 +27,9 @@ def when(text: str, edge: str) -> datetime:
         ("2026-12", datetime(2026, 12, 1), datetime(2027, 1, 1) - TICK),
         ("2024-2", datetime(2024, 2, 1), datetime(2024, 3, 1) - TICK),
         ("2026-03-09", datetime(2026, 3, 9), datetime(2026, 3, 10) - TICK),
+        ("09.03.2026", datetime(2026, 3, 9), datetime(2026, 3, 10) - TICK),
+        ("March 2026", datetime(2026, 3, 1), datetime(2026, 4, 1) - TICK),
+        ("Ende März 2026", datetime(2026, 3, 21), datetime(2026, 4, 1) - TICK),
         (" 2026-03-09t18:30 ", datetime(2026, 3, 9, 18, 30), datetime(2026, 3, 9, 18, 30)),
     ],
 )
@@ -45,7 +48,7 @@ def test_a_time_keeps_its_own_offset_as_an_instant() -> None:
     assert datetime.fromisoformat(When("start").convert(given, None, None)) == datetime.fromisoformat(given)
 
 
-@pytest.mark.parametrize("text", ["", "soon", "2026-13", "2026-02-30", "09.03.2026", "0000", "99999", "0001-01-01"])
+@pytest.mark.parametrize("text", ["", "soon", "2026-13", "2026-02-30", "03/04/2026", "0000", "99999", "0001-01-01"])
 def test_no_date_is_told_with_an_example(text: str, pal: Pal) -> None:
     result = pal("ask", "--since", text, "where?")
     assert result.exit_code == 2

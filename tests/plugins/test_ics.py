@@ -25,7 +25,7 @@ LOCATION:Zschochersche Str.
 ORGANIZER;CN="Thoms, Dr.":mailto:thoms@vet.example
 ATTENDEE:mailto:ana@example.example
 DESCRIPTION:First line\\nSecond line
-RRULE:FREQ=WEEKLY
+RRULE:FREQ=WEEKLY;COUNT=3
 BEGIN:VALARM
 DESCRIPTION:never shown
 DTSTART:20010101T000000Z
@@ -56,7 +56,8 @@ def test_events_become_sections(read: Read) -> None:
         (15, "Who: Thoms, Dr. <thoms@vet.example>, ana@example.example"),
         (17, "First line"),
         (17, "Second line"),
-        (18, "Repeats: FREQ=WEEKLY"),
+        (18, "Repeats: FREQ=WEEKLY;COUNT=3"),
+        (18, "Also on: 2025-05-13, 2025-05-20"),
         (18, ""),
         (24, "## Holiday"),
         (26, "When: 2025-08-04 to 2025-08-22 (all day)"),
@@ -100,3 +101,34 @@ def test_an_event_at_the_end_of_time(read: Read) -> None:
 
 def test_an_entry_without_anything_has_a_name(read: Read) -> None:
     assert read("a.ics", "BEGIN:VEVENT\nEND:VEVENT\nBEGIN:VTODO\n")[0].text == "## Event\n\n## Task"
+
+
+def also_on(read: Read, *lines: str) -> list[str]:
+    text = read("a.ics", event("DTSTART:20250106T090000Z", "UID:1", *lines))[0].text
+    return [day for line in text.split("\n") if line.startswith("Also on: ") for day in line[9:].split(", ")]
+
+
+def test_an_event_that_comes_again_names_its_days(read: Read) -> None:
+    assert also_on(read, "RRULE:FREQ=WEEKLY;BYDAY=MO,WE;UNTIL=20250115T235959Z") == [
+        "2025-01-08", "2025-01-13", "2025-01-15",
+    ]  # fmt: skip
+    assert also_on(read, "RRULE:FREQ=MONTHLY;COUNT=3", "EXDATE:20250206T090000Z") == ["2025-03-06"]
+    own = event("UID:1", "RECURRENCE-ID:20250206T090000Z", "DTSTART:20250207T090000Z")
+    assert also_on(read, "RRULE:FREQ=MONTHLY;COUNT=3", "END:VEVENT", own) == ["2025-03-06"]
+
+
+def test_what_comes_again_without_end_is_followed_for_two_years(read: Read) -> None:
+    assert len(also_on(read, "RRULE:FREQ=DAILY")) == 103
+    assert also_on(read, "RRULE:FREQ=YEARLY") == ["2026-01-06", "2027-01-06"]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "FREQ=SECONDLY", "FREQ=DAILY;INTERVAL=0", "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30", "FREQ=NEVER", "INTERVAL=x", "",
+        "FREQ=DAILY;BYSECOND=1,2", "FREQ=YEARLY;BYSETPOS=1", "FREQ=DAILY;UNTIL=tomorrow", "COUNT=3", "FREQ=DAILY;;=",
+        "FREQ=WEEKLY;BYDAY=99XX", "FREQ=DAILY;INTERVAL=99999999999999999999", "A=" + "x" * 400,
+    ],
+)  # fmt: skip
+def test_a_rule_that_cannot_be_followed_has_no_days(read: Read, rule: str) -> None:
+    assert also_on(read, f"RRULE:{rule}") == []
