@@ -108,6 +108,16 @@ class EnrichmentSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class UpkeepSettings:
+    """Backups and looks for damage that are made by themselves."""
+
+    hour: int = setting(4, "The hour from which on they are made, 0 to 23. What was missed is made up for, once.")
+    backup_days: int = setting(1, "Days between two backups; 0: none. They lie where those of `pal backup` do.")
+    backups_kept: int = setting(3, "Backups kept of these, at least 1; the oldest go. Others are never removed.")
+    check_days: int = setting(7, "Days between two looks for damage; 0: none. `pal check` looks now.")
+
+
+@dataclass(frozen=True, slots=True)
 class LearningSettings:
     """Learning from the questions that were answered well, at night or by `pal learn`."""
 
@@ -136,6 +146,7 @@ class Settings:
     models: ModelsSettings = field(default_factory=ModelsSettings)
     enrichment: EnrichmentSettings = field(default_factory=EnrichmentSettings)
     night: NightSettings = field(default_factory=NightSettings)
+    upkeep: UpkeepSettings = field(default_factory=UpkeepSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
     ollama: OllamaSettings = field(default_factory=OllamaSettings)
     anthropic: AnthropicSettings = field(default_factory=AnthropicSettings)

@@ -284,9 +284,10 @@ class Memory:
         """Counts of what is live, and the file's size."""
         return self.maintenance.stats()
 
-    def check(self) -> Check:
-        """Looks for damage: the file, the full text, the vectors, and what must belong together."""
-        return self.maintenance.check()
+    def check(self, quick: bool = False) -> Check:
+        """Looks for damage: the file, the full text, the vectors, and what must belong together; `quick` leaves out
+        full text and vectors."""
+        return self.maintenance.check(quick)
 
     def backup(self, to: Path | str) -> int:
         """Copies the memory to a new file, verified; returns its size in bytes. InvalidInputError if it exists."""

@@ -117,7 +117,7 @@ class Plugins:
     def readers(self) -> tuple[str, ...]:
         return tuple(sorted(self._readers))
 
-    @property
+    @cached_property
     def versions(self) -> dict[str, int]:
         return {name: reader.version for name, reader in self._readers.items()}
 

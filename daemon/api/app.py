@@ -319,6 +319,8 @@ def _status(services: Services) -> wire.Status:
         enrichment=services.enrichment.state(),
         review=review,
         night=services.nightly.state(),
+        upkeep=services.upkeep.state(),
+        jobs=services.schedule.state(),
     )
 
 

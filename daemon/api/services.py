@@ -16,8 +16,10 @@ from daemon.jobs.embedder import Embedding
 from daemon.jobs.enrichment import Enrichment
 from daemon.jobs.models import Models
 from daemon.jobs.night import Nightly
+from daemon.jobs.schedule import Schedule
 from daemon.jobs.tasks import Tasks
 from daemon.jobs.training import Learning
+from daemon.jobs.upkeep import Upkeep
 from daemon.jobs.writer import Writer
 from daemon.settings import Settings
 from daemon.watch.adds import Adds
@@ -46,6 +48,8 @@ class Services:
     enrichment: Enrichment
     learning: Learning
     nightly: Nightly
+    upkeep: Upkeep
+    schedule: Schedule
     plugins: Plugins
     own: tuple[Path, ...]  # what is the daemon's own, and never read
     activity: Activity

@@ -57,6 +57,30 @@ def night(of: wire.Night) -> str:
             return told
 
 
+def describe_upkeep(of: wire.Upkeep) -> str:
+    """When the last scheduled backup and look for damage were made, and what came of them, in a line."""
+    if not of.backup_days:
+        backup = "no backups: upkeep.backup_days"
+    elif of.backup_problem:
+        backup = f"the last backup failed: {of.backup_problem}"
+    elif of.backup_at is None:
+        backup = f"no backup yet; from {of.hour}:00 on"
+    else:
+        backup = f"last backup {_day(of.backup_at)}, {of.backups:,} kept"
+    if not of.check_days:
+        check = "no checks: upkeep.check_days"
+    elif of.check_at is None:
+        check = "not checked yet"
+    else:
+        found = f"{count(of.problems, 'problem')}: pal check" if of.problems else "all was well"
+        check = f"checked {_day(of.check_at)}, {found}"
+    return f"{backup}; {check}"
+
+
+def _day(at: str) -> str:
+    return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}"
+
+
 def _did(done: wire.ConsolidationReport | wire.Night) -> str:
     parts = [
         f"{count(done.joined, 'fact')} told twice joined" if done.joined else "",

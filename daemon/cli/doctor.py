@@ -12,7 +12,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.consolidate import night
+from daemon.cli.consolidate import describe_upkeep, night
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.terminal import count
@@ -53,8 +53,11 @@ def doctor(session: Session, memory: bool, last: int, as_json: bool) -> None:
             output.print_text(f"Problem: {problem}")
         if not problems:
             output.print_text("All is well. How well questions are served: pal doctor --memory")
-        if told := session.client.status().night:
-            output.print_text(f"Night: {night(told)}")
+        now = session.client.status()
+        if now.night:
+            output.print_text(f"Night: {night(now.night)}")
+        if now.upkeep:
+            output.print_text(f"Upkeep: {describe_upkeep(now.upkeep)}")
     if problems:
         sys.exit(1)
 
@@ -68,6 +71,9 @@ def _problems(client: Client) -> Iterator[str]:
             yield f'{folder.path} is watched, but {why}. To let it go: pal watch rm "{folder.path}"'
     if (told := client.status().night) and told.state == "failed":
         yield "What is done at night broke off; the daemon's log says where. To do it now: pal consolidate, pal learn"
+    upkeep = client.status().upkeep
+    if upkeep and upkeep.backup_problem:
+        yield f"The scheduled backup failed: {upkeep.backup_problem} To make one now: pal backup"
     embedder = client.embedder()
     if embedder.problem:
         yield f"{embedder.problem} Then try again: pal embedder {embedder.name}"

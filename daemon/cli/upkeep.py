@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.consolidate import night
+from daemon.cli.consolidate import describe_upkeep, night
 from daemon.cli.enrichment import format_spending, print_failed, reading
 from daemon.cli.errors import NOTHING_READ
 from daemon.cli.folders import print_folders
@@ -83,12 +84,20 @@ def _print_status(now: wire.Status) -> None:
         rows.append(("Review", f"{count(now.review, 'changed fact')} to look at: pal review"))
     if now.night:
         rows.append(("Night", night(now.night)))
+    if now.upkeep:
+        rows.append(("Upkeep", describe_upkeep(now.upkeep)))
+    if now.jobs:
+        rows.append(("Next", ", ".join(f"{job.name} {_clock_time(job.next_at)}" for job in now.jobs)))
     output.print_table(rows)
     if now.folders:
         click.echo("\nWatched folders")
         print_folders(now.folders)
     elif not now.sources:
         output.say(f"\n{NOTHING_READ}")
+
+
+def _clock_time(at: str) -> str:
+    return f"{datetime.fromisoformat(at).astimezone():%H:%M}"
 
 
 def _duration(seconds: float) -> str:

@@ -16,12 +16,13 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from daemon import views, wire
 from daemon.jobs.budget import on_battery
+from daemon.jobs.schedule import is_due
 from daemon.jobs.writer import Writer
 from daemon.settings import NightSettings
 from memory import Memory
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 600.0  # between two looks whether it is time
 PAUSE_SECONDS = 0.2  # between two looks whether somebody still asks
 
 Learn = Callable[[Write, Callable[[], bool]], str]
@@ -40,7 +40,7 @@ Learn = Callable[[Write, Callable[[], bool]], str]
 
 
 class Nightly:
-    """Looks whether it is time from `start` to `close`, and then does a night's work in a thread of its own."""
+    """Does a night's work in the thread that looks whether it is time, until `close`."""
 
     def __init__(
         self,
@@ -64,28 +64,12 @@ class Nightly:
         self._closing = threading.Event()
         self._one_at_a_time = threading.Lock()  # a night
         self._ordering = threading.Lock()  # what of it a person may want as well
-        self._scheduler: Any = None
         self._state = "idle" if settings.enabled else "off"
         self._gave_up = 0  # when a night failed; ms UTC
-
-    def start(self) -> None:
-        """Begins to look, if nights are wanted; for the first time when the daemon has run for a while."""
-        from apscheduler.schedulers.background import BackgroundScheduler  # 0.2 s, behind the first answer
-
-        if not self._settings.enabled:
-            return
-        self._scheduler = BackgroundScheduler(
-            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
-        )
-        first = datetime.now().astimezone() + timedelta(seconds=self._settings.after_start_s)
-        self._scheduler.add_job(self.look, "interval", seconds=LOOK_SECONDS, next_run_time=first)
-        self._scheduler.start()
 
     def close(self, timeout: float) -> bool:
         """Breaks off behind the unit that is being written. False if time ran out."""
         self._closing.set()
-        if self._scheduler is not None:
-            self._scheduler.shutdown(wait=False)
         if not self._one_at_a_time.acquire(timeout=timeout):
             return False
         self._one_at_a_time.release()
@@ -93,7 +77,7 @@ class Nightly:
 
     def look(self) -> bool:
         """Does the night's work if it is time for it; whether it is done."""
-        if self._closing.is_set() or not self._is_due():
+        if self._closing.is_set() or not self._settings.enabled or not self._is_due():
             return False
         if not self._settings.on_battery and self._battery():
             self._state = "battery"
@@ -124,7 +108,7 @@ class Nightly:
 
     def state(self) -> wire.Night:
         """Whether there are nights, and what the last one did."""
-        last = self._memory.maintenance.last_night()
+        last = self._memory.maintenance.last_run("night")
         if last is None:
             return wire.Night(self._state, self._settings.hour)
         return wire.Night(
@@ -142,13 +126,8 @@ class Nightly:
 
     def _is_due(self) -> bool:
         """Whether the hour has come since the last night. One of the future is none: the clock was wrong then."""
-        last = self._memory.maintenance.last_night()
-        now = self._clock()
-        begins = now.replace(hour=min(self._settings.hour, 23), minute=0, second=0, microsecond=0)
-        if begins > now:
-            begins -= timedelta(days=1)
-        done = max(last["t"] if last else 0, self._gave_up)
-        return done < begins.timestamp() * 1000 or done > (now + timedelta(days=1)).timestamp() * 1000
+        last = self._memory.maintenance.last_run("night")
+        return is_due(max(last["t"] if last else 0, self._gave_up), self._clock(), self._settings.hour)
 
     def _night(self) -> bool:
         began = time.monotonic()
@@ -163,7 +142,7 @@ class Nightly:
         night = _counts(report) | {
             "t": self._now(), "seconds": seconds, "learnt": learnt,
         }  # fmt: skip
-        self._write(partial(self._memory.maintenance.note_night, night))
+        self._write(partial(self._memory.maintenance.note_run, "night", night, True))
         log.info("the night is done in %s s: %s %s", seconds, _counts(report), learnt)
         return True
 

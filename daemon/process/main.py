@@ -18,12 +18,16 @@ import sys
 import threading
 from functools import partial
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, DaemonLock
 from daemon.paths import Paths, private_folder
 from daemon.process.logs import configure
 from daemon.settings import Settings, SettingsError, load, new_folder_policy
 from memory.errors import PalimpsestError
+
+if TYPE_CHECKING:
+    from daemon.jobs.schedule import Job
 
 log = logging.getLogger("daemon")
 
@@ -85,11 +89,13 @@ class Daemon:
         from daemon.jobs.enrichment import Enrichment
         from daemon.jobs.models import Models
         from daemon.jobs.night import Nightly
+        from daemon.jobs.schedule import Schedule
         from daemon.jobs.tasks import Tasks
         from daemon.jobs.training import Learning
+        from daemon.jobs.upkeep import Upkeep
         from daemon.jobs.writer import Writer
         from daemon.watch.adds import Adds
-        from daemon.watch.ingest import Ingest
+        from daemon.watch.ingest import FileServices, Ingest
         from daemon.watch.watcher import Watcher
         from memory import Memory
         from plugins import manager
@@ -114,9 +120,9 @@ class Daemon:
         self.writer = Writer(News(self.memory, self.activity.publish).look)
         self.tasks = Tasks(self.activity.publish)
         ingest = Ingest(self.memory, plugins, self.writer, self.activity.publish)
-        parts = (self.memory, self.writer, ingest, self.tasks, self.settings.watch, self.paths.all())
-        self.adds = Adds(*parts)
-        self.watcher = Watcher(*parts)
+        files = FileServices(self.memory, self.writer, ingest, self.tasks, self.settings.watch, self.paths.all())
+        self.adds = Adds(files)
+        self.watcher = Watcher(files)
         self.embedding = Embedding(
             self.memory, plugins, self.writer, self.tasks, self.settings.embedder, self.activity.publish
         )
@@ -125,6 +131,9 @@ class Daemon:
         self.models.changed = self.enrichment.wake
         self.learning = Learning(self.memory, self.models, self.writer, self.settings.learning, self.activity.publish)
         self.nightly = Nightly(self.memory, self.writer, self.settings.night, self.learning.at_night)
+        self.upkeep = Upkeep(self.memory, self.writer, self.settings.upkeep, self.paths.backups, self.activity.publish)
+        self.schedule = Schedule(self._jobs())
+        self.watcher.run_later = self.schedule.run_later
         self.services = Services(
             settings=self.settings,
             memory=self.memory,
@@ -137,6 +146,8 @@ class Daemon:
             enrichment=self.enrichment,
             learning=self.learning,
             nightly=self.nightly,
+            upkeep=self.upkeep,
+            schedule=self.schedule,
             plugins=plugins,
             own=self.paths.all(),
             activity=self.activity,
@@ -148,6 +159,19 @@ class Daemon:
         self.watcher.load()
         self.writer.start()
         self.tasks.start()
+
+    def _jobs(self) -> list[Job]:
+        """All that is done again and again."""
+        from daemon.jobs.schedule import LOOK_SECONDS, Job
+
+        watch, after_s = self.settings.watch, self.settings.night.after_start_s
+        return [
+            Job("scan", self.watcher.scan_all, watch.scan_interval_s, jitter_s=watch.scan_interval_s / 4),
+            Job("folders", self.watcher.check_roots, watch.root_check_s or 30),
+            Job("night", self.nightly.look, LOOK_SECONDS, after_s),
+            Job("backup", self.upkeep.back_up, LOOK_SECONDS, after_s),
+            Job("check", self.upkeep.check, LOOK_SECONDS, after_s),
+        ]
 
     async def serve(self) -> None:
         """Answers requests until it is told to stop."""
@@ -176,11 +200,11 @@ class Daemon:
         try:
             if self._stopping.wait(BREATH_SECONDS):
                 return
+            self.schedule.start()
             self.adds.resume()
             self.watcher.start()
             self.embedding.resume()
             self.enrichment.start()  # behind `adds.resume`, which frees what an earlier daemon had leased
-            self.nightly.start()
         except Exception as error:
             if not self._stopping.is_set():
                 log.exception("folders are not watched: %s", type(error).__name__)
@@ -205,6 +229,7 @@ class Daemon:
         log.info("stopping")
         self.gate.stopping = True
         self._beginning.join(DRAIN_SECONDS)
+        self.schedule.close()
         self.watcher.close()
         self.nightly.close(DRAIN_SECONDS)
         self.learning.close(DRAIN_SECONDS)

@@ -15,12 +15,9 @@ from pathlib import Path
 
 from daemon import wire
 from daemon.failures import failed
-from daemon.jobs.tasks import ADD, Tally, Task, Tasks
-from daemon.jobs.writer import Writer
-from daemon.settings import WatchSettings
-from daemon.watch.files import Ignore, uri_of
-from daemon.watch.ingest import Ingest, Look
-from memory import Memory
+from daemon.jobs.tasks import ADD, Tally, Task
+from daemon.watch.files import uri_of
+from daemon.watch.ingest import FileServices, Look
 from memory.nouns import Policy
 from memory.services.jobs import NewJob
 
@@ -33,15 +30,10 @@ KEPT = 7 * 24 * 3600 * 1000  # ms a done job is remembered
 class Adds:
     """What `pal add` started."""
 
-    def __init__(
-        self, memory: Memory, writer: Writer, ingest: Ingest, tasks: Tasks, settings: WatchSettings, own: Iterable[Path]
-    ) -> None:
-        self._memory = memory
-        self._writer = writer
-        self._ingest = ingest
-        self._tasks = tasks
-        self._settings = settings
-        self._own = tuple(own)
+    def __init__(self, services: FileServices) -> None:
+        self._services = services
+        self._memory = services.memory
+        self._writer = services.writer
         self._boot = uuid.uuid4().hex
 
     def resume(self) -> int:
@@ -81,12 +73,12 @@ class Adds:
         looks = []
         for path, policy in paths.items():
             root = path if path.is_dir() else path.parent
-            looks.append(Look(path, Ignore(root, self._settings.ignore, self._own), path, policy))
+            looks.append(Look(path, self._services.ignore_rules(root), path, policy))
         tally = Tally(tell)
-        few = self._settings.gone_files
-        steps = self._ingest.take(looks, tally, trust=lambda root, gone: gone <= few, asked=True)
+        few = self._services.settings.gone_files
+        steps = self._services.ingest.take(looks, tally, trust=lambda root, gone: gone <= few, asked=True)
         name = f"Reading {looks[0].path.name}" if len(looks) == 1 else f"Reading {len(looks)} files and folders"
-        self._tasks.submit(ADD, Task(name, tally, steps, partial(self._ended, job, tally)))
+        self._services.tasks.submit(ADD, Task(name, tally, steps, partial(self._ended, job, tally)))
 
     def _ended(self, job: int, tally: Tally, error: BaseException | None) -> None:
         if isinstance(error, CancelledError):

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon import wire
-from daemon.jobs.tasks import Tally
+from daemon.jobs.tasks import Tally, Tasks
 from daemon.jobs.writer import Writer
+from daemon.settings import WatchSettings
 from daemon.views import moment, now
 from daemon.watch import files
 from daemon.watch.files import Found, Ignore, uri_of
@@ -90,6 +91,22 @@ class _Batch:
             or self.files >= WALK_STEP
             or time.monotonic() - self.began > BATCH_SECONDS
         )
+
+
+@dataclass(frozen=True, slots=True)
+class FileServices:
+    """What reads files, once or whenever they change, works with. `own` is never read: the daemon's own files."""
+
+    memory: Memory
+    writer: Writer
+    ingest: Ingest
+    tasks: Tasks
+    settings: WatchSettings
+    own: tuple[Path, ...]
+
+    def ignore_rules(self, root: Path) -> Ignore:
+        """What is not read below `root`."""
+        return Ignore(root, self.settings.ignore, self.own)
 
 
 class Ingest:

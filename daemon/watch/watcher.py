@@ -16,22 +16,18 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.failures import ConflictError
-from daemon.jobs.tasks import CHANGE, SCAN, Tally, Task, Tasks
-from daemon.jobs.writer import Writer
-from daemon.settings import WatchSettings
+from daemon.jobs.tasks import CHANGE, SCAN, Tally, Task
 from daemon.watch.changes import Changes, Ready
 from daemon.watch.files import FOLDER_RULES, Ignore, uri_of
-from daemon.watch.ingest import Ingest, Look
-from memory import Memory
+from daemon.watch.ingest import FileServices, Look
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Policy
 
@@ -67,18 +63,15 @@ class _Root:
 class Watcher:
     """Keeps the memory up to date with the watched folders, from `start` to `close`."""
 
-    def __init__(
-        self, memory: Memory, writer: Writer, ingest: Ingest, tasks: Tasks, settings: WatchSettings, own: Iterable[Path]
-    ) -> None:
-        """`own` is never read: the daemon's own files."""
-        self._memory = memory
-        self._writer = writer
-        self._ingest = ingest
-        self._tasks = tasks
-        self._settings = settings
-        self._own = tuple(own)
+    def __init__(self, services: FileServices) -> None:
+        self._services = services
+        self._memory = services.memory
+        self._writer = services.writer
+        self._ingest = services.ingest
+        self._settings = services.settings
+        self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
         self._roots: dict[Path, _Root] = {}
-        self._changes = Changes(settings, self._look)
+        self._changes = Changes(services.settings, self._look)
         self._started = threading.Event()
 
     def load(self) -> None:
@@ -90,19 +83,9 @@ class Watcher:
 
     def start(self) -> None:
         """Begins to watch and scan all folders."""
-        from apscheduler.schedulers.background import BackgroundScheduler  # 0.2 s, behind the first answer
-
         self._observer = _observer()
         self._overflow = _Overflow(self.scan_all)
         logging.getLogger("watchdog").addHandler(self._overflow)
-        self._clock = BackgroundScheduler(
-            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
-        )
-        every = self._settings.scan_interval_s
-        if every:
-            self._clock.add_job(self.scan_all, "interval", seconds=every, jitter=every / 4)
-        self._clock.add_job(self._check_roots, "interval", seconds=self._settings.root_check_s or 30)
-        self._clock.start()
         self._changes.start()
         for root in list(self._roots.values()):
             self._watch(root)
@@ -115,7 +98,6 @@ class Watcher:
         if not self._started.is_set():
             return
         logging.getLogger("watchdog").removeHandler(self._overflow)
-        self._clock.shutdown(wait=False)
         if self._observer:
             self._observer.stop()
             self._observer.join(2)
@@ -141,7 +123,7 @@ class Watcher:
             raise InvalidInputError(
                 f"{path} cannot be watched: {getattr(error, 'strerror', None) or error}."
             ) from error
-        if any(path == own or path.is_relative_to(own) for own in self._own):
+        if any(path == own or path.is_relative_to(own) for own in self._services.own):
             raise InvalidInputError(f"{path} is where the memory itself is kept. Watch another folder.")
         for other in self._roots:
             if path != other and (path.is_relative_to(other) or other.is_relative_to(path)):
@@ -187,7 +169,7 @@ class Watcher:
     # Folders --------------------------------------------------------------------------------------
 
     def _root(self, path: Path, known_as: Identity | None, policy: Policy) -> _Root:
-        return _Root(path, Ignore(path, self._settings.ignore, self._own), known_as, policy)
+        return _Root(path, self._services.ignore_rules(path), known_as, policy)
 
     def _watch(self, root: _Root) -> None:
         """Asks for events before the scan, so that nothing slips between."""
@@ -230,7 +212,7 @@ class Watcher:
         if _identity(root.path) is None:
             self._missing(root, "it is not there; it is read again when it comes back")
             return
-        root.ignore = Ignore(root.path, self._settings.ignore, self._own)
+        root.ignore = self._services.ignore_rules(root.path)
         root.scans += 1
         root.scanned = time.monotonic()
         if root.state != "polling":
@@ -246,7 +228,7 @@ class Watcher:
 
         tally = Tally()
         steps = self._ingest.take(looks, tally, moved, self._trust)
-        self._tasks.submit(urgency, Task(name, tally, steps, ended))
+        self._services.tasks.submit(urgency, Task(name, tally, steps, ended))
 
     def _scanned(self, root: _Root, error: BaseException | None) -> None:
         root.scans -= 1
@@ -295,14 +277,13 @@ class Watcher:
         if root.doubted is None:
             root.doubted = time.monotonic()
             root.detail = f"{gone:,} files are gone at once; looking again before that is believed"
-            later = datetime.now().astimezone() + timedelta(seconds=wait)
-            self._clock.add_job(self._scan, "date", run_date=later, args=[root])
+            self.run_later(wait, self._scan, root)
         if time.monotonic() - root.doubted < wait * 0.9:  # the clock that calls again is another one
             return False
         root.doubted, root.detail = None, ""
         return True
 
-    def _check_roots(self) -> None:
+    def check_roots(self) -> None:
         """Notices folders that went, came back or are other ones: their events have ended without a word."""
         for root in list(self._roots.values()):
             identity = _identity(root.path)

@@ -84,7 +84,7 @@ MODULES = {
     "enrichment": "FailedJob Enrichment EnrichmentRequest RetryRequest Retried",
     "training": "LearnRequest Learnt Unlearnt",
     "chats": "Conversation ConversationsReply Message MessagesReply ConversationRequest",
-    "status": "Night Status Notice BackupRequest BackedUp",
+    "status": "Night Upkeep ScheduledJob Status Notice BackupRequest BackedUp",
 }
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {

@@ -28,6 +28,30 @@ class Night:
 
 
 @dataclass(frozen=True, slots=True)
+class Upkeep:
+    """Scheduled backups and looks for damage, from `hour` on every so many days (0: never): when each was done last,
+    how many backups there are, why the last one failed, and how many problems were found."""
+
+    hour: int
+    backup_days: int
+    backup_at: str | None = None
+    backups: int = 0
+    backup_problem: str = ""
+    check_days: int = 0
+    check_at: str | None = None
+    problems: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledJob:
+    """A periodic job: scan | folders | night | backup | check. `next_at` is when it is looked at next."""
+
+    name: str
+    next_at: str
+    every_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """GET /status. `queue` counts documents that wait to be read, `busy` says what is done now."""
 
@@ -52,6 +76,8 @@ class Status:
     enrichment: Enrichment | None = None
     review: int = 0  # revisions that nobody has looked at
     night: Night | None = None
+    upkeep: Upkeep | None = None
+    jobs: tuple[ScheduledJob, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

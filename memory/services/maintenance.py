@@ -345,16 +345,18 @@ class Maintenance:
         with self._state.reading() as (conn, serving):
             return diagnose.of(conn, serving.snapshot.graph, limit)
 
-    def note_night(self, night: dict[str, Any]) -> None:
-        """Notes what a night did, in numbers and in the place of the one before, and how things stand at its time."""
+    def note_run(self, job: str, figures: dict[str, Any], standing: bool = False) -> None:
+        """Notes what a periodic job did, in numbers and in the place of what it did before; with `standing` also how
+        things stand now. `t`, ms UTC, is one of the figures."""
         with self._store.writing() as conn:
-            trend.record(conn, night["t"])
-            stats.note_night(conn, night)
+            if standing:
+                trend.record(conn, figures["t"])
+            stats.note_run(conn, job, figures)
 
-    def last_night(self) -> dict[str, Any] | None:
-        """What the last night did; None if there was none."""
+    def last_run(self, job: str) -> dict[str, Any] | None:
+        """What a periodic job did last; None if it never ran."""
         with self._store.reading() as conn:
-            return stats.last_night(conn)
+            return stats.last_run(conn, job)
 
     def stats(self) -> Stats:
         """Counts of what is live, and the file's size."""
@@ -366,9 +368,9 @@ class Maintenance:
         with self._store.writing() as conn:
             text.rebuild(conn)
 
-    def check(self) -> Check:
+    def check(self, quick: bool = False) -> Check:
         """Looks for damage."""
-        return check.check(self._store)
+        return check.check(self._store, quick)
 
     def backup(self, to: Path) -> int:
         """Copies the file, verified; its size in bytes."""

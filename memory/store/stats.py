@@ -1,4 +1,4 @@
-"""The state of a memory in numbers: what is live, what hangs on nothing, and what the last night did."""
+"""The state of a memory in numbers: what is live, what hangs on nothing, and what periodic jobs did last."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memory.store.codec import to_json
 from memory.store.connect import Connection
 from memory.store.visibility import LIVE, is_live
 
-NIGHT = "night"  # in the table meta: counts, and no words of anybody
+RUN = "run:"  # in the table meta, before the name of a periodic job: counts, and no words of anybody
 
 
 def count_live(conn: Connection, path: Path, embedder: str) -> Stats:
@@ -65,13 +65,13 @@ def drop_stale_memory(conn: Connection) -> int:
     )
 
 
-def note_night(conn: Connection, night: dict[str, Any]) -> None:
-    """Notes what a night did, in the place of the one before."""
-    conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (NIGHT, to_json(night)))
+def note_run(conn: Connection, job: str, figures: dict[str, Any]) -> None:
+    """Notes what a periodic job did, in the place of what it did before."""
+    conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (RUN + job, to_json(figures)))
 
 
-def last_night(conn: Connection) -> dict[str, Any] | None:
-    """What the last night did; None if there was none."""
-    row = conn.execute("SELECT value FROM meta WHERE key = ?", (NIGHT,)).fetchone()
+def last_run(conn: Connection, job: str) -> dict[str, Any] | None:
+    """What a periodic job did last; None if it never ran."""
+    row = conn.execute("SELECT value FROM meta WHERE key = ?", (RUN + job,)).fetchone()
     found: dict[str, Any] | None = json.loads(row[0]) if row else None
     return found
