@@ -18,7 +18,7 @@ from memory import Memory
 from memory.answering.answer import AskOutcome
 from memory.llm import NOTHING
 from memory.nouns import Answer, Citation, Episode, Scope
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 from memory.text.sentences import sentences
 from memory.trace import Plan
 

@@ -184,7 +184,7 @@ def _replayed(memory: Memory, questions: Sequence[str]) -> dict[str, Any]:
         with _timed(taken, "embedding"):
             query = memory.embedder.embed_query(text)
         starts = [int(id) for id in found.named_objects] + list(
-            beginnings(graph, found.start.episode_scores, found.allowed)
+            beginnings(graph, found.seeds.episode_scores, found.allowed)
         )
         with memory.store.reading() as conn:
             conn.execute("SELECT 1 FROM trace LIMIT 1").fetchone()

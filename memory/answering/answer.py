@@ -14,8 +14,8 @@ from memory.answering.options import AskOptions
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Citation, Step, Token
 from memory.protocols import Embedder
-from memory.retrieval.result import RetrievalResult
 from memory.retrieval.route import Assessment, Tier, assess
+from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
 from memory.store.connect import Connection
 

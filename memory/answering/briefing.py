@@ -16,7 +16,7 @@ from datetime import UTC
 from memory.answering.candidates import AnswerCandidate, stems
 from memory.answering.supersession import holds_at
 from memory.facts.predicates import canonical_predicate, same_value
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 from memory.store import episodes, graph, relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memory.nouns import Citation, Episode
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 from memory.store import episodes, facts, graph, relations
 from memory.store.connect import Connection
 from memory.store.episodes import Thesis

@@ -20,8 +20,7 @@ import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, stems
 from memory.retrieval.chains import Chain, Statement, chains, facts
-from memory.retrieval.result import RetrievalResult
-from memory.retrieval.state import QuestionState
+from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.text.languages import stem

@@ -47,7 +47,7 @@ from memory.errors import (
 from memory.llm import LlmRequest, Message, Reply
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import LLM, ChooseLLM
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 
 PURPOSE = "answer"
 NO_ANSWER = "NO ANSWER"

@@ -21,8 +21,7 @@ import numpy as np
 from memory.answering.candidates import AnswerCandidate
 from memory.answering.features import ExpectedType, QueryFeatures, expected_types
 from memory.graph.arrays import Bools, Floats
-from memory.retrieval.result import RetrievalResult
-from memory.retrieval.state import QuestionState
+from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.text.languages import ENGLISH, stem
 
 MAX_CANDIDATES = 10  # lines, the best

@@ -22,7 +22,7 @@ from memory.llm import about_tokens
 from memory.nouns import Episode, Step
 from memory.protocols import Embedder
 from memory.retrieval.edge_filter import LEAST, Candidate, score_facts
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 from memory.store import episodes, facts, graph, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation

@@ -29,8 +29,8 @@ from memory.llm import Allowance, LlmRequest, about_tokens
 from memory.nouns import Answer, Episode, Step
 from memory.protocols import LLM, ChooseLLM, Embedder
 from memory.retrieval.question_type import format_hint
-from memory.retrieval.result import RetrievalResult
 from memory.retrieval.route import Tier, fits, onward
+from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
 from memory.store import traces
 from memory.store.traces import Refused

@@ -28,7 +28,7 @@ from memory.answering.selection import select_best, select_by_type
 from memory.answering.supersession import prefer_newest, supersede, supersede_sentences
 from memory.nouns import Answer, Citation, Step, Token
 from memory.protocols import Embedder
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
 from memory.store import graph
 from memory.store.connect import Connection

@@ -21,7 +21,7 @@ from memory.answering.features import CandidateScorer, QueryFeatures
 from memory.answering.supersession import OTHER_PERSON_PENALTY, FactCandidate, concerns_another, holds_at
 from memory.facts.predicates import contains_value, same_value
 from memory.retrieval.question_type import asks_course
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 from memory.store import graph, relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation

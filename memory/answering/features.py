@@ -21,8 +21,7 @@ from memory.answering.candidates import AnswerCandidate, read_candidates, stems
 from memory.graph.arrays import Floats
 from memory.nouns import Episode, Hit
 from memory.protocols import Embedder
-from memory.retrieval.result import RetrievalResult
-from memory.retrieval.state import QuestionState
+from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.store import episodes, relations, text
 from memory.store.connect import Connection
 from memory.text.languages import ENGLISH, languages, stem, stop_words

@@ -14,8 +14,7 @@ from datetime import UTC, datetime, timedelta
 from memory.answering.briefing import write_briefing
 from memory.answering.candidates import AnswerCandidate, same_statement, stems
 from memory.retrieval.question_type import course_words, is_name
-from memory.retrieval.result import RetrievalResult
-from memory.retrieval.state import QuestionState
+from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.settings import AnswerSettings
 from memory.store.connect import Connection
 from memory.text.languages import stem

@@ -15,7 +15,7 @@ from memory.answering.candidates import AnswerCandidate, SentenceFact, same_kind
 from memory.answering.features import CandidateScorer, QueryFeatures
 from memory.facts.predicates import PERSONAL, canonical_predicate, contains_value
 from memory.graph.arrays import NO_END, NO_TIME
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 from memory.store import relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation

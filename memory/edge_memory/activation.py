@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.edge_memory.edges import LAMBDA, SAME_INTENT, Vector, key, keys
-from memory.graph.append_only import append_rows
 from memory.graph.arrays import Bools, Floats, Ids, Ints
 from memory.protocols import Vectors
 from memory.store import edge_memory, queries
+from memory.store.append_only import append_rows
 from memory.store.connect import Connection
 from memory.store.edge_memory import Ends, Slots
 from memory.store.graph import EDGE_KINDS

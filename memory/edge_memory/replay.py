@@ -19,9 +19,7 @@ from memory.edge_memory.activation import SAME, Fires, Remembered
 from memory.edge_memory.edges import PAPER_ALPHA, PAPER_LAMBDA, Vector, weight
 from memory.graph.adjacency import EPISODE, Walkable
 from memory.graph.arrays import Bools, Floats, Graph, Ids
-from memory.graph.top_k import top_k
-from memory.retrieval.traversers import Path, Seen, Walk
-from memory.retrieval.walking import LEAST, distinct, scored
+from memory.graph.walk import MIN_RELEVANCE, Path, Visited, Walk, distinct, top_k, vertex_scores
 from memory.store import queries
 from memory.store.connect import Connection
 from memory.store.queries import Earlier
@@ -44,7 +42,7 @@ class Replayed:
     fired; `read`: episode whose text helped before -> how much, the surest first; `fires`: all edges that fire, reached
     or not, for those who walk later."""
 
-    visit: Mapping[int, Seen] = field(default_factory=dict)
+    visit: Mapping[int, Visited] = field(default_factory=dict)
     weights: Mapping[int, float] = field(default_factory=dict)
     followed: Mapping[int, float] = field(default_factory=dict)
     read: Mapping[int, float] = field(default_factory=dict)
@@ -63,7 +61,7 @@ class Replayed:
     def walk(self, walk: Walkable) -> Walk:
         """The same as a traverser's walk: scores of episodes (n,) and objects (m,), and the ways to the evidence."""
         worth = self.worth
-        episodes, objects = scored(walk, {vertex: self.visit[vertex] for vertex in worth}, worth)
+        episodes, objects = vertex_scores(walk, {vertex: self.visit[vertex] for vertex in worth}, worth)
         paths = tuple(self.visit[episode].path for episode in self.evidence if self.visit[episode].path.edges)
         return Walk(episodes, objects, paths, self.visit, distinct(self.followed))
 
@@ -81,7 +79,7 @@ def replay(
 
     Deterministic; costs as much as it reaches, whatever else fires.
     """
-    visit = {vertex: Seen(Path((vertex,), tag="replay"), "seed", 0) for vertex in _visible(walk, starts)}
+    visit = {vertex: Visited(Path((vertex,), tag="replay"), "seed", 0) for vertex in _visible(walk, starts)}
     weights: dict[int, float] = {}
     followed: dict[int, float] = {}
     waiting: list[tuple[float, int, int, int]] = []  # -weight, vertex, edge, vertex before
@@ -94,8 +92,8 @@ def replay(
         if not walk.follows(edge, before, vertex):
             continue
         if vertex not in visit:
-            path = visit[before].path.onward(edge, vertex, -math.log(max(LEAST, -negative)))
-            visit[vertex] = Seen(path, "selected", len(path.edges))
+            path = visit[before].path.onward(edge, vertex, -math.log(max(MIN_RELEVANCE, -negative)))
+            visit[vertex] = Visited(path, "selected", len(path.edges))
             weights[vertex] = -negative
             if len(path.edges) < depth:
                 _look(waiting, vertex, fires, near)
@@ -116,11 +114,11 @@ def depth_first(
 
     `fires` must hold all edges that can be that strong: `remembered.fires(key, (threshold - alpha) / (1 - alpha))`.
     """
-    visit: dict[int, Seen] = {}
+    visit: dict[int, Visited] = {}
     weights: dict[int, float] = {}
     followed: dict[int, float] = {}
     for start in _visible(walk, starts):
-        visit.setdefault(start, Seen(Path((start,), tag="replay"), "seed", 0))
+        visit.setdefault(start, Visited(Path((start,), tag="replay"), "seed", 0))
         open_ends = [iter(_edges(start, fires, near, alpha))]
         way = [start]
         while open_ends:
@@ -132,8 +130,8 @@ def depth_first(
             edge, vertex, strong = step
             if vertex in visit or strong <= threshold or not walk.follows(edge, way[-1], vertex):
                 continue
-            path = visit[way[-1]].path.onward(edge, vertex, -math.log(max(LEAST, strong)))
-            visit[vertex] = Seen(path, "selected", len(path.edges))
+            path = visit[way[-1]].path.onward(edge, vertex, -math.log(max(MIN_RELEVANCE, strong)))
+            visit[vertex] = Visited(path, "selected", len(path.edges))
             weights[vertex], followed[edge] = strong, fires.strength_of[edge]
             way.append(vertex)
             open_ends.append(iter(_edges(vertex, fires, near, alpha)))
@@ -209,7 +207,7 @@ def _edges(vertex: int, fires: Fires, near: Nearness | None, alpha: float) -> li
 
 
 def _replayed(
-    walk: Walkable, visit: dict[int, Seen], weights: dict[int, float], followed: dict[int, float], fires: Fires
+    walk: Walkable, visit: dict[int, Visited], weights: dict[int, float], followed: dict[int, float], fires: Fires
 ) -> Replayed:
     read = {}
     for vertex in visit:

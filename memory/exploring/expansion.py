@@ -21,8 +21,8 @@ from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Bools, Graph, Ids, Ints
 from memory.graph.postings import flatten_slices
 from memory.retrieval.pagerank import Doubles, around
-from memory.retrieval.result import RetrievalResult
-from memory.retrieval.walking import relevance_of
+from memory.retrieval.state import RetrievalResult
+from memory.retrieval.traversers import relevance_of
 from memory.store.graph import EDGE_KINDS
 
 MENTION_WEIGHT = 0.5  # what it counts that a passage mentions an object, beside that it is about it
@@ -101,7 +101,7 @@ def expand(found: RetrievalResult, allowed: Bools, rows: Ints, weights: Doubles)
     """The best hop from the known episodes `rows` (k,), which count `weights` (k,) in [0, 1], and from the objects that
     the question names, to each other episode that is `allowed` (n,) and that one leads to."""
     graph = found.graph
-    made = _Collector(found.start.memory)
+    made = _Collector(found.seeds.activation)
     objects = _objects(found, allowed, rows, weights, made)
     _over_objects(graph, objects, made)
     if len(graph.links.ids):
@@ -129,9 +129,9 @@ def _objects(found: RetrievalResult, allowed: Bools, rows: Ints, known: Doubles,
     graph = found.graph
     begin = graph.counts.indptr[rows]
     places, entries = flatten_slices(begin, graph.counts.indptr[rows + 1] - begin)
-    named = np.array(sorted(found.start.objects), np.int64)
+    named = np.array(sorted(found.seeds.objects), np.int64)
     columns = np.concatenate([graph.counts.indices[entries].astype(np.int64), named])
-    weights = np.concatenate([known[places], [found.start.objects[column] for column in named.tolist()]])
+    weights = np.concatenate([known[places], [found.seeds.objects[column] for column in named.tolist()]])
     places = np.concatenate([places, np.full(len(named), -1)])
     activation = np.concatenate([made.activation(graph.mention_ids[entries]), np.zeros(len(named))])
     order = np.lexsort((-places, -weights, -activation, columns))
@@ -158,7 +158,7 @@ def _over_objects(graph: Graph, objects: _Objects, made: _Collector) -> None:
 
 def _over_relations(found: RetrievalResult, allowed: Bools, objects: _Objects, made: _Collector) -> None:
     graph = found.graph
-    walk = Walkable(graph, allowed, "O", found.start.when)
+    walk = Walkable(graph, allowed, "O", found.seeds.when)
     best = np.lexsort((objects.columns, -objects.weights, -objects.activation))[:MAX_OBJECTS_RELATED]
     rows: list[int] = []
     near: list[float] = []
@@ -193,14 +193,14 @@ def _related(found: RetrievalResult, walk: Walkable, object: int, made: _Collect
     edges, kinds, others = walk.neighbours(object)
     edges, others = edges[kinds == _REL], others[kinds == _REL]
     if len(edges) > MAX_RELATIONS:
-        order = np.lexsort((edges, -relevance_of(walk, found.start)(others), -made.activation(edges)))[:MAX_RELATIONS]
+        order = np.lexsort((edges, -relevance_of(walk, found.seeds)(others), -made.activation(edges)))[:MAX_RELATIONS]
         edges, others = edges[np.sort(order)], others[np.sort(order)]
     return edges, others
 
 
 def _beside(found: RetrievalResult, allowed: Bools, rows: Ints, weights: Doubles, made: _Collector) -> None:
     graph = found.graph
-    walk = Walkable(graph, allowed, "E", found.start.when)
+    walk = Walkable(graph, allowed, "E", found.seeds.when)
     for place, row in enumerate(rows.tolist()):
         edges, kinds, others = walk.neighbours(int(graph.episode_ids[row]))
         edges, others = edges[kinds == _NEXT], others[kinds == _NEXT]

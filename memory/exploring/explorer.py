@@ -21,7 +21,7 @@ from memory.exploring.labels import OptionLabels
 from memory.graph.arrays import Bools, Ints
 from memory.nouns import Episode
 from memory.retrieval.pagerank import Doubles
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 from memory.store import episodes, relations, sources
 from memory.store import graph as stored
 from memory.store.connect import Connection

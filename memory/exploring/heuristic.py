@@ -18,10 +18,10 @@ import numpy as np
 from memory.exploring.tools import CollectedEvidence
 from memory.graph.adjacency import EPISODE, OBJECT, Walkable
 from memory.graph.arrays import Floats, Ids, Ints
-from memory.graph.top_k import top_k
+from memory.graph.walk import top_k
 from memory.nouns import Step
-from memory.retrieval.relevance import Guess
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
+from memory.retrieval.traversers import PropagatedRelevance
 
 MAX_START_PASSAGES = 8  # best ones, from whose objects it starts beside those that the question names
 MAX_PASSAGES_PER_OBJECT = 5  # best passages of an object that are pooled; a hub has thousands
@@ -56,19 +56,19 @@ class _Search:
     visited: int = 0
     pool: set[int] = field(default_factory=set)
     _walk: Walkable = field(init=False)
-    _relevance: Guess = field(init=False)
+    _relevance: PropagatedRelevance = field(init=False)
     _ahead: list[tuple[float, int, int]] = field(default_factory=list)  # (-worth, node, steps off)
     _met: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         found = self.found
-        self._walk = Walkable(found.graph, found.allowed, "EO", found.start.when)
-        self._relevance = Guess(found.graph, self.ranking, self._walk.allowed)
+        self._walk = Walkable(found.graph, found.allowed, "EO", found.seeds.when)
+        self._relevance = PropagatedRelevance(found.graph, self.ranking, self._walk.allowed)
 
     def ran(self, depth: int, nodes: int, stall: int) -> str:
         """Fills the pool; why it ended."""
         graph = self.found.graph
-        self._meet(graph.object_ids[sorted(self.found.start.objects)], 0)
+        self._meet(graph.object_ids[sorted(self.found.seeds.objects)], 0)
         for row in top_k(self.ranking, self._walk.allowed, MAX_START_PASSAGES):
             self._meet(self._objects_in(row), 1)
         stalled = 0

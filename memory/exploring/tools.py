@@ -23,11 +23,11 @@ from memory.exploring.labels import ObjectNames, RelationLabels
 from memory.exploring.tool_schemas import NoSuchCallError, check_arguments
 from memory.graph.adjacency import EPISODE, OBJECT, Walkable
 from memory.graph.arrays import Floats, Ids, Ints
-from memory.graph.top_k import top_k
+from memory.graph.walk import top_k
 from memory.nouns import Episode, Step
 from memory.retrieval.pipeline import search_passages
-from memory.retrieval.relevance import Guess
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
+from memory.retrieval.traversers import PropagatedRelevance
 from memory.store import episodes, sources
 from memory.store import graph as stored
 from memory.store.connect import Connection
@@ -97,12 +97,12 @@ class Toolbox:
         if only_open:
             with reading() as conn:
                 allowed = allowed & np.isin(graph.source_ids, sources.open_ids(conn))
-        self._walk = Walkable(graph, allowed, when=found.start.when)
+        self._walk = Walkable(graph, allowed, when=found.seeds.when)
         self._labels = ObjectNames(self._walk, only_open)
         self._relations = RelationLabels(self._walk, only_open)
         top = float(found.ranking[allowed].max(initial=0.0)) if len(allowed) else 0.0
         self._ranking: Floats = found.ranking / np.float32(top) if top > 0 else np.zeros_like(found.ranking)
-        self._relevance = Guess(graph, self._ranking, self._walk.allowed)
+        self._relevance = PropagatedRelevance(graph, self._ranking, self._walk.allowed)
         self._numbers: dict[int, int] = {}
         self._nodes: list[int] = []
         self._cache: dict[str, ToolResult] = {}

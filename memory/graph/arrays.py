@@ -18,9 +18,9 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from memory.graph.append_only import IdIndex, append_rows, stack_rows
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
-from memory.graph.postings import Postings, flatten_slices
+from memory.graph.postings import IdIndex, Postings, flatten_slices
+from memory.store.append_only import append_rows, stack_rows
 from memory.store.graph import EDGE_KINDS
 
 Ints = NDArray[np.int64]

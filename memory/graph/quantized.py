@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.graph.append_only import append_rows, with_room
 from memory.graph.arrays import Bools, Floats, Ints
 from memory.protocols import Vectors
+from memory.store.append_only import append_rows, with_room
 
 LEAST_NEAR, SHARE_NEAR = 4000, 100  # so many, or one in so many, are compared by their numbers
 BLOCK = 1 << 15  # rows whose signs are compared at a time, so that they stay in the processor's cache

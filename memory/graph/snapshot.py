@@ -12,13 +12,14 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from memory.graph.append_only import IdIndex, append_rows, with_room
 from memory.graph.arrays import NO_END, NO_TIME, TITLE_BONUS, Floats, Graph, Ints, Links, Theses
 from memory.graph.change import LINK_KINDS, GraphChange
+from memory.graph.postings import IdIndex
 from memory.graph.quantized import QuantizedVectors
 from memory.protocols import Vectors
 from memory.store import episodes, vectors
 from memory.store import graph as stored
+from memory.store.append_only import append_rows, with_room
 from memory.store.connect import Connection
 
 

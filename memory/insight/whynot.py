@@ -15,8 +15,8 @@ from memory.answering.candidates import AnswerCandidate, SentenceFact, facts_of_
 from memory.answering.extractive import ExtractiveAnswer
 from memory.errors import InvalidInputError
 from memory.nouns import Citation, Episode
-from memory.retrieval.result import RetrievalResult
 from memory.retrieval.scope import view
+from memory.retrieval.state import RetrievalResult
 from memory.store import episodes, facts, text
 from memory.store.connect import Connection
 from memory.store.episodes import Thesis

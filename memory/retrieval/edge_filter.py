@@ -17,7 +17,7 @@ import numpy as np
 
 from memory.graph.arrays import Floats
 from memory.protocols import Embedder
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 from memory.retrieval.traversers import Lookup
 from memory.store.connect import Connection
 
@@ -46,7 +46,7 @@ def score_facts(conn: Connection, found: RetrievalResult, facts: Sequence[Candid
     """(n,) how likely the question needs each of these facts. `embedder` compares words; `conn` must see what the
     recall saw."""
     plain = sigma(facts, found.question.text, embedder)
-    start = found.start
+    start = found.seeds
     trained = None
     if start.scorer is not None and len(facts):
         lookup = Lookup(conn, found.snapshot, found.embedder, found.question.text)
@@ -54,7 +54,7 @@ def score_facts(conn: Connection, found: RetrievalResult, facts: Sequence[Candid
         trained = start.scorer.score_facts(lookup, found.graph, start, found.allowed, ids)
     if trained is not None:
         return plain + np.float32(LEARNT) * trained
-    memory = np.array([start.memory.get(one.id, 0.0) for one in facts], np.float32)
+    memory = np.array([start.activation.get(one.id, 0.0) for one in facts], np.float32)
     return plain + np.float32(MEMORY) * memory
 
 

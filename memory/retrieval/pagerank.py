@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from memory.errors import InvalidInputError
 from memory.graph.arrays import Bools, Floats, Graph, Ids
 from memory.graph.postings import flatten_slices
-from memory.graph.top_k import top_k
-from memory.retrieval.traversers import Seeds, Strategy, Walk
+from memory.graph.walk import Walk, top_k
+from memory.retrieval.traversers import Seeds, Strategy
 from memory.settings import RecallSettings
 
 TEMPERATURE = 1 / 25  # of the softmax over the best text scores, in [0, 1] units

@@ -16,14 +16,11 @@ from memory.retrieval.analyse import analyse, analysis_detail
 from memory.retrieval.embeddings import CachedEmbedder
 from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.rank import combine_scores, final_scores, link_scores, rank_episodes, score_links
-from memory.retrieval.relevance import Guess
 from memory.retrieval.replay import replay_edges
-from memory.retrieval.result import RetrievalResult
 from memory.retrieval.scope import asked_time_ms, limit_scope
-from memory.retrieval.seed import find_named_objects, link_objects
-from memory.retrieval.state import QuestionState, Retrieval
-from memory.retrieval.text_search import search_text, text_scores
-from memory.retrieval.traversers import EdgeScorer, Lookup, Seeds, Strategy
+from memory.retrieval.state import QuestionState, Retrieval, RetrievalResult
+from memory.retrieval.text_search import find_named_objects, link_objects, search_text, text_scores
+from memory.retrieval.traversers import EdgeScorer, Lookup, PropagatedRelevance, Seeds, Strategy
 from memory.settings import RecallSettings
 from memory.store.connect import Connection
 from memory.time.timestamps import to_ms
@@ -33,15 +30,15 @@ def guide_walk(retrieval: Retrieval) -> None:
     """Stage: where a walk starts, and what leads it; without vectors the text scores alone. Nothing for the trace."""
     question, scores = retrieval.question, retrieval.scores
     lookup = Lookup(retrieval.conn, retrieval.snapshot, retrieval.embedder, question.text)
-    retrieval.start = Seeds(
+    retrieval.seeds = Seeds(
         scores.fused,
         retrieval.objects,
-        Guess(retrieval.graph, scores.fused, retrieval.view.seen),
-        memory=retrieval.replay.replayed.fires,
+        PropagatedRelevance(retrieval.graph, scores.fused, retrieval.view.seen),
+        activation=retrieval.replay.replayed.fires,
         when=retrieval.valid_time,
         lookup=lookup if scores.best_cosine else None,
         scorer=retrieval.scorer,
-        at=to_ms(question.as_of or question.asked_on),
+        at_ms=to_ms(question.as_of or question.asked_on),
         outline=retrieval.outline,
     )
 
@@ -51,8 +48,8 @@ def walk_graph(retrieval: Retrieval) -> dict[str, Any] | None:
     strategy, graph = retrieval.strategy, retrieval.graph
     if strategy.traverse is None:
         return None
-    walk = retrieval.walk = strategy.traverse(graph, retrieval.start, retrieval.view.seen, retrieval.settings)
-    retrieval.start = replace(retrieval.start, lookup=None)  # its connection is open for as long as it walks
+    walk = retrieval.walk = strategy.traverse(graph, retrieval.seeds, retrieval.view.seen, retrieval.settings)
+    retrieval.seeds = replace(retrieval.seeds, lookup=None)  # its connection is open for as long as it walks
     detail: dict[str, Any] = {"strategy": strategy.name}
     if walk.votes is not None:
         bridges = [path.vertices for path in walk.paths if path.tag == "bridge"]
@@ -126,7 +123,7 @@ def _result(state: Retrieval) -> RetrievalResult:
         only_time=not question.topic and state.view.weight is not None,
         allowed=state.allowed,
         ranking=state.ranking,
-        start=state.start,
+        seeds=state.seeds,
         strategy=state.strategy,
         replay=state.replay,
     )
@@ -144,7 +141,7 @@ def search_passages(conn: Connection, found: RetrievalResult, query: str, allowe
     named = find_named_objects(conn, graph, asked, allowed)
     if found.strategy.traverse is None:
         return scores.fused, list(named)
-    start = Seeds(scores.fused, named, when=found.start.when)
+    start = Seeds(scores.fused, named, when=found.seeds.when)
     walk = found.strategy.traverse(graph, start, allowed, settings)
     linked = link_scores(graph, named, scores.fused, allowed, settings)
     return final_scores(scores, walk, linked, graph, settings), list(named)

@@ -23,12 +23,11 @@ import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph, Ints
 from memory.graph.postings import flatten_slices
-from memory.graph.top_k import top_k
+from memory.graph.walk import Status, Walk, top_k
 from memory.nouns import Hit, Visit
 from memory.retrieval.pagerank import around
 from memory.retrieval.question_type import episode_count
 from memory.retrieval.state import Retrieval, TextScores
-from memory.retrieval.traversers import Status, Walk
 from memory.settings import RecallSettings
 from memory.store import episodes
 from memory.store import graph as stored

@@ -14,8 +14,7 @@ from memory.graph.adjacency import Moment, Walkable
 from memory.graph.arrays import Bools, Graph
 from memory.nouns import Answer
 from memory.protocols import Vectors
-from memory.retrieval.result import RetrievalResult
-from memory.retrieval.state import ReplayResult, Retrieval
+from memory.retrieval.state import ReplayResult, Retrieval, RetrievalResult
 from memory.store.connect import Connection
 from memory.time.timestamps import to_ms
 
@@ -89,11 +88,11 @@ def training_signal(
     memory would learn its own mistakes. Costs some milliseconds; no connection is needed, so it is worked out before
     the transaction.
     """
-    walk = Walkable(found.graph, found.allowed, when=found.start.when)
+    walk = Walkable(found.graph, found.allowed, when=found.seeds.when)
     counting = said.citations if said.model else said.citations[:1]
     used = Used(
         named=tuple(sorted(found.named_objects)),
-        starts=beginnings(found.graph, found.start.episode_scores, found.allowed),
+        starts=beginnings(found.graph, found.seeds.episode_scores, found.allowed),
         shown=tuple(hit.episode.id for hit in found.recall.hits),
         useful=tuple(dict.fromkeys(citation.episode_id for citation in counting)),
         facts=tuple(dict.fromkeys(fact for citation in counting for fact in quoted.get(citation.n, ()))),

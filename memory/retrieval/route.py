@@ -21,7 +21,7 @@ import numpy as np
 from memory.graph.arrays import Graph, Ints
 from memory.nouns import Effort, Episode
 from memory.retrieval.pagerank import around
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 from memory.text.mentions import is_date, norm
 
 Tier = Literal["R0", "R2", "R3", "R4"]
@@ -65,11 +65,11 @@ def assess(found: RetrievalResult, evidence: Sequence[Episode], confidence: floa
     rows = np.array([graph.row_of[one.id] for one in evidence if one.id in graph.row_of], np.int64)
     mentioned = _mentioned(graph, rows)
     columns = {
-        int(column): found.named_objects.get(int(graph.object_ids[column]), "") for column in found.start.objects
+        int(column): found.named_objects.get(int(graph.object_ids[column]), "") for column in found.seeds.objects
     }
     absent = [name for column, name in columns.items() if name and not any(column in of for of in mentioned)]
     gaps += [f"No passage found speaks of {name!r}." for name in absent]
-    sure = [column for column, weight in found.start.objects.items() if weight == 1 and not graph.is_date[column]]
+    sure = [column for column, weight in found.seeds.objects.items() if weight == 1 and not graph.is_date[column]]
     if len(sure) > 1 and not absent and not _joined(found, sure, mentioned):
         gaps.append("No passage found joins what is asked about.")
     if any(step.detail.get("any_time") for step in found.recall.trace.steps):
@@ -89,7 +89,7 @@ def fits(found: RetrievalResult, evidence: Sequence[Episode], asked: str = "") -
     rows = np.array([graph.row_of[one.id] for one in evidence if one.id in graph.row_of], np.int64)
     there = set().union(*_mentioned(graph, rows))
     read = norm(" ".join([asked, *(f"{one.title} {one.text}" for one in evidence)]))
-    columns = np.array([column for column, weight in found.start.objects.items() if weight == 1], np.int64)
+    columns = np.array([column for column, weight in found.seeds.objects.items() if weight == 1], np.int64)
     named = {
         column: rare
         for column, rare in zip(columns.tolist(), graph.rarity(columns).tolist(), strict=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -15,19 +15,23 @@ from memory.edge_memory.replay import Replayed
 from memory.graph.adjacency import ANY_TIME, Moment
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.snapshot import Snapshot
-from memory.nouns import Hit, Scope, Step, Visit
+from memory.graph.walk import Walk
+from memory.nouns import Hit, Recall, Scope, Step, Visit
 from memory.protocols import Vectors
 from memory.retrieval.anchors import Anchor
 from memory.retrieval.embeddings import CachedEmbedder
 from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.question_type import FACT, QuestionType
-from memory.retrieval.traversers import EdgeScorer, Seeds, Strategy, Walk
+from memory.retrieval.traversers import EdgeScorer, Seeds, Strategy
 from memory.settings import RecallSettings
+from memory.store import episodes
 from memory.store.connect import Connection
 from memory.store.queries import Earlier
 from memory.text.languages import ENGLISH
 from memory.text.mentions import Mention
 from memory.time.expressions import TimeExpression
+
+COLLECTED_SHARE = 0.10  # of the best score: what an episode gains that was gathered on purpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +181,7 @@ class Retrieval:
     labels: dict[int, str] = field(default_factory=dict)
     valid_time: Moment = ANY_TIME
     replay: ReplayResult = NOT_ASKED_BEFORE
-    start: Seeds = NO_SEEDS
+    seeds: Seeds = NO_SEEDS
     walk: Walk | None = None
     channels: dict[str, Floats] = field(default_factory=dict)
     links: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
@@ -190,3 +194,75 @@ class Retrieval:
     def graph(self) -> Graph:
         """The graph that is walked."""
         return self.snapshot.graph
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalResult:
+    """A recall with what later stages need of it: the snapshot and embedder it used, the `question` as it was analysed,
+    the names of the objects that it names by node id, how many episodes it was allowed to see and how many there are,
+    when facts must hold to be shown (`valid_time`), the time that is asked of (`time_ms`, UTC), and whether a time is
+    all that was asked for, and there is something of it (`only_time`).
+
+    `allowed` (n,): the episodes that may be seen; `ranking` (n,) >= 0: the score by which all of them are ranked;
+    `seeds`: where walks begin and what leads them. `collected`: ids of the episodes that were gathered on top of what
+    retrieval gave by itself; `replay`: what is remembered of earlier questions.
+    """
+
+    recall: Recall
+    snapshot: Snapshot
+    embedder: CachedEmbedder
+    settings: RecallSettings
+    question: QuestionState
+    named_objects: Mapping[int, str]
+    n_allowed: int
+    n_alive: int
+    valid_time: Moment
+    time_ms: int
+    only_time: bool
+    allowed: Bools
+    ranking: Floats
+    seeds: Seeds
+    strategy: Strategy
+    replay: ReplayResult = NOT_ASKED_BEFORE
+    collected: frozenset[int] = frozenset()
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that was walked."""
+        return self.snapshot.graph
+
+    def sees(self, episode: int) -> bool:
+        """Whether the question may see an episode, by its id."""
+        return episode in self.graph.row_of and bool(self.allowed[self.graph.row_of[episode]])
+
+    def top(self, k: int) -> RetrievalResult:
+        """The same with its `k` best hits only."""
+        hits = self.recall.hits[:k]
+        kept = self.collected & {hit.episode.id for hit in hits}
+        return replace(self, recall=replace(self.recall, hits=hits), collected=kept)
+
+    def restricted_to(self, conn: Connection, ids: Collection[int]) -> RetrievalResult:
+        """The same with these episodes (ids) as its hits and no others, as far as the question may see them."""
+        every = self.with_collected(conn, ids)
+        hits = tuple(hit for hit in every.recall.hits if hit.episode.id in ids)
+        return replace(every, recall=replace(every.recall, hits=hits), collected=every.collected & set(ids))
+
+    def with_collected(self, conn: Connection, gathered: Iterable[int]) -> RetrievalResult:
+        """The same with these episodes among its hits, as far as the question may see them: all are ranked as before,
+        and what was gathered gains COLLECTED_SHARE of the best score. `conn` must see what the retrieval saw."""
+        new = {id for id in gathered if self.sees(id)} | self.collected
+        if new == self.collected:
+            return self
+        scores = {hit.episode.id: hit for hit in self.recall.hits}
+        missing = episodes.by_ids(conn, sorted(new - scores.keys()))
+        best = float(self.ranking[self.allowed].max(initial=0.0)) or 1.0
+
+        def score(id: int) -> float:
+            return float(self.ranking[self.graph.row_of[id]]) / best + COLLECTED_SHARE * (id in new)
+
+        hits = [replace(hit, score=score(id)) for id, hit in scores.items()]
+        hits += [Hit(episode, score(episode.id)) for episode in missing]
+        hits.sort(key=lambda hit: (-hit.score, hit.episode.id))
+        visits = [Visit(one.id, "episode", one.title, score(one.id), "collected") for one in missing]
+        trace = replace(self.recall.trace, visits=(*self.recall.trace.visits, *visits))
+        return replace(self, recall=Recall(tuple(hits), trace), collected=frozenset(new))

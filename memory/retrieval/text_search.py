@@ -1,4 +1,6 @@
-"""Text channel: full text (BM25) and vectors, each over all episodes, and the two fused (SPEC 7.4 S3a).
+"""Search by the question's words: passages by full text and vectors, and the objects that it names.
+
+The text channel is full text (BM25) and vectors, each over all episodes, and the two fused (SPEC 7.4 S3a).
 
 Scores are min-max fused, not by rank: spread starts from them, and it matters there how much better one
 passage is than the next.
@@ -9,21 +11,27 @@ afford (`memory.store.text.affordable`); of the vectors the nearest are compared
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from memory.graph.arrays import Bools, Floats, Ids
+from memory.graph.arrays import Bools, Floats, Graph, Ids
 from memory.graph.snapshot import Snapshot, cosines
 from memory.retrieval.embeddings import CachedEmbedder
+from memory.retrieval.question_type import question_type
+from memory.retrieval.scope import fact_time
 from memory.retrieval.state import QuestionState, Retrieval, TextScores, View
 from memory.settings import RecallSettings
+from memory.store import graph as stored
 from memory.store import text as full_text
 from memory.store.connect import Connection
+from memory.text.words import UNSPACED
 
 MAX_LISTED_EPISODES = 10_000  # of a scope; beyond, it is cheaper to look everywhere and pass over what is outside
 
 
+MAX_NAMED_OBJECTS = 10
 SCORE_DIGITS = 6  # of a scaled score: what lies behind them depends on where in a matrix a vector stands
 
 
@@ -120,3 +128,47 @@ def _scaled(values: Floats) -> Floats:
         return np.zeros_like(values)
     scaled: Floats = np.round((values - low) / (high - low), SCORE_DIGITS).astype(np.float32)
     return scaled
+
+
+def link_objects(retrieval: Retrieval) -> dict[str, Any]:
+    """Stage: the objects that the question names, and with them what type of question it is."""
+    conn, graph, question = retrieval.conn, retrieval.graph, retrieval.question
+    objects = find_named_objects(conn, graph, question, retrieval.view.seen)
+    labels = stored.object_labels(conn, [int(graph.object_ids[column]) for column in objects])
+    retrieval.objects, retrieval.labels = objects, labels
+    type = question_type(question.text, question.language, labels.values())
+    retrieval.question = replace(question, type=type)
+    retrieval.valid_time = fact_time(question, retrieval.when)
+    return {"objects": list(labels.values())}
+
+
+def find_named_objects(conn: Connection, graph: Graph, question: QuestionState, allowed: Bools) -> dict[int, float]:
+    """Column of `graph` -> weight in (0, 1] for each object named; the rarest MAX_NAMED_OBJECTS of them.
+
+    An object that only episodes outside `allowed` (n,) mention is not there for this question.
+
+    The longest name wins: a word that only stands inside a longer name that was found ("lake" in "Lake Kivu") seeds
+    nothing by itself.
+    """
+    nodes = stored.objects_by_norm(conn, list(question.names))
+    seeds: dict[int, float] = {}
+    covered: list[str] = []
+    for name in sorted(nodes, key=lambda name: (-len(name.split()), -len(name), name)):
+        if any(f" {name} " in f" {longer} " or (UNSPACED.match(name) and name in longer) for longer in covered):
+            continue
+        columns = [graph.column_of[node] for node in nodes[name] if node in graph.column_of]
+        columns = [column for column in columns if _is_seen(graph, column, allowed)]
+        if not columns:
+            continue
+        covered.append(name)
+        for column in columns:
+            seeds[column] = max(seeds.get(column, 0.0), question.names[name])
+    if any(weight == 1 for weight in seeds.values()):  # words that merely could be names only count alone
+        seeds = {column: weight for column, weight in seeds.items() if weight == 1}
+    rarity = dict(zip(seeds, graph.rarity(np.array(list(seeds), np.int64)), strict=True))
+    rarest = sorted(seeds, key=lambda column: (-seeds[column] * rarity[column], column))[:MAX_NAMED_OBJECTS]
+    return {column: seeds[column] for column in rarest}
+
+
+def _is_seen(graph: Graph, column: int, allowed: Bools) -> bool:
+    return bool(allowed[graph.mentioned.find(np.array([column])).rows].any())

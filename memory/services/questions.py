@@ -21,8 +21,7 @@ from memory.retrieval.decompose import parts
 from memory.retrieval.embeddings import CachedEmbedder
 from memory.retrieval.pipeline import retrieve
 from memory.retrieval.replay import training_signal
-from memory.retrieval.result import RetrievalResult
-from memory.retrieval.state import QuestionState
+from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.services.state import State
 from memory.store import conversations, facts, queries, traces
 from memory.store.connect import Connection

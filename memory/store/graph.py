@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple, SupportsInt
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.graph.append_only import append_rows
 from memory.store import vectors
+from memory.store.append_only import append_rows
 from memory.store.codec import columns, id_list, numbers, to_json
 from memory.store.connect import Connection
 from memory.store.visibility import LIVE, is_live

@@ -18,7 +18,7 @@ from memory.graph.arrays import Floats
 from memory.protocols import Vectors
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 from memory.retrieval.traversers import Lookup
 from memory.serving import Serving
 from memory.settings import RecallSettings
@@ -64,7 +64,7 @@ class Revisiting:
         found = retrieve(conn, serving.snapshot, serving.embedder, self._settings, state, K)
         lookup = Lookup(conn, serving.snapshot, serving.embedder, found.question.text)
         at = to_ms(plan.as_of or plan.now or asked_at) or 0
-        seeds = replace(found.start, memory=memory or {}, at=at)
+        seeds = replace(found.seeds, activation=memory or {}, at_ms=at)
         return Revisit(found, *Surroundings.of(lookup, found.graph, seeds, found.allowed, embed=self._embedded))
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:

@@ -20,8 +20,7 @@ import scipy.sparse as sparse
 from memory.graph.adjacency import EPISODE, OBJECT, Relevance, Walkable
 from memory.graph.arrays import NO_TIME, Bools, Floats, Graph, Ints
 from memory.protocols import Vectors
-from memory.retrieval.traversers import Lookup, Seeds
-from memory.retrieval.walking import relevance_of
+from memory.retrieval.traversers import Lookup, Seeds, relevance_of
 from memory.store.graph import EDGE_KINDS, EdgeKind
 from plugins.traversers.circles import draw
 from plugins.traversers.edge_embeddings import Wording, wording
@@ -79,7 +78,7 @@ class Surroundings(NamedTuple):
         relevance = relevance_of(walk, seeds)
         known = {one: ends for one in facts if (ends := graph.links.ends(one)) is not None}
         near = directed(walk, {**draw(walk, begin, relevance, DEPTH, MOST).edges, **known})
-        return cls(near, walk, Asked(begin, relevance, wording(lookup, embed), seeds.memory, seeds.at))
+        return cls(near, walk, Asked(begin, relevance, wording(lookup, embed), seeds.activation, seeds.at_ms))
 
 
 def features(near: Nearby, walk: Walkable, asked: Asked) -> Floats:

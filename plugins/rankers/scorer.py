@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.retrieval.traversers import Lookup, Seeds
-from memory.retrieval.walking import relevance_of
+from memory.retrieval.traversers import Lookup, Seeds, relevance_of
 from plugins.rankers.features import MEMORY, SIGMA, WIDTH, Asked, Surroundings, features
 from plugins.traversers.edge_embeddings import wording
 from plugins.traversers.nearby import Nearby
@@ -83,7 +82,7 @@ class Scorer:
     def score_near(self, near: Nearby, walk: Walkable, seeds: Seeds, begin: Sequence[int]) -> Floats:
         """(e,) in (0, 1): how likely the question needs each of these edges."""
         words = wording(seeds.lookup) if seeds.lookup is not None else None
-        asked = Asked(tuple(begin), relevance_of(walk, seeds), words, seeds.memory, seeds.at)
+        asked = Asked(tuple(begin), relevance_of(walk, seeds), words, seeds.activation, seeds.at_ms)
         return self.score(features(near, walk, asked))
 
     def logits(self, features: Floats) -> Doubles:

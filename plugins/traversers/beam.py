@@ -14,8 +14,8 @@ import numpy as np
 
 from memory.graph.adjacency import Relevance, Walkable
 from memory.graph.arrays import Bools, Floats, Graph, Ids
-from memory.retrieval.traversers import Path, Seeds, Seen, Walk
-from memory.retrieval.walking import distinct, relevance_of, scored
+from memory.graph.walk import Path, Visited, Walk, distinct, vertex_scores
+from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.traversers.settings import BeamSettings, TraverserSettings
 from plugins.traversers.walking import costs, starts, walkable
 
@@ -24,9 +24,9 @@ def beam(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings
     """Paths from the seeds, and a score for all they saw: exp(-cost) of the cheapest path, of a start its weight."""
     walk = walkable(graph, seeds, allowed, settings.walk)
     begin = starts(walk, seeds, settings.walk)
-    paths, visit = search(walk, begin, relevance_of(walk, seeds), settings.beam, seeds.memory)
+    paths, visit = search(walk, begin, relevance_of(walk, seeds), settings.beam, seeds.activation)
     worth = {vertex: begin.get(vertex, float(np.exp(-seen.path.cost))) for vertex, seen in visit.items()}
-    episodes, objects = scored(walk, visit, worth)
+    episodes, objects = vertex_scores(walk, visit, worth)
     return Walk(episodes, objects, paths, visit, distinct(edge for path in paths for edge in path.edges))
 
 
@@ -36,18 +36,18 @@ def search(
     relevance: Relevance,
     settings: BeamSettings,
     memory: Mapping[int, float] | None = None,
-) -> tuple[tuple[Path, ...], dict[int, Seen]]:
+) -> tuple[tuple[Path, ...], dict[int, Visited]]:
     """The `paths` best paths, cheapest first, and all vertices that were seen on the way; of each start so many if they
     are walked `apart`."""
     ahead = _Ahead(walk, relevance, memory or {}, settings.neighbours)
-    visit = {vertex: Seen(Path((vertex,), tag="beam"), "seed", 0) for vertex in sorted(begin)}
+    visit = {vertex: Visited(Path((vertex,), tag="beam"), "seed", 0) for vertex in sorted(begin)}
     paths: list[Path] = []
     for together in [[vertex] for vertex in visit] if settings.apart else [[*visit]]:
         paths += _beam(ahead, together, visit, settings)
     return tuple(paths), visit
 
 
-def _beam(ahead: _Ahead, begin: Iterable[int], visit: dict[int, Seen], settings: BeamSettings) -> list[Path]:
+def _beam(ahead: _Ahead, begin: Iterable[int], visit: dict[int, Visited], settings: BeamSettings) -> list[Path]:
     tips = [visit[vertex].path for vertex in begin]
     kept: list[Path] = []
     for depth in range(1, settings.depth + 1):
@@ -103,12 +103,12 @@ class _Ahead:
         return found
 
 
-def _remember(visit: dict[int, Seen], path: Path, depth: int, settings: BeamSettings) -> None:
+def _remember(visit: dict[int, Visited], path: Path, depth: int, settings: BeamSettings) -> None:
     """Puts the end of a path into the visit memory; a cheaper path replaces a dearer one, but a seed stays one."""
     end = path.vertices[-1]
     known = visit.get(end)
     if known is None:
-        visit[end] = Seen(path, "pruned", depth)
+        visit[end] = Visited(path, "pruned", depth)
     elif known.status != "seed" and _rank(path, settings) < _rank(known.path, settings):
         visit[end] = replace(known, path=path)
 

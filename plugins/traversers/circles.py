@@ -15,8 +15,8 @@ import numpy as np
 
 from memory.graph.adjacency import EPISODE, THESIS, Relevance, Walkable
 from memory.graph.arrays import Bools, Graph
-from memory.retrieval.traversers import Path, Seeds, Seen, Walk
-from memory.retrieval.walking import relevance_of, scored
+from memory.graph.walk import Path, Visited, Walk, vertex_scores
+from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.walking import costs, starts, walkable
 
@@ -55,14 +55,14 @@ def circles(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetti
     fragments = _fragments(walk, near, fits, len(begin))
     chosen = {end for edge in (*primary, *secondary) for end in rings.edges[edge]} | fragments
     visit = {
-        vertex: Seen(
+        vertex: Visited(
             path, "seed" if vertex in begin else "selected" if vertex in chosen else "scanned", len(path.edges)
         )
         for vertex, path in rings.paths.items()
     }
     most = max([1.0, *near.values()])
     worth = {vertex: (near.get(vertex, 0.0) + fits[vertex]) / (most + 1) for vertex in visit}
-    episodes, objects = scored(walk, visit, worth)
+    episodes, objects = vertex_scores(walk, visit, worth)
     paths = [path for vertex, path in rings.paths.items() if vertex in fragments and path.edges]
     paths.sort(key=lambda path: (-worth[path.vertices[-1]], path.cost, path.edges))
     return Walk(episodes, objects, tuple(paths), visit, (*primary, *secondary))

@@ -11,7 +11,8 @@ from plugins.traversers.settings import TraverserSettings
 
 if TYPE_CHECKING:
     from memory.graph.arrays import Bools, Graph
-    from memory.retrieval.traversers import Consult, Seeds, Traverser, Walk
+    from memory.graph.walk import Walk
+    from memory.retrieval.traversers import Consult, Seeds, Traverser
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ import numpy as np
 
 from memory.graph.adjacency import Relevance, Walkable
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.retrieval.traversers import Path, Seeds, Seen, Walk
-from memory.retrieval.walking import relevance_of, scored
+from memory.graph.walk import Path, Visited, Walk, vertex_scores
+from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.traversers.nearby import Nearby, nearby
 from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.walking import starts, walkable
@@ -33,14 +33,14 @@ def entities(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSett
     worth = dict(zip(near.vertices.tolist(), of_vertices.tolist(), strict=True))
     chosen = set(sorted(worth, key=lambda vertex: (-worth[vertex], vertex))[:SELECTED])
     visit = {
-        vertex: Seen(
+        vertex: Visited(
             Path((vertex,), tag="entities"),
             "seed" if vertex in begin else "selected" if vertex in chosen else "scanned",
             0 if vertex in begin else 1,
         )
         for vertex in worth
     }
-    episodes, objects = scored(walk, visit, worth)
+    episodes, objects = vertex_scores(walk, visit, worth)
     return Walk(episodes, objects, (), visit, _edges(near, of_vertices))
 
 

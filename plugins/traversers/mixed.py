@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from memory.graph.arrays import Floats
-from memory.retrieval.traversers import Seen, Walk
-from memory.retrieval.walking import distinct
+from memory.graph.walk import Visited, Walk, distinct
 
 _STATUS = ("seed", "selected", "pruned", "scanned")  # what counts most, first
 
@@ -20,7 +19,7 @@ def joined(walks: Sequence[Walk], weight: float) -> Walk:
     objects = _mixed([walk.objects for walk in walks], weight)
     paths = {path.edges: path for walk in reversed(walks) for path in walk.paths}
     ordered = sorted(paths.values(), key=lambda path: (path.cost, path.edges))
-    visit: dict[int, Seen] = {}
+    visit: dict[int, Visited] = {}
     for walk in walks:
         for vertex, seen in walk.visit.items():
             visit[vertex] = _better(visit[vertex], seen) if vertex in visit else seen
@@ -35,9 +34,9 @@ def _mixed(scores: Sequence[Floats], weight: float) -> Floats:
     return total
 
 
-def _better(one: Seen, other: Seen) -> Seen:
+def _better(one: Visited, other: Visited) -> Visited:
     status = min(one.status, other.status, key=_STATUS.index)
     first, second = sorted((one, other), key=lambda seen: (seen.path.cost, seen.path.edges))
-    return Seen(
+    return Visited(
         first.path if first.path.edges or status == "seed" else second.path, status, min(one.depth, other.depth)
     )

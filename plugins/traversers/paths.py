@@ -17,8 +17,8 @@ import numpy as np
 
 from memory.graph.adjacency import Relevance, Walkable
 from memory.graph.arrays import Bools, Floats, Graph, Ids
-from memory.retrieval.traversers import Path, Seeds, Seen, Walk
-from memory.retrieval.walking import distinct, relevance_of, scored
+from memory.graph.walk import Path, Visited, Walk, distinct, vertex_scores
+from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.traversers.beam import beam
 from plugins.traversers.edge_embeddings import wording
 from plugins.traversers.settings import PathsSettings, TraverserSettings
@@ -53,14 +53,14 @@ def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetting
         steps for a, b in pairs[: settings.paths.pairs] for steps in between(walk, a, b, settings.paths, similarity)
     ]
     ranked = sorted(priced(walk, found, relevance_of(walk, seeds), "paths"), key=lambda path: (path.cost, path.edges))
-    visit = {vertex: Seen(Path((vertex,), tag="paths"), "seed", 0) for vertex in sorted(begin)}
+    visit = {vertex: Visited(Path((vertex,), tag="paths"), "seed", 0) for vertex in sorted(begin)}
     worth = dict(begin)
     for path in ranked:
         for place, vertex in enumerate(path.vertices):
             way = Path(path.vertices[: place + 1], path.edges[:place], path.costs[:place], path.tag)
-            visit.setdefault(vertex, Seen(way, "selected", place))
+            visit.setdefault(vertex, Visited(way, "selected", place))
             worth[vertex] = max(worth.get(vertex, 0.0), float(np.exp(-path.cost)))
-    episodes, objects = scored(walk, visit, worth)
+    episodes, objects = vertex_scores(walk, visit, worth)
     return Walk(episodes, objects, tuple(ranked), visit, distinct(edge for path in ranked for edge in path.edges))
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from memory.graph.adjacency import Relevance, Walkable
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.retrieval.traversers import Path, Seeds, Seen, Walk
-from memory.retrieval.walking import LEAST, distinct, relevance_of, scored
+from memory.graph.walk import MIN_RELEVANCE, Path, Visited, Walk, distinct, vertex_scores
+from memory.retrieval.traversers import Seeds, relevance_of
 from memory.store.graph import EDGE_KINDS, EdgeKind
 from plugins.traversers.edge_embeddings import Wording, wording
 from plugins.traversers.nearby import Nearby, nearby
@@ -46,14 +46,14 @@ def sketches(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSett
             if path.edges not in found or path.cost < found[path.edges].cost:
                 found[path.edges] = path
     paths = sorted(found.values(), key=lambda path: (_cost(path), path.edges))
-    visit = {vertex: Seen(Path((vertex,), tag="sketches"), "seed", 0) for vertex in begin}
+    visit = {vertex: Visited(Path((vertex,), tag="sketches"), "seed", 0) for vertex in begin}
     worth = dict(begin)
     for path in paths:
         for place, vertex in enumerate(path.vertices):
             way = Path(path.vertices[: place + 1], path.edges[:place], path.costs[:place], path.tag)
-            visit.setdefault(vertex, Seen(way, "selected", place))
+            visit.setdefault(vertex, Visited(way, "selected", place))
             worth[vertex] = max(worth.get(vertex, 0.0), math.exp(-_cost(path)))
-    episodes, objects = scored(walk, visit, worth)
+    episodes, objects = vertex_scores(walk, visit, worth)
     return Walk(episodes, objects, tuple(paths), visit, distinct(edge for path in paths for edge in path.edges))
 
 
@@ -68,7 +68,7 @@ def grounded(walk: Walkable, near: Nearby, begin: Sequence[int] | dict[int, floa
     beam = [Path((vertex,), tag="sketches") for vertex in sorted(begin)]
     kept: list[Path] = []
     for fits in steps:
-        cost = -np.log(np.clip(fits, LEAST, 1))
+        cost = -np.log(np.clip(fits, MIN_RELEVANCE, 1))
         grown = [
             path.onward(edge, end, float(cost[place]))
             for path in beam

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from memory.errors import InvalidInputError
 from memory.graph.arrays import Bools, Graph
+from memory.graph.walk import Walk
 from memory.retrieval.pagerank import SPREAD, TEXT_ALONE
-from memory.retrieval.traversers import Seeds, Strategy, Traverser, Walk
+from memory.retrieval.traversers import Seeds, Strategy, Traverser
 from memory.settings import RecallSettings
 from plugins.traversers.contract import Preset, Reranking, Traversal
 from plugins.traversers.mixed import joined

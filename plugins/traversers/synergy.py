@@ -16,9 +16,8 @@ import numpy as np
 
 from memory.graph.adjacency import OBJECT, Relevance, Walkable, index
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.graph.top_k import top_k
-from memory.retrieval.traversers import Path, Seeds, Seen, Walk
-from memory.retrieval.walking import relevance_of
+from memory.graph.walk import Path, Visited, Walk, top_k
+from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.traversers.paths import Steps, priced
 from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.walking import walkable
@@ -58,7 +57,7 @@ def synergy(graph: Graph, walk: Walk, seeds: Seeds, allowed: Bools, settings: Tr
     return replace(walk, paths=tuple(one.path for one in paths), votes=(scores, settings.synergy.weight))
 
 
-def votes(view: Walkable, visit: Mapping[int, Seen], relevance: Relevance, plain: bool = False) -> Floats:
+def votes(view: Walkable, visit: Mapping[int, Visited], relevance: Relevance, plain: bool = False) -> Floats:
     """Rec (n,): `sum idf * sigma * status / log2(2 + objects of the episode)` over the objects that were seen; `plain`:
     how many of them the episode mentions."""
     graph, backwards = view.graph, index(view.graph).mentioned
@@ -126,7 +125,7 @@ def _pruned(scored: Sequence[Scored]) -> list[Scored]:
 def bridged(
     view: Walkable,
     paths: Sequence[Path],
-    visit: Mapping[int, Seen],
+    visit: Mapping[int, Visited],
     spoken_of: Collection[int],
     worth: Vote,
     relevance: Relevance,

@@ -6,9 +6,8 @@ import numpy as np
 
 from memory.graph.adjacency import VERTEX_KINDS, Walkable
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.graph.top_k import top_k
+from memory.graph.walk import MIN_RELEVANCE, top_k
 from memory.retrieval.traversers import Seeds
-from memory.retrieval.walking import LEAST
 from plugins.traversers.settings import WalkSettings
 
 OWN_OBJECTS, OWN_EPISODES = 12, 8  # so many of so many, where a question names nothing and no episode is a start
@@ -36,5 +35,5 @@ def starts(walk: Walkable, seeds: Seeds, settings: WalkSettings) -> dict[int, fl
 
 def costs(relevance: Floats, penalties: Floats) -> Floats:
     """c(e) of SPEC 7.4: `-ln(max(0.02, relevance * penalty))`, at least 0."""
-    found: Floats = -np.log(np.clip(relevance * penalties, LEAST, 1))
+    found: Floats = -np.log(np.clip(relevance * penalties, MIN_RELEVANCE, 1))
     return found

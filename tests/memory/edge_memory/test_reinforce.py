@@ -13,7 +13,7 @@ from memory.edge_memory.replay import Replayed, beginnings, replay
 from memory.graph.adjacency import Walkable
 from memory.nouns import Answer, Citation, Document, Trace
 from memory.retrieval.replay import training_signal
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 from memory.store import facts, traces
 
 QUESTION, PARAPHRASE = "Where does the brother of Ana Lund live?", "In which place does Ana Lund's brother live?"
@@ -57,8 +57,8 @@ def replayed(memory: Memory, held: Remembered, question: str) -> Replayed:
     seen = found(memory, question)
     key = held.key(memory.embedder.embed_query(question))
     assert key is not None
-    starts = (*seen.named_objects, *beginnings(seen.graph, seen.start.episode_scores, seen.allowed))
-    return replay(Walkable(seen.graph, seen.allowed, when=seen.start.when), starts, held.fires(key))
+    starts = (*seen.named_objects, *beginnings(seen.graph, seen.seeds.episode_scores, seen.allowed))
+    return replay(Walkable(seen.graph, seen.allowed, when=seen.seeds.when), starts, held.fires(key))
 
 
 def test_what_answered_a_question_answers_it_again_in_other_words_and_no_other_one(memory: Memory) -> None:

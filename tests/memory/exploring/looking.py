@@ -9,7 +9,7 @@ from typing import Any
 from memory import Memory
 from memory.exploring.tools import Toolbox, ToolResult
 from memory.nouns import Scope
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 
 ROW = re.compile(r'^\[(\d+)\] "([^"]*)"', re.MULTILINE)
 

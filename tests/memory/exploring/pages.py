@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memory import Memory
 from memory.nouns import Document, Policy
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 
 QUESTION = "In which country was the director of Free Guy born?"
 PAGES = {
@@ -42,4 +42,4 @@ def titles(memory: Memory) -> dict[int, str]:
 def remembering(found: RetrievalResult, *edges: int) -> RetrievalResult:
     """The same with memory firing on these edges, the first the most."""
     strengths = {edge: 1 / place for place, edge in enumerate(edges, 1)}
-    return replace(found, start=replace(found.start, memory=strengths))
+    return replace(found, seeds=replace(found.seeds, activation=strengths))

@@ -7,8 +7,8 @@ import scipy.sparse as sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.graph.append_only import LEAST_ROOM, IdIndex, append_rows, stack_rows
-from memory.graph.postings import LATE, Postings
+from memory.graph.postings import LATE, IdIndex, Postings
+from memory.store.append_only import LEAST_ROOM, append_rows, stack_rows
 from tests.examples import examples
 
 lists = st.lists(st.integers(0, 99), max_size=40)

@@ -20,13 +20,13 @@ from daemon.settings import Settings, entries
 from memory import Memory
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
+from memory.graph.walk import Walk
 from memory.insight.diagnose import ENOUGH_FIRED, MANY_SHOWN, MOST_CALLS, MOST_MS, advice, diagnose
 from memory.insight.diagnosis import AliasSuspect, Diagnosis, Hub
 from memory.insight.remediation import NAMES, repair
 from memory.nouns import Document
 from memory.protocols import Embedder
 from memory.retrieval.rank import rows_of_text_only
-from memory.retrieval.traversers import Walk
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import jobs
 from memory.store.traces import Outcome

@@ -15,7 +15,7 @@ from memory.graph.arrays import Bools, Floats, Graph
 from memory.nouns import Document, Step
 from memory.protocols import Embedder
 from memory.retrieval.edge_filter import LEARNT, LEAST, MEMORY, Candidate, score_facts, sigma
-from memory.retrieval.result import RetrievalResult
+from memory.retrieval.state import RetrievalResult
 from memory.retrieval.traversers import Lookup, Seeds
 
 NOTES = {
@@ -93,9 +93,9 @@ def scores(memory: Memory, found: RetrievalResult) -> Mapping[int, float]:
 def test_memory_and_what_was_learnt_count_by_themselves(mira: Memory) -> None:
     found, (one, other, *_) = found_of(mira, "Mira?"), fact_ids(mira)
     assert set(scores(mira, found).values()) == {0.0}
-    remembered = scores(mira, replace(found, start=replace(found.start, memory={one: 0.5})))
+    remembered = scores(mira, replace(found, seeds=replace(found.seeds, activation={one: 0.5})))
     assert remembered[one] == pytest.approx(MEMORY / 2) and remembered[other] == 0
-    learnt = scores(mira, replace(found, start=replace(found.start, memory={one: 0.5}, scorer=Likes(other))))
+    learnt = scores(mira, replace(found, seeds=replace(found.seeds, activation={one: 0.5}, scorer=Likes(other))))
     assert max(learnt, key=lambda id: learnt[id]) == other and 0 < learnt[other] <= LEARNT
     assert learnt[one] == 0, "a scorer knows what edges remember, so that does not count twice"
 
@@ -104,6 +104,6 @@ def test_a_fact_that_the_graph_does_not_know_yet_is_worth_what_it_says(mira: Mem
     found = found_of(mira, "Where does Mira live?")
     unknown = Candidate(1 << 40, "Mira lives in Utrecht", "lives in", "Mira lives in Utrecht.", 1.0, 1.0, 1.0, True)
     with mira.store.reading() as conn:
-        worth = score_facts(conn, replace(found, start=replace(found.start, scorer=Likes(1 << 40))), [unknown], static)
+        worth = score_facts(conn, replace(found, seeds=replace(found.seeds, scorer=Likes(1 << 40))), [unknown], static)
     assert worth.tolist() == pytest.approx(sigma([unknown], found.question.text, static).tolist())
     assert worth[0] > LEAST

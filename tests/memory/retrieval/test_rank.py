@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
-from memory.graph.top_k import top_k
+from memory.graph.walk import Walk, top_k
 from memory.protocols import Embedder
 from memory.retrieval.embeddings import LEXICAL_WEIGHT
 from memory.retrieval.rank import final_scores, smooth_chat_scores
 from memory.retrieval.text_search import fuse
-from memory.retrieval.traversers import Walk
 from memory.settings import MemorySettings, RecallSettings
 
 ALL = np.ones(3, np.bool_)

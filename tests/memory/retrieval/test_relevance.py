@@ -7,7 +7,7 @@ import pytest
 
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, ThesisVertex
-from memory.retrieval.relevance import Guess
+from memory.retrieval.traversers import PropagatedRelevance
 
 ROWS = [
     EpisodeVertex(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 1000, 2: 1001}),
@@ -24,8 +24,8 @@ def ids(*nodes: int) -> np.ndarray:
 
 
 def test_it_is_guessed_along_the_graph() -> None:
-    guess = Guess(GRAPH, SCORES, GRAPH.alive)
+    guess = PropagatedRelevance(GRAPH, SCORES, GRAPH.alive)
     assert guess(ids(100, 200, 1, 2, 3)).tolist() == pytest.approx([0.8, 0.8, 0.8, 0.8, 0.0])
     assert 0.1 < guess(ids(101))[0] < 0.8, "an object of the best passage titles it"
-    hidden = Guess(GRAPH, SCORES, np.array([False, True, True]))
+    hidden = PropagatedRelevance(GRAPH, SCORES, np.array([False, True, True]))
     assert hidden(ids(100, 200, 1)).tolist() == [0, 0, 0]

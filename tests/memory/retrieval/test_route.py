@@ -9,8 +9,8 @@ import pytest
 
 from memory import Memory
 from memory.nouns import Document
-from memory.retrieval.result import RetrievalResult
 from memory.retrieval.route import Assessment, assess, fits, is_scattered, onward
+from memory.retrieval.state import RetrievalResult
 
 
 @pytest.fixture

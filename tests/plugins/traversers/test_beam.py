@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from memory.retrieval.traversers import Path
+from memory.graph.walk import Path
 from plugins.traversers.beam import search
 from plugins.traversers.settings import BeamSettings
 from tests.memory.retrieval.walking import EDGES, FITS, A, B, P, X, Y, Z, fits, related

@@ -8,7 +8,8 @@ import pytest
 
 from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Floats
-from memory.retrieval.traversers import Seeds, Walk
+from memory.graph.walk import Walk
+from memory.retrieval.traversers import Seeds
 from plugins.traversers.entities import EDGES, entities
 from plugins.traversers.settings import TraverserSettings, WalkSettings
 from plugins.traversers.sketches import sketches

@@ -8,8 +8,9 @@ import numpy as np
 
 from memory import Memory
 from memory.graph.arrays import Graph
+from memory.graph.walk import Walk
 from memory.nouns import Document
-from memory.retrieval.traversers import Lookup, Seeds, Walk
+from memory.retrieval.traversers import Lookup, Seeds
 from memory.settings import MemorySettings, RecallSettings
 from plugins.manager import Plugins
 from plugins.traversers import sketches as module

@@ -8,7 +8,8 @@ import pytest
 from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
-from memory.retrieval.traversers import Path, Seeds, Seen
+from memory.graph.walk import Path, Visited
+from memory.retrieval.traversers import Seeds
 from plugins.traversers.beam import beam, search
 from plugins.traversers.settings import BeamSettings, TraverserSettings
 from plugins.traversers.synergy import CONFIRM, bridged, ranked, synergy, votes
@@ -28,7 +29,7 @@ def test_seeds_vote_and_an_episode_that_mentions_everything_does_not_win() -> No
         EpisodeVertex(302, 1, 2, None, False, 50, {Y: 1}, frozenset(), {Y: 3000}),
     ]
     graph = Graph.empty().with_episodes(rows, [(o, False) for o in (A, X, Y, *crowd)])
-    seen = {o: Seen(Path((o,)), status, 0) for o, status in ((A, "seed"), (X, "selected"), (Y, "pruned"))}
+    seen = {o: Visited(Path((o,)), status, 0) for o, status in ((A, "seed"), (X, "selected"), (Y, "pruned"))}
     found = votes(Walkable(graph, graph.alive), seen, fits({}, 1.0))
     assert found[0] > found[2] > found[1] > 0
     without_seed = votes(Walkable(graph, graph.alive), {o: seen[o] for o in (X, Y)}, fits({}, 1.0))
@@ -38,7 +39,7 @@ def test_seeds_vote_and_an_episode_that_mentions_everything_does_not_win() -> No
 
 def test_what_may_not_be_seen_gets_no_votes() -> None:
     graph = graph_of(({1: 1}, set()), ({1: 1}, set()))
-    found = votes(Walkable(graph, np.array([True, False])), {1: Seen(Path((1,)), "seed", 0)}, fits({}, 1.0))
+    found = votes(Walkable(graph, np.array([True, False])), {1: Visited(Path((1,)), "seed", 0)}, fits({}, 1.0))
     assert found[0] > 0
     assert found[1] == 0
 

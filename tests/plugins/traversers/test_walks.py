@@ -14,7 +14,8 @@ from memory.errors import InvalidInputError
 from memory.graph.adjacency import Walkable, index
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link
-from memory.retrieval.traversers import Seeds, Traverser, Walk
+from memory.graph.walk import Walk
+from memory.retrieval.traversers import Seeds, Traverser
 from memory.settings import RecallSettings
 from plugins.manager import load
 from plugins.traversers.papers import PAPERS

@@ -6,7 +6,7 @@ share their room may go on there; any other gets a room of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -73,59 +73,3 @@ def stack_rows(top: sparse.csr_matrix, bottom: sparse.csr_matrix, width: int) ->
         ),
         shape=(top.shape[0] + bottom.shape[0], width),
     )
-
-
-class IdIndex(Mapping[int, int]):
-    """Node id -> place, of nodes that have one: a mapping that costs 4 bytes an id.
-
-    `ids` are the nodes in the order of their places, of which the later of two counts; `among` (len(ids),) says which
-    are there at all, if not all are.
-    """
-
-    def __init__(
-        self, by_id: NDArray[np.int32], ids: NDArray[np.integer[Any]], among: NDArray[np.bool_] | None = None
-    ) -> None:
-        self.by_id = by_id
-        self._ids = ids
-        self._among = among
-
-    @classmethod
-    def build(cls, ids: NDArray[np.integer[Any]], among: NDArray[np.bool_] | None = None) -> IdIndex:
-        """The places of these nodes."""
-        by_id = np.full(1 + int(ids.max(initial=-1)), -1, np.int32)
-        by_id[ids] = np.arange(len(ids), dtype=np.int32)
-        return cls(by_id, ids, among)
-
-    def extend(self, ids: NDArray[np.integer[Any]], among: NDArray[np.bool_] | None = None) -> IdIndex:
-        """The places of `ids`, which begin with these nodes, as does `among`."""
-        new = ids[len(self._ids) :]
-        size = len(self.by_id)
-        beyond = np.full(max(0, 1 + int(new.max(initial=-1)) - size), -1, np.int32)
-        late = new >= size
-        places = np.arange(len(self._ids), len(ids), dtype=np.int32)
-        beyond[new[late] - size] = places[late]
-        by_id = self.by_id if late.all() else self.by_id.copy()
-        by_id[new[~late]] = places[~late]
-        return IdIndex(append_rows(by_id, beyond), ids, among)
-
-    def find(self, nodes: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
-        """(v,) node ids -> (v,) places, -1 for one that is not there."""
-        found = np.full(len(nodes), -1, np.int32)
-        known = (nodes >= 0) & (nodes < len(self.by_id))
-        found[known] = self.by_id[nodes[known]]
-        if self._among is not None:
-            there = found >= 0
-            found[there] = np.where(self._among[found[there]], found[there], -1)
-        return found
-
-    def __getitem__(self, node: int) -> int:
-        place = int(self.by_id[node]) if 0 <= node < len(self.by_id) else -1
-        if place < 0 or (self._among is not None and not self._among[place]):
-            raise KeyError(node)
-        return place
-
-    def __iter__(self) -> Iterator[int]:
-        yield from (self._ids if self._among is None else self._ids[self._among]).tolist()
-
-    def __len__(self) -> int:
-        return len(self._ids) if self._among is None else int(np.count_nonzero(self._among))

@@ -1,0 +1,75 @@
+"""The pipeline: stages over one state, and a question whose words are looked at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from memory import Memory
+from memory.protocols import Embedder, Vectors
+from memory.retrieval import analyse, pipeline, text_search
+from memory.retrieval.state import QuestionState
+from memory.services import questions
+
+QUESTION = "Where does Ana Lund live?"
+
+
+class Counting:
+    """An embedder that counts how often each text is embedded."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.batch, self.query_prefix, self.document_prefix = embedder.batch, "", ""
+        self.name, self.dimension = embedder.name, embedder.dimension
+        self.queries: Counter[str] = Counter()
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        return self._embedder.embed_documents(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        self.queries[text] += 1
+        return self._embedder.embed_query(text)
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> Counter[str]:
+    """How often a function of a module is called, by its first argument."""
+    calls: Counter[str] = Counter()
+    original: Callable[..., Any] = getattr(module, name)
+
+    def call(first: Any, *rest: Any, **named: Any) -> Any:
+        calls[first.text if isinstance(first, QuestionState) else first] += 1
+        return original(first, *rest, **named)
+
+    monkeypatch.setattr(module, name, call)
+    return calls
+
+
+def test_a_plain_question_is_analysed_typed_and_embedded_once(
+    static: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = Counting(static)
+    with Memory.open(":memory:", embedder=embedder) as memory:
+        memory.remember("Ana Lund lives in Porto. She has a dog.", title="Ana Lund", source="/ana.md")
+        memory.remember("Porto is a town by the sea.", title="Porto", source="/porto.md")
+        analyses = counted(monkeypatch, questions, "analyse")
+        entities = counted(monkeypatch, analyse, "mentions")
+        times = counted(monkeypatch, analyse, "resolve_time")
+        types = counted(monkeypatch, text_search, "question_type")
+        said = list(memory.ask(QUESTION))[-1]
+    assert "Porto" in str(said)
+    once = Counter({QUESTION: 1})
+    assert analyses == entities == times == types == once
+    assert embedder.queries[QUESTION] == 1 and set(embedder.queries.values()) == {1}, "and so is what is left of it"
+
+
+def test_every_stage_adds_to_one_state_and_writes_its_step(fresh: Memory) -> None:
+    fresh.remember("Ana Lund lives in Porto.", title="Ana Lund", source="/ana.md")
+    names = [name for name, _ in pipeline.STAGES]
+    assert names == ["analyse", "scope", "text", "seed", "replay", "guide", "graph", "links", "context", "rank"]
+    found = fresh.questions.retrieve(QUESTION, 3)
+    assert [step.stage for step in found.recall.trace.steps] == [name for name in names if name != "guide"]
+    assert found.question.type.kind == "fact" and found.question.mentions[0].surface == "Ana Lund"
+    assert list(found.named_objects.values()) == ["Ana Lund"]
