@@ -220,8 +220,8 @@ def _days_of(rule: str, first: date) -> Iterator[date]:
     last = min(date(*map(int, until.group(1, 2, 3))), first + timedelta(days=MAX_SPAN_DAYS))
     named = {(int(one[1] or 0), _WEEKDAYS.index(one[2])) for one in weekdays if one}
     named = named or ({(0, first.weekday())} if frequency == "WEEKLY" else set())
+    months = months or ({first.month} if frequency == "YEARLY" and not days else set())
     days = days or ({first.day} if frequency in ("MONTHLY", "YEARLY") and not named else set())
-    months = months or ({first.month} if frequency == "YEARLY" else set())
     found = 0
     for day in (first + timedelta(days=step) for step in range((last - first).days + 1)):
         length = monthrange(day.year, day.month)[1]
