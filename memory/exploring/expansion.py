@@ -168,8 +168,8 @@ def _over_relations(found: RetrievalResult, allowed: Bools, objects: _Objects, m
         object = int(graph.object_ids[objects.columns[number]])
         edges, others = _related(found, walk, object, made) if walk.visible(object) else (np.empty(0), np.empty(0))
         for edge, other in zip(edges.tolist(), others.tolist(), strict=True):
-            first, last = np.searchsorted(graph.links.told[:, 0], [edge, edge + 1])
-            told = graph.row_of.find(graph.links.told[first:last, 1])
+            first, last = np.searchsorted(graph.links.evidence[:, 0], [edge, edge + 1])
+            told = graph.row_of.find(graph.links.evidence[first:last, 1])
             page = graph.titles.find(graph.column_of.find(np.array([other]))).rows
             reached = np.unique(np.concatenate([told[told >= 0], page])).tolist()
             rows += reached

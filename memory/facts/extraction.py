@@ -33,7 +33,7 @@ class ExtractedRelation:
     [start, end) is the quote in the episode's text, -1 where it stands in the source's properties. Valid times are of
     the world; None is open. `past`: held once and no longer, at the time of its episode; `negated`: does not hold.
     `replaces` is the value of which the passage itself says that it held before ("from 120 to 135"). `cardinality`
-    says whether a subject has one value of this predicate at a time, where the form of the statement tells.
+    says whether a subject has one value of this predicate at a time, where the form of the statement shows it.
     """
 
     subject: str

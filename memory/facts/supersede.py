@@ -214,7 +214,7 @@ class Superseder:
                 self.supersede(old, new, why, "model", conf)
 
     def _comparable(self, old: Relation, new: Relation) -> bool:
-        """Whether the one value can stand where the other stood, as far as their form tells: a number takes no name's
+        """Whether the one value can stand where the other stood, as far as their form shows: a number takes no name's
         place, but for one predicate. Small models say of too much that it replaces something."""
         names = graph.object_labels(self._conn, [old.object, new.object])
         numbers = [any(char.isdigit() for char in names[node]) for node in (old.object, new.object)]

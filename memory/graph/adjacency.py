@@ -298,10 +298,10 @@ class Walkable:
         return self._spoken_of[column]
 
     def _is_told(self, link: int) -> bool:
-        """Whether an episode that may be seen tells of the link; one that none tells of is seen with its ends."""
-        told = self.graph.links.told
-        first, last = np.searchsorted(told[:, 0], [link, link + 1])
-        episodes = told[first:last, 1]
+        """Whether a link has evidence in an episode that may be seen; one without any is seen with its ends."""
+        evidence = self.graph.links.evidence
+        first, last = np.searchsorted(evidence[:, 0], [link, link + 1])
+        episodes = evidence[first:last, 1]
         return first == last or any(map(self.visible, episodes.tolist()))  # a retired one may not even have a row
 
 

@@ -98,7 +98,7 @@ class Theses:
 @dataclass(frozen=True)
 class Links:
     """l links. `ids` (l,) edge ids, `kinds` (l,) index EDGE_KINDS, `src`, `dst` (l,) node ids; `valid_from`, `valid_to`
-    (l,) ms UTC, NO_TIME and NO_END where open; `told` (p, 2) edge id, node id of an episode that tells of it."""
+    (l,) ms UTC, NO_TIME and NO_END where open; `evidence` (p, 2) edge id, node id of an episode that asserts it."""
 
     ids: Ids
     kinds: Codes
@@ -106,7 +106,7 @@ class Links:
     dst: Ids
     valid_from: Ints
     valid_to: Ints
-    told: Ids
+    evidence: Ids
 
     @classmethod
     def empty(cls) -> Links:
@@ -118,7 +118,7 @@ class Links:
         """These and some more."""
         starts = [NO_TIME if link.valid_from is None else link.valid_from for link in links]
         stops = [NO_END if link.valid_to is None else link.valid_to for link in links]
-        told = [(link.id, episode) for link in links for episode in link.evidence]
+        pairs = [(link.id, episode) for link in links for episode in link.evidence]
         longest = Links(
             append_rows(self.ids, [link.id for link in links]),
             append_rows(self.kinds, [EDGE_KINDS.index(link.kind) for link in links]),
@@ -126,7 +126,7 @@ class Links:
             append_rows(self.dst, [link.dst for link in links]),
             append_rows(self.valid_from, starts),
             append_rows(self.valid_to, stops),
-            append_rows(self.told, np.array(told, np.int32).reshape(-1, 2)),
+            append_rows(self.evidence, np.array(pairs, np.int32).reshape(-1, 2)),
         )
         returned = len(self.ids) and links and min(link.id for link in links) < self.ids[-1]
         return longest._sorted() if returned else longest
@@ -141,7 +141,7 @@ class Links:
             self.dst[order],
             self.valid_from[order],
             self.valid_to[order],
-            self.told[np.argsort(self.told[:, 0], kind="stable")],
+            self.evidence[np.argsort(self.evidence[:, 0], kind="stable")],
         )
 
     def ends(self, id: int) -> tuple[int, int] | None:
@@ -163,7 +163,7 @@ class Links:
             self.dst[keep],
             self.valid_from[keep],
             self.valid_to[keep],
-            self.told[~np.isin(self.told[:, 0], ids)],
+            self.evidence[~np.isin(self.evidence[:, 0], ids)],
         )
 
 

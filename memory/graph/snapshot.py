@@ -173,8 +173,8 @@ def _links(conn: Connection, edges: Mapping[stored.EdgeKind, stored.EdgeArrays])
         place = int(np.searchsorted(ids, id))
         start[place] = NO_TIME if valid_from is None else valid_from
         end[place] = NO_END if valid_to is None else valid_to
-    told = stored.told(conn)
-    return Links(ids, codes, src, dst, start, end, told[np.isin(told[:, 0], ids)].astype(np.int32))
+    evidence = stored.evidence_of_edges(conn)
+    return Links(ids, codes, src, dst, start, end, evidence[np.isin(evidence[:, 0], ids)].astype(np.int32))
 
 
 def _matrix(

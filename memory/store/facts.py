@@ -26,8 +26,8 @@ def list_about(
     if not relations:
         query = _THESES.format(chosen=_OF_OBJECTS, seen="1" if history else _SEEN_THESIS)
         theses = conn.execute(query if history else _known_then(query), times).fetchall()
-    seen, told = ("1", "1") if history else (_SEEN_RELATION, _TOLD)
-    query = _RELATIONS.format(chosen=f"r.id IN ({_TOUCHING})", seen=seen, told=told, untold=_UNTOLD)
+    seen, evidence = ("1", "1") if history else (_SEEN_RELATION, _EVIDENCE)
+    query = _RELATIONS.format(chosen=f"r.id IN ({_TOUCHING})", seen=seen, evidence=evidence, ended=_EVIDENCE_ENDED)
     found = conn.execute(query if history else _known_then(query), times).fetchall()
     names = _objects_of(conn, [row[0] for row in theses])
     facts = [_thesis(row, names.get(row[0], ())) for row in theses] + [_relation(row) for row in found]
@@ -41,7 +41,7 @@ def by_id(conn: Connection, ids: Sequence[int]) -> list[Fact]:
         _THESES.format(chosen=_THESE, seen="1"), wanted | {"ids": id_list(id for id in ids if id < FIRST_EDGE)}
     ).fetchall()
     relations = conn.execute(
-        _RELATIONS.format(chosen=f"r.id IN {_THESE}", seen="1", told="1", untold="NULL"), wanted
+        _RELATIONS.format(chosen=f"r.id IN {_THESE}", seen="1", evidence="1", ended="NULL"), wanted
     ).fetchall()
     names = _objects_of(conn, [row[0] for row in theses])
     found = {row[0]: _thesis(row, names.get(row[0], ())) for row in theses}
@@ -58,7 +58,7 @@ def get(conn: Connection, id: int) -> Fact:
 
 
 def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, int, int, int]]:
-    """(relation, episode, start, end) of each live relation that one of these episodes tells in its text."""
+    """(relation, episode, start, end) of each live relation that has evidence in the text of one of these."""
     rows = conn.execute(
         "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v JOIN edge e ON e.id = v.item_id"
         " WHERE v.item_kind = 'edge' AND v.episode_id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel'"
@@ -105,7 +105,7 @@ def _known_then(query: str) -> str:
 
 _SEEN_THESIS = visible("n", ":known_on", ":at", "t")
 _SEEN_RELATION = visible("r", ":known_on", ":at")
-_TOLD = recorded("told", ":known_on")
+_EVIDENCE = recorded("evidence", ":known_on")
 
 _THESE = "(SELECT value FROM json_each(:ids))"
 _TOUCHING = " UNION ".join(  # each of the four has its own, partial, index
@@ -113,8 +113,8 @@ _TOUCHING = " UNION ".join(  # each of the four has its own, partial, index
     for end in ("src", "dst")
     for state in ("IS NULL", "IS NOT NULL")
 )
-# When the last passage that told it went, where none is left.
-_UNTOLD = """(SELECT max(g.t_expired) FROM provenance w JOIN node g ON g.id = w.episode_id
+# When the last episode of its evidence went, where none is left.
+_EVIDENCE_ENDED = """(SELECT max(g.t_expired) FROM provenance w JOIN node g ON g.id = w.episode_id
  WHERE w.item_kind = 'edge' AND w.item_id = r.id HAVING count(*) = count(g.t_expired))"""
 _OF_OBJECTS = f"""(
   SELECT m.src FROM json_each(:ids) o JOIN edge m ON m.dst = o.value AND m.kind = 'member' AND {is_live("m")}
@@ -135,14 +135,14 @@ WHERE t.node_id IN {chosen} AND {seen}
 
 _RELATIONS = """
 SELECT r.id, r.text, r.valid_from, r.valid_to,
-       r.t_created, ifnull(r.t_expired, {untold}), r.superseded_by, e.node_id, s.uri, e.line_from, e.line_map, e.text,
+       r.t_created, ifnull(r.t_expired, {ended}), r.superseded_by, e.node_id, s.uri, e.line_from, e.line_map, e.text,
        v.span_from, v.span_to, ifnull(r.modality, 'asserted'), iif(v.extractor = 'rule', 'rule', 'model'), a.label,
        b.label, p.label
 FROM edge r JOIN node a ON a.id = r.src JOIN node b ON b.id = r.dst LEFT JOIN predicate p ON p.id = r.pred_id
 JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = r.id
- AND v.episode_id = (SELECT p.episode_id FROM provenance p JOIN node told ON told.id = p.episode_id
-                      WHERE p.item_kind = 'edge' AND p.item_id = r.id AND {told}
-                      ORDER BY told.t_expired IS NOT NULL, p.episode_id LIMIT 1)
+ AND v.episode_id = (SELECT p.episode_id FROM provenance p JOIN node evidence ON evidence.id = p.episode_id
+                      WHERE p.item_kind = 'edge' AND p.item_id = r.id AND {evidence}
+                      ORDER BY evidence.t_expired IS NOT NULL, p.episode_id LIMIT 1)
 JOIN episode e ON e.node_id = v.episode_id JOIN source s ON s.id = e.source_id
 WHERE r.kind = 'rel' AND {chosen} AND {seen}
 """

@@ -247,7 +247,7 @@ def part(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
 
 
 def owner(conn: Connection) -> list[int]:
-    """The object that stands for the person whose memory it is; none as long as nothing is told of them."""
+    """The object that stands for the person whose memory it is; none as long as nothing is asserted of them."""
     rows = conn.execute(
         f"SELECT m.value FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner' AND {is_live('n')}"
     )
@@ -384,8 +384,8 @@ def validity(conn: Connection, edge_ids: Sequence[SupportsInt]) -> dict[int, tup
     return {id: (start, end) for id, start, end in rows}
 
 
-def told(conn: Connection) -> NDArray[np.int64]:
-    """(p, 2) edge id, episode id: which episodes tell which live edges, where that is kept apart from the edge."""
+def evidence_of_edges(conn: Connection) -> NDArray[np.int64]:
+    """(p, 2) edge id, episode id: which episodes assert which live edges, where that is kept apart."""
     cursor = conn.execute(
         "SELECT p.item_id, p.episode_id FROM provenance p JOIN edge e ON e.id = p.item_id"
         f" WHERE p.item_kind = 'edge' AND {is_live('e')} ORDER BY p.item_id, p.episode_id"

@@ -1,6 +1,7 @@
-"""Relations as rows: typed edges between objects, with the predicates that type them and the episodes that tell them.
+"""Relations as rows: typed edges between objects, with the predicates that type them and their evidence, the
+episodes that assert them.
 
-A relation is seen as long as a live episode tells it. All times are milliseconds UTC.
+A relation is seen as long as it has evidence in a live episode. All times are milliseconds UTC.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from memory.store.connect import Connection
 from memory.store.graph import allocate, retire_edges
 from memory.store.visibility import LIVE, is_live
 
-FEW, MOSTLY = 5, 0.9  # subjects from which on a predicate can be learned to be single, and their share
+FEW, MOSTLY = 5, 0.9  # subjects from which on a predicate may prove single, and their share
 WHOLE = 200  # relations of a slot up to which all are looked at
 NEWEST = 1 << 62  # later than any time
-DECIDED = 3  # replacements that somebody decided, without which nothing is learned
+DECIDED = 3  # replacements that somebody decided, without which no predicate proves single
 
 
 class Relation(NamedTuple):
@@ -94,7 +95,7 @@ def insert(
 def find_without_evidence(
     conn: Connection, subject: int, predicate: int, object: int, modality: Modality, valid_from: int | None
 ) -> int | None:
-    """The live relation that is this one and that no live episode tells any more: its source went and is back."""
+    """The live relation that is this one and that has no evidence in a live episode: its source went and is back."""
     row = conn.execute(
         "SELECT e.id FROM edge e WHERE e.src = ? AND e.kind = 'rel' AND e.dst = ? AND e.pred_id = ?"
         f" AND ifnull(e.modality, 'asserted') = ? AND e.valid_from IS ? AND {is_live('e')} AND NOT EXISTS ("
@@ -107,7 +108,7 @@ def find_without_evidence(
 
 def quotes(conn: Connection, going: Sequence[int], added: Sequence[int]) -> list[tuple[int, str, str | None, int, str]]:
     """(relation, who read it, its quote, other episode, that one's text) for each relation that an episode of `going`
-    tells, and each episode of `added` from the same source; no quote where it stands in the source's properties."""
+    asserts, and each episode of `added` from the same source; no quote where it stands in the source's properties."""
     return conn.execute(
         "SELECT v.item_id, v.extractor, substr(o.text, v.span_from + 1, v.span_to - v.span_from), e.node_id, e.text"
         " FROM provenance v JOIN episode o ON o.node_id = v.episode_id JOIN episode e ON e.source_id = o.source_id"
@@ -118,7 +119,7 @@ def quotes(conn: Connection, going: Sequence[int], added: Sequence[int]) -> list
 
 
 def has_evidence(conn: Connection, id: int, episode: int, start: int, extractor: str) -> bool:
-    """Whether it is known that the episode tells the relation from that place on (-1: in its source's properties)."""
+    """Whether the episode is evidence of the relation from that place on (-1: in its source's properties)."""
     row = conn.execute(
         "SELECT 1 FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id = ? AND extractor = ?"
         " AND ifnull(span_from, -1) = ?",
@@ -128,7 +129,7 @@ def has_evidence(conn: Connection, id: int, episode: int, start: int, extractor:
 
 
 def add_evidence(conn: Connection, id: int, episode: int, start: int, end: int, extractor: str) -> bool:
-    """Notes that an episode tells the relation, in the words [start, end) of it (-1: in its source's properties);
+    """Adds the words [start, end) of an episode as evidence (-1: in its source's properties);
     False if that was known."""
     span = (start, end) if start >= 0 else (None, None)
     return bool(
@@ -164,7 +165,7 @@ def predecessors(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
 
 
 def beside(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
-    """(relation, other relation) where a live episode tells both in words that overlap."""
+    """(relation, other relation) that have evidence in overlapping words of a live episode."""
     return conn.execute(
         "SELECT DISTINCT a.item_id, b.item_id FROM provenance a JOIN node n ON n.id = a.episode_id"
         f" AND {is_live('n')} JOIN provenance b ON b.episode_id = a.episode_id AND b.item_kind = 'edge'"
@@ -175,7 +176,7 @@ def beside(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def sentences(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str]]:
-    """(relation, episode, words) of each sentence, and thesis of a model, that lies where a live episode tells one of
+    """(relation, episode, words) of each sentence, and thesis of a model, that lies in the evidence of one of
     these relations."""
     return conn.execute(
         "SELECT v.item_id, v.episode_id, ifnull(t.text, substr(e.text, t.span_from + 1, t.span_to - t.span_from))"
@@ -188,7 +189,7 @@ def sentences(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str]
 
 
 def evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, int]]:
-    """(relation, episode, start, end) of each live episode that tells one of these in its text."""
+    """(relation, episode, start, end) of the evidence of these in the text of live episodes."""
     return conn.execute(
         "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v"
         f" JOIN node n ON n.id = v.episode_id AND {is_live('n')} WHERE v.item_kind = 'edge'"
@@ -198,7 +199,7 @@ def evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, 
 
 
 def remove_evidence(conn: Connection, id: int, episode: int, now: int) -> bool:
-    """The episode no longer tells the relation; one that it alone told is retired, and True."""
+    """Removes an episode from the evidence of a relation; one that has no other is retired, and True."""
     others = conn.execute(
         "SELECT 1 FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id <> ? LIMIT 1", (id, episode)
     ).fetchone()
@@ -212,7 +213,7 @@ def remove_evidence(conn: Connection, id: int, episode: int, now: int) -> bool:
 
 
 def without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
-    """The relations that these, now retired, episodes told and that no live one does."""
+    """The relations with evidence in these, now retired, episodes and in no live one."""
     rows = conn.execute(
         "SELECT DISTINCT p.item_id FROM provenance p WHERE p.item_kind = 'edge'"
         " AND p.episode_id IN (SELECT value FROM json_each(?)) AND NOT EXISTS ("
@@ -224,7 +225,7 @@ def without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
 
 
 def touching(conn: Connection, nodes: Sequence[int], most: int) -> list[Relation]:
-    """The live relations that begin or end at one of these objects and that a live episode tells, by id; of more than
+    """The live relations that begin or end at one of these objects and have live evidence, by id; of more than
     `most` the newest."""
     found: set[int] = set()
     for node in nodes:
@@ -275,7 +276,7 @@ def duplicate_groups(conn: Connection) -> list[list[int]]:
 
 
 def by_id(conn: Connection, ids: Sequence[int]) -> list[Relation]:
-    """Those of these relations that are live and told by a live episode, by id."""
+    """Those of these relations that are live and have live evidence, by id."""
     rows = conn.execute(_RELATIONS, (id_list(ids),)).fetchall()
     return [_relation(row) for row in rows]
 

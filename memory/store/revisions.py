@@ -85,12 +85,12 @@ def change(conn: Connection, revision: int, fact: int, field: Field, value: int 
     )
     if (
         field == "t_expired" and table == "edge" and value is not None
-    ):  # what was learnt on it was learnt on something that is not so
+    ):  # its edge memory is that of something that is not so
         conn.execute("DELETE FROM edge_memory WHERE edge_id = ?", (fact,))
 
 
 def share_evidence(conn: Connection, revision: int, fact: int, other: int, now: int) -> None:
-    """What tells the other relation tells this one as well; written into the journal, and taken back with it."""
+    """The evidence of the other relation is this one's, too; written into the journal, and reverted with it."""
     conn.execute(
         "INSERT INTO journal(t, item_kind, item_id, field, new, episode_id, revision_id)"
         " SELECT ?, 'edge', ?, 'told', ?, episode_id, ? FROM provenance p WHERE item_kind = 'edge' AND item_id = ?"
@@ -107,7 +107,7 @@ def share_evidence(conn: Connection, revision: int, fact: int, other: int, now: 
 
 
 def _unshare_evidence(conn: Connection, revision: int) -> None:
-    """Takes `share_evidence` back, but for what another relation tells that this one still stands for. One without
+    """Takes `share_evidence` back, but for evidence of another relation that this one still stands for. One without
     other evidence keeps what it has: a fact stands in some passage."""
     copies = "FROM journal WHERE revision_id = ? AND field = 'told'"
     facts = [id for (id,) in conn.execute(f"SELECT DISTINCT item_id {copies}", (revision,)).fetchall()]
@@ -169,7 +169,7 @@ def revert(conn: Connection, revision: int) -> list[int]:
 
 
 def _make_room(conn: Connection, relation: int) -> None:
-    """The same relation may have been told again since: one edge may live only once, so this one begins a moment
+    """The same relation may have been asserted again since: one edge may live only once, so this one begins a moment
     later."""
     while conn.execute(
         "SELECT 1 FROM edge e JOIN edge o ON o.src = e.src AND o.kind = e.kind AND o.dst = e.dst AND o.id <> e.id"

@@ -101,7 +101,7 @@ def _told_by(walk: Walkable, ways: Sequence[Steps], passages: Sequence[int]) -> 
     relations."""
     vertices = sorted({vertex for way in ways for vertex in way.vertices})
     rows = walk.episodes_of(vertices)
-    told = walk.graph.links.told
+    told = walk.graph.links.evidence
     edges = sorted({edge for way in ways for edge in way.edges})
     by_relation = told[np.isin(told[:, 0], edges), 1].tolist()
     return [*passages, *walk.graph.episode_ids[rows[rows >= 0]].tolist(), *by_relation]

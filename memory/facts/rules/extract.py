@@ -183,7 +183,7 @@ def _modality(sentence: str, own: bool = False) -> Modality:
 
 
 def _is_past(sentence: str) -> bool:
-    """Whether it tells how things were before."""
+    """Whether it says how things were before."""
     return _PAST.search(sentence) is not None
 
 

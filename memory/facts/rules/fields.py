@@ -1,7 +1,7 @@
 """Semi-structured facts: properties of a source, "key: value" lines, tasks, tables and series of dated rows.
 
 The subject is what the note is about; under a second heading that is part of the key ("vet phone"), so that the same
-key under two headings is two things. A value is short: a line that goes on to tell is a sentence, not a field.
+key under two headings is two things. A value is short: a line that goes on is a sentence, not a field.
 """
 
 from __future__ import annotations
@@ -149,8 +149,8 @@ def _key(said: str) -> tuple[str, bool]:
 
 
 def _field(text: str, start: int, end: int, line: Line, topic: str) -> _Field | None:
-    """A sentence that is a field: it begins its line, or says that it is new. In a diary, a mail or a chat, which tell,
-    only with a key in bold or a value that can be no clause."""
+    """A sentence that is a field: it begins its line, or says that it is new. In prose (a diary, a mail, a
+    chat) only with a key in bold or a value that can be no clause."""
     logged = phrases.LOGGED.match(text, start, end)
     first = logged.end() if logged else start
     marks = _marks(text, first)
@@ -166,8 +166,8 @@ def _field(text: str, start: int, end: int, line: Line, topic: str) -> _Field | 
     if span is None:
         return None
     clean = phrases.clean(_without_asides(text[span[0] : span[1]]))
-    told = (not topic or line.turn) and marks < 2 and not (new or bold)
-    if not clean or (told and phrases.value_kind(clean) == "word"):
+    prose = (not topic or line.turn) and marks < 2 and not (new or bold)
+    if not clean or (prose and phrases.value_kind(clean) == "word"):
         return None
     return _Field(key, *span, end, new, line)
 

@@ -1,4 +1,4 @@
-"""Noun phrases and values, as far as rules can tell them, and what a note is about.
+"""Noun phrases and values, as far as rules can find them, and what a note is about.
 
 All is done by looking a bounded number of words to one side of a place, never by a pattern over a whole text.
 """
@@ -186,7 +186,7 @@ def topic(title: str) -> tuple[str, str]:
     """What a note with this title is about, and how precisely its title is dated: "day", "period" or "".
 
     "Rates 2024" and "rates 2025" are both about "rates", "Acme - notes" about "Acme"; "" if nothing but a
-    date is left, as of a diary's page, or if it says "I": "Things I need" are its teller's.
+    date is left, as of a diary's page, or if it says "I": "Things I need" are its writer's.
     """
     name = title.split(" › ")[0]
     name = _PREFIX.sub("", clean(name))
@@ -198,10 +198,10 @@ def topic(title: str) -> tuple[str, str]:
     parts = [part for piece in _SPLIT.split(f" {bare} ") if (part := _undocumented(piece))]
     if not parts or _WEEKDAY_ONLY.fullmatch(parts[0]):
         return "", dated or "day"
-    return "" if _OF_TELLER.search(parts[0]) else parts[0], dated
+    return "" if _OF_WRITER.search(parts[0]) else parts[0], dated
 
 
-_OF_TELLER = re.compile(r"\bI (?!of\b)(?=[a-z])|\b[Aa]bout me\b")
+_OF_WRITER = re.compile(r"\bI (?!of\b)(?=[a-z])|\b[Aa]bout me\b")
 
 
 @lru_cache(maxsize=1024)

@@ -1,4 +1,4 @@
-"""The subject and predicate of which a sentence gives a value, as far as its form tells."""
+"""The subject and predicate of which a sentence gives a value, as far as its form shows."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def slot_before(sentence: Sentence, before: int, predicate: str) -> Slot:
 
 
 def thing_slot(sentence: Sentence, name: str, predicate: str = "is") -> Slot:
-    """The place of a thing that has no name of its own: whose rent or deadline it is tells the note or its speaker.
+    """The place of a thing that has no name of its own: whose rent or deadline it is says the note or its speaker.
     Left by itself it would be one with the rent of everybody else."""
     if phrases.value_kind(name) != "word":  # a date before it, not a thing
         name = ""

@@ -19,7 +19,7 @@ _LOGGED = re.compile(r"\W{0,4}(?=\d{4}-\d\d-\d\d(?:\*{0,2}:| [–—-]+ ))")
 def valid_from(sentence: str, at: datetime | None, happened: bool = False) -> datetime | None:
     """When what `sentence`, written at `at`, says began to hold; at midnight where it was written.
 
-    `happened`: it tells of a change, so that also "on Friday" and "in May" are its time.
+    `happened`: it reports a change, so that also "on Friday" and "in May" are its time.
     """
     text = fold(sentence)
     if at is None or not may_name_time(text):

@@ -327,7 +327,7 @@ def test_what_was_learnt_is_there_after_opening_again(static: Any, tmp_path: Any
     with Memory.open(tmp_path / "m.db", embedder=static, settings=UNTOLD) as memory:
         assert memory.check().ok
         after = memory.state.serving.snapshot.graph.links
-        for field in ("ids", "kinds", "src", "dst", "valid_from", "valid_to", "told"):
+        for field in ("ids", "kinds", "src", "dst", "valid_from", "valid_to", "evidence"):
             assert getattr(before, field).tolist() == getattr(after, field).tolist(), field
 
 

@@ -46,7 +46,7 @@ def seen(graph: Graph) -> dict[str, Any]:
     theses, links = graph.theses, graph.links
     members = theses.members.tocsr()
     told: dict[int, set[int]] = {}
-    for edge, episode in links.told.tolist():
+    for edge, episode in links.evidence.tolist():
         told.setdefault(edge, set()).add(episode)
     return {
         "episodes": living,

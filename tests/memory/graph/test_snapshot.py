@@ -125,4 +125,4 @@ def test_links_are_loaded_with_their_times_and_who_tells_of_them(fresh: Memory) 
     links = loaded(fresh).graph.links
     assert links.ids.tolist() == [first, first + 1]
     assert (links.valid_from[0], links.valid_to[0]) == (5, 9)
-    assert links.told.tolist() == [[first, episode]]
+    assert links.evidence.tolist() == [[first, episode]]
