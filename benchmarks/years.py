@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks import command, drift, metrics, replaying, scale
 from memory import Memory
-from memory.answering.answer import AskOutcome
+from memory.answering.extractive import AskOutcome
 from memory.edge_memory import rebuild
 from memory.edge_memory.credit import Used, credit
 from memory.edge_memory.reinforce import learn

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 SourceKind = Literal["file", "chat", "note", "import"]
 Policy = Literal["local", "any"]
 Effort = Literal["quick", "normal", "deep"]
-"""How much a question may take: `memory.answering.budget` says what each allows."""
+"""How much a question may take: `memory.answering.options` says what each allows."""
 
 
 # What goes in ---------------------------------------------------------------------------------

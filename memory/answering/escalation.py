@@ -13,13 +13,19 @@ from functools import cached_property
 from time import perf_counter
 
 from memory.answering import compose
-from memory.answering.answer import Answering, AskOutcome, Event, OpenConnection
-from memory.answering.budget import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
 from memory.answering.candidates import AnswerCandidate
 from memory.answering.compose import GroundedText, finalise
 from memory.answering.context import EvidencePiece, PromptContext, fit_context, gather_evidence
-from memory.answering.extractive import extract_answer, stream_extractive
-from memory.answering.options import AskOptions, ModelChoice
+from memory.answering.extractive import Answering, AskOutcome, Event, OpenConnection, extract_answer, stream_extractive
+from memory.answering.options import (
+    AGENT_ALLOWANCE,
+    ALLOWANCES,
+    MAX_GUIDED_CALLS,
+    AskOptions,
+    Meter,
+    Metered,
+    ModelChoice,
+)
 from memory.errors import ModelError
 from memory.exploring.agent import run_agent
 from memory.exploring.explorer import Explorer

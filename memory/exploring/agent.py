@@ -18,8 +18,9 @@ from datetime import datetime
 from time import perf_counter
 
 from memory.errors import MalformedOutputError, ModelCancelledError, ModelError, OverBudgetError
+from memory.exploring.explorer import CollectedEvidence
 from memory.exploring.tool_schemas import TOOLS, NoSuchCallError
-from memory.exploring.tools import CollectedEvidence, Toolbox, ToolResult
+from memory.exploring.tools import Toolbox, ToolResult
 from memory.llm import LlmRequest, Message, Reply, ToolCall, length
 from memory.nouns import Step
 from memory.protocols import LLM

@@ -13,13 +13,12 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from time import perf_counter
 from typing import Any
 
 from memory.errors import ModelCancelledError, OverBudgetError
-from memory.exploring.explorer import Explorer, Option
+from memory.exploring.explorer import CollectedEvidence, Explorer, Option
 from memory.llm import LlmRequest, Message, about_tokens
 from memory.nouns import Step
 from memory.protocols import LLM
@@ -48,19 +47,6 @@ _NUMBER = re.compile(r"(?<![\w.,:/-])\d{1,4}(?![\w/:-]|[.,]\d)", re.ASCII)
 THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class GuidedResult:
-    """What came of guided expansion: ids of the episodes that were taken, in order; a step for each call; how many
-    calls there were; whether the model said that all is found, else what is still `missing`; and why it ended."""
-
-    episodes: tuple[int, ...]
-    steps: tuple[Step, ...]
-    calls: int
-    done: bool
-    missing: tuple[str, ...]
-    stopped: str
-
-
 class ChoiceEndedError(Exception):
     """No more calls; says why."""
 
@@ -74,9 +60,9 @@ def explore_guided(
     calls: int = MAX_CALLS,
     now: datetime | None = None,
     cancelled: Callable[[], bool] | None = None,
-) -> GuidedResult:
-    """Lets the model choose options until it has what the question needs, for at most `calls` calls. What it takes is
-    in `explorer.collected`.
+) -> CollectedEvidence:
+    """What a model collects by choosing options until it has what the question needs, for at most `calls` calls.
+    `stopped` is "done" if it says that all is found.
 
     Returns whatever the model does; only the ModelCancelledError of a question that was `cancelled` passes through.
     """
@@ -85,9 +71,7 @@ def explore_guided(
         stopped = _choose_repeatedly(choice)
     except ChoiceEndedError as error:
         stopped = str(error)
-    done = stopped == "done"
-    steps = choice.steps(stopped)
-    return GuidedResult(tuple(explorer.collected), steps, choice.calls, done, () if done else tuple(missing), stopped)
+    return CollectedEvidence(dict(explorer.collected), choice.steps(stopped), choice.calls, stopped)
 
 
 def _choose_repeatedly(choice: LlmChoice) -> str:

@@ -15,7 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
-from memory.exploring.tools import CollectedEvidence
+from memory.exploring.explorer import CollectedEvidence
 from memory.graph.adjacency import EPISODE, OBJECT, Walkable
 from memory.graph.arrays import Floats, Ids, Ints
 from memory.graph.walk import top_k

@@ -24,7 +24,7 @@ from memory.exploring.tool_schemas import NoSuchCallError, check_arguments
 from memory.graph.adjacency import EPISODE, OBJECT, Walkable
 from memory.graph.arrays import Floats, Ids, Ints
 from memory.graph.walk import top_k
-from memory.nouns import Episode, Step
+from memory.nouns import Episode
 from memory.retrieval.pipeline import search_passages
 from memory.retrieval.state import RetrievalResult
 from memory.retrieval.traversers import PropagatedRelevance
@@ -57,17 +57,6 @@ Reading = Callable[[], AbstractContextManager[Connection]]
 SubQuery = Callable[[str, str], str]
 """A question and the passages for it, as text in a fence -> a short answer. How a sub-query is asked; NoSuchCallError
 if it is not."""
-
-
-@dataclass(frozen=True, slots=True)
-class CollectedEvidence:
-    """What was gathered for a question: episode id -> relevance in [0, 1], in the order in which it was. `calls` of
-    a model were made; `stopped` is the reason why there were no more, a word or two."""
-
-    episodes: Mapping[int, float]
-    steps: tuple[Step, ...] = ()
-    calls: int = 0
-    stopped: str = ""
 
 
 @dataclass(frozen=True, slots=True)

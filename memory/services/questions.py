@@ -6,10 +6,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from memory.answering.answer import AskOutcome, Event, answer_extractively
-from memory.answering.budget import ALLOWANCES
-from memory.answering.extractive import extract_answer
-from memory.answering.options import MAX_EARLIER_QUESTIONS, AskOptions, ModelChoice, resolve_followup
+from memory.answering.extractive import AskOutcome, Event, answer_extractively, extract_answer
+from memory.answering.options import ALLOWANCES, MAX_EARLIER_QUESTIONS, AskOptions, ModelChoice, resolve_followup
 from memory.edge_memory import rebuild
 from memory.edge_memory.reinforce import learn
 from memory.errors import InvalidInputError

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answering.budget import AGENT_ALLOWANCE, ALLOWANCES
 from memory.answering.compose import renumber
+from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.exploring.tool_schemas import TOOLS
 from memory.llm import LlmRequest, Reply, ToolCall, Usage, length

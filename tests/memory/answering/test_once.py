@@ -20,7 +20,7 @@ from plugins.embedders.static import StaticEmbedder
 
 NOTES = Path(__file__).parents[3] / "examples" / "notes"
 QUESTION = "Where does Dr Ferelith Oakes live?"
-FOR_MODELS = ("escalation", "compose", "context", "grounding", "budget")
+FOR_MODELS = ("escalation", "compose", "context", "grounding")
 FOUNDATIONS = ("memory.text.", "memory.time.", "memory.store.")
 
 

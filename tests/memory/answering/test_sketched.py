@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memory.answering.budget import ALLOWANCES
+from memory.answering.options import ALLOWANCES
 from memory.nouns import Step
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import sources

@@ -12,7 +12,8 @@ import pytest
 
 from memory.exploring import agent as looking_around
 from memory.exploring.agent import run_agent
-from memory.exploring.tools import CollectedEvidence, Toolbox
+from memory.exploring.explorer import CollectedEvidence
+from memory.exploring.tools import Toolbox
 from memory.llm import length
 from memory.protocols import LLM
 from tests.fakes import Breaks, Calls, Fails, Hangs, Says
