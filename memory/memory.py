@@ -209,14 +209,17 @@ class Memory:
         as_of: datetime | None = None,
         within: Scope | None = None,
         now: datetime | None = None,
+        strategy: str = "",
     ) -> Recall:
         """The `k` episodes that best fit a question (default: setting recall.k), best first.
 
         `as_of`: as if asked at that time, without what was written later. `within`: only in a part of the memory.
-        `now`: what "last week" in the question is seen from; by default `as_of` or the clock's time.
-        Raises InvalidInputError for an empty or overlong question, a time without a zone, a range that ends early.
+        `now`: what "last week" in the question is seen from; by default `as_of` or the clock's time. `strategy`: what
+        walks the graph for this question (default: setting recall.strategy).
+        Raises InvalidInputError for an empty or overlong question, a time without a zone, a range that ends early, a
+        strategy that is not there.
         """
-        return self.questions.retrieve(question, k, as_of, within, now).recall
+        return self.questions.retrieve(question, k, as_of, within, now, strategy=strategy).recall
 
     def ask(
         self,
@@ -230,6 +233,7 @@ class Memory:
         effort: Effort = "normal",
         driver: ChooseLLM | None = None,
         replay: bool = True,
+        strategy: str = "",
     ) -> Iterator[AskEvent]:
         """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then
         Token and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
@@ -244,7 +248,7 @@ class Memory:
         Raises InvalidInputError, before the first event, for what `recall` raises it for; ModelCancelledError, later,
         for a question that was `cancelled` while a model wrote.
         """
-        options = AskOptions(now, as_of, (), cancelled, effort=effort, replay=replay)
+        options = AskOptions(now, as_of, (), cancelled, effort=effort, replay=replay, strategy=strategy)
         return self.questions.ask(question, within, ModelChoice(llm, driver), options, conversation)
 
     def feedback(self, trace_id: int, verdict: str) -> None:

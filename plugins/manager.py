@@ -25,7 +25,8 @@ from plugins import hookspecs
 from plugins.llms.contract import Family
 from plugins.rankers.settings import RankerSettings
 from plugins.readers.contract import Reader
-from plugins.traversers.contract import Preset, Reranking, Traversal
+from plugins.traversers.contract import Registered as RegisteredStrategy
+from plugins.traversers.contract import describe_strategies, parse_strategy
 from plugins.traversers.settings import TraverserSettings
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Registered:
     readers: list[Reader] = field(default_factory=list)
     embedders: dict[str, Callable[..., Embedder]] = field(default_factory=dict)
     families: list[Family] = field(default_factory=list)
-    traversers: dict[str, Traversal | Reranking | Preset] = field(default_factory=dict)
+    traversers: dict[str, RegisteredStrategy] = field(default_factory=dict)
     rankers: dict[str, Callable[[RankerSettings], EdgeRanker]] = field(default_factory=dict)
 
     def add(self, other: Registered) -> None:
@@ -88,6 +89,14 @@ class Plugins:
         self.embedders = tuple(sorted(self._make))
         self.problems = tuple(problems)
         self.families = {family.prefix: family for family in registered.families}
+
+    def describe_strategies(self) -> dict[str, str]:
+        """The sentence of each strategy, by its name."""
+        return describe_strategies(self._traversers)
+
+    def check_strategy(self, name: str) -> None:
+        """InvalidInputError for the name of a strategy that is not there or cannot work; imports nothing that walks."""
+        parse_strategy(name, self._traversers)
 
     def strategies(self, settings: TraverserSettings | None = None) -> Strategies:
         """What `Memory.open` finds strategies by."""
@@ -197,8 +206,8 @@ def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> Regis
             raise TypeError(f"register_llms takes a plugins.llms.contract.Family with a plain prefix, not {family!r}")
         found.families.append(family)
 
-    def add_traverser(one: Traversal | Reranking | Preset) -> None:
-        if not isinstance(one, Traversal | Reranking | Preset) or not one.name or "+" in one.name:
+    def add_traverser(one: RegisteredStrategy) -> None:
+        if not isinstance(one, RegisteredStrategy) or not one.name or "+" in one.name:
             raise TypeError(f"register_traversers takes what plugins.traversers.contract declares, not {one!r}")
         found.traversers[one.name] = one
 

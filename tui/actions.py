@@ -109,6 +109,14 @@ ACTIONS: tuple[Action, ...] = (
         palette=True,
     ),
     Action(
+        "Strategy",
+        "How the graph is walked: a name that `pal strategies` lists.",
+        "choose_strategy",
+        slash="strategy",
+        argument="[NAME]",
+        palette=True,
+    ),
+    Action(
         "Answer above",
         "Select the answer above, and show its evidence.",
         "select_answer(-1)",

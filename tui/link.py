@@ -65,7 +65,7 @@ Connect = Callable[[bool], Client]
 
 
 class Link:
-    """The one connection of one chat. `target` gets the messages; `effort` is that of the questions to come."""
+    """The one connection of one chat. `target` gets the messages; `effort` and `strategy` are of questions to come."""
 
     def __init__(self, connect: Connect, target: MessagePump) -> None:
         self._connect = connect
@@ -77,6 +77,7 @@ class Link:
         self._wake = threading.Event()
         self._listening: Events | None = None
         self.effort = "normal"
+        self.strategy = ""
 
     def open(self) -> None:
         """Starts to connect and to listen."""
@@ -173,7 +174,7 @@ class Link:
             started = client.new_conversation(title_of(question))
             conversation = started.id
             yield SessionStarted(ticket, started)
-        request = wire.AskRequest(question, conversation=conversation, effort=self.effort)
+        request = wire.AskRequest(question, conversation=conversation, effort=self.effort, strategy=self.strategy)
         for event in self._opened(ticket, client.ask(request)):
             yield AskEvent(ticket, event)
 

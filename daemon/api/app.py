@@ -156,7 +156,8 @@ def _question_routes(api: Api, services: Services) -> None:
         began = time.monotonic()
 
         def call() -> Recall:
-            return memory.recall(request.question, request.k, as_of, questions.scope(memory, request.within))
+            scope = questions.scope(memory, request.within)
+            return memory.recall(request.question, request.k, as_of, scope, strategy=request.strategy)
 
         found = await services.read(call)
         return views.recall_reply(found, round((time.monotonic() - began) * 1000, 1))

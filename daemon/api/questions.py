@@ -55,6 +55,7 @@ def begin(
         cancelled=heard.by_nobody,
         effort=views.effort(request.effort),
         replay=request.replay,
+        strategy=request.strategy,
     )
     chat = request.conversation
     if chat is not None:

@@ -59,6 +59,7 @@ def trace(of: Traced) -> wire.Trace:
         within=_within(plan.within),
         effort=plan.effort,
         searched=plan.searched,
+        strategy=plan.strategy,
         steps=tuple(map(views.stage, of.trace.steps)),
         visits=tuple(map(views.visited, of.trace.visits)),
     )

@@ -91,11 +91,26 @@ def set_(session: Session, key: str, value: str, as_json: bool) -> None:
     else:
         output.print_text(f"{key} = {value}")
         output.say("It counts from the daemon's next start: pal daemon restart")
+        if hint := _unused_traverser(session.paths.config, key):
+            output.say(hint)
+
+
+def _unused_traverser(file: Path, key: str) -> str:
+    """That a setting of a traverser counts only where it is asked for by name, if so."""
+    from daemon.settings import load
+
+    strategy = load(file).memory.recall.strategy
+    section, _, name = key.rpartition(".")[0].partition(".")
+    walks = strategy not in ("spread", "none") if name == "walk" else name in strategy.split("+")
+    if section != "traversers" or walks:
+        return ""
+    return f"It changes nothing yet, for memory.recall.strategy is {strategy}. For one question: pal ask --strategy"
 
 
 def write_setting(file: Path, key: str, value: str) -> Any:
     """Writes `value` for `key` into config.toml; returns it as it is read from there. BadParameter."""
     from daemon.settings import Settings, SettingsError, entries, load
+    from memory.errors import InvalidInputError
 
     rows = {f"{row.section}.{row.name}": row for row in entries(Settings())}
     row = rows[_known(key, rows)]
@@ -103,8 +118,12 @@ def write_setting(file: Path, key: str, value: str) -> Any:
     trial = file.with_name(f".{file.name}.new")
     trial.write_text(text, "utf-8")
     try:
-        load(trial)
-    except SettingsError as error:
+        settings = load(trial)
+        if key == "memory.recall.strategy":
+            from plugins.manager import load as load_plugins
+
+            load_plugins().check_strategy(settings.memory.recall.strategy)
+    except (SettingsError, InvalidInputError) as error:
         trial.unlink()
         raise click.BadParameter(str(error).replace(str(trial), str(file)), param_hint="VALUE") from error
     trial.replace(file)

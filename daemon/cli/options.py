@@ -108,6 +108,13 @@ def as_of_option(command: Command) -> Command:
     return click.option("--as-of", metavar="DATE", type=When("end"), help="Answer as it stood on that day.")(command)
 
 
+def strategy_option(command: Command) -> Command:
+    """--strategy: walk the graph in another way."""
+    return click.option(
+        "--strategy", metavar="NAME", default="", help="Walk the graph in another way: `pal strategies` lists them."
+    )(command)
+
+
 def scope(
     folders: tuple[Path, ...],
     tags: tuple[str, ...],

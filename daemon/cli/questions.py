@@ -9,7 +9,7 @@ import click
 from daemon import wire
 from daemon.cli import output, times
 from daemon.cli.errors import HOW_TO_READ, NOTHING_READ, NothingFound
-from daemon.cli.options import as_of_option, json_option, scope_options
+from daemon.cli.options import as_of_option, json_option, scope_options, strategy_option
 from daemon.cli.session import Session, pass_session
 from daemon.client import DaemonDownError, Stream
 
@@ -27,6 +27,7 @@ OUT_OF_REACH = "Nothing that was read lies in that time and place."
     show_default=True,
     help="How far a language model may go where the answer is not found at once.",
 )
+@strategy_option
 @click.option("--no-replay", is_flag=True, help="Use nothing of earlier questions, and learn nothing from this one.")
 @json_option
 @pass_session
@@ -36,6 +37,7 @@ def ask(
     within: wire.Within,
     as_of: str | None,
     effort: str,
+    strategy: str,
     no_replay: bool,
     as_json: bool,
 ) -> None:
@@ -44,7 +46,9 @@ def ask(
     Exits with 4 when the memory does not hold the answer. With --json the question's events come as they happen,
     one a line.
     """
-    request = wire.AskRequest(_text(question), as_of=as_of, within=within, effort=effort, replay=not no_replay)
+    request = wire.AskRequest(
+        _text(question), as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy
+    )
     answered = print_answer(session.client.ask(request), as_json)
     if answered.no_answer:
         if not as_json and session.client.status().episodes == 0:
@@ -106,13 +110,20 @@ def where(cited: wire.Cited) -> str:
 @click.option("-k", type=click.IntRange(1, 200), default=10, show_default=True, help="Passages at most.")
 @scope_options
 @as_of_option
+@strategy_option
 @json_option
 @pass_session
 def recall(
-    session: Session, question: tuple[str, ...], k: int, within: wire.Within, as_of: str | None, as_json: bool
+    session: Session,
+    question: tuple[str, ...],
+    k: int,
+    within: wire.Within,
+    as_of: str | None,
+    strategy: str,
+    as_json: bool,
 ) -> None:
     """Show the passages that speak of QUESTION, best first."""
-    request = wire.RecallRequest(_text(question), k=k, as_of=as_of, within=within)
+    request = wire.RecallRequest(_text(question), k=k, as_of=as_of, within=within, strategy=strategy)
     reply = session.client.recall(request)
     if as_json:
         output.print_json(reply)
@@ -148,3 +159,23 @@ def explain_nothing(session: Session, sentence: str) -> str:
     if session.client.status().episodes == 0:
         return NOTHING_READ
     return sentence
+
+
+@click.command()
+@json_option
+@pass_session
+def strategies(session: Session, as_json: bool) -> None:
+    """List the ways to walk the graph, and what of a paper each has.
+
+    One for a question: pal ask --strategy NAME; for all: pal config set memory.recall.strategy NAME. Those without a
+    colon can be joined by +, as in spread+beam+synergy. Their settings are [traversers] in config.toml.
+    """
+    from daemon.settings import load as load_settings
+    from plugins.manager import load as load_plugins
+
+    described = load_plugins().describe_strategies()
+    if as_json:
+        output.print_json(described)
+        return
+    used = load_settings(session.paths.config).memory.recall.strategy.split("+")
+    output.print_table(("*" if name in used else " ", name, sentence) for name, sentence in described.items())

@@ -64,7 +64,7 @@ def trace(session: Session, id: int | None, again: bool, export: Path | None, as
     """Show what a question did: its stages, what it visited, its evidence, what it took.
 
     ID is its number in `pal traces`; without one it is the newest question. --again asks in the same part of the
-    memory, as of the same day and with the same effort; the new trace says which one it repeats.
+    memory, as of the same day, with the same effort and strategy; the new trace says which one it repeats.
     """
     if again and export:
         raise click.UsageError("Use --again or --export, not both.")
@@ -224,6 +224,8 @@ def how(found: wire.Trace) -> Iterable[str]:
     within = found.within
     if found.effort != "normal":
         yield f"effort {found.effort}"
+    if found.strategy:
+        yield f"strategy {found.strategy}"
     if found.as_of:
         yield f"as of {moment(found.as_of)}"
     for name in dict.fromkeys((*within.sources, *(folder.rstrip("/#") for folder in within.folders))):

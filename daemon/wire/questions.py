@@ -25,7 +25,8 @@ class Within:
 class AskRequest:
     """POST /ask -> question stream. `conversation` is the id of a chat session the turn is saved in; `effort`, how far
     the question may go: quick | normal | deep. Without `replay` nothing of earlier questions is used, and nothing is
-    learnt from this one."""
+    learnt from this one. `strategy`: what walks the graph, by default that of the settings; an unknown one is an error
+    that names those there are."""
 
     question: str
     as_of: str | None = None
@@ -33,6 +34,7 @@ class AskRequest:
     conversation: int | None = None
     effort: str = "normal"
     replay: bool = True
+    strategy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class RecallRequest:
     k: int = 10
     as_of: str | None = None
     within: Within = field(default_factory=Within)
+    strategy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

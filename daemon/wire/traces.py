@@ -50,14 +50,16 @@ class TracesReply:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """GET /traces/{id}: all that is kept of a question. `effort`: quick | normal | deep; `searched` is what was
-    searched for in its place, where it followed another question; `text` is None if only passages were asked for."""
+    """GET /traces/{id}: all that is kept of a question. `effort`: quick | normal | deep; `strategy` walked the
+    graph, where one was chosen for the question; `searched` is what was searched for in its place, where it followed
+    another question; `text` is None if only passages were asked for."""
 
     asked: Asked
     as_of: str | None = None
     within: Within = field(default_factory=Within)
     effort: str = "normal"
     searched: str = ""
+    strategy: str = ""
     steps: tuple[Stage, ...] = ()
     visits: tuple[Visited, ...] = ()
     text: str | None = None

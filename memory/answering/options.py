@@ -42,8 +42,8 @@ class ModelChoice:
 @dataclass(frozen=True, slots=True)
 class AskOptions:
     """The `question` as the person put it, where what is searched for is another, `now`, `as_of`, the questions it may
-    follow, whether it still matters, how much it may take, whether it is to use what is remembered, and `plan`, as its
-    trace will tell it."""
+    follow, whether it still matters, how much it may take, whether it is to use what is remembered, the `strategy` that
+    retrieves ("" for that of the settings), and `plan`, as its trace will tell it."""
 
     now: datetime | None = None
     as_of: datetime | None = None
@@ -52,6 +52,7 @@ class AskOptions:
     question: str = ""
     effort: Effort = "normal"
     replay: bool = True
+    strategy: str = ""
     plan: Plan = PLAIN
 
 

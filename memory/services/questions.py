@@ -20,6 +20,7 @@ from memory.retrieval.embeddings import CachedEmbedder
 from memory.retrieval.pipeline import retrieve
 from memory.retrieval.replay import training_signal
 from memory.retrieval.state import QuestionState, RetrievalResult
+from memory.retrieval.traversers import Strategy
 from memory.services.state import State
 from memory.store import conversations, facts, queries, traces
 from memory.store.connect import Connection
@@ -52,6 +53,7 @@ class Questions:
         searched = resolve_followup(question, before)
         options = replace(options, before=before, question="" if searched == question else replace_surrogates(question))
         state = self._analyse(searched, options.now, options.as_of, within)
+        self._strategy(options.strategy)
         return self._answer(state, self._models(models), options)
 
     def ask_again(
@@ -62,10 +64,19 @@ class Questions:
         driver: ChooseLLM | None = None,
     ) -> Iterator[AskEvent]:
         """Asks the question of a trace once more, now: in the same part of the memory, as of the same time, with the
-        same effort. The events are those of `ask`; the new trace knows this one as its parent. NotFoundError, before
-        the first event."""
+        same effort and strategy. The events are those of `ask`; the new trace knows this one as its parent.
+        NotFoundError, before the first event."""
         asked, plan = (one := self.trace(trace_id)).asked, one.plan
-        options = AskOptions(None, plan.as_of, (), cancelled, asked.question if plan.searched else "", plan.effort)
+        options = AskOptions(
+            None,
+            plan.as_of,
+            (),
+            cancelled,
+            asked.question if plan.searched else "",
+            plan.effort,
+            strategy=plan.strategy,
+        )
+        self._strategy(options.strategy)
         models = self._models(ModelChoice(llm, driver))
         state = self._analyse(plan.searched or asked.question, None, plan.as_of, plan.within)
         return self._answer(state, models, options, parent=trace_id)
@@ -78,10 +89,11 @@ class Questions:
         within: Scope | None = None,
         now: datetime | None = None,
         replay: bool = True,
+        strategy: str = "",
     ) -> RetrievalResult:
         """The `k` episodes that best fit a question, and all that an answer is made from."""
         asked = self._analyse(question, now, as_of, within)
-        return self._retrieve(asked, k or self._state.settings.recall.k, replay=replay)
+        return self._retrieve(asked, k or self._state.settings.recall.k, replay=replay, strategy=strategy)
 
     def feedback(self, trace_id: int, verdict: str) -> None:
         """Reinforces or penalises the edges that led to an answer."""
@@ -147,7 +159,7 @@ class Questions:
         question = plan.searched or asked.question
         now = plan.now or (None if plan.as_of else asked.at)  # what "last week" in the question is seen from
         state = self._analyse(question, now, plan.as_of, plan.within)
-        found = self._retrieve(state, self._state.settings.answer.episodes, by_type=True)
+        found = self._retrieve(state, self._state.settings.answer.episodes, True, strategy=plan.strategy)
         with self._store.reading() as conn:
             gathered = [visit.node_id for visit in traced.trace.visits if visit.stage == "collected"]
             found = found.with_collected(conn, gathered)
@@ -165,6 +177,10 @@ class Questions:
         names = self._state.settings.person.names or self._state.serving.owner
         return analyse(question, names, now, as_of=as_of, within=within)
 
+    def _strategy(self, name: str) -> Strategy:
+        """The strategy of that name, by default that of the settings. InvalidInputError."""
+        return self._state.find_strategy(name or self._state.settings.recall.strategy)
+
     def _retrieve(
         self,
         question: QuestionState,
@@ -172,15 +188,15 @@ class Questions:
         by_type: bool = False,
         replay: bool = True,
         outline: Sequence[Sequence[str]] = (),
+        strategy: str = "",
     ) -> RetrievalResult:
-        state = self._state
-        strategy = state.find_strategy(state.settings.recall.strategy)
-        settings = replace(state.settings.recall, **strategy.recall)
+        state, chosen = self._state, self._strategy(strategy)
+        settings = replace(state.settings.recall, **chosen.recall)
         with state.reading() as (conn, serving):
             return retrieve(
                 conn, serving.snapshot, serving.embedder,
                 settings if serving.usable else replace(settings, lexical_weight=1.0),
-                question, k, by_type=by_type, scorer=serving.scorer, strategy=strategy, outline=outline,
+                question, k, by_type=by_type, scorer=serving.scorer, strategy=chosen, outline=outline,
                 remembered=state.edge_memory_of(serving.embedder_id) if replay else None,
             )  # fmt: skip
 
@@ -190,11 +206,11 @@ class Questions:
         searched, within, k = question.original, question.within, self._state.settings.answer.episodes
         split = () if options.question else parts(searched)
         asked = [question, *(self._analyse(one, options.now, options.as_of, within) for one in split)]
-        found, *of_parts = (self._retrieve(one, k, True, options.replay) for one in asked)
+        found, *of_parts = (self._retrieve(one, k, True, options.replay, (), options.strategy) for one in asked)
         yield from found.recall.trace.steps
         yield from found.recall.trace.visits
         follows, newest = searched if options.question else "", int(found.graph.episode_ids.max(initial=0))
-        plan = Plan(options.as_of, within, options.now, options.effort, follows, newest)
+        plan = Plan(options.as_of, within, options.now, options.effort, follows, newest, options.strategy)
         options = replace(options, plan=plan)
         outcome = yield from self._answer_from(found, models, options, of_parts)
         trace, said = outcome.found.recall.trace.extended(*outcome.steps), outcome.answer
@@ -216,18 +232,11 @@ class Questions:
         from memory.answering.escalation import answer_with_model  # half of answering, which many never need
 
         k = self._state.settings.answer.episodes
-        return (
-            yield from answer_with_model(
-                reading,
-                found,
-                embedder,
-                settings,
-                models,
-                options,
-                parts,
-                lambda outline: self._retrieve(found.question, k, True, options.replay, outline),
-            )
-        )
+
+        def again(outline: Sequence[Sequence[str]]) -> RetrievalResult:
+            return self._retrieve(found.question, k, True, options.replay, outline, options.strategy)
+
+        return (yield from answer_with_model(reading, found, embedder, settings, models, options, parts, again))
 
     def _sentence_embedder(self, found: RetrievalResult) -> CachedEmbedder:
         """What compares sentences with the question: the embedder that found them, if it is the same."""

@@ -258,6 +258,7 @@ def _plan_to_json(plan: Plan, answer: Answer | None) -> str:
         "now": to_ms(plan.now),
         "searched": plan.searched,
         "newest": plan.newest,
+        "strategy": plan.strategy,
         "within": within and asdict(within) | {"since": to_ms(within.since), "until": to_ms(within.until)},
         "model": answer.model if answer else "",
         "note": answer.note if answer else "",
@@ -273,7 +274,7 @@ def _plan(held: dict[str, Any], as_of: int | None) -> Plan:
         within = Scope(**places, conversation=within["conversation"], since=since, until=until)
     return Plan(
         from_ms(as_of), within, from_ms(held.get("now")), held.get("effort", "normal"), held.get("searched", ""),
-        held.get("newest", 0),
+        held.get("newest", 0), held.get("strategy", ""),
     )  # fmt: skip
 
 

@@ -154,6 +154,44 @@ def test_what_is_forgotten_takes_its_traces_with_it(shell: Shell) -> None:
     assert b"Customs House" not in (shell.home / "memory.db").read_bytes()
 
 
+def test_a_question_has_a_strategy_of_its_own_which_asking_again_repeats(vault: Shell) -> None:
+    id = ask(vault, HARBOUR, "--strategy", "paper:tgs-rag")
+    assert "strategy paper:tgs-rag" in vault.pal("trace", str(id)).out
+    again = vault.pal("trace", str(id), "--again", "--json").lines[-1]["trace_id"]
+    found = vault.pal("trace", str(again), "--json").json
+    assert found["strategy"] == "paper:tgs-rag" and found["asked"]["parent"] == id
+    (walk,) = [step for step in found["steps"] if step["name"] == "graph"]
+    assert walk["detail"]["strategy"] == "paper:tgs-rag"
+    assert (
+        vault.pal("recall", HARBOUR, "--strategy", "beam+synergy", "--json").json["hits"][0]["channels"]["votes"] >= 0
+    )
+
+
+@pytest.mark.parametrize("command", ["ask", "recall"])
+def test_a_strategy_that_there_is_not_names_those_there_are(vault: Shell, command: str) -> None:
+    said = vault.pal(command, HARBOUR, "--strategy", "teleport")
+    assert said.code == 2 and "no strategy 'teleport'" in said.err
+    assert "spread, none, beam, circles" in said.err and "paper:personalai" in said.err
+    refused = vault.pal(command, HARBOUR, "--strategy", "spread+synergy")
+    assert refused.code == 2 and "Join it to one of these: beam, circles" in refused.err
+
+
+def test_strategies_are_listed_with_what_they_have_of_a_paper(vault: Shell) -> None:
+    said = vault.pal("strategies").out
+    assert "*  spread" in said and "paper:personalai  PersonalAI, appendix E" in said
+    assert {"beam", "synergy", "paper:tgs-rag"} < vault.pal("strategies", "--json").json.keys()
+
+
+def test_a_strategy_that_cannot_work_is_not_written_into_the_settings(vault: Shell) -> None:
+    for wrong in ("spread+synergy", "teleport", "paper:tgs-rag+beam"):
+        said = vault.pal("config", "set", "memory.recall.strategy", wrong)
+        assert said.code == 2 and "VALUE" in said.err
+    assert vault.pal("config", "get", "memory.recall.strategy").out == "spread\n"
+    hint = vault.pal("config", "set", "traversers.synergy.weight", "0.3").err
+    assert "It changes nothing yet, for memory.recall.strategy is spread" in hint
+    vault.pal("config", "set", "traversers.synergy.weight", "0.5")
+
+
 def test_an_effort_that_there_is_not(vault: Shell) -> None:
     said = vault.pal("ask", HARBOUR, "--effort", "heroic")
     assert said.code == 2 and "'quick', 'normal', 'deep'" in said.err

@@ -73,6 +73,8 @@ BAD: dict[str, Callable[[Client, int], object]] = {
     "no words": lambda client, id: client.whynot(id, " ?"),
     "a page too long": lambda client, _: client.traces(1001),
     "a page before the first": lambda client, _: client.traces(1, -1),
+    "a strategy that there is not": lambda client, _: client.ask(wire.AskRequest(QUESTION, strategy="teleport")),
+    "passages by one that there is not": lambda client, _: client.recall(wire.RecallRequest(QUESTION, strategy="x+y")),
     "an effort that there is not": lambda client, _: client.ask(wire.AskRequest(QUESTION, effort="heroic")),
 }
 

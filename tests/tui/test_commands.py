@@ -121,8 +121,9 @@ async def test_the_hints_follow_what_is_typed_and_tab_completes() -> None:
     async with chatting(world.client()) as chat:
         await chat.pilot.press("/", "s")
         assert chat.said("#command-hints").splitlines() == [
-            "/sessions   Choose an earlier session; rename or delete it.",
-            "/status     Say what the memory holds and what it is doing.",
+            "/sessions          Choose an earlier session; rename or delete it.",
+            "/status            Say what the memory holds and what it is doing.",
+            "/strategy [NAME]   How the graph is walked: a name that `pal strategies` lists.",
         ]
         await chat.pilot.press("tab")
         assert chat.screen.prompt.text == "/sessions"
@@ -168,7 +169,7 @@ def test_a_command_may_be_shortened_while_it_is_clear() -> None:
     short = find_command("he")
     assert short is not None and short.slash == "help"
     assert find_command("s") is None
-    assert {action.slash for action in find_commands("/s")} == {"sessions", "status"}
+    assert {action.slash for action in find_commands("/s")} == {"sessions", "status", "strategy"}
 
 
 WHY = wire.WhyReply(
@@ -270,6 +271,17 @@ async def test_the_effort_goes_with_the_questions_and_stands_before_the_prompt()
         assert [request.effort for request in chat.client.asked] == ["deep", "normal"]
         await chat.send("/effort heroic")
         await chat.until(lambda: notes(chat) == ["There is no effort heroic. There are: quick, normal, deep."])
+
+
+async def test_the_strategy_goes_with_the_questions() -> None:
+    async with chatting(world.client(answers=[world.short_answer(), world.short_answer()])) as chat:
+        await chat.send("/strategy spread+beam")
+        await chat.until(lambda: "Strategy: spread+beam." in "".join(notes(chat)))
+        await chat.ask("When?")
+        await chat.send("/strategy default")
+        await chat.until(lambda: "Strategy: that of the settings." in "".join(notes(chat)))
+        await chat.ask("When then?")
+        assert [request.strategy for request in chat.client.asked] == ["spread+beam", ""]
 
 
 async def test_the_line_under_an_answer_tells_of_models() -> None:

@@ -365,6 +365,12 @@ class ChatScreen(Screen[None]):
         else:
             await self.conversation.say(f"Effort: {self.link.effort}. /effort {'|'.join(EFFORTS)} changes it.")
 
+    async def action_choose_strategy(self, name: str = "") -> None:
+        if name:
+            self.link.strategy = "" if name == "default" else name
+        chosen = self.link.strategy or "that of the settings"
+        await self.conversation.say(f"Strategy: {chosen}. /strategy NAME changes it, /strategy default takes it back.")
+
     # The memory ---------------------------------------------------------------------------------
 
     async def action_add_path(self, typed: str) -> None:
