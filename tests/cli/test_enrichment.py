@@ -120,7 +120,7 @@ def test_a_folder_is_reckoned_before_it_is_read(shell: Shell, ollama: FakeOllama
     (notes / "a.md").write_text("Mira lives in Utrecht. " * 50)
     said = shell.pal("add", "--estimate", "notes")
     rows = dict(line.split(None, 1) for line in said.out.splitlines())
-    assert (said.code, rows["Words"], rows["Episodes"], rows["Calls"]) == (0, "200", "1", "about 1")
+    assert (said.code, rows["Words"], rows["Passages"], rows["Calls"]) == (0, "200", "1", "about 1")
     assert rows["Model"] == f"{QWEN}, on this machine"
     assert shell.pal("status", "--json").json["sources"] == 0, "nothing was read"
     assert shell.pal("add", "--estimate", "notes", "--json").json["words"] == 200

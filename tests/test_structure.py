@@ -1,0 +1,69 @@
+"""What is promised of the structure and import-linter does not see: no circle of modules, not even for types."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import memory
+
+ROOT = Path(memory.__file__).parent.parent
+PACKAGES = ("memory", "plugins", "daemon", "tui")
+
+
+def module_files() -> dict[str, Path]:
+    paths = (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
+    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
+
+
+def imported_modules(tree: ast.Module, known: dict[str, Path]) -> Iterator[str]:
+    """All of them: at the top, within functions, and for types alone."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                if inner in known or node.module in known:
+                    yield inner if inner in known else node.module
+
+
+def circles(imports: dict[str, set[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one module (Tarjan's algorithm)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(module: str) -> None:
+        index[module] = low[module] = len(index)
+        stack.append(module)
+        for other in imports[module]:
+            if other not in index:
+                visit(other)
+                low[module] = min(low[module], low[other])
+            elif other in stack:
+                low[module] = min(low[module], index[other])
+        if low[module] == index[module]:
+            component = [stack.pop()]
+            while component[-1] != module:
+                component.append(stack.pop())
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for module in imports:
+        if module not in index:
+            visit(module)
+    return found
+
+
+def test_no_modules_import_each_other_in_a_circle_not_even_for_types() -> None:
+    known = module_files()
+    imports = {name: set(imported_modules(ast.parse(path.read_text()), known)) - {name} for name, path in known.items()}
+    assert len(imports) > 200
+    assert circles(imports) == []
+
+
+def test_a_circle_is_seen() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
