@@ -16,7 +16,7 @@ from typing import Literal
 
 from memory.answering.candidates import stems
 from memory.text.languages import ENGLISH, guess_language, stem
-from memory.text.mentions import is_date, mentions
+from memory.text.mentions import Mention, is_date, mentions
 from memory.text.unicode import ascii_digits, strip_accents
 from memory.text.words import words
 
@@ -201,23 +201,16 @@ def _missing(said: str, shown: Sequence[Proof], question: str) -> list[str]:
     none, its other words if too many of them stand nowhere."""
     asked = _content_of(question)
     there = [asked, *(_content_of(proof.text) for proof in shown)]
-    written = [_Day(one.at.date(), _max_days_off(one.text)) for one in shown if one.at is not None]
-    numbers = {number for one in there for number in one.numbers} | {str(len(shown))}
+    numbers = frozenset[str]().union(*(one.numbers for one in there))
     dates = [mention for mention in mentions(said) if is_date(mention.norm) and mention.start >= 0]
-    undated = [one for one in dates if not _is_dated(one.norm, there, written)]
-    missing = [one.surface for one in undated if one.norm not in numbers]  # 1250 is a year, or a price
-    rest = said
-    for mention in dates:
-        rest = rest[: mention.start] + " " * (mention.end - mention.start) + rest[mention.end :]
-    counted = list(_numbers(rest))
-    missing += [surface for surface, number in counted if not _is_counted(surface, number, there, numbers)]
-    new = {one.norm for one in dates} - asked.dates | {number for _, number in counted} - asked.numbers
-    all_words = _WORD.findall(rest)
-    if not new and len(all_words) <= MAX_SHORT_CLAIM_WORDS and "1" not in numbers - {str(len(shown))}:
-        # "The answer is one."
-        missing += [word for word in all_words if word in _SMALL and not _is_named(word, there)]
+    rest = _blank(said, dates)
+    counted, names = list(_numbers(rest)), _names(rest)
+    new = ({one.norm for one in dates} - asked.dates) | ({number for _, number in counted} - asked.numbers)
+    missing = _missing_dates(dates, shown, there, numbers | {str(len(shown))})
+    missing += _missing_numbers(counted, there, numbers | {str(len(shown))})
+    if not new and "1" not in numbers - {str(len(shown))}:
+        missing += _missing_counts(rest, there)
     missing += [code for code in _CODE.findall(rest) if not any(_folded(code) in one.codes for one in there)]
-    names = _names(rest)
     missing += [word for word in names if not _is_named(_folded(word), there)]
     if missing:
         return missing
@@ -226,15 +219,46 @@ def _missing(said: str, shown: Sequence[Proof], question: str) -> list[str]:
     return _unsupported_words(rest, there, asked, folded, len(new))
 
 
+def _blank(text: str, found: Sequence[Mention]) -> str:
+    """The text with blanks in the place of these mentions."""
+    for one in found:
+        text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
+    return text
+
+
+def _missing_dates(
+    dates: Sequence[Mention], shown: Sequence[Proof], there: Sequence[_TextContent], numbers: Collection[str]
+) -> list[str]:
+    written = [_Day(one.at.date(), _max_days_off(one.text)) for one in shown if one.at is not None]
+    undated = [one for one in dates if not _is_dated(one.norm, there, written)]
+    return [one.surface for one in undated if one.norm not in numbers]  # 1250 is a year, or a price
+
+
+def _missing_numbers(
+    counted: Iterable[tuple[str, str]], there: Sequence[_TextContent], numbers: Collection[str]
+) -> list[str]:
+    """The numbers of a claim that stand nowhere; "3rd" may be a day as well."""
+    missing = []
+    for surface, number in counted:
+        if _ORDINAL.match(surface):
+            stands = any(number in one.days or surface in one.joined for one in there)
+        else:
+            stands = number in numbers
+        if not stands:
+            missing.append(surface)
+    return missing
+
+
+def _missing_counts(said: str, there: Sequence[_TextContent]) -> list[str]:
+    """The words of a short claim that count one thing: "The answer is one." """
+    all_words = _WORD.findall(said)
+    if len(all_words) > MAX_SHORT_CLAIM_WORDS:
+        return []
+    return [word for word in all_words if word in _SMALL and not _is_named(word, there)]
+
+
 def _is_named(word: str, there: Sequence[_TextContent]) -> bool:
     return any(one.names(word) for one in there)
-
-
-def _is_counted(surface: str, number: str, there: Sequence[_TextContent], numbers: Collection[str]) -> bool:
-    """Whether a number stands there; "3rd" may be a day as well."""
-    if _ORDINAL.match(surface):
-        return any(number in one.days or surface in one.joined for one in there)
-    return number in numbers
 
 
 def _names(said: str) -> list[str]:
@@ -320,10 +344,7 @@ def _content_of(text: str) -> _TextContent:
     language = guess_language(text)
     told = [mention for mention in mentions(text) if is_date(mention.norm)]
     dates = frozenset(mention.norm for mention in told)
-    rest = text
-    for mention in told:
-        if mention.start >= 0 and not mention.norm.isdigit():
-            rest = rest[: mention.start] + " " * (mention.end - mention.start) + rest[mention.end :]
+    rest = _blank(text, [one for one in told if one.start >= 0 and not one.norm.isdigit()])
     numbers = {number for _, number in _numbers(rest, every=True)}
     return _TextContent(
         frozenset(map(_folded, found)),
