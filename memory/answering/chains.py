@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, stems
-from memory.retrieval.chains import Chain, Statement, chains, facts
+from memory.retrieval.chains import Chain, Statement, find_chains, join_objects
 from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.store import graph as stored
 from memory.store.connect import Connection
@@ -106,8 +106,8 @@ def join_with_chains(
     stated = _read_statements(conn, found, _best_of_episodes(candidates))
     if not stated.roots:
         return NO_CHAINS
-    triples = facts(stated.statements, stated.rarity)
-    followed = chains(triples, stated.roots, MAX_HOPS, len(triples) ** 2).chains
+    triples = join_objects(stated.statements, stated.rarity)
+    followed = find_chains(triples, stated.roots, MAX_HOPS, len(triples) ** 2)
     about = {one.id: one.about for one in stated.statements}
     of_top = {
         node for one in stated.statements if stated.candidate(one.id) is top for node in (*one.about, *one.objects)

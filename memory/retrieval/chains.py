@@ -1,6 +1,6 @@
-"""Chains: facts put in order, so that each begins where the one before it ends (SPEC 7.4 S8; after ReG's Algorithm 1).
+"""Chains of facts: facts put in order, so that each begins where the one before it ends (after ReG's Algorithm 1).
 
-Unlike there, a fact is followed in both directions, with an inverse label backwards; two chains to the same end over
+Unlike there, a fact is followed in both directions, backwards under an inverse label; two chains to the same end over
 different relations are both kept; facts of the question's objects may continue a chain. What only begins another chain
 is left out, and chains that differ in their last object only are one.
 """
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-LENGTH = 3  # facts of a chain; more for a question that needs more steps
-MOST = 40  # chains
-STEPS = 5000  # chains that are looked at before merging; a clique of facts has millions
-ABOUT = 0.8
-RARITY = 0.6
+MAX_LENGTH = 3  # facts of a chain; more for a question that needs more steps
+MAX_CHAINS = 40
+MAX_STEPS = 5000  # chains that are looked at before merging; a clique of facts has millions
+ABOUT_WEIGHT = 0.8
+RARITY_WEIGHT = 0.6
 
 
 class Statement(NamedTuple):
@@ -31,15 +31,14 @@ class Statement(NamedTuple):
 
 
 class Triple(NamedTuple):
-    """A fact between two objects: `relation` is its label, `inverse` how it reads backwards, `fact` the id of the
-    relation or thesis. A thesis of several objects is a triple for each two of them, with itself as the label."""
+    """A fact between two objects: `relation` is its label, `fact` the id of the relation or thesis. A thesis of several
+    objects is a triple for each two of them, with itself as the label."""
 
     head: int
     relation: str
     tail: int
     score: float
     fact: int
-    inverse: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,33 +55,8 @@ class Chain:
     last: tuple[int, ...]
     score: float
 
-    def text(self, labels: Mapping[int, str]) -> str:
-        """`A -> lives in -> B -> country -> C; D`."""
-        parts = []
-        for vertex, relation in zip(self.vertices, self.relations, strict=True):
-            parts += [labels[vertex], relation]
-        return " -> ".join([*parts, "; ".join(labels[vertex] for vertex in self.ends)])
 
-
-class Common(NamedTuple):
-    """Two objects of the question whose chains end in the same objects."""
-
-    one: int
-    other: int
-    ends: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Chains:
-    """`chains`: those through most of the question's objects first, then the best; `common`: where two of its objects
-    meet; `single`: facts that no chain holds."""
-
-    chains: tuple[Chain, ...]
-    common: tuple[Common, ...]
-    single: tuple[Triple, ...]
-
-
-class _Way(NamedTuple):
+class _GrowingChain(NamedTuple):
     """A chain that is still growing: one more vertex than relations, facts and scores."""
 
     vertices: tuple[int, ...]
@@ -95,77 +69,74 @@ class _Way(NamedTuple):
         return sum(self.scores) / len(self.scores)
 
 
-def chains(triples: Iterable[Triple], roots: Collection[int], length: int = LENGTH, most: int = MOST) -> Chains:
-    """The triples as chains from the question's objects, the `roots`."""
-    given = sorted(set(triples))
-    ways = _without_beginnings(_grown(given, roots, length))
-    merged = _merged(ways)
+def find_chains(
+    triples: Iterable[Triple], roots: Collection[int], length: int = MAX_LENGTH, most: int = MAX_CHAINS
+) -> list[Chain]:
+    """The triples as chains from the question's objects, the `roots`: those through most of these first, then the
+    best."""
+    merged = _merged(_without_beginnings(_grown(sorted(set(triples)), roots, length)))
     on = {chain: len({*chain.vertices, *chain.ends} & set(roots)) for chain in merged}
     merged.sort(key=lambda chain: (-on[chain], -chain.score, chain.root, chain.relations, chain.vertices, chain.ends))
-    common = {
-        Common(one.root, other.root, ends)
-        for one, other in combinations(sorted(merged, key=lambda chain: chain.root), 2)
-        if one.root < other.root and (ends := tuple(sorted(set(one.ends) & set(other.ends))))
-    }
-    used = {fact for chain in merged for fact in (*chain.facts, *chain.last)}
-    single = sorted((one for one in given if one.fact not in used), key=lambda one: (-one.score, one))
-    return Chains(tuple(merged[:most]), tuple(sorted(common)), tuple(single))
+    return merged[:most]
 
 
-def _grown(triples: Sequence[Triple], roots: Collection[int], length: int) -> list[_Way]:
+def _grown(triples: Sequence[Triple], roots: Collection[int], length: int) -> list[_GrowingChain]:
     """Every chain of at most `length` facts from a root, without a vertex twice; of those with the same root, relations
     and end the best."""
     onward: dict[int, list[tuple[str, int, float, int]]] = defaultdict(list)
     for one in triples:
         onward[one.head].append((one.relation, one.tail, one.score, one.fact))
-        onward[one.tail].append((one.inverse or f"^{one.relation}", one.head, one.score, one.fact))
+        onward[one.tail].append((f"^{one.relation}", one.head, one.score, one.fact))
     for steps in onward.values():
         steps.sort()
-    best: dict[tuple[int, tuple[str, ...], int], _Way] = {}
-    queue = deque(_Way((root,), (), (), ()) for root in sorted(roots))
+    best: dict[tuple[int, tuple[str, ...], int], _GrowingChain] = {}
+    queue = deque(_GrowingChain((root,), (), (), ()) for root in sorted(roots))
     looked = 0
-    while queue and looked < STEPS:
-        way = queue.popleft()
-        if len(way.relations) == length:
+    while queue and looked < MAX_STEPS:
+        path = queue.popleft()
+        if len(path.relations) == length:
             continue
-        for relation, vertex, score, fact in onward[way.vertices[-1]]:
+        for relation, vertex, score, fact in onward[path.vertices[-1]]:
             looked += 1
-            if vertex in way.vertices or fact in way.facts:
+            if vertex in path.vertices or fact in path.facts:
                 continue
-            longer = _Way((*way.vertices, vertex), (*way.relations, relation), (*way.facts, fact), (*way.scores, score))
-            key = (way.vertices[0], longer.relations, vertex)
+            longer = _GrowingChain(
+                (*path.vertices, vertex), (*path.relations, relation), (*path.facts, fact), (*path.scores, score)
+            )
+            key = (path.vertices[0], longer.relations, vertex)
             if key not in best or longer.score > best[key].score:
                 best[key] = longer
                 queue.append(longer)
     return list(best.values())
 
 
-def _without_beginnings(ways: Sequence[_Way]) -> list[_Way]:
+def _without_beginnings(grown: Sequence[_GrowingChain]) -> list[_GrowingChain]:
     """The chains that are not the beginning of another."""
-    beginnings = {(way.vertices[: n + 1], way.relations[:n]) for way in ways for n in range(1, len(way.relations))}
-    return [way for way in ways if (way.vertices, way.relations) not in beginnings]
+    beginnings = {(one.vertices[: n + 1], one.relations[:n]) for one in grown for n in range(1, len(one.relations))}
+    return [one for one in grown if (one.vertices, one.relations) not in beginnings]
 
 
-def _merged(ways: Iterable[_Way]) -> list[Chain]:
+def _merged(grown: Iterable[_GrowingChain]) -> list[Chain]:
     """One chain for all that differ in their end only."""
-    alike: dict[tuple[tuple[str, ...], tuple[int, ...]], dict[int, _Way]] = defaultdict(dict)
-    for way in ways:
-        alike[way.relations, way.vertices[:-1]][way.vertices[-1]] = way
+    alike: dict[tuple[tuple[str, ...], tuple[int, ...]], dict[int, _GrowingChain]] = defaultdict(dict)
+    for one in grown:
+        alike[one.relations, one.vertices[:-1]][one.vertices[-1]] = one
     found = []
     for (relations, vertices), by_end in alike.items():
         ends = sorted(by_end)
         facts = by_end[ends[0]].facts[:-1]
         last = tuple(by_end[end].facts[-1] for end in ends)
-        score = max(way.score for way in by_end.values())
+        score = max(one.score for one in by_end.values())
         found.append(Chain(vertices[0], relations, vertices, tuple(ends), facts, last, score))
     return found
 
 
-def facts(statements: Iterable[Statement], rarity: Mapping[int, float]) -> list[Triple]:
+def join_objects(statements: Iterable[Statement], rarity: Mapping[int, float]) -> list[Triple]:
     """Statements as facts that can be put in order: each joins every two of the objects that it speaks of; one that
     speaks of a single object joins it with itself. Its `id` is its label, T12, as well as the triple's `fact`.
 
-    A triple's score: `statement's + ABOUT if the passage is about one of the two + RARITY * mean rarity of the two`.
+    A triple's score: `statement's + ABOUT_WEIGHT if the passage is about one of the two + RARITY_WEIGHT * mean
+    rarity of the two`.
     What a page tells of its subject leads further than what it says in passing, and what is rare further than what is
     common. `rarity`: object -> [0, 1].
     """
@@ -174,7 +145,7 @@ def facts(statements: Iterable[Statement], rarity: Mapping[int, float]) -> list[
         speaks_of = sorted({*one.about, *one.objects})
         pairs = list(combinations(speaks_of, 2)) or [(only, one.id) for only in speaks_of]
         for a, b in pairs:
-            score = one.score + ABOUT * (a in one.about or b in one.about)
-            score += RARITY * (rarity.get(a, 0.0) + rarity.get(b, 0.0)) / 2
+            score = one.score + ABOUT_WEIGHT * (a in one.about or b in one.about)
+            score += RARITY_WEIGHT * (rarity.get(a, 0.0) + rarity.get(b, 0.0)) / 2
             found.append(Triple(a, f"T{one.id}", b, score, one.id))
     return found
