@@ -53,7 +53,7 @@ _END = re.compile(
 _NEXT = re.compile(r"[\s\"'“‘„«‹(\[*_¿¡]*+([#+@](?=\w))?+(\w*+)(\.?)")
 _OPENING = "([{\"'“‘„«‹*_"
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}")
-_VOWEL = re.compile(r"[aeiouyäöüáéíóúàèêåæø]", re.IGNORECASE)
+_SHORTENED = re.compile(r"(?:(?![aeiouyäöüáéíóúàèêåæø])[^\W\d_]){1,5}", re.IGNORECASE)  # a word without a vowel
 
 # "am 5. Mai", "zum 2. Mal": where a number is an ordinal.
 _BEFORE_ORDINAL = re.compile(
@@ -177,16 +177,15 @@ def _is_end(text: str, begin: int, end: int, match: re.Match[str]) -> bool:
     head = text[max(begin, match.start() - 24) : match.start()]
     following = _NEXT.match(text, match.end(), end)
     assert following is not None  # every part of it is optional
-    if following[1]:  # "call mum! #family": a tag belongs to what it follows
-        return False
-    if ")" not in match["closers"] and head.rfind("(") > head.rfind(")"):  # a short aside, "(dir. Platform)"
+    in_brackets = ")" not in match["closers"] and head.rfind("(") > head.rfind(")")  # a short aside, "(dir. Platform)"
+    if in_brackets or following[1]:  # "call mum! #family": a tag belongs to what it follows
         return False
     lower = following[2][:1].islower()
-    if lower and (match["closers"] or match["mark"] != "."):
+    if match["closers"] or match["mark"] != ".":
         # '"Really?" he said', "Wait... what", "the Impulse! label"; but who writes "what? no" starts in lower case too
-        return not match["closers"] and match["mark"][-1] in "!?" and text[begin : begin + 8].lstrip()[:1].islower()
-    if match["mark"] != ".":
-        return True
+        begins_lower = text[begin : begin + 8].lstrip()[:1].islower()
+        if lower or match["mark"] != ".":
+            return not lower or (not match["closers"] and match["mark"][-1] in "!?" and begins_lower)
     if not head or head[-1].isspace():  # ". . ."
         return not lower and following[3] != "."
     token = head.split()[-1].lstrip(_OPENING)
@@ -208,16 +207,14 @@ def _ends_with(token: str, word: str, abbreviated: bool) -> bool:
     never, sometimes, before_number, first_words = _abbreviations()
     lower, digit = word[:1].islower(), word[:1].isdigit()
     begins = word in first_words and not abbreviated
-    if token.lower() in never:
-        return False
-    if token.lower() in before_number and (digit or (lower and token[0].isupper())):  # "No. 5", "No. of guests"
+    before = token.lower() in before_number and (digit or (lower and token[0].isupper()))  # "No. 5", "No. of guests"
+    if before or token.lower() in never:
         return False
     if token in sometimes or _DOTTED.fullmatch(token):
         return begins
     if len(token) == 1 and token.isalpha():  # an initial, or "option b."
         return begins or (token.islower() and not lower and not digit)
-    looks_short = len(token) <= 5 and token.isalpha() and not token.isupper() and not _VOWEL.search(token)
-    return not (looks_short and (lower or digit))
+    return not ((lower or digit) and _SHORTENED.fullmatch(token) and not token.isupper())
 
 
 @cache

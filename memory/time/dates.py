@@ -205,9 +205,11 @@ def moment_of(text: str, found: CalendarDate) -> tuple[datetime, int] | None:
     """The moment that a full date of `text` and a time of day behind it mean, and where they end; None if there is no
     such day."""
     day = local_day(found.year or 0, found.month or 0, found.day or 0)
-    match = _clock().match(text, found.end) if day is not None else None
-    if day is None or match is None:
-        return (day, found.end) if day is not None else None
+    if day is None:
+        return None
+    match = _clock().match(text, found.end)
+    if match is None:
+        return day, found.end
     hour = int(match["h"])
     if match["ap"]:
         hour = hour % 12 + (12 if match["ap"] in "pP" else 0)
@@ -215,11 +217,7 @@ def moment_of(text: str, found: CalendarDate) -> tuple[datetime, int] | None:
         clock = time(hour, int(match["min"]), int(match["s"] or 0))
     except ValueError:
         return day, match.end()
-    zone = match["z"]
-    # "10:15-11:00" after a plain date is a span of time; an offset is set off, or the whole is ISO 8601.
-    is_span = zone is not None and zone[0] in "+-" and match["s"] is None and match["sep"] not in ("T", "t")
-    offset = None if zone is None or is_span else _offset(zone.strip())
-    moment = _written(datetime.combine(day.date(), clock, offset))
+    moment = _written(datetime.combine(day.date(), clock, _offset(match)))
     return (moment, match.end()) if moment is not None else None
 
 
@@ -289,11 +287,17 @@ def _mail(value: str) -> datetime | None:
         return None
 
 
-def _offset(zone: str) -> timezone | None:
-    if zone.upper() in ("Z", "UTC", "GMT"):
-        return UTC
+def _offset(match: re.Match[str]) -> timezone | None:
+    """The zone of a time of day. "10:15-11:00" behind a plain date is a span of time: an offset is set off, or the
+    whole is ISO 8601."""
+    zone = (match["z"] or "").strip()
+    if not zone or zone.upper() in ("Z", "UTC", "GMT"):
+        return UTC if zone else None
     minutes = int(zone[1:3]) * 60 + int(zone[-2:])
-    return timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes)) if minutes < 24 * 60 else None
+    is_span = match["z"][0] in "+-" and match["s"] is None and match["sep"] not in ("T", "t")
+    return (
+        None if is_span or minutes >= 24 * 60 else timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
+    )
 
 
 @cache

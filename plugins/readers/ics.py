@@ -213,25 +213,37 @@ def _days_of(rule: str, first: date) -> Iterator[date]:
     months, days = ({int(n) for n in part.pop(key, "").split(",") if n} for key in ("BYMONTH", "BYMONTHDAY"))
     weekdays = [_BYDAY.fullmatch(one) for one in part.pop("BYDAY", "").split(",") if one]
     part.pop("WKST", None)
-    if part or frequency not in _FREQUENCIES or interval < 1 or until is None or not all(weekdays):
+    yearly_weekdays = frequency == "YEARLY" and weekdays and not months
+    if part or yearly_weekdays or frequency not in _FREQUENCIES or interval < 1 or until is None or not all(weekdays):
         return
-    if frequency == "YEARLY" and weekdays and not months:
-        return
+    nth = {(int(one[1] or 0), _WEEKDAYS.index(one[2])) for one in weekdays if one}
+    fits = _day_filter(frequency, first, months, days, nth)
     last = min(date(*map(int, until.group(1, 2, 3))), first + timedelta(days=MAX_SPAN_DAYS))
-    named = {(int(one[1] or 0), _WEEKDAYS.index(one[2])) for one in weekdays if one}
-    named = named or ({(0, first.weekday())} if frequency == "WEEKLY" else set())
-    months = months or ({first.month} if frequency == "YEARLY" and not days else set())
-    days = days or ({first.day} if frequency in ("MONTHLY", "YEARLY") and not named else set())
     found = 0
     for day in (first + timedelta(days=step) for step in range((last - first).days + 1)):
-        length = monthrange(day.year, day.month)[1]
-        nth = {(0, day.weekday()), ((day.day + 6) // 7, day.weekday()), (-((length - day.day) // 7) - 1, day.weekday())}
-        fits = (not months or day.month in months) and (not days or {day.day, day.day - length - 1} & days)
-        if fits and (not named or named & nth) and _FREQUENCIES[frequency](first, day) % interval == 0:
+        if fits(day) and _FREQUENCIES[frequency](first, day) % interval == 0:
             yield day
             found += 1
             if found == count:
                 return
+
+
+def _day_filter(
+    frequency: str, first: date, months: set[int], days: set[int], nth: set[tuple[int, int]]
+) -> Callable[[date], bool]:
+    """Whether a day is one of a rule's: what the rule leaves out is as on the first day. `nth`: the how manieth of its
+    month a weekday is, from its end if negative, 0 for each."""
+    months = months or ({first.month} if frequency == "YEARLY" and not days else set())
+    days = days or ({first.day} if frequency in ("MONTHLY", "YEARLY") and not nth else set())
+    nth = nth or ({(0, first.weekday())} if frequency == "WEEKLY" else set())
+
+    def fits(day: date) -> bool:
+        length, weekday = monthrange(day.year, day.month)[1], day.weekday()
+        own = {(0, weekday), ((day.day + 6) // 7, weekday), (-((length - day.day) // 7) - 1, weekday)}
+        in_month = not days or not days.isdisjoint((day.day, day.day - length - 1))
+        return in_month and (not months or day.month in months) and (not nth or not nth.isdisjoint(own))
+
+    return fits
 
 
 def _day(moment: datetime | date) -> date:
