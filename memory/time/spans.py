@@ -21,11 +21,6 @@ def month_span(year: int, month: int, count: int = 1) -> Span:
     return first(month), first(month + count)
 
 
-def shift_years(moment: datetime, count: int) -> datetime:
-    """The same day of another year. Raises ValueError for 29 February in a year that has none."""
-    return moment.replace(year=moment.year + count)
-
-
 def shift(moment: datetime, unit: str, count: int) -> datetime:
     """So many units on; the last of a shorter month instead of a day it does not have."""
     if unit in ("day", "week", "weekend"):
