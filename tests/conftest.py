@@ -34,6 +34,10 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
+# Terminals have the size that a test gives them; readline, which pytest imports, hands the one of today's to processes.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+
 # Temporary files in memory, where the system offers that: a commit then waits for no disk.
 RAM, ENOUGH_BYTES = Path("/dev/shm"), 4 << 30
 if "TMPDIR" not in os.environ and os.access(RAM, os.W_OK) and shutil.disk_usage(RAM).free > ENOUGH_BYTES:

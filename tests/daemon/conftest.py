@@ -24,7 +24,7 @@ QUICK = Settings(
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     """One daemon for a whole file of tests; what a test needs of it, the test makes."""
-    with run_daemon(tmp_path_factory.mktemp("home"), QUICK) as daemon:
+    with run_daemon(tmp_path_factory.mktemp("daemon") / "home", QUICK) as daemon:
         yield daemon
 
 

@@ -189,11 +189,12 @@ def test_ignored_files_are_not_read_unless_named(client: Client, notes: Path) ->
     assert added(client, notes / "mine" / "drafts" / "x.md")[0].sources == 1
 
 
-def test_the_daemons_own_files_are_never_read(client: Client, running: RunningDaemon, notes: Path) -> None:
+def test_the_daemons_own_files_are_never_read(client: Client, running: RunningDaemon) -> None:
     (running.paths.data / "note.md").write_text("I am inside the memory's own folder.")
-    (notes / "beside.md").write_text("I am outside.")
+    beside = running.paths.data.parent / "beside.md"
+    beside.write_text("I am outside.")
     added(client, running.paths.data.parent)
-    assert str(notes / "beside.md") in uris(client)
+    assert str(beside) in uris(client)
     assert not [uri for uri in uris(client) if uri.startswith(str(running.paths.data))]
 
 
