@@ -20,7 +20,7 @@ from memory.graph.adjacency import Neighbours, Walkable
 from memory.graph.arrays import Floats, Ids
 from memory.graph.postings import flatten_slices
 from memory.store.graph import EDGE_KINDS
-from memory.store.schema_first import FIRST_EDGE
+from memory.store.tables import FIRST_EDGE
 
 MOST_EDGES = 1000  # a vertex with more is no way: what passes through it says nothing
 ASSERTS = EDGE_KINDS.index("asserts")

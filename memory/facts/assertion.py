@@ -292,7 +292,7 @@ class FactAsserter:
             elif start is None:
                 start = row.event_from
             rows.append(
-                graph.ThesisRow(node, row.id, one.start, one.end, one.text, "model", one.modality, 1, 1.0, start, end)
+                graph.ThesisRow(node, row.id, one.start, one.end, one.text, "model", one.modality, 1.0, start, end)
             )
             members = sorted({self._resolver.resolve(name) for name in one.objects if name.strip()})
             asserts = graph.allocate(self.conn, "edge", 1 + len(members))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from memory.errors import StoreDamagedError, StoreError
 from memory.store.codec import to_json
 from memory.store.connect import Connection, connect, create_private, driver_errors
-from memory.store.schema_first import FIRST_EDGE
+from memory.store.tables import FIRST_EDGE
 
 COPIES = "copies"  # in the table meta: paths of backups that were put elsewhere
 

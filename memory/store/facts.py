@@ -10,7 +10,7 @@ from memory.errors import NotFoundError
 from memory.nouns import Citation, Fact, line_at
 from memory.store.codec import id_list
 from memory.store.connect import Connection
-from memory.store.schema_first import FIRST_EDGE
+from memory.store.tables import FIRST_EDGE
 from memory.store.visibility import is_live, recorded, visible
 from memory.text.relation_sentences import statement
 from memory.time.timestamps import from_ms

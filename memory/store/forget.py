@@ -12,7 +12,7 @@ from memory.nouns import Forgotten
 from memory.store import edge_memory, graph, revisions, text, vectors
 from memory.store.codec import id_list
 from memory.store.connect import Connection
-from memory.store.schema_first import FIRST_EDGE
+from memory.store.tables import FIRST_EDGE
 from memory.store.visibility import LIVE
 
 HANDED_OVER = "What took its place is forgotten; this came after that."
@@ -282,7 +282,6 @@ def _remove_history(conn: Connection, nodes: str, edges: str) -> None:
     conn.execute(f"DELETE FROM journal WHERE episode_id IN {_LIST}", (nodes,))
     conn.execute(f"UPDATE thesis SET superseded_by = NULL WHERE superseded_by IN {_LIST}", (nodes,))
     conn.execute(f"UPDATE edge SET superseded_by = NULL WHERE superseded_by IN {_LIST}", (edges,))
-    conn.execute(f"UPDATE node SET merged_into = NULL WHERE merged_into IN {_LIST}", (nodes,))
 
 
 def _ids(conn: Connection, query: str, *values: int | str) -> list[int]:

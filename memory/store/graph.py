@@ -47,7 +47,6 @@ class ThesisRow(NamedTuple):
     text: str | None = None
     origin: str = "sentence"
     modality: str = "asserted"
-    polarity: int = 1
     conf: float = 1.0
     valid_from: int | None = None
     valid_to: int | None = None
@@ -154,8 +153,8 @@ def insert_theses(conn: Connection, rows: Sequence[ThesisRow], now: int) -> None
     """Theses with their nodes, after their episodes. Full text follows with `text.add_theses`."""
     conn.executemany(f"INSERT INTO node(id, kind, t_created) VALUES (?, 'T', {int(now)})", [(row.id,) for row in rows])
     conn.executemany(
-        "INSERT INTO thesis(node_id, episode_id, span_from, span_to, text, origin, modality, polarity, conf,"
-        " valid_from, valid_to) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO thesis(node_id, episode_id, span_from, span_to, text, origin, modality, conf,"
+        " valid_from, valid_to) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     )
 

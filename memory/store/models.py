@@ -10,15 +10,6 @@ from memory.llm import Grades, Usage
 from memory.store.codec import to_json
 from memory.store.connect import Connection
 
-TABLES = """
-CREATE TABLE llm_probe(name TEXT PRIMARY KEY, t INTEGER NOT NULL, grades TEXT NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE llm_use(
-  day TEXT NOT NULL, model TEXT NOT NULL, purpose TEXT NOT NULL, is_local INTEGER NOT NULL,
-  calls INTEGER NOT NULL, failed INTEGER NOT NULL, tok_read INTEGER NOT NULL, tok_written INTEGER NOT NULL,
-  tok_cached INTEGER NOT NULL, ms REAL NOT NULL,
-  PRIMARY KEY(day, model, purpose, is_local)) STRICT, WITHOUT ROWID;
-"""
-
 
 class Use(NamedTuple):
     """What a model was used for on a day, which is like "2026-11-21". `calls` counts those that failed, too."""

@@ -19,14 +19,6 @@ from memory.store.visibility import is_live
 
 Ids = NDArray[np.int64]
 
-TABLES = """
-CREATE TABLE query(
-  trace_id INTEGER NOT NULL REFERENCES trace(id) ON DELETE CASCADE,
-  embedder_id INTEGER NOT NULL REFERENCES embedder(id), data BLOB, PRIMARY KEY(trace_id, embedder_id)) STRICT;
-CREATE INDEX trace_edge_learnt ON trace_edge(edge_id, trace_id) WHERE role IN ('cited', 'enhanced', 'penalised');
-CREATE INDEX journal_memory ON journal(item_id) WHERE field = 'memory'
-"""
-
 
 class Geometry(NamedTuple):
     """How questions are compared for one embedder: `center` (d,), None if nothing was asked yet; the number of

@@ -13,23 +13,8 @@ from memory.nouns import RevisionState
 from memory.store import edge_memory
 from memory.store.codec import id_list
 from memory.store.connect import Connection
-from memory.store.schema_first import FIRST_EDGE
+from memory.store.tables import FIRST_EDGE
 from memory.store.visibility import is_live
-
-TABLES = """
-ALTER TABLE edge ADD COLUMN modality TEXT;
-ALTER TABLE journal ADD COLUMN revision_id INTEGER;
-CREATE INDEX journal_revision ON journal(revision_id) WHERE revision_id IS NOT NULL;
-CREATE INDEX revision_old ON revision(old_id);
-CREATE INDEX revision_new ON revision(new_id);
-CREATE INDEX predicate_canon ON predicate(canon_id) WHERE canon_id IS NOT NULL;
-CREATE INDEX edge_slot ON edge(pred_id, src, valid_from) WHERE kind = 'rel' AND t_expired IS NULL;
-CREATE INDEX edge_rel_src ON edge(src) WHERE kind = 'rel' AND t_expired IS NULL;
-CREATE INDEX edge_rel_dst ON edge(dst) WHERE kind = 'rel' AND t_expired IS NULL;
-CREATE TABLE extraction(
-  episode_id INTEGER PRIMARY KEY REFERENCES episode(node_id) ON DELETE CASCADE, model TEXT NOT NULL,
-  t INTEGER NOT NULL) STRICT;
-"""
 
 Field = Literal["valid_from", "valid_to", "superseded_by", "t_expired"]
 RelationKind = Literal["supersedes", "negates", "contradicts", "duplicates"]

@@ -1,7 +1,8 @@
-"""The schema, as numbered steps, and how a file comes to have it.
+"""The schema, as steps, and how a file comes to have it.
 
-`user_version` is the number of the newest step the file has; a step and its number are one transaction, so a file is
-always exactly at one of them. Steps only ever go forward and are never edited after a release: a change is a new step.
+The book of them is the table `_sqlite_migrations` of sqlite-utils, and there is no other: a step and its entry are one
+transaction, so a file is always exactly at one of them. Steps only ever go forward and are never edited after a
+release: a change is a new step.
 """
 
 from __future__ import annotations
@@ -10,84 +11,69 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory.errors import NewerStoreError, StoreDamagedError
-from memory.store import models, queries, revisions, traces
+from memory.errors import NewerStoreError, StoreDamagedError, StoreError
 from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, driver, driver_errors
-from memory.store.schema_first import FIRST
+from memory.store.tables import SCHEMA
 
 if TYPE_CHECKING:
     from sqlite_utils.db import Database
 
 APPLICATION_ID = int.from_bytes(b"Plmp", "big")
+MIGRATIONS = "palimpsest"  # the name of our steps in the book
 
 Step = Callable[[Connection], None]
 
 
-def first(conn: Connection) -> None:
-    """Everything of version 1."""
-    for statement in FIRST.split(";\n"):
+def create_tables(conn: Connection) -> None:
+    """All of the first version."""
+    for statement in SCHEMA.split(";\n"):
         if statement.strip():
             conn.execute(statement)
     conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
-def language_models(conn: Connection) -> None:
-    """What is known of them, and what they were used for."""
-    for statement in models.TABLES.split(";\n"):
-        if statement.strip():
-            conn.execute(statement)
+STEPS: tuple[Step, ...] = (create_tables,)
 
 
-def facts_in_time(conn: Connection) -> None:
-    """Relations with a modality, revisions that can be taken back, and which episodes a model has read."""
-    for statement in revisions.TABLES.split(";\n"):
-        if statement.strip():
-            conn.execute(statement)
+def version_of(path: Path, steps: Sequence[Step]) -> int:
+    """How many of `steps` the file at `path` has (0: it is empty), read without changing a byte of it.
 
-
-def questions_as_vectors(conn: Connection) -> None:
-    """What edges are to remember of questions, beside their traces."""
-    for statement in queries.TABLES.split(";\n"):
-        if statement.strip():
-            conn.execute(statement)
-
-
-def questions_in_vain(conn: Connection) -> None:
-    """Which questions a model looked further for and found nothing."""
-    conn.execute(traces.INDEXES)
-
-
-STEPS: tuple[Step, ...] = (first, language_models, facts_in_time, questions_as_vectors, questions_in_vain)
-
-
-def version_of(path: Path, newest: int) -> int:
-    """The version of the file at `path` (0: empty), read without changing a byte of it.
-
-    StoreDamagedError if it is no memory, NewerStoreError if its version is above `newest`.
+    StoreDamagedError if it is no memory, NewerStoreError if it has more, StoreError if it was made by a Palimpsest from
+    before the first release.
     """
     with driver_errors(path):
         conn = connect(path, read_only=True)
         try:
             application: int = conn.execute("PRAGMA application_id").fetchone()[0]
-            version: int = conn.execute("PRAGMA user_version").fetchone()[0]
-            tables: int = conn.execute(  # one that broke off while it was made has the list of steps, and no step yet
-                "SELECT count(*) FROM sqlite_master WHERE tbl_name <> '_sqlite_migrations'"
-            ).fetchone()[0]
+            old_book: int = conn.execute("PRAGMA user_version").fetchone()[0]  # 0 since there is only one
+            tables = {name for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            done: list[str] = []
+            if "_sqlite_migrations" in tables:
+                rows = conn.execute(
+                    "SELECT name FROM _sqlite_migrations WHERE migration_set = ? ORDER BY id", (MIGRATIONS,)
+                )
+                done = [name for (name,) in rows]
         except driver().DatabaseError as error:
             if getattr(error, "sqlite_errorname", "") == "SQLITE_NOTADB":
                 raise StoreDamagedError(f"{path} is no memory. Choose another path; it was not touched.") from error
             raise
         finally:
             conn.close()
-    if application != APPLICATION_ID and (application or version or tables):
+    broken_off = tables <= {"_sqlite_migrations"}  # while it was made: the book is there, and no step yet
+    if application != APPLICATION_ID and (application or old_book or not broken_off):
         raise StoreDamagedError(f"{path} belongs to another program. Choose another path; it was not touched.")
-    if version > newest:
+    if old_book:
+        raise StoreError(
+            f"{path} was made by a Palimpsest from before the first release. It was not touched. Move it away and read "
+            "your files again: pal add."
+        )
+    if done[: len(steps)] != _names(steps)[: len(done)] or len(done) > len(steps):
         raise NewerStoreError(
-            f"{path} was written by a newer Palimpsest (format {version}; this one knows {newest}). "
+            f"{path} was written by a newer Palimpsest (format {len(done)}; this one knows {len(steps)}). "
             "It was not touched. Update Palimpsest, or open the copy that ends in .bak beside it."
         )
-    return version
+    return len(done)
 
 
 def upgrade(conn: Connection, path: Path, version: int, steps: Sequence[Step]) -> Path | None:
@@ -114,18 +100,21 @@ def _free_name(path: Path, version: int) -> Path:
     return name
 
 
+def _names(steps: Sequence[Step]) -> list[str]:
+    return [f"{number:04d}_{step.__name__}" for number, step in enumerate(steps, 1)]
+
+
 def _apply(conn: Connection, steps: Sequence[Step]) -> None:
     from sqlite_utils import Database, Migrations  # 60 ms, which only a file that is not up to date should pay
 
-    migrations = Migrations("palimpsest")
-    for number, step in enumerate(steps, 1):
-        migrations(name=f"{number:04d}_{step.__name__}")(_numbered(step, number))
+    migrations = Migrations(MIGRATIONS)
+    for name, step in zip(_names(steps), steps, strict=True):
+        migrations(name=name)(_on_database(step))
     migrations.apply(Database(conn, execute_plugins=False))
 
 
-def _numbered(step: Step, number: int) -> Callable[[Database], None]:
+def _on_database(step: Step) -> Callable[[Database], None]:
     def run(db: Database) -> None:
         step(db.conn)
-        db.conn.execute(f"PRAGMA user_version = {number}")
 
     return run

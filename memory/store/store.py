@@ -47,7 +47,7 @@ class Store:
         file = Path(folder.name) / "memory.db" if folder else Path(path)
         try:
             create_private(file)
-            version = schema.version_of(file, len(schema.STEPS))
+            version = schema.version_of(file, schema.STEPS)
             with driver_errors(file):
                 writer = connect(file)
                 try:

@@ -18,10 +18,6 @@ from memory.trace import PLAIN, Asked, Plan, Traced, opinion
 
 REFUSALS = 20  # of one question that are looked at
 
-INDEXES = """
-CREATE INDEX trace_in_vain ON trace(question) WHERE no_answer = 1
-"""
-
 
 class Refused(NamedTuple):
     """A refusal: which model, when, whether it looked `further` than what was found first; the fingerprints of the

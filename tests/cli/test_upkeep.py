@@ -106,7 +106,10 @@ def test_a_memory_of_a_newer_version_is_left_alone(shell: Shell) -> None:
     shell.pal("remember", "The spare key is under the pot.")
     shell.pal("daemon", "stop")
     file = sqlite3.connect(shell.home / "memory.db")
-    file.execute("PRAGMA user_version = 9999")
+    with file:
+        file.execute(
+            "INSERT INTO _sqlite_migrations(migration_set, name, applied_at) VALUES ('palimpsest', '9999_later', '')"
+        )
     file.close()
     said = shell.pal("ask", "where is the key?")
     assert said.code == 3

@@ -33,5 +33,5 @@ def test_nothing_heavy_is_imported_before_the_first_answer(tmp_path: Path) -> No
     for _ in range(2):  # the first makes the file
         done = subprocess.run([sys.executable, "-c", CODE, file], capture_output=True, text=True, check=True)
     modules = set(done.stdout.splitlines()[-1].split())
-    assert {"uvicorn", "starlette.routing", "memory.answering.escalation"} <= modules
+    assert {"uvicorn", "starlette.routing", "memory.services.questions"} <= modules
     assert modules & set(HEAVY) == set()

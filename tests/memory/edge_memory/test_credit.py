@@ -13,7 +13,7 @@ from memory.edge_memory.replay import Replayed
 from memory.graph.adjacency import Moment, Walkable
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
-from memory.store.schema_first import FIRST_EDGE
+from memory.store.tables import FIRST_EDGE
 from tests.memory.retrieval.walking import everything, rng_graph
 
 EDGE = FIRST_EDGE

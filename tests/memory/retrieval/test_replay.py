@@ -19,8 +19,8 @@ from memory.nouns import Answer, Citation, Trace
 from memory.store import episodes, revisions, traces, vectors
 from memory.store.graph import EDGE_KINDS
 from memory.store.queries import Geometry
-from memory.store.schema_first import FIRST_EDGE
 from memory.store.store import Store
+from memory.store.tables import FIRST_EDGE
 from tests.memory.retrieval.walking import everything, rng_graph
 from tests.memory.store.building import DIMENSION, HashEmbedder, remember
 

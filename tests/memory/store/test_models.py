@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from memory.llm import Grades, Usage, about_tokens
-from memory.store import models, schema
+from memory.store import models
 from memory.store.connect import Connection
 from memory.store.models import Use
 from memory.store.store import Store
@@ -40,17 +39,6 @@ def test_uses_of_a_day_are_added_up(conn: Connection) -> None:
         one._replace(calls=2, failed=1, usage=Usage(200, 20, 10), ms=40.0),
     ]
     assert [use.day for use in models.uses(conn, "2026-01-01")] == ["2026-11-21", "2026-11-21", "2026-11-20"]
-
-
-@pytest.mark.usefixtures("new_stores")
-def test_an_older_memory_gets_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "memory.db"
-    with monkeypatch.context() as earlier:
-        earlier.setattr(schema, "STEPS", (schema.first,))
-        Store.open(path).close()
-    with Store.open(path) as store, store.reading() as conn:
-        assert models.grades(conn) == {}
-    assert path.with_name(f"memory.db.before-v{len(schema.STEPS)}.bak").exists()
 
 
 @pytest.mark.parametrize("role, lacks", [("extract", "schema"), ("answer", "refuse"), ("agent", "tools")])

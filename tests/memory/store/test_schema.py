@@ -28,7 +28,7 @@ def older(tmp_path: Path) -> Path:
     """A memory of version 1 with a source in it."""
     path = tmp_path / "memory.db"
     with pytest.MonkeyPatch.context() as then:
-        then.setattr(schema, "STEPS", (schema.first,))
+        then.setattr(schema, "STEPS", (schema.create_tables,))
         with Store.open(path) as store, store.writing() as conn:
             remember(conn, "notes/a.md", "Ana lives in Oslo. She likes tea.")
     return path
@@ -37,7 +37,8 @@ def older(tmp_path: Path) -> Path:
 def versions(path: Path) -> tuple[int, int]:
     conn = connect(path, read_only=True)
     try:
-        return tuple(conn.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        application = conn.execute("PRAGMA application_id").fetchone()[0]
+        return application, conn.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0]
     finally:
         conn.close()
 
@@ -57,18 +58,18 @@ def test_an_older_file_is_copied_and_then_migrated(older: Path, monkeypatch: pyt
             assert conn.execute("SELECT uri, mood FROM source").fetchall() == [("notes/a.md", "calm")]
     copy = older.with_name(f"memory.db.before-v{newest}.bak")
     assert (versions(older)[1], versions(copy)[1]) == (newest, 1)
-    monkeypatch.setattr(schema, "STEPS", (schema.first,))
+    monkeypatch.setattr(schema, "STEPS", (schema.create_tables,))
     with Store.open(copy) as before, before.reading() as conn:
         assert conn.execute("SELECT text FROM episode").fetchall() == [("Ana lives in Oslo. She likes tea.",)]
 
 
 def test_a_step_that_breaks_off_leaves_the_version_before_it(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "STEPS", (schema.first, add_mood, break_off))
+    monkeypatch.setattr(schema, "STEPS", (schema.create_tables, add_mood, break_off))
     for _ in range(2):
         with pytest.raises(RuntimeError, match="power cut"):
             Store.open(older)
         assert versions(older)[1] == 2
-    monkeypatch.setattr(schema, "STEPS", (schema.first, add_mood))
+    monkeypatch.setattr(schema, "STEPS", (schema.create_tables, add_mood))
     with Store.open(older) as store, store.reading() as conn:
         assert conn.execute("SELECT count(*) FROM thesis").fetchone() == (2,)
     copies = {copy.name: versions(copy)[1] for copy in older.parent.glob("*.bak")}
@@ -77,13 +78,27 @@ def test_a_step_that_breaks_off_leaves_the_version_before_it(older: Path, monkey
 
 def test_a_newer_file_is_refused_and_not_touched(older: Path) -> None:
     conn = connect(older)
-    conn.execute(f"PRAGMA user_version = {len(schema.STEPS) + 1}")
+    conn.execute(
+        "INSERT INTO _sqlite_migrations(migration_set, name, applied_at) VALUES (?, '9999_later', '')",
+        (schema.MIGRATIONS,),
+    )
     conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     conn.close()
     before = older.read_bytes()
     with pytest.raises(NewerStoreError, match=r"newer Palimpsest .* Update Palimpsest"):
         Store.open(older)
     assert older.read_bytes() == before
+
+
+def test_a_file_from_before_the_first_release_is_refused_and_not_touched(older: Path) -> None:
+    conn = connect(older)
+    conn.execute("PRAGMA user_version = 5")
+    conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    conn.close()
+    before = older.read_bytes()
+    with pytest.raises(StoreError, match=r"before the first release.* pal add"):
+        Store.open(older)
+    assert older.read_bytes() == before and [*older.parent.glob("*.bak")] == []
 
 
 def test_another_programs_database_is_refused_and_not_touched(tmp_path: Path) -> None:

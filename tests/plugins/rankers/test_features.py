@@ -7,7 +7,7 @@ from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link
 from memory.store.graph import EDGE_KINDS
-from memory.store.schema_first import FIRST_EDGE
+from memory.store.tables import FIRST_EDGE
 from plugins.rankers.features import DAY, MEMORY, NAMES, SIGMA, WIDTH, Asked, distances, features
 from plugins.traversers.edge_embeddings import Told, Wording
 from plugins.traversers.nearby import Nearby, directed, nearby

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-
 from memory.retrieval.walking import Walkable
-from memory.store.schema_first import FIRST_EDGE
+
+from memory.store.tables import FIRST_EDGE
 from memory.store.training import Label, Lesson
 from plugins.rankers.labels import CANDIDATES, NEGATIVES, candidates, told
 from plugins.traversers.nearby import nearby

@@ -1,4 +1,5 @@
-"""The schema of version 1. Times are milliseconds UTC; spans count characters, the end excluded; JSON is text.
+"""The tables, indexes and views of a memory. Times are milliseconds UTC; spans count characters, the end excluded;
+JSON is text.
 
 Where it departs from what one might expect, for a measured reason:
 * `vec` has a rowid. Without one, a 256-dimensional row does not fit an index page and takes a page of its own:
@@ -18,7 +19,7 @@ FIRST_EDGE = 1 << 30
 # Mn and Mc are the vowel signs of Hindi and Thai, without which their words fall apart; quoted for an SQL string.
 TOKENIZER = "porter unicode61 remove_diacritics 2 categories ''L* N* Co Mn Mc''"
 
-FIRST = f"""
+SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
 INSERT INTO meta VALUES ('generation', 0), ('next_node', 1), ('next_edge', {FIRST_EDGE});
 
@@ -40,7 +41,7 @@ CREATE INDEX source_tag_tag ON source_tag(tag);
 CREATE TABLE node(
   id INTEGER PRIMARY KEY, kind TEXT NOT NULL CHECK(kind IN ('O', 'T', 'E')),
   label TEXT,
-  t_created INTEGER NOT NULL, t_expired INTEGER, expire_reason TEXT, merged_into INTEGER) STRICT;
+  t_created INTEGER NOT NULL, t_expired INTEGER, expire_reason TEXT) STRICT;
 CREATE TABLE episode(
   node_id INTEGER PRIMARY KEY REFERENCES node(id), source_id INTEGER NOT NULL REFERENCES source(id),
   seq INTEGER NOT NULL, text TEXT NOT NULL, sha256 TEXT NOT NULL, words INTEGER NOT NULL, speaker TEXT,
@@ -50,7 +51,7 @@ CREATE TABLE thesis(
   node_id INTEGER PRIMARY KEY REFERENCES node(id), episode_id INTEGER NOT NULL REFERENCES episode(node_id),
   span_from INTEGER, span_to INTEGER, text TEXT,
   origin TEXT NOT NULL CHECK(origin IN ('sentence', 'rule', 'model')),
-  modality TEXT NOT NULL DEFAULT 'asserted', polarity INTEGER NOT NULL DEFAULT 1, conf REAL NOT NULL DEFAULT 1.0,
+  modality TEXT NOT NULL DEFAULT 'asserted', conf REAL NOT NULL DEFAULT 1.0,
   valid_from INTEGER, valid_to INTEGER, superseded_by INTEGER,
   CHECK(text IS NOT NULL OR (span_from IS NOT NULL AND span_to IS NOT NULL))) STRICT;
 CREATE INDEX thesis_episode ON thesis(episode_id);
@@ -64,21 +65,25 @@ CREATE TABLE alias(
 CREATE INDEX alias_node ON alias(node_id);
 
 CREATE TABLE predicate(
-  id INTEGER PRIMARY KEY, label TEXT UNIQUE NOT NULL, canon_id INTEGER REFERENCES predicate(id), inverse_label TEXT,
+  id INTEGER PRIMARY KEY, label TEXT UNIQUE NOT NULL, canon_id INTEGER REFERENCES predicate(id),
   cardinality TEXT NOT NULL DEFAULT 'unknown' CHECK(cardinality IN ('one', 'many', 'unknown'))) STRICT;
+CREATE INDEX predicate_canon ON predicate(canon_id) WHERE canon_id IS NOT NULL;
 CREATE TABLE edge(
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL CHECK(kind IN ('rel', 'member', 'mention', 'asserts', 'next', 'open', 'syn')),
   src INTEGER NOT NULL, dst INTEGER NOT NULL, pred_id INTEGER, role TEXT, text TEXT,
   conf REAL NOT NULL DEFAULT 1.0, n_support INTEGER NOT NULL DEFAULT 1,
   valid_from INTEGER, valid_to INTEGER, t_created INTEGER NOT NULL, t_expired INTEGER,
-  expire_reason TEXT, superseded_by INTEGER) STRICT;
+  expire_reason TEXT, superseded_by INTEGER, modality TEXT) STRICT;
 CREATE UNIQUE INDEX edge_live ON edge(src, kind, dst, ifnull(pred_id, 0), ifnull(valid_from, 0))
   WHERE t_expired IS NULL;
 CREATE INDEX edge_dst ON edge(dst) WHERE t_expired IS NULL;
 CREATE INDEX edge_gone_src ON edge(src) WHERE t_expired IS NOT NULL;
 CREATE INDEX edge_gone_dst ON edge(dst) WHERE t_expired IS NOT NULL;
 CREATE INDEX edge_superseded ON edge(superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX edge_slot ON edge(pred_id, src, valid_from) WHERE kind = 'rel' AND t_expired IS NULL;
+CREATE INDEX edge_rel_src ON edge(src) WHERE kind = 'rel' AND t_expired IS NULL;
+CREATE INDEX edge_rel_dst ON edge(dst) WHERE kind = 'rel' AND t_expired IS NULL;
 
 CREATE TABLE provenance(
   item_kind TEXT NOT NULL CHECK(item_kind IN ('edge', 'node')), item_id INTEGER NOT NULL,
@@ -87,8 +92,10 @@ CREATE TABLE provenance(
 CREATE INDEX provenance_episode ON provenance(episode_id);
 CREATE TABLE journal(
   id INTEGER PRIMARY KEY, t INTEGER NOT NULL, item_kind TEXT NOT NULL, item_id INTEGER NOT NULL,
-  field TEXT NOT NULL, old TEXT, new TEXT, reason TEXT, episode_id INTEGER) STRICT;
+  field TEXT NOT NULL, old TEXT, new TEXT, reason TEXT, episode_id INTEGER, revision_id INTEGER) STRICT;
 CREATE INDEX journal_item ON journal(item_kind, item_id);
+CREATE INDEX journal_revision ON journal(revision_id) WHERE revision_id IS NOT NULL;
+CREATE INDEX journal_memory ON journal(item_id) WHERE field = 'memory';
 CREATE TABLE revision(
   id INTEGER PRIMARY KEY AUTOINCREMENT, relation TEXT NOT NULL,
   old_kind TEXT NOT NULL CHECK(old_kind IN ('thesis', 'relation')), old_id INTEGER NOT NULL,
@@ -97,11 +104,16 @@ CREATE TABLE revision(
   state TEXT NOT NULL DEFAULT 'open' CHECK(state IN ('open', 'kept', 'undone', 'settled')),
   t INTEGER NOT NULL, t_settled INTEGER) STRICT;
 CREATE INDEX revision_state ON revision(state, t);
+CREATE INDEX revision_old ON revision(old_id);
+CREATE INDEX revision_new ON revision(new_id);
+CREATE TABLE extraction(
+  episode_id INTEGER PRIMARY KEY REFERENCES episode(node_id) ON DELETE CASCADE, model TEXT NOT NULL,
+  t INTEGER NOT NULL) STRICT;
 
 CREATE TABLE embedder(
   id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, dimension INTEGER NOT NULL CHECK(dimension > 0),
   query_prefix TEXT NOT NULL DEFAULT '', document_prefix TEXT NOT NULL DEFAULT '',
-  center BLOB, center_n INTEGER NOT NULL DEFAULT 0, lam_mem REAL, theta_link REAL, theta_merge REAL,
+  center BLOB, center_n INTEGER NOT NULL DEFAULT 0, lam_mem REAL,
   active INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE vec(
   id INTEGER PRIMARY KEY, embedder_id INTEGER NOT NULL REFERENCES embedder(id),
@@ -117,18 +129,23 @@ CREATE TABLE edge_memory(
 CREATE TABLE trace(
   id INTEGER PRIMARY KEY AUTOINCREMENT, t INTEGER NOT NULL, question TEXT NOT NULL, as_of INTEGER, plan TEXT,
   tier TEXT, answer TEXT, citations TEXT NOT NULL DEFAULT '[]', missing TEXT NOT NULL DEFAULT '[]', confidence REAL,
-  no_answer INTEGER, sufficient INTEGER, llm_calls INTEGER NOT NULL DEFAULT 0, tok_in INTEGER NOT NULL DEFAULT 0,
+  no_answer INTEGER, llm_calls INTEGER NOT NULL DEFAULT 0, tok_in INTEGER NOT NULL DEFAULT 0,
   tok_out INTEGER NOT NULL DEFAULT 0, ms REAL NOT NULL, feedback INTEGER,
   parent_id INTEGER REFERENCES trace(id) ON DELETE SET NULL) STRICT;
 CREATE INDEX trace_parent ON trace(parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX trace_in_vain ON trace(question) WHERE no_answer = 1;
 CREATE TABLE trace_step(
   trace_id INTEGER NOT NULL REFERENCES trace(id) ON DELETE CASCADE, step INTEGER NOT NULL, stage TEXT NOT NULL,
-  detail TEXT NOT NULL DEFAULT '{{}}', ms REAL NOT NULL, tok INTEGER,
+  detail TEXT NOT NULL DEFAULT '{{}}', ms REAL NOT NULL,
   PRIMARY KEY(trace_id, step)) STRICT, WITHOUT ROWID;
 CREATE TABLE trace_edge(
   trace_id INTEGER NOT NULL REFERENCES trace(id) ON DELETE CASCADE, edge_id INTEGER NOT NULL,
   role TEXT NOT NULL CHECK(role IN ('replayed', 'expanded', 'shown', 'cited', 'enhanced', 'penalised')), delta REAL,
   PRIMARY KEY(trace_id, edge_id, role)) STRICT, WITHOUT ROWID;
+CREATE INDEX trace_edge_learnt ON trace_edge(edge_id, trace_id) WHERE role IN ('cited', 'enhanced', 'penalised');
+CREATE TABLE query(
+  trace_id INTEGER NOT NULL REFERENCES trace(id) ON DELETE CASCADE,
+  embedder_id INTEGER NOT NULL REFERENCES embedder(id), data BLOB, PRIMARY KEY(trace_id, embedder_id)) STRICT;
 CREATE TABLE trace_visit(
   trace_id INTEGER NOT NULL REFERENCES trace(id) ON DELETE CASCADE, visit INTEGER NOT NULL,
   node_id INTEGER NOT NULL, stage TEXT NOT NULL, parent_edge INTEGER, depth INTEGER NOT NULL, score REAL,
@@ -143,6 +160,13 @@ CREATE TABLE ml_model(
   active INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE diag(t INTEGER NOT NULL, metric TEXT NOT NULL, value REAL, detail TEXT) STRICT;
 CREATE INDEX diag_metric ON diag(metric, t);
+
+CREATE TABLE llm_probe(name TEXT PRIMARY KEY, t INTEGER NOT NULL, grades TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE llm_use(
+  day TEXT NOT NULL, model TEXT NOT NULL, purpose TEXT NOT NULL, is_local INTEGER NOT NULL,
+  calls INTEGER NOT NULL, failed INTEGER NOT NULL, tok_read INTEGER NOT NULL, tok_written INTEGER NOT NULL,
+  tok_cached INTEGER NOT NULL, ms REAL NOT NULL,
+  PRIMARY KEY(day, model, purpose, is_local)) STRICT, WITHOUT ROWID;
 
 CREATE TABLE conversation(
   id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL, t_created INTEGER NOT NULL,
