@@ -19,7 +19,6 @@ from daemon.cli.questions import print_answer, print_sources
 from daemon.cli.session import Session, pass_session
 
 NONE_ASKED = 'No question was asked yet. Ask one: pal ask "where is the harbour office?"'
-TIERS = {"R0": "replay", "R2": "search", "R3": "guided", "R4": "agent"}  # how far a question went
 TOP_VISITS = 20
 _LABEL = 60
 
@@ -199,7 +198,7 @@ def outcome(of: wire.Asked) -> str:
 
 def tier(of: wire.Asked) -> str:
     """How far it went."""
-    return TIERS.get(of.tier, of.tier)
+    return wire.TIERS.get(of.tier, of.tier)
 
 
 def duration(ms: float) -> str:

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from memory.nouns import Receipt as Receipt
     from memory.nouns import Revision as Revision
 
+TIERS = {"R0": "replay", "R2": "search", "R3": "guided", "R4": "agent"}  # how far a question went, in words
 PROTOCOL = 1  # raised when a client of the version before could misread what it gets
 
 # module -> its types. A module is imported when one of its types is first asked for: each dataclass takes half a

@@ -14,13 +14,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, stems
 from memory.retrieval.chains import Chain, Statement, find_chains, join_objects
 from memory.retrieval.state import QuestionState, RetrievalResult
+from memory.stages import AnswerNote
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.text.languages import stem
@@ -58,18 +58,20 @@ class ChainEvidence:
     chains: tuple[ShownChain, ...] = ()
     followed: int = 0
 
-    def detail(self, shown: Sequence[AnswerCandidate]) -> dict[str, Any]:
-        """For the trace: how many chains there were, which of the shown candidates come from one, by number and by
-        episode, and each chain that is shown whole."""
+    def note(self, shown: Sequence[AnswerCandidate], considered: int) -> AnswerNote:
+        """For the trace: how many of the `considered` candidates are shown, how many chains there were, which of the
+        shown candidates come from one, by number and by episode, and each chain that is shown whole."""
         number = {one.thesis_id: place for place, one in enumerate(shown, 1)}
         whole = [chain for chain in self.chains if all(one.thesis_id in number for one in chain.candidates)]
         joining = [one for one in self.candidates if one.thesis_id in number]
-        return {
-            "chains": self.followed,
-            "bridging": sorted(number[one.thesis_id] for one in joining),
-            "bridged": sorted({one.episode.id for one in joining}),
-            "chain": [chain.text(number) for chain in whole],
-        }
+        return AnswerNote(
+            len(shown),
+            considered,
+            self.followed,
+            tuple(sorted(number[one.thesis_id] for one in joining)),
+            tuple(sorted({one.episode.id for one in joining})),
+            tuple(chain.text(number) for chain in whole),
+        )
 
 
 NO_CHAINS = ChainEvidence()

@@ -21,7 +21,6 @@ import secrets
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
 from memory.answering import context as evidence
 from memory.answering import grounding
@@ -48,6 +47,7 @@ from memory.llm import LlmRequest, Message, Reply
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.state import RetrievalResult
+from memory.stages import ComposeNote
 
 PURPOSE = "answer"
 NO_ANSWER = "NO ANSWER"
@@ -168,16 +168,15 @@ class GroundedText:
     broken: bool = False
     problems: list[str] = field(default_factory=list)
 
-    def detail(self, context: PromptContext) -> dict[str, Any]:
+    def note(self, context: PromptContext, model: str, calls: int, tokens: int, request: str | None) -> ComposeNote:
         """For the trace."""
         kinds = [piece.kind for piece in context.pieces]
-        return {
-            "episodes": list(dict.fromkeys(piece.episode.id for piece in context.pieces)),
-            **{f"{kind}s": kinds.count(kind) for kind in ("fact", "line", "passage")},
-            "local": context.is_local,
-            "left_out": context.left_out,
-            "not_proved": list(self.problems),
-        }
+        episodes = tuple(dict.fromkeys(piece.episode.id for piece in context.pieces))
+        facts, lines, passages = (kinds.count(kind) for kind in ("fact", "line", "passage"))
+        return ComposeNote(
+            model, calls, tokens, episodes, facts, lines, passages, context.is_local, context.left_out,
+            tuple(self.problems), request,
+        )  # fmt: skip
 
 
 def write_grounded(

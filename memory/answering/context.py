@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from time import perf_counter
-from typing import Any, Literal
+from typing import Literal
 
 from memory.answering.candidates import AnswerCandidate, stems
 from memory.answering.grounding import Proof
@@ -23,6 +23,7 @@ from memory.nouns import Episode, Step
 from memory.protocols import Embedder
 from memory.retrieval.edge_filter import LEAST, Candidate, score_facts
 from memory.retrieval.state import RetrievalResult
+from memory.stages import FilterNote, step
 from memory.store import episodes, facts, graph, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
@@ -126,10 +127,10 @@ def gather_evidence(
     `conn` must see what the retrieval saw."""
     hits = [hit.episode for hit in found.recall.hits]
     start = perf_counter()
-    told, detail = _facts(conn, found, hits, embedder)
-    step = Step("filter", (perf_counter() - start) * 1000, detail)
+    told, note = _facts(conn, found, hits, embedder)
+    filtered = step(note, (perf_counter() - start) * 1000)
     hits.sort(key=lambda episode: episode.id not in chosen)
-    return (*told, *map(_line, lines[:MAX_SENTENCES_SHOWN]), *map(_passage, hits)), step
+    return (*told, *map(_line, lines[:MAX_SENTENCES_SHOWN]), *map(_passage, hits)), filtered
 
 
 def _line(line: AnswerCandidate) -> EvidencePiece:
@@ -172,7 +173,7 @@ def _shown(number: int, piece: EvidencePiece, place: Mapping[int, int]) -> str:
 
 def _facts(
     conn: Connection, found: RetrievalResult, hits: Sequence[Episode], embedder: Embedder
-) -> tuple[list[EvidencePiece], dict[str, Any]]:
+) -> tuple[list[EvidencePiece], FilterNote]:
     """Facts that hold and have to do with the question, the most first; beside each the one that contradicts it. And
     for the trace how many there were to choose from, and the ids of those."""
     told = {id for id, *_ in facts.of_episodes(conn, [episode.id for episode in hits])}
@@ -207,8 +208,7 @@ def _facts(
         if other in pieces:
             ordered[id] = replace(pieces[id], against=other)
             ordered[other] = replace(pieces[other], against=id)
-    detail: dict[str, Any] = {"of": len(pieces), "facts": list(ordered)}
-    return list(ordered.values()), detail
+    return list(ordered.values()), FilterNote(len(pieces), tuple(ordered))
 
 
 class _QuestionOverlap:

@@ -35,9 +35,10 @@ from memory.llm import Allowance, LlmRequest, about_tokens
 from memory.nouns import Answer, Episode, Step
 from memory.protocols import LLM, ChooseLLM, Embedder
 from memory.retrieval.question_type import format_hint
-from memory.retrieval.route import Tier, fits, onward
+from memory.retrieval.route import fits, onward
 from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
+from memory.stages import RouteNote, Tier, step
 from memory.store import traces
 from memory.store.traces import Refused
 
@@ -119,7 +120,7 @@ class Escalation(Answering):
                 return (yield from stream_extractive(extractive))
             llm, context = picked
             if (text := self._refused_before(llm, context)) is not None:
-                yield self._record(Step("route", 0.0, {"tier": self.tier, "reason": text.failed}))
+                yield self._record(step(RouteNote(self.tier, reason=text.failed), 0.0))
                 return (yield from finalise(text, extractive, self.found, llm.name, context))
             text = yield from self._compose(llm, context)
             if text.text or text.broken or not (yield from self._look_further(text, llm, context)):
@@ -137,8 +138,8 @@ class Escalation(Answering):
         asked = whole.replay.like.question if whole.replay.like is not None else ""
         may_try = same or self._options.effort != "quick"  # in vain, it takes a second call
         enough = bool(evidence) and may_try and (same or fits(known, evidence, asked))
-        detail = {"tier": "R0", "enough": enough, "gaps": [] if enough else [NOT_OF_THIS]}
-        yield self._record(Step("route", (perf_counter() - start) * 1000, detail))
+        note = RouteNote("R0", enough, () if enough else (NOT_OF_THIS,))
+        yield self._record(step(note, (perf_counter() - start) * 1000))
         pieces = (yield from self._gather(known, ())) if enough else ()
         try:
             picked = self._pick_model(pieces, MAX_TOKENS_REPLAYED)
@@ -157,7 +158,7 @@ class Escalation(Answering):
         self.found, self.tier = whole, "R2"
         why = "The model does not find the answer in" if text.no_answer else "Nothing is proved of what it wrote from"
         reason = f"{why} what helped before."
-        yield self._record(Step("route", 0.0, {"tier": "R2", "reason": reason}))
+        yield self._record(step(RouteNote("R2", reason=reason), 0.0))
         return None
 
     def _consult(self) -> Generator[Event, None, None]:
@@ -180,7 +181,7 @@ class Escalation(Answering):
         model looked for in vain before is not looked for again until something more was read."""
         if text.no_answer and any(one.model == llm.name and one.further for one in self._refusals):
             reason = "Looking further found nothing for this question before, and nothing was read since."
-            yield self._record(Step("route", 0.0, {"tier": self.tier, "reason": reason}))
+            yield self._record(step(RouteNote(self.tier, reason=reason), 0.0))
             return False
         why = (
             "The model does not find the answer in it." if text.no_answer else "Nothing that the model wrote is proved."
@@ -202,7 +203,7 @@ class Escalation(Answering):
                 return False
             self._tried.add(rise.tier)
             self.tier = rise.tier
-            yield self._record(Step("route", 0.0, {"tier": rise.tier, "reason": rise.reason}))
+            yield self._record(step(RouteNote(rise.tier, reason=rise.reason), 0.0))
             before = self.found
             if rise.tier == "R3":
                 yield from self._explore_guided(llm, text.missing, reserved)
@@ -306,11 +307,10 @@ class Escalation(Answering):
         start, before = perf_counter(), (self.meter.calls, self.meter.usage.total)
         request = self._request(context)
         text = yield from compose.write_grounded(Metered(llm, self.meter), request, context, self.found.question.text)
-        spent = {"calls": self.meter.calls - before[0], "tokens": self.meter.usage.total - before[1]}
-        detail = {"model": llm.name} | spent | text.detail(context)
-        if text.no_answer:
-            detail["request"] = compose.fingerprint(self._request(context, fence="-"))
-        yield self._record(Step("compose", (perf_counter() - start) * 1000, detail))
+        request_made = compose.fingerprint(self._request(context, fence="-")) if text.no_answer else None
+        calls, tokens = self.meter.calls - before[0], self.meter.usage.total - before[1]
+        note = text.note(context, llm.name, calls, tokens, request_made)
+        yield self._record(step(note, (perf_counter() - start) * 1000))
         return text
 
     def _request(self, context: PromptContext, fence: str = "") -> LlmRequest:

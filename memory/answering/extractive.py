@@ -16,7 +16,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -31,9 +30,10 @@ from memory.answering.supersession import prefer_newest, supersede, supersede_se
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Citation, Step, Token
 from memory.protocols import Embedder
-from memory.retrieval.route import Assessment, Tier, assess
+from memory.retrieval.route import Assessment, assess
 from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
+from memory.stages import AnswerNote, RouteNote, Tier, step
 from memory.store import graph
 from memory.store.connect import Connection
 from memory.text.languages import stem
@@ -76,11 +76,10 @@ def extract_answer(
         usual = select_best(candidates, chains.candidates, settings)
         selected = select_by_type(conn, found, candidates, usual, settings)
     answer, pieces = _compose(selected, certainty) if selected else _refuse(found, candidates)
-    detail = {"lines": len(selected), "considered": len(candidates)} | chains.detail(selected)
-    step = Step("answer", (perf_counter() - start) * 1000, detail)
+    taken = step(chains.note(selected, len(candidates)), (perf_counter() - start) * 1000)
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
-    return ExtractiveAnswer(answer, pieces, step, (*selected, *rest))
+    return ExtractiveAnswer(answer, pieces, taken, (*selected, *rest))
 
 
 def rank_candidates(conn: Connection, found: RetrievalResult, scorer: CandidateScorer) -> list[AnswerCandidate]:
@@ -227,10 +226,10 @@ def _in_turn(answers: Sequence[Sequence[AnswerCandidate]]) -> tuple[AnswerCandid
 
 def _merged_step(answers: Sequence[ExtractiveAnswer]) -> Step:
     """One step for all of them, with that of each part."""
-    details = [dict(one.step.detail) for one in answers]
-    sums = {name: sum(int(detail.get(name, 0)) for detail in details) for name in ("lines", "considered")}
-    parts: dict[str, Any] = sums | {"parts": details}
-    return Step("answer", sum(one.step.ms for one in answers), parts)
+    notes = [AnswerNote.from_detail(one.step.detail) for one in answers]
+    lines, considered = sum(one.lines for one in notes), sum(one.considered for one in notes)
+    whole = AnswerNote(lines, considered, parts=tuple(dict(one.step.detail) for one in answers))
+    return step(whole, sum(one.step.ms for one in answers))
 
 
 MAX_EPISODES_PER_PART = 5  # of each part of a question that are looked at before those of the whole
@@ -315,10 +314,9 @@ class Answering:
         start = perf_counter()
         evidence = [hit.episode for hit in self.found.recall.hits]
         assessment = assess(self.found, evidence, extractive.answer.confidence, self._settings.threshold)
-        detail: dict[str, object] = {"tier": self.tier, "enough": assessment.enough, "gaps": list(assessment.gaps)}
-        if assessment.unknown:
-            detail["unknown"] = list(assessment.unknown)
-        yield self._record(Step("route", (perf_counter() - start) * 1000, detail))
+        gaps, unknown = tuple(assessment.gaps), tuple(assessment.unknown) or None
+        note = RouteNote(self.tier, assessment.enough, gaps, unknown)
+        yield self._record(step(note, (perf_counter() - start) * 1000))
         return assessment
 
     def _look_around(self) -> Generator[Event, None, None]:

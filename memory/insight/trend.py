@@ -14,6 +14,7 @@ from math import fsum
 from statistics import fmean
 
 from memory.insight.diagnosis import Period
+from memory.stages import FURTHER
 from memory.store import courses, stats
 from memory.store.connect import Connection
 from memory.store.courses import REPLAY, Course, Kept
@@ -24,7 +25,6 @@ HUNDRED = 100
 PERIODS = 8  # told
 WEEK = 7 * 24 * 60 * 60 * 1000
 MONDAY = 4 * 24 * 60 * 60 * 1000  # the first one, in ms UTC
-FURTHER = ("R3", "R4")  # rungs on which a model looks further
 STATES = ("remembering", "extraction_loss", "conflicts", "stale_memory")  # how things stand, of no question
 
 

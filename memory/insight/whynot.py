@@ -17,6 +17,7 @@ from memory.errors import InvalidInputError
 from memory.nouns import Citation, Episode
 from memory.retrieval.scope import view
 from memory.retrieval.state import RetrievalResult
+from memory.stages import AnswerNote, ComposeNote, TextNote, last_note
 from memory.store import episodes, facts, text
 from memory.store.connect import Connection
 from memory.store.episodes import Thesis
@@ -84,8 +85,8 @@ class _Inquest:
         self._traced, self._wanted, self._language = traced, wanted, language
         self._hits = {hit.episode.id: hit for hit in found.recall.hits}
         self._numbers = {line.thesis_id: number for number, line in enumerate(said.candidates)}
-        self._steps: dict[str, Any] = {step.stage: step.detail for step in traced.trace.steps}
-        self._now = {step.stage: step.detail for step in found.recall.trace.steps}
+        self._composed = last_note(ComposeNote, traced.trace.steps)
+        self._searched = last_note(TextNote, found.recall.trace.steps)
 
     def lost(self, terms: Sequence[str], most: int) -> list[Lost]:
         """The nearest passages: those that hold most of the words, of these the best ranked."""
@@ -163,7 +164,7 @@ class _Inquest:
             when = from_ms(read).astimezone().strftime("%Y-%m-%d %H:%M")
             return "later", f"It was read on {when}, after the question was asked."
         when_ = found.question.when
-        if when_ is None or self._now.get("text", {}).get("any_time"):
+        if when_ is None or (self._searched is not None and self._searched.any_time):
             return None
         looks_at = view(self._conn, found.graph, found.allowed, when_, only=not found.question.topic)
         if plan.as_of is not None or looks_at.seen[row]:
@@ -190,7 +191,7 @@ class _Inquest:
     def _not_said(self, lost: Lost, thesis: Thesis | None, told: Sequence[SentenceFact]) -> Lost:
         """Why an episode that was found is not in the answer."""
         lines = self._said.candidates
-        shown = int(self._said.step.detail.get("lines", 0))
+        shown = AnswerNote.from_detail(self._said.step.detail).lines
         number = self._numbers.get(thesis.id) if thesis else None
         newer = self._newer(lines, number, told)
         if newer is not None:
@@ -230,15 +231,15 @@ class _Inquest:
 
     def _of_model(self, episode: Episode) -> tuple[Cut, str] | None:
         """What a model made of it, if one was asked."""
-        told = self._steps.get("compose")
-        if told is None:
+        composed = self._composed
+        if composed is None:
             return None
-        name = told.get("model", "The model")
-        if episode.id in told.get("episodes", ()):
+        name = composed.model or "The model"
+        if episode.id in composed.episodes:
             if self._traced.answer is not None and self._traced.answer.no_answer:
                 return "model", f"{name} read it, and said that the answer is not there."
             return "model", f"{name} read it, and did not use it."
-        if told.get("left_out") and episode.source.policy != "any":
+        if composed.left_out and episode.source.policy != "any":
             return "room", f"It must stay on this machine, so {name} did not get to see it."
         return "room", f"It was found, but there was no room for it in what {name} reads."
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from memory.errors import InvalidInputError
 from memory.nouns import Scope
 from memory.retrieval.anchors import anchor
 from memory.retrieval.owner import in_first_person
 from memory.retrieval.state import QuestionState, Retrieval
+from memory.stages import AnalysisNote, TimeNote
 from memory.text.languages import ENGLISH, content_words, guess_language, stem, stop_words
 from memory.text.mentions import Mention, mentions, norm
 from memory.text.unicode import replace_surrogates, to_nfc
@@ -93,21 +93,17 @@ def analyse(
     )
 
 
-def analysis_detail(retrieval: Retrieval) -> dict[str, Any]:
+def note_analysis(retrieval: Retrieval) -> AnalysisNote:
     """Stage: what the question was found to ask, for the trace."""
     question = retrieval.question
     when = question.when if retrieval.settings.time_cues else None
-    return {"terms": list(question.terms)} | ({"time": time_detail(when)} if when is not None else {})
+    return AnalysisNote(question.terms, time_note(when) if when is not None else None)
 
 
-def time_detail(when: TimeExpression) -> dict[str, Any]:
+def time_note(when: TimeExpression) -> TimeNote:
     """The time a question speaks of, as the trace shows it."""
-    return {
-        "kind": when.kind,
-        "since": when.since.isoformat() if when.since else None,
-        "until": when.until.isoformat() if when.until else None,
-        "words": when.words,
-    }
+    since, until = (moment.isoformat() if moment else None for moment in (when.since, when.until))
+    return TimeNote(when.kind, when.words, since, until)
 
 
 def without_anchor(question: QuestionState, when: TimeExpression) -> QuestionState:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
 
 from memory.edge_memory.activation import Remembered
 from memory.graph.arrays import NO_END, Bools, Floats
 from memory.graph.snapshot import Snapshot
-from memory.nouns import Recall, Step, Trace
+from memory.nouns import Recall, Trace
 from memory.protocols import Embedder
-from memory.retrieval.analyse import analyse, analysis_detail
+from memory.retrieval.analyse import analyse, note_analysis
 from memory.retrieval.embeddings import CachedEmbedder
 from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.rank import combine_scores, final_scores, link_scores, rank_episodes, score_links
@@ -22,6 +21,7 @@ from memory.retrieval.state import QuestionState, Retrieval, RetrievalResult
 from memory.retrieval.text_search import find_named_objects, link_objects, search_text, text_scores
 from memory.retrieval.traversers import EdgeScorer, Lookup, PropagatedRelevance, Seeds, Strategy
 from memory.settings import RecallSettings
+from memory.stages import GraphNote, Note, step
 from memory.store.connect import Connection
 from memory.time.timestamps import to_ms
 
@@ -43,22 +43,22 @@ def guide_walk(retrieval: Retrieval) -> None:
     )
 
 
-def walk_graph(retrieval: Retrieval) -> dict[str, Any] | None:
+def walk_graph(retrieval: Retrieval) -> GraphNote | None:
     """Stage: the strategy's walk through the graph."""
     strategy, graph = retrieval.strategy, retrieval.graph
     if strategy.traverse is None:
         return None
     walk = retrieval.walk = strategy.traverse(graph, retrieval.seeds, retrieval.view.seen, retrieval.settings)
     retrieval.seeds = replace(retrieval.seeds, lookup=None)  # its connection is open for as long as it walks
-    detail: dict[str, Any] = {"strategy": strategy.name}
-    if walk.votes is not None:
-        bridges = [path.vertices for path in walk.paths if path.tag == "bridge"]
-        detail["bridged"] = sorted({vertex for path in bridges for vertex in path if vertex in graph.row_of})
-    return detail
+    if walk.votes is None:
+        return GraphNote(strategy.name)
+    bridges = [path.vertices for path in walk.paths if path.tag == "bridge"]
+    bridged = sorted({vertex for path in bridges for vertex in path if vertex in graph.row_of})
+    return GraphNote(strategy.name, tuple(bridged))
 
 
-STAGES: tuple[tuple[str, Callable[[Retrieval], dict[str, Any] | None]], ...] = (
-    ("analyse", analysis_detail),
+STAGES: tuple[tuple[str, Callable[[Retrieval], Note | None]], ...] = (
+    ("analyse", note_analysis),
     ("scope", limit_scope),
     ("text", search_text),
     ("seed", link_objects),
@@ -97,11 +97,11 @@ def retrieve(
         conn, snapshot, CachedEmbedder.around(embedder), settings, question, question, k, by_type, remembered, scorer,
         strategy, outline,
     )  # fmt: skip
-    for name, stage in STAGES:
+    for _, stage in STAGES:
         start = perf_counter()
-        detail = stage(state)
-        if detail is not None:
-            state.steps.append(Step(name, (perf_counter() - start) * 1000, detail))
+        note = stage(state)
+        if note is not None:
+            state.steps.append(step(note, (perf_counter() - start) * 1000))
     return _result(state)
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from memory.retrieval.pagerank import around
 from memory.retrieval.question_type import episode_count
 from memory.retrieval.state import Retrieval, TextScores
 from memory.settings import RecallSettings
+from memory.stages import ContextNote, LinksNote, RankNote
 from memory.store import episodes
 from memory.store import graph as stored
 
@@ -40,15 +40,15 @@ SCORE_DIGITS = 4  # of a score in the trace
 MAX_SHOWN_OBJECTS = 12  # objects of a walk that the trace names
 
 
-def score_links(retrieval: Retrieval) -> dict[str, Any]:
+def score_links(retrieval: Retrieval) -> LinksNote:
     """Stage: what the pages that the question names lead to."""
     retrieval.links = link_scores(
         retrieval.graph, retrieval.objects, retrieval.scores.fused, retrieval.view.seen, retrieval.settings
     )
-    return {"episodes": int(np.count_nonzero(retrieval.links))}
+    return LinksNote(int(np.count_nonzero(retrieval.links)))
 
 
-def combine_scores(retrieval: Retrieval) -> dict[str, Any]:
+def combine_scores(retrieval: Retrieval) -> ContextNote:
     """Stage: one score of every episode from text, walk and links, its neighbours in a chat, the time that is asked of,
     and what helped with such a question before."""
     graph, settings, walk = retrieval.graph, retrieval.settings, retrieval.walk
@@ -64,10 +64,10 @@ def combine_scores(retrieval: Retrieval) -> dict[str, Any]:
         ranking = ranking * retrieval.view.weight
     gain = settings.replay_weight * float(ranking.max(initial=0.0))
     retrieval.ranking = ranking + gain * retrieval.replay.scores(graph)
-    return {}
+    return ContextNote()
 
 
-def rank_episodes(retrieval: Retrieval) -> dict[str, Any]:
+def rank_episodes(retrieval: Retrieval) -> RankNote:
     """Stage: the best episodes, as many as the type of the question takes."""
     graph, k = retrieval.graph, retrieval.k
     if retrieval.by_type:
@@ -84,8 +84,8 @@ def rank_episodes(retrieval: Retrieval) -> dict[str, Any]:
     rounded = {
         str(hit.episode.id): {name: round(score, SCORE_DIGITS) for name, score in hit.channels.items()} for hit in hits
     }
-    text_only = [int(node) for node in graph.episode_ids[rows_of_text_only(rows, retrieval.walk, k)]]
-    return {"episodes": len(hits), "text_only": text_only, "channels": rounded}
+    text_only = tuple(int(node) for node in graph.episode_ids[rows_of_text_only(rows, retrieval.walk, k)])
+    return RankNote(len(hits), text_only, rounded)
 
 
 def rows_of_text_only(rows: Ints, walk: Walk | None, k: int) -> Ints:

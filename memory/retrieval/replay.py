@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
 
 from memory.edge_memory.activation import Remembered
 from memory.edge_memory.credit import NOT_REPLAYED, Credit, Used, credit
@@ -15,13 +14,14 @@ from memory.graph.arrays import Bools, Graph
 from memory.nouns import Answer
 from memory.protocols import Vectors
 from memory.retrieval.state import ReplayResult, Retrieval, RetrievalResult
+from memory.stages import ReplayNote
 from memory.store.connect import Connection
 from memory.time.timestamps import to_ms
 
 NOTHING_QUOTED: Mapping[int, Sequence[int]] = MappingProxyType({})
 
 
-def replay_edges(retrieval: Retrieval) -> dict[str, Any] | None:
+def replay_edges(retrieval: Retrieval) -> ReplayNote | None:
     """Stage: the edges whose memory fires for the question, and the evidence of one that was all but the same."""
     if retrieval.remembered is None or not retrieval.settings.replay:
         return None
@@ -39,7 +39,7 @@ def replay_edges(retrieval: Retrieval) -> dict[str, Any] | None:
         question.as_of,
         timeless=retrieval.when is None and question.when is None and question.anchor is None,
     )
-    return retrieval.replay.detail()
+    return retrieval.replay.note()
 
 
 def replay_earlier(

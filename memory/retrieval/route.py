@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -22,9 +21,8 @@ from memory.graph.arrays import Graph, Ints
 from memory.nouns import Effort, Episode
 from memory.retrieval.pagerank import around
 from memory.retrieval.state import RetrievalResult
+from memory.stages import TextNote, Tier, notes
 from memory.text.mentions import is_date, norm
-
-Tier = Literal["R0", "R2", "R3", "R4"]
 
 ABSENT = 0.5  # of what a question names, that may be missing where it is tried to answer from memory alone
 FEW = 50  # episodes: of so few all are read before anything else is tried
@@ -72,7 +70,7 @@ def assess(found: RetrievalResult, evidence: Sequence[Episode], confidence: floa
     sure = [column for column, weight in found.seeds.objects.items() if weight == 1 and not graph.is_date[column]]
     if len(sure) > 1 and not absent and not _joined(found, sure, mentioned):
         gaps.append("No passage found joins what is asked about.")
-    if any(step.detail.get("any_time") for step in found.recall.trace.steps):
+    if any(note.any_time for note in notes(TextNote, found.recall.trace.steps)):
         gaps.append("Nothing found is of the time that is asked of.")
     if confidence < threshold:
         gaps.append("No line found is likely to answer.")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 
 from memory.graph.adjacency import Moment
 from memory.graph.arrays import NO_END, NO_TIME, Bools, Graph
 from memory.nouns import Scope
-from memory.retrieval.analyse import time_detail, without_anchor
+from memory.retrieval.analyse import time_note, without_anchor
 from memory.retrieval.anchors import resolve_anchor
 from memory.retrieval.state import QuestionState, Retrieval, View
+from memory.stages import ScopeNote, TimeNote
 from memory.store import episodes, text
 from memory.store.connect import Connection
 from memory.time.expressions import TimeExpression
@@ -25,25 +26,25 @@ BESIDE_WEIGHT = 0.5  # what an episode counts for that was written at another ti
 OUTSIDE_WEIGHT = 0.1  # and one that has nothing to do with it
 
 
-def limit_scope(retrieval: Retrieval) -> dict[str, Any]:
+def limit_scope(retrieval: Retrieval) -> ScopeNote:
     """Stage: the episodes that the question may see, and of these what belongs to the time it speaks of. An event by
     which it names a time is looked up in the memory."""
     conn, graph, settings, question = retrieval.conn, retrieval.graph, retrieval.settings, retrieval.question
-    detail: dict[str, Any] = {}
+    time: TimeNote | None = None
     may_see = retrieval.allowed = visible_episodes(conn, graph, question.as_of, question.within)
     when = question.when if settings.time_cues else None
     if settings.time_cues and question.anchor is not None:
         dated = resolve_anchor(conn, graph, may_see, question.anchor, question.person_names, question.asked_on)
-        detail["time"] = {"kind": "unknown", "words": question.anchor.words}
+        time = TimeNote("unknown", question.anchor.words)
         if dated is not None:
             when = dated.when
-            detail["time"] = time_detail(when) | {"line": dated.line, "episode": dated.episode.id}
+            time = replace(time_note(when), line=dated.line, episode=dated.episode.id)
             retrieval.question = without_anchor(question, when)
     if question.as_of is not None and when is not None and when.kind == "as_of":
         when = None  # whoever asks as of a time means that one
     retrieval.when = retrieval.spoken_of = when
     retrieval.view = view(conn, graph, may_see, when, only=not retrieval.question.topic)
-    return detail | {"episodes": int(retrieval.view.seen.sum())}
+    return ScopeNote(time, int(retrieval.view.seen.sum()))
 
 
 def fact_time(question: QuestionState, when: TimeExpression | None) -> Moment:

@@ -24,6 +24,7 @@ from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.question_type import FACT, QuestionType
 from memory.retrieval.traversers import EdgeScorer, Seeds, Strategy
 from memory.settings import RecallSettings
+from memory.stages import ReplayNote
 from memory.store import episodes
 from memory.store.connect import Connection
 from memory.store.queries import Earlier
@@ -134,16 +135,16 @@ class ReplayResult:
                 found[graph.row_of[episode]] = value
         return found
 
-    def detail(self) -> dict[str, Any]:
+    def note(self) -> ReplayNote:
         """For the trace."""
-        return {
-            "fires": len(self.replayed.fires),
-            "followed": len(self.replayed.followed),
-            "episodes": list(self.evidence),
-            "read": list(self.replayed.evidence),
-            "earlier": self.earlier.trace_id if self.earlier is not None else None,
-            "like": self.like.trace_id if self.like is not None else None,
-        }
+        return ReplayNote(
+            len(self.replayed.fires),
+            len(self.replayed.followed),
+            tuple(self.evidence),
+            tuple(self.replayed.evidence),
+            self.earlier.trace_id if self.earlier is not None else None,
+            self.like.trace_id if self.like is not None else None,
+        )
 
 
 NOT_ASKED_BEFORE = ReplayResult(np.zeros(0, np.float32), Replayed())

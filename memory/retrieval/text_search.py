@@ -12,7 +12,6 @@ afford (`memory.store.text.affordable`); of the vectors the nearest are compared
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from memory.retrieval.question_type import question_type
 from memory.retrieval.scope import fact_time
 from memory.retrieval.state import QuestionState, Retrieval, TextScores, View
 from memory.settings import RecallSettings
+from memory.stages import SeedNote, TextNote
 from memory.store import graph as stored
 from memory.store import text as full_text
 from memory.store.connect import Connection
@@ -35,7 +35,7 @@ MAX_NAMED_OBJECTS = 10
 SCORE_DIGITS = 6  # of a scaled score: what lies behind them depends on where in a matrix a vector stands
 
 
-def search_text(retrieval: Retrieval) -> dict[str, Any]:
+def search_text(retrieval: Retrieval) -> TextNote:
     """Stage: full text and vectors. Where nothing of the time that is asked of is about the question, all times are
     searched."""
     question, spoken_of = retrieval.question, retrieval.spoken_of
@@ -45,10 +45,8 @@ def search_text(retrieval: Retrieval) -> dict[str, Any]:
         scores = _scores_of(retrieval)
     retrieval.scores = scores
     retrieval.channels = {"lexical": scores.lexical, "vector": scores.vector, "text": scores.fused}
-    detail: dict[str, Any] = {"lexical": round(scores.best_lexical, 3), "cosine": round(scores.best_cosine, 3)}
-    if spoken_of is not None and spoken_of.kind != "now" and retrieval.view.weight is None:
-        detail["any_time"] = True
-    return detail
+    any_time = spoken_of is not None and spoken_of.kind != "now" and retrieval.view.weight is None
+    return TextNote(round(scores.best_lexical, 3), round(scores.best_cosine, 3), any_time or None)
 
 
 def _scores_of(retrieval: Retrieval) -> TextScores:
@@ -130,7 +128,7 @@ def _scaled(values: Floats) -> Floats:
     return scaled
 
 
-def link_objects(retrieval: Retrieval) -> dict[str, Any]:
+def link_objects(retrieval: Retrieval) -> SeedNote:
     """Stage: the objects that the question names, and with them what type of question it is."""
     conn, graph, question = retrieval.conn, retrieval.graph, retrieval.question
     objects = find_named_objects(conn, graph, question, retrieval.view.seen)
@@ -139,7 +137,7 @@ def link_objects(retrieval: Retrieval) -> dict[str, Any]:
     type = question_type(question.text, question.language, labels.values())
     retrieval.question = replace(question, type=type)
     retrieval.valid_time = fact_time(question, retrieval.when)
-    return {"objects": list(labels.values())}
+    return SeedNote(tuple(labels.values()))
 
 
 def find_named_objects(conn: Connection, graph: Graph, question: QuestionState, allowed: Bools) -> dict[int, float]:

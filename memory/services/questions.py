@@ -22,6 +22,7 @@ from memory.retrieval.replay import training_signal
 from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.retrieval.traversers import Strategy
 from memory.services.state import State
+from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
 from memory.store import conversations, facts, queries, traces
 from memory.store.connect import Connection
 from memory.text.unicode import replace_surrogates
@@ -129,21 +130,20 @@ class Questions:
             told = _told(conn, cited)
         scores = _scores(traced.trace.visits)
         places = {id: place for place, id in enumerate(sorted(scores, key=lambda id: -scores[id]), 1)}
-        details = [step.detail for step in traced.trace.steps]
-        channels: dict[str, dict[str, float]] = {}
-        for detail in details:
-            channels |= detail.get("channels", {})
+        steps = traced.trace.steps
+        ranked, answered, routed = last_note(RankNote, steps), last_note(AnswerNote, steps), [*notes(RouteNote, steps)]
+        channels = (ranked.channels if ranked else None) or {}
         used = []
         for one in cited:
             id = one.episode_id
             used.append(Used(one, places.get(id), scores.get(id), channels.get(str(id), {}), told[one.n]))
-        chains = [detail["chain"] for detail in details if "chain" in detail]
         return Why(
             traced,
             tuple(used),
-            tuple(chains[-1]) if chains and not traced.asked.model else (),  # a model numbers the lines anew
-            tuple(dict.fromkeys(detail["reason"] for detail in details if detail.get("reason"))),
-            tuple(dict.fromkeys(gap for detail in details for gap in detail.get("gaps", ()))),
+            # a model numbers the lines anew
+            tuple(answered.chain or ()) if answered and not traced.asked.model else (),
+            tuple(dict.fromkeys(note.reason for note in routed if note.reason)),
+            tuple(dict.fromkeys(gap for note in routed for gap in note.gaps or ())),
             len(scores),
             ALLOWANCES[traced.plan.effort],
         )

@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from memory.stages import BRIDGED, EARLIER, AnswerNote, GraphNote, ReplayNote, Tier
 from memory.store import vectors
 from memory.store.codec import id_list, to_json
 from memory.store.connect import Connection
 from memory.store.visibility import is_live
 
-REPLAY = "R0"
+REPLAY: Tier = "R0"
 
 
 class Course(NamedTuple):
@@ -63,9 +64,9 @@ def newest(conn: Connection, limit: int, since: int = 0) -> list[Course]:
     ).fetchall()[::-1]
     listed = id_list(row[0] for row in rows)
     edges = {id: (fired, useful) for id, fired, useful in conn.execute(_FIRED, (listed,))}
-    earlier = {id: one for id, one in _noted(conn, listed, "earlier", ["replay"]) if one is not None}
+    earlier = {id: one for id, one in _noted(conn, listed, EARLIER, [ReplayNote.stage]) if one is not None}
     bridged: dict[int, set[int]] = {}
-    for id, some in _noted(conn, listed, "bridged", ["graph", "answer"]):
+    for id, some in _noted(conn, listed, BRIDGED, [GraphNote.stage, AnswerNote.stage]):
         bridged.setdefault(id, set()).update(some)
     courses = [
         Course(
@@ -83,12 +84,12 @@ SELECT r.trace_id, count(*), count(c.edge_id) FROM trace_edge r
  WHERE r.role = 'replayed' AND r.trace_id IN (SELECT value FROM json_each(?)) GROUP BY r.trace_id"""
 
 
-def _noted(conn: Connection, listed: str, name: str, stages: Sequence[str]) -> Iterator[tuple[int, Any]]:
-    """(question, what a stage of it noted under a name), where one did."""
+def _noted(conn: Connection, listed: str, path: str, stages: Sequence[str]) -> Iterator[tuple[int, Any]]:
+    """(question, what a stage of it noted under a path), where one did."""
     rows = conn.execute(
         "SELECT trace_id, detail -> ?1 FROM trace_step WHERE stage IN (SELECT value FROM json_each(?2))"
         " AND trace_id IN (SELECT value FROM json_each(?3)) AND detail -> ?1 IS NOT NULL",
-        (f"$.{name}", to_json(list(stages)), listed),
+        (path, to_json(list(stages)), listed),
     )
     return ((id, json.loads(noted)) for id, noted in rows)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from memory.errors import NotFoundError
 from memory.nouns import Forgotten
+from memory.stages import TIME_EPISODE, ScopeNote
 from memory.store import edge_memory, graph, revisions, text, vectors
 from memory.store.codec import id_list
 from memory.store.connect import Connection
@@ -251,7 +252,8 @@ def _remove_traces(conn: Connection, nodes: str, edges: str) -> None:
             conn,
             f"SELECT trace_id FROM trace_visit WHERE node_id IN {_LIST}"
             f" UNION SELECT trace_id FROM trace_edge WHERE edge_id IN {_LIST} UNION SELECT id FROM trace WHERE {cites}"
-            f" UNION SELECT trace_id FROM trace_step WHERE stage = 'scope' AND detail ->> '$.time.episode' IN {_LIST}",
+            f" UNION SELECT trace_id FROM trace_step WHERE stage = '{ScopeNote.stage}'"
+            f" AND detail ->> '{TIME_EPISODE}' IN {_LIST}",
             nodes,
             edges,
             nodes,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from memory.errors import NotFoundError
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Scope, Step, Trace, Visit
+from memory.stages import FURTHER, TEXT_ONLY, UNKNOWN, ComposeNote, RankNote, RouteNote, ScopeNote, notes
 from memory.store.codec import citations_from_json, citations_to_json, id_list, to_json
 from memory.store.connect import Connection
 from memory.time.timestamps import from_ms, to_ms
@@ -131,8 +132,7 @@ def is_whole(conn: Connection, trace: Trace, answer: Answer | None) -> bool:
     forgotten since, and forgetting did not find it here."""
     nodes = {visit.node_id for visit in trace.visits}
     nodes |= {citation.episode_id for citation in answer.citations} if answer is not None else set()
-    times = (step.detail.get("time") or {} for step in trace.steps if step.stage == "scope")
-    nodes |= {time["episode"] for time in times if "episode" in time}
+    nodes |= {note.time.episode for note in notes(ScopeNote, trace.steps) if note.time and note.time.episode}
     (there,) = conn.execute(
         "SELECT count(*) FROM node WHERE id IN (SELECT value FROM json_each(?))", (id_list(nodes),)
     ).fetchone()
@@ -167,8 +167,8 @@ def refused(conn: Connection, question: str, plan: Plan) -> tuple[Refused, ...]:
             steps = _steps(conn, id)
             if any(step.detail.get("broke") for step in steps):
                 continue
-            requests = frozenset(filter(None, (step.detail.get("request") for step in steps)))
-            further = tier in ("R3", "R4")
+            requests = frozenset(note.request for note in notes(ComposeNote, steps) if note.request)
+            further = tier in FURTHER
             found.append(Refused(of["model"], from_ms(t), further, requests, tuple(json.loads(missing))))
     return tuple(found)
 
@@ -204,15 +204,15 @@ def outcomes(conn: Connection, limit: int) -> list[Outcome]:
         (seeds if stage == "seed" else shown).setdefault(id, []).append(node)
     text_only = dict(
         conn.execute(
-            "SELECT trace_id, detail -> 'text_only' FROM trace_step"
-            " WHERE stage = 'rank' AND trace_id IN (SELECT value FROM json_each(?))",
+            f"SELECT trace_id, detail -> '{TEXT_ONLY}' FROM trace_step"
+            f" WHERE stage = '{RankNote.stage}' AND trace_id IN (SELECT value FROM json_each(?))",
             (listed,),
         ).fetchall()
     )
     unknown = dict(
         conn.execute(
-            "SELECT trace_id, detail -> 'unknown' FROM trace_step WHERE stage = 'route'"
-            " AND detail -> 'unknown' IS NOT NULL AND trace_id IN (SELECT value FROM json_each(?)) ORDER BY step",
+            f"SELECT trace_id, detail -> '{UNKNOWN}' FROM trace_step WHERE stage = '{RouteNote.stage}'"
+            f" AND detail -> '{UNKNOWN}' IS NOT NULL AND trace_id IN (SELECT value FROM json_each(?)) ORDER BY step",
             (listed,),
         ).fetchall()
     )

@@ -12,7 +12,7 @@ from tui.widgets.plain import Plain
 from tui.wording import count
 
 TOP_VISITS = 8
-TIERS = {"R0": "replay", "R3": "guided", "R4": "agent"}  # how far it went, where that was not the usual search
+USUAL = "R2"  # the tier that nobody needs to be told of
 _LABEL = 60
 
 
@@ -100,7 +100,8 @@ class TraceLine(Plain):
     def _asked(self) -> list[str]:
         tiers = [stage.detail["tier"] for stage in self._stages if "tier" in stage.detail]
         calls = sum(stage.detail.get("calls", int("call" in stage.detail)) for stage in self._stages)
-        return [*filter(None, [TIERS.get(tiers[-1]) if tiers else None]), *([count(calls, "call")] if calls else [])]
+        further = [wire.TIERS[tier] for tier in tiers[-1:] if tier in wire.TIERS and tier != USUAL]
+        return further + ([count(calls, "call")] if calls else [])
 
     def _stage_lines(self) -> list[Content]:
         width = max((len(stage.name) for stage in self._stages), default=0)

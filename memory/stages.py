@@ -1,0 +1,221 @@
+"""What each stage of a question notes in its trace: a value for each, as JSON in the trace and back.
+
+A stage writes `step(Note(...), ms)`; whoever reads a trace takes the notes of a stage by their type. The names that SQL
+reads out of stored traces are the constants below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, Self, TypeVar
+
+from memory.nouns import Step
+
+Tier = Literal["R0", "R2", "R3", "R4"]  # how far a question went: replay, search, guided, agent
+FURTHER: tuple[Tier, ...] = ("R3", "R4")  # on which a model looks further
+
+# Paths into a step's JSON, as SQL asks for them; tests hold that the notes have these fields.
+TIME_EPISODE = "$.time.episode"  # of ScopeNote: the passage that dates the event by which a question names its time
+TEXT_ONLY = "$.text_only"  # of RankNote
+UNKNOWN = "$.unknown"  # of RouteNote
+EARLIER = "$.earlier"  # of ReplayNote
+BRIDGED = "$.bridged"  # of GraphNote and AnswerNote
+
+N = TypeVar("N", bound="Note")
+
+
+class Note:
+    """What a stage notes. A field that is None is left out."""
+
+    __slots__ = ()
+    stage: ClassVar[str]
+
+    def to_detail(self) -> dict[str, Any]:
+        """As `Step.detail` has it."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
+        return {name: _plain(value) for name, value in values.items() if value is not None}
+
+    @classmethod
+    def from_detail(cls, detail: Mapping[str, Any]) -> Self:
+        """Names that it does not know are left out: an older version may have noted more."""
+        known = {item.name for item in fields(cls)}  # type: ignore[arg-type]
+        values = {name: value for name, value in detail.items() if name in known}
+        if isinstance(values.get("time"), Mapping):
+            values["time"] = TimeNote.from_detail(values["time"])
+        return cls(**values)
+
+
+def step(note: Note, ms: float) -> Step:
+    """The step of a stage that took so long."""
+    return Step(note.stage, ms, note.to_detail())
+
+
+def notes(kind: type[N], steps: Iterable[Step]) -> Iterator[N]:
+    """What a stage noted, each time it was run."""
+    return (kind.from_detail(one.detail) for one in steps if one.stage == kind.stage)
+
+
+def last_note(kind: type[N], steps: Iterable[Step]) -> N | None:
+    """What a stage noted when it was run last; None if it was not."""
+    return next(iter([*notes(kind, steps)][::-1]), None)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Note):
+        return value.to_detail()
+    return list(value) if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True, slots=True)
+class TimeNote(Note):
+    """The time a question speaks of: ISO 8601, from `since` and before `until`; of an event, the passage and the line
+    that date it."""
+
+    kind: str
+    words: str = ""
+    since: str | None = None
+    until: str | None = None
+    line: str | None = None
+    episode: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisNote(Note):
+    """The content words of a question, and the time it speaks of."""
+
+    stage: ClassVar[str] = "analyse"
+    terms: tuple[str, ...] = ()
+    time: TimeNote | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeNote(Note):
+    """How many episodes a question may look at, and the time of the event that it names."""
+
+    stage: ClassVar[str] = "scope"
+    time: TimeNote | None = None
+    episodes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextNote(Note):
+    """The best scores of full text and of vectors; `any_time`: nothing of the time that was asked of was found."""
+
+    stage: ClassVar[str] = "text"
+    lexical: float = 0.0
+    cosine: float = 0.0
+    any_time: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeedNote(Note):
+    """The objects that a question names."""
+
+    stage: ClassVar[str] = "seed"
+    objects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayNote(Note):
+    """How many edges fired and were followed, the episodes they led to, those whose facts were read, and the earlier
+    question (by its trace) that was the same, or most alike."""
+
+    stage: ClassVar[str] = "replay"
+    fires: int = 0
+    followed: int = 0
+    episodes: tuple[int, ...] = ()
+    read: tuple[int, ...] = ()
+    earlier: int | None = None
+    like: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNote(Note):
+    """The strategy of the walk, and the vertices on its bridges."""
+
+    stage: ClassVar[str] = "graph"
+    strategy: str = ""
+    bridged: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinksNote(Note):
+    """How many episodes the pages that a question names lead to."""
+
+    stage: ClassVar[str] = "links"
+    episodes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ContextNote(Note):
+    """Scores were combined."""
+
+    stage: ClassVar[str] = "context"
+
+
+@dataclass(frozen=True, slots=True)
+class RankNote(Note):
+    """How many episodes were ranked, those that text alone found, and the scores by channel of each."""
+
+    stage: ClassVar[str] = "rank"
+    episodes: int = 0
+    text_only: tuple[int, ...] = ()
+    channels: Mapping[str, Mapping[str, float]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilterNote(Note):
+    """The facts that a model is shown, of how many."""
+
+    stage: ClassVar[str] = "filter"
+    of: int = 0
+    facts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RouteNote(Note):
+    """Which tier a question is on; whether there is `enough`, and the `gaps` and `unknown` names if not; or the
+    `reason` why it goes on to that tier."""
+
+    stage: ClassVar[str] = "route"
+    tier: str = "R2"
+    enough: bool | None = None
+    gaps: tuple[str, ...] | None = None
+    unknown: tuple[str, ...] | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerNote(Note):
+    """How many lines an answer shows, of how many; the chains among them: how many were followed, which lines and
+    episodes come from one, and each that is shown whole; `parts`: the same of each part of the question."""
+
+    stage: ClassVar[str] = "answer"
+    lines: int = 0
+    considered: int = 0
+    chains: int | None = None
+    bridging: tuple[int, ...] | None = None
+    bridged: tuple[int, ...] | None = None
+    chain: tuple[str, ...] | None = None
+    parts: tuple[Mapping[str, Any], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComposeNote(Note):
+    """What a model wrote the answer from: calls and tokens it took, the episodes and how many pieces of each kind it
+    was shown, whether they were `local`, how many were `left_out`, the sentences that are `not_proved`; of a refusal
+    the `request`, by its fingerprint."""
+
+    stage: ClassVar[str] = "compose"
+    model: str = ""
+    calls: int = 0
+    tokens: int = 0
+    episodes: tuple[int, ...] = ()
+    facts: int = 0
+    lines: int = 0
+    passages: int = 0
+    local: bool = False
+    left_out: int = 0
+    not_proved: tuple[str, ...] = ()
+    request: str | None = None
