@@ -231,35 +231,24 @@ class _EpisodeReply:
         return taken
 
     def _relation(self, item: Mapping[str, Any]) -> ExtractedRelation:
-        start, end = self._quote(item)
-        valid_from, valid_to = _valid(item)
+        seen = self._quote_and_time(item)
         predicate = _words(item, "predicate", MAX_PREDICATE_CHARS).replace("_", " ").strip()
         if not predicate:
             raise _Invalid("it has no predicate")
-        return ExtractedRelation(
-            subject=self._name(_words(item, "subject", MAX_NAME_CHARS)),
-            predicate=predicate,
-            object=self._name(_words(item, "object", MAX_OBJECT_CHARS)),
-            start=start,
-            end=end,
-            modality=_modality(item),
-            valid_from=valid_from,
-            valid_to=valid_to,
-        )
+        subject = self._name(_words(item, "subject", MAX_NAME_CHARS))
+        object = self._name(_words(item, "object", MAX_OBJECT_CHARS))
+        return ExtractedRelation(subject=subject, predicate=predicate, object=object, modality=_modality(item), **seen)
 
     def _thesis(self, item: Mapping[str, Any]) -> ExtractedThesis:
+        seen = self._quote_and_time(item)
+        names = [_words({"name": name}, "name", MAX_NAME_CHARS) for name in _rows(item, "objects")[:MAX_ALIASES]]
+        text, objects = _words(item, "text", MAX_THESIS_CHARS), tuple(dict.fromkeys(map(self._name, names)))
+        return ExtractedThesis(text=text, objects=objects, modality=_modality(item), **seen)
+
+    def _quote_and_time(self, item: Mapping[str, Any]) -> dict[str, Any]:
         start, end = self._quote(item)
         valid_from, valid_to = _valid(item)
-        names = [_words({"name": name}, "name", MAX_NAME_CHARS) for name in _rows(item, "objects")[:MAX_ALIASES]]
-        return ExtractedThesis(
-            text=_words(item, "text", MAX_THESIS_CHARS),
-            objects=tuple(dict.fromkeys(map(self._name, names))),
-            start=start,
-            end=end,
-            modality=_modality(item),
-            valid_from=valid_from,
-            valid_to=valid_to,
-        )
+        return {"start": start, "end": end, "valid_from": valid_from, "valid_to": valid_to}
 
     def _object(self, item: Mapping[str, Any], named: set[str]) -> ExtractedObject:
         """Names that the text does not have are of no use, and dangerous as aliases: they join what is two."""

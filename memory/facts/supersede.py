@@ -78,12 +78,8 @@ class Superseder:
 
     def _slot(self, new: Relation, subjects: Sequence[int]) -> list[Relation]:
         begin = new.valid_from if new.valid_from is not None else new.last_asserted
-        return [
-            one
-            for node in subjects
-            for one in relations.of_slot(self._conn, node, new.canon, new.object, begin)
-            if one.id != new.id
-        ]
+        found = [relations.of_slot(self._conn, node, new.canon, new.object, begin) for node in subjects]
+        return [one for slot in found for one in slot if one.id != new.id]
 
     def _single(self, relation: Relation) -> bool:
         """Whether a subject has one value of its predicate at a time."""
@@ -193,11 +189,8 @@ class Superseder:
     def apply_decision(self, decision: Decision, model: str) -> None:
         """Applies a model's decision on two relations, as far as it is sure and the times allow it."""
         rows = relations.by_id(self._conn, [decision.old, decision.new])
-        if (
-            len(rows) < 2
-            or decision.confidence < MIN_CONFIDENCE
-            or revisions.find_between(self._conn, decision.old, decision.new)
-        ):
+        judged = revisions.find_between(self._conn, decision.old, decision.new)
+        if len(rows) < 2 or decision.confidence < MIN_CONFIDENCE or judged:
             return
         old, new = sorted(rows, key=_key)
         why, conf = f"{model} decided so.", decision.confidence
@@ -205,20 +198,18 @@ class Superseder:
             self._revision("contradicts", old, new, why, "model", conf)
         elif decision.relation == "duplicates" and old.subject == new.subject and old.modality == new.modality:
             self._fold(old, new, why, "model", conf)
-        elif (
-            decision.relation == "supersedes" and may_replace(new.modality, old.modality) and self._comparable(old, new)
-        ):
+        elif decision.relation == "supersedes" and self._comparable(old, new):
             if new.modality in ("past", "negated"):
                 self._end(old, new, why, "model", conf)
             else:
                 self.supersede(old, new, why, "model", conf)
 
     def _comparable(self, old: Relation, new: Relation) -> bool:
-        """Whether the one value can stand where the other stood, as far as their form shows: a number takes no name's
-        place, but for one predicate. Small models say of too much that it replaces something."""
+        """Whether the one value can stand where the other stood, as far as modality and form show: a number takes no
+        name's place, but for one predicate. Small models say of too much that it replaces something."""
         names = graph.object_labels(self._conn, [old.object, new.object])
-        numbers = [any(char.isdigit() for char in names[node]) for node in (old.object, new.object)]
-        return old.canon == new.canon or numbers[0] == numbers[1]
+        one, other = (any(char.isdigit() for char in names[node]) for node in (old.object, new.object))
+        return may_replace(new.modality, old.modality) and (old.canon == new.canon or one == other)
 
     def _fold(self, old: Relation, new: Relation, why: str, author: revisions.Author, conf: float) -> None:
         """The old relation stands for both."""

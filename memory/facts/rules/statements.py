@@ -172,16 +172,13 @@ def _names(value: str) -> bool:
 
 def _verb(sentence: Sentence, subject: str, start: int, helper: str, own: bool) -> Iterator[Statement]:
     text = sentence.text
-    line = f"{helper} {text[start : start + 60].lower()}" if helper else text[start : start + 60].lower()
-    match = _VERB.match(line)
-    if match is None:
+    lead = f"{helper} " if helper else ""
+    match = _VERB.match(lead + text[start : start + 60].lower())
+    place = start + match.end() - len(lead) if match else sentence.end
+    span = phrases.phrase_after(text, place, sentence.end) if place < sentence.end else None
+    if match is None or span is None:
         return
-    verb = match["verb"]
-    place = start + match.end() - (len(helper) + 1 if helper else 0)
-    if place >= sentence.end:
-        return
-    span = phrases.phrase_after(text, place, sentence.end)
-    value, end = (phrases.clean(text[span[0] : span[1]]), span[1]) if span else ("", place)
+    verb, value, end = match["verb"], phrases.clean(text[span[0] : span[1]]), span[1]
     first = re.split(r"[\s'’]", value.lower())[0]
     if not value or first in phrases.PRONOUNS or first in _NO_OBJECT or phrases.value_kind(subject) != "word":
         return

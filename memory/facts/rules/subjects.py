@@ -75,11 +75,7 @@ def slot_before(sentence: Sentence, before: int, predicate: str) -> Slot:
     if (logged := phrases.LOGGED.match(text, start, before)) is not None:
         start = logged.end()
     if sentence.label and (colon := text.find(":", start, before)) >= 0:
-        span = phrases.phrase_after(text, colon + 1, before, _STOPS)
-        thing = phrases.clean(text[span[0] : span[1]]) if span else ""
-        if not thing or thing.lower().split()[0] in phrases.PRONOUNS | phrases.STOPS:
-            return sentence.topic or sentence.speaker, sentence.label
-        return (sentence.label, thing) if len(sentence.label.split()) <= 2 else (thing, predicate)
+        return _slot_of_label(sentence, colon + 1, before, predicate)
     lead = _LEAD.match(text, start, before)
     if lead is not None:
         start = lead.end()
@@ -107,6 +103,15 @@ def slot_before(sentence: Sentence, before: int, predicate: str) -> Slot:
     if span and _is_name(text, start, span, predicate != "is"):
         return name, predicate
     return thing_slot(sentence, name, predicate)
+
+
+def _slot_of_label(sentence: Sentence, start: int, before: int, predicate: str) -> Slot:
+    """What stands between a key and the place `before`, or the key itself."""
+    span = phrases.phrase_after(sentence.text, start, before, _STOPS)
+    thing = phrases.clean(sentence.text[span[0] : span[1]]) if span else ""
+    if not thing or thing.lower().split()[0] in phrases.PRONOUNS | phrases.STOPS:
+        return sentence.topic or sentence.speaker, sentence.label
+    return (sentence.label, thing) if len(sentence.label.split()) <= 2 else (thing, predicate)
 
 
 def thing_slot(sentence: Sentence, name: str, predicate: str = "is") -> Slot:
