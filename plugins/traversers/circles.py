@@ -42,8 +42,8 @@ class Rings:
 
 
 def circles(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """Edges where circles meet, and the episodes and theses next to most starts. An episode scores by how many starts
-    stand next to it, then by its relevance."""
+    """Edges where circles meet, and the episodes and theses next to most starts. A vertex scores by how many starts
+    stand next to it, by the share of the starts whose circles meet there, and by its relevance."""
     walk = walkable(graph, seeds, allowed, settings.walk)
     begin = starts(walk, seeds, settings.walk)
     relevance = relevance_of(walk, seeds)
@@ -60,8 +60,9 @@ def circles(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetti
         )
         for vertex, path in rings.paths.items()
     }
+    met = _met(rings, primary, len(begin))
     most = max([1.0, *near.values()])
-    worth = {vertex: (near.get(vertex, 0.0) + fits[vertex]) / (most + 1) for vertex in visit}
+    worth = {vertex: (near.get(vertex, 0.0) + met.get(vertex, 0.0) + fits[vertex]) / (most + 2) for vertex in visit}
     episodes, objects = vertex_scores(walk, visit, worth)
     paths = [path for vertex, path in rings.paths.items() if vertex in fragments and path.edges]
     paths.sort(key=lambda path: (-worth[path.vertices[-1]], path.cost, path.edges))
@@ -120,6 +121,15 @@ def _next_to_starts(rings: Rings, begin: Mapping[int, float]) -> dict[int, float
         weights = sorted((begin[start] for start, distance in starts_of.items() if distance <= 1), reverse=True)
         if weights:
             found[vertex] = OWN + sum(weights[1:])
+    return found
+
+
+def _met(rings: Rings, primary: Iterable[int], n_starts: int) -> dict[int, float]:
+    """Vertex -> the greatest share of the starts whose circles meet at a primary edge of it."""
+    found: dict[int, float] = {}
+    for edge in primary:
+        for end in rings.edges[edge]:
+            found[end] = max(found.get(end, 0.0), rings.around(edge) / n_starts)
     return found
 
 

@@ -6,6 +6,8 @@ from itertools import permutations
 
 import numpy as np
 
+from memory.graph.arrays import Graph
+from memory.graph.change import EpisodeVertex, Link
 from memory.retrieval.traversers import Seeds
 from plugins.traversers.circles import circles, draw, meetings
 from plugins.traversers.settings import TraverserSettings, WalkSettings
@@ -47,3 +49,30 @@ def test_an_episode_between_two_named_objects_wins() -> None:
     walk = circles(graph, seeds, graph.alive, TraverserSettings(walk=WalkSettings(episodes=0)))
     assert walk.episodes.argmax() == 1
     assert walk.visit[101].status == "selected"
+
+
+ONE, OTHER, NEAR_BOTH, NEAR_ONE, LONE = 1, 2, 3, 4, 5  # two starts and the objects they are related to
+
+
+def met_between(start: int) -> tuple[float, float]:
+    """The scores of an episode where circles meet and of one where they do not, none next to a start."""
+    mentions = [(100, {ONE: 1001, OTHER: 1002}), (101, {NEAR_BOTH: 1003}), (102, {NEAR_ONE: 1004})]
+    rows = [
+        EpisodeVertex(node, 1, node, None, False, 50, dict.fromkeys(edges, 1), frozenset(), edges)
+        for node, edges in mentions
+    ]
+    links = [
+        Link(n, "rel", a, b) for n, (a, b) in enumerate([(ONE, NEAR_BOTH), (OTHER, NEAR_BOTH), (ONE, NEAR_ONE)], 1)
+    ]
+    graph = Graph.empty().with_episodes(rows, [(node, False) for node in range(ONE, LONE)], (), links)
+    begin = {graph.column_of[ONE]: 1.0, graph.column_of[start]: 1.0}
+    seeds = Seeds(np.zeros(3, np.float32), begin, fits({}, 0.5))
+    walk = circles(graph, seeds, graph.alive, TraverserSettings(walk=WalkSettings(episodes=0)))
+    return float(walk.episodes[graph.row_of[101]]), float(walk.episodes[graph.row_of[102]])
+
+
+def test_where_circles_meet_ranks_before_what_one_start_reaches() -> None:
+    met, reached = met_between(OTHER)
+    assert met > reached > 0, "as relevant as the other, and as far from its start"
+    alone, beside = met_between(ONE)
+    assert alone == beside, "a single start meets nobody"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,12 +13,14 @@ from hypothesis import strategies as st
 
 from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Floats, Ids
-from memory.retrieval.traversers import Seeds
+from memory.retrieval.traversers import Lookup, Seeds
+from plugins.traversers import paths as module
 from plugins.traversers.beam import beam
+from plugins.traversers.edge_embeddings import Wording
 from plugins.traversers.paths import astar, both_ends, paths
-from plugins.traversers.settings import TraverserSettings, WalkSettings
+from plugins.traversers.settings import PathsSettings, TraverserSettings, WalkSettings
 from tests.examples import examples
-from tests.memory.retrieval.walking import EDGES, A, P, W, Y, Z, related, rng_graph
+from tests.memory.retrieval.walking import EDGES, A, P, W, Y, Z, related, related_graph, rng_graph
 
 
 def edges_between(a: int, b: int, longest: int = 6, pops: int = 400, most: int = 20) -> list[tuple[int, ...]]:
@@ -105,3 +111,25 @@ def test_what_lies_between_scores_by_the_best_path_through_it() -> None:
     assert walk.paths
     assert [path.cost for path in walk.paths] == sorted(path.cost for path in walk.paths)
     assert {walk.visit[path.vertices[0]].status for path in walk.paths} == {"seed"}
+
+
+def test_astar_compares_what_vertices_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two paths of one length lead from A to Z: the heuristic takes the one over what is like the end."""
+    graph = related_graph(EDGES)
+    texts = {Y: "harbour", Z: "harbour"}
+
+    def embed(some: Sequence[str]) -> np.ndarray:
+        return np.array([[1.0, 0.0] if text == "harbour" else [0.0, 1.0] for text in some], np.float32)
+
+    words = Wording(
+        graph, None, 2, embed, lambda nodes: {node: texts.get(node, "bread") for node in nodes}, lambda _: {},
+        lambda: np.zeros(2, np.float32),
+    )  # fmt: skip
+    lookup = Mock(spec=Lookup)
+    monkeypatch.setattr(module, "wording", {lookup: words}.__getitem__)
+    seeds = Seeds(np.ones(1, np.float32), {graph.column_of[node]: 1.0 for node in (A, Z)}, lookup=lookup)
+    for heuristic in ("ip", "weighted", "averaged"):
+        settings = TraverserSettings(WalkSettings("O"), paths=PathsSettings(search=heuristic))  # type: ignore[arg-type]
+        assert [path.vertices for path in paths(graph, seeds, graph.alive, settings).paths] == [(A, Y, Z)]
+        blind = paths(graph, replace(seeds, lookup=None), graph.alive, settings)
+        assert (A, Y, Z) not in [path.vertices for path in blind.paths]
