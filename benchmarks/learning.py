@@ -22,7 +22,7 @@ from benchmarks import command, data, metrics
 from benchmarks.asking import build
 from memory import Memory
 from memory.edge_memory import activation
-from memory.edge_memory.reinforce import learn
+from memory.edge_memory.reinforce import reinforce_edges
 from memory.graph import snapshot
 from memory.nouns import Answer, Citation, Scope
 from memory.protocols import Embedder
@@ -108,7 +108,7 @@ def _trace(store: Store, serving: Serving, questions: Sequence[data.Question]) -
             now, query = FIRST + 1000 * number, serving.embedder.embed_query(question.text)
             with store.writing() as conn:
                 id = traces.store(conn, found.recall.trace, said, now, Plan(within=within))
-                known = learn(conn, known, serving.embedder_id, id, query, credit, now)
+                known = reinforce_edges(conn, known, serving.embedder_id, id, query, credit, now)
 
 
 def _episodes(

@@ -24,9 +24,9 @@ from benchmarks import command, drift, metrics, replaying, scale
 from memory import Memory
 from memory.answering.extractive import AskOutcome
 from memory.edge_memory import rebuild
-from memory.edge_memory.credit import Used, credit
-from memory.edge_memory.reinforce import learn
-from memory.edge_memory.replay import answered_before, asked_before, beginnings, most_alike, replay
+from memory.edge_memory.credit import QuestionUsage, assign_credit
+from memory.edge_memory.reinforce import reinforce_edges
+from memory.edge_memory.replay import answered_before, asked_before, most_alike, replay_walk, text_starts
 from memory.graph.adjacency import EPISODE, OBJECT, Walkable
 from memory.llm import NOTHING
 from memory.nouns import Answer, Citation, Episode, Step, Trace, Visit
@@ -101,16 +101,16 @@ class Past:
                         said = Answer(ANSWER, (_cited(episode),), model="years")
                         now = time.time_ns() // 1_000_000
                         id = traces.store(conn, trace, said, now)
-                        given = credit(walk, shown, grounded=True, no_answer=False)
+                        given = assign_credit(walk, shown, grounded=True, no_answer=False)
                         query = memory.embedder.embed_query(text)
-                        known = learn(conn, known, of, id, query, given, now)
+                        known = reinforce_edges(conn, known, of, id, query, given, now)
                         if self.draw.random() < VERDICTS:
-                            rebuild.verdict(conn, of, known.dimension, id, self.draw.choice((1, -1)))
+                            rebuild.apply_verdict(conn, of, known.dimension, id, self.draw.choice((1, -1)))
                 memory.state.edge_memory = of, known
                 self.questions += [(text, episode.id) for text, episode in asked]
         memory.state.reload_edge_memory()
 
-    def _lesson(self, walk: Walkable, text: str, episode: Episode) -> tuple[Trace, Used]:
+    def _lesson(self, walk: Walkable, text: str, episode: Episode) -> tuple[Trace, QuestionUsage]:
         """The trace of a question, and what it used: what it names, and what was shown beside the answer."""
         around = walk.neighbours(episode.id).vertices
         objects = around[walk.kinds(around) == OBJECT].tolist()
@@ -123,7 +123,7 @@ class Past:
         visits = [Visit(id, "object", labels[id], 1.0, "seed", "seed") for id in named]
         visits += [Visit(id, "episode", "", 0.5, "rank") for id in shown]
         steps = tuple(Step(stage, 1.0, {"episodes": len(shown)}) for stage in ("analyse", "text", "graph", "rank"))
-        return Trace(text, steps, tuple(visits)), Used(tuple(named), shown[1:4], shown, (episode.id,))
+        return Trace(text, steps, tuple(visits)), QuestionUsage(tuple(named), shown[1:4], shown, (episode.id,))
 
 
 def reworded(text: str, draw: random.Random) -> str:
@@ -184,7 +184,7 @@ def _replayed(memory: Memory, questions: Sequence[str]) -> dict[str, Any]:
         with _timed(taken, "embedding"):
             query = memory.embedder.embed_query(text)
         starts = [int(id) for id in found.named_objects] + list(
-            beginnings(graph, found.seeds.episode_scores, found.allowed)
+            text_starts(graph, found.seeds.episode_scores, found.allowed)
         )
         with memory.store.reading() as conn:
             conn.execute("SELECT 1 FROM trace LIMIT 1").fetchone()
@@ -196,9 +196,9 @@ def _replayed(memory: Memory, questions: Sequence[str]) -> dict[str, Any]:
             if key is None:
                 continue
             with _timed(taken, "fires"):
-                fires = known.fires(key)
+                fires = known.activate(key)
             with _timed(taken, "walk"):
-                replay(Walkable(graph, found.allowed, when=found.valid_time), starts, fires)
+                replay_walk(Walkable(graph, found.allowed, when=found.valid_time), starts, fires)
             with _timed(taken, "asked before"):
                 asked = asked_before(conn, known, key, None, found.sees)
             with _timed(taken, "most alike"):

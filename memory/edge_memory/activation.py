@@ -1,6 +1,6 @@
 """What all edges remember, in arrays: what fires for a question is found in one multiplication.
 
-Like the snapshot that questions are answered from, a `Remembered` never changes; what is learnt makes a new one, which
+Like the snapshot that questions are answered from, a `EdgeMemory` never changes; what is learnt makes a new one, which
 shares what stays the same.
 """
 
@@ -30,7 +30,7 @@ UNKNOWN = Geometry()
 
 
 @dataclass(frozen=True)
-class Fires:
+class Activation:
     """The edges that fire for a question, by id. `edges`, `kinds` (index of store.graph.EDGE_KINDS), `src`, `dst` (node
     ids) and `strengths`, all (f,)."""
 
@@ -41,7 +41,7 @@ class Fires:
     strengths: Floats
 
     @cached_property
-    def strength_of(self) -> Mapping[int, float]:
+    def activation_of(self) -> Mapping[int, float]:
         """Edge -> how strongly it fires."""
         return dict(zip(self.edges.tolist(), self.strengths.tolist(), strict=True))
 
@@ -66,7 +66,7 @@ class Fires:
 
 
 @dataclass(frozen=True)
-class Remembered:
+class EdgeMemory:
     """What edges remember for one embedder.
 
     p versions of edges, of which those `alive` count: `edges`, `kinds`, `src`, `dst` (p,), `starts` (p,) where the
@@ -89,7 +89,7 @@ class Remembered:
     bad_keys: Floats
 
     @classmethod
-    def nothing(cls, dimension: int, geometry: Geometry = UNKNOWN) -> Remembered:
+    def empty(cls, dimension: int, geometry: Geometry = UNKNOWN) -> EdgeMemory:
         """Nothing was learnt yet."""
         ids, ints, rows = np.empty(0, np.int32), np.empty(0, np.int64), np.empty((0, dimension), np.float32)
         kinds, alive = np.empty(0, np.int8), np.empty(0, np.bool_)
@@ -109,16 +109,16 @@ class Remembered:
         """What a question's vector (d,) is remembered by; None if it has no direction."""
         return key(queries.rounded(query), self.center)
 
-    def fires(self, key: Vector, threshold: float | None = None) -> Fires:
+    def activate(self, key: Vector, threshold: float | None = None) -> Activation:
         """The edges that fire for a key more strongly than `threshold` (default: the calibrated one)."""
         least = self.threshold if threshold is None else threshold
         if not len(self.starts):
-            return Fires(self.edges, self.kinds, self.src, self.dst, np.empty(0, np.float32))
+            return Activation(self.edges, self.kinds, self.src, self.dst, np.empty(0, np.float32))
         strongest = np.maximum.reduceat(self.vectors @ key.astype(np.float32), self.starts)
         chosen = np.flatnonzero((strongest > least) & self.alive)
         chosen = chosen[np.argsort(self.edges[chosen], kind="stable")]
         strengths: Floats = np.minimum(strongest[chosen], 1)
-        return Fires(self.edges[chosen], self.kinds[chosen], self.src[chosen], self.dst[chosen], strengths)
+        return Activation(self.edges[chosen], self.kinds[chosen], self.src[chosen], self.dst[chosen], strengths)
 
     def nearest(self, key: Vector, least: float) -> list[tuple[int, float]]:
         """(trace, cosine) of the answered questions that are at least so much alike, the most alike first, of equals
@@ -133,7 +133,7 @@ class Remembered:
         found: list[int] = self.bad[self.bad_keys @ key.astype(np.float32) >= SAME_INTENT].tolist()
         return found
 
-    def after(self, changed: Mapping[int, Slots], ends: Mapping[int, Ends]) -> Remembered:
+    def after(self, changed: Mapping[int, Slots], ends: Mapping[int, Ends]) -> EdgeMemory:
         """The same where these edges remember something else now; one without slots remembers nothing. `ends` of
         each; one without them is no longer there."""
         if not changed:
@@ -153,13 +153,13 @@ class Remembered:
         )
         return new._compact()
 
-    def answered(self, trace: int, key: Vector) -> Remembered:
+    def answered(self, trace: int, key: Vector) -> EdgeMemory:
         """The same and one more question that was answered well."""
         return replace(
             self, traces=append_rows(self.traces, [trace]), keys=append_rows(self.keys, key.astype(np.float32)[None])
         )
 
-    def _compact(self) -> Remembered:
+    def _compact(self) -> EdgeMemory:
         """Without the slots of earlier versions, once they are many."""
         sizes = np.diff(self.starts, append=len(self.vectors))
         used = int(sizes[self.alive].sum())
@@ -177,10 +177,10 @@ class Remembered:
         )
 
 
-def load(conn: Connection, embedder_id: int, dimension: int) -> Remembered:
+def load(conn: Connection, embedder_id: int, dimension: int) -> EdgeMemory:
     """What is stored."""
     rows = edge_memory.load(conn, embedder_id, dimension)
-    nothing = Remembered.nothing(dimension, queries.geometry(conn, embedder_id))
+    nothing = EdgeMemory.empty(dimension, queries.geometry(conn, embedder_id))
     traces, answered = _known(nothing, *queries.answered(conn, embedder_id, dimension))
     bad, bad_keys = _known(nothing, *queries.rejected(conn, embedder_id, dimension))
     return replace(
@@ -199,7 +199,7 @@ def load(conn: Connection, embedder_id: int, dimension: int) -> Remembered:
     )
 
 
-def _known(compared: Remembered, traces: NDArray[np.int64], vectors: Vectors) -> tuple[Ints, Floats]:
+def _known(compared: EdgeMemory, traces: NDArray[np.int64], vectors: Vectors) -> tuple[Ints, Floats]:
     """The questions that have a direction: trace ids (k,) and keys (k, d)."""
     found, known = keys(vectors, compared.center, np.float32)
     return traces[known], found[known]

@@ -28,7 +28,7 @@ NOT_REPLAYED = Replayed()
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class QuestionUsage:
     """What a question used, in node ids. `named`: the objects that it names; `starts`: the episodes that the text alone
     began with, the best first; `shown`: the episodes that whoever answered got to see; `useful`: those that were cited
     or collected; `facts`: ids of the facts that were cited. `ways`: episode -> the edges by which it was found, where
@@ -60,7 +60,7 @@ class Credit(NamedTuple):
     expanded: tuple[int, ...]
 
 
-def credit(walk: Walkable, used: Used, *, grounded: bool, no_answer: bool) -> Credit:
+def assign_credit(walk: Walkable, used: QuestionUsage, *, grounded: bool, no_answer: bool) -> Credit:
     """What a question teaches. `walk`: the graph as the question might walk it; `grounded`: every sentence of the
     answer is proved by what it cites.
 
@@ -71,7 +71,7 @@ def credit(walk: Walkable, used: Used, *, grounded: bool, no_answer: bool) -> Cr
     if no_answer:
         wrong = dict.fromkeys(replayed, edges.REPLAYED)
         return Credit(False, {}, (), (), wrong, replayed, (), used.expanded)
-    ways = _Ways(walk, used)
+    ways = _PathFinder(walk, used)
     useful = [episode for episode in dict.fromkeys(used.useful) if walk.visible(episode)]
     cited: dict[int, int] = {}
     for episode in useful:
@@ -93,22 +93,22 @@ class _Near(NamedTuple):
     seeds: Ids
 
 
-class _Way(NamedTuple):
+class _CreditPath(NamedTuple):
     """A way, seen from its end: what it costs, its edges from the seed on, its vertices back to the seed."""
 
     cost: float
     edges: tuple[int, ...]
     vertices: tuple[int, ...]
 
-    def behind(self, edge: int, vertex: int, cost: float) -> _Way:
+    def behind(self, edge: int, vertex: int, cost: float) -> _CreditPath:
         """The way and one edge more, which passes through a vertex."""
-        return _Way(self.cost + cost, (*self.edges, edge), (vertex, *self.vertices))
+        return _CreditPath(self.cost + cost, (*self.edges, edge), (vertex, *self.vertices))
 
 
-class _Ways:
+class _PathFinder:
     """Ways from what a question named, or if there is none from where its text began."""
 
-    def __init__(self, walk: Walkable, used: Used) -> None:
+    def __init__(self, walk: Walkable, used: QuestionUsage) -> None:
         self._walk = walk
         self._given = used.ways
         self._from = [
@@ -170,7 +170,7 @@ class _Ways:
                     ways.append(onward.behind(edge, vertex, self._cost([vertex])))
         return [(min(ways).edges, (goal, *min(ways).vertices))] if ways else []
 
-    def _joined(self, near: _Near, around: Neighbours, goal: int) -> _Way | None:
+    def _joined(self, near: _Near, around: Neighbours, goal: int) -> _CreditPath | None:
         """The cheapest way of two edges that begins with one of `around` and ends at a seed, if there is one."""
         begin = np.searchsorted(near.vertices, around.vertices)
         count = np.searchsorted(near.vertices, around.vertices, side="right") - begin
@@ -182,7 +182,7 @@ class _Ways:
             vertex = int(around.vertices[first])
             if self._may_pass(vertex):
                 edges = int(near.edges[last]), int(around.edges[first])
-                return _Way(float(cost[place]), edges, (vertex, int(near.seeds[last])))
+                return _CreditPath(float(cost[place]), edges, (vertex, int(near.seeds[last])))
         return None
 
     def _may_pass(self, vertex: int) -> bool:

@@ -4,14 +4,12 @@ After ReMindRAG (Hu et al. 2025), which gives each edge one vector, adds the dir
 helped with (equation 1) and follows an edge again where the next question points the same way (equation 2). Here an
 edge has several slots, because one vector serves one intent only; questions are compared without what all of them have
 in common; and a penalty takes a fixed share, because equation 1 takes nothing at all from a saturated edge.
-`mode="paper"` is the paper: one vector, questions as they are, its equations as printed.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 import scipy.sparse as sparse
@@ -19,7 +17,6 @@ from numpy.typing import NDArray
 
 from memory.store.edge_memory import FORGOTTEN, Slots
 
-Mode = Literal["product", "paper"]
 Vector = NDArray[np.float64]
 
 SLOTS, HUB_SLOTS = 4, 8  # of an edge; of one at a vertex with more than HUB_DEGREE edges
@@ -30,7 +27,7 @@ SHOWN, REPLAYED, REJECTED = 0.35, 0.20, 1.0  # rho: shown and useless; replayed,
 LAMBDA = 0.52  # how strongly an edge must fire to be followed, before it is calibrated
 LEAST_LAMBDA, MOST_LAMBDA = 0.40, 0.75
 PAIRS, QUANTILE = 200, 0.99  # of questions with different evidence, from which it is calibrated
-PAPER_LAMBDA, PAPER_ALPHA = 0.55, 0.1
+ALPHA = 0.1  # share of the similarity of both ends in equation 2; replay knows none, and takes it for 0
 BLOCK = 1024  # questions whose keys are made at once
 TINY = 1e-6  # a key shorter than this has no direction
 
@@ -71,23 +68,19 @@ def _lengths(vectors: Vector) -> Vector:
     return np.sqrt([vector @ vector for vector in vectors])
 
 
-def strength(slots: Slots, key: Vector, mode: Mode = "product") -> float:
-    """m(k, e) in [0, 1]: how strongly an edge fires, `max(0, max_i v_i k)`; `mode="paper"`: `v k`, in [-1, 1]."""
+def activation(slots: Slots, key: Vector) -> float:
+    """m(k, e) in [0, 1]: how strongly an edge fires, `max(0, max_i v_i k)`."""
     if not len(slots.vectors):
         return 0.0
-    best = float((slots.vectors.astype(np.float64) @ key).max())
-    return best if mode == "paper" else max(0.0, best)
+    return max(0.0, float((slots.vectors.astype(np.float64) @ key).max()))
 
 
-def enhance(slots: Slots, key: Vector, most: int = SLOTS, now: int = 0, mode: Mode = "product") -> Slots:
+def reinforce(slots: Slots, key: Vector, most: int = SLOTS, now: int = 0) -> Slots:
     """What an edge remembers after it helped with a question; never less of that question, unless a slot had to go.
 
     The slot that points the same way (cosine >= 0.5) grows by `delta(|v|) k`; without one a new slot begins, in place
     of the shortest if there are `most` already. The same question once, twice, three times: .63662, .980587, .999997.
-    `mode="paper"`: equation 1, `v + 2/pi cos(pi/2 |v|) q`, with one vector for all.
     """
-    if mode == "paper":
-        return _enhanced_as_printed(slots, key, now)
     vectors = slots.vectors.astype(np.float64)
     norms = np.linalg.norm(vectors, axis=1)
     alike = vectors @ key / np.maximum(norms, 1e-9)
@@ -102,18 +95,12 @@ def enhance(slots: Slots, key: Vector, most: int = SLOTS, now: int = 0, mode: Mo
     return slots.with_slot(place, grown, int(slots.positives[place]) + 1, now)
 
 
-def penalise(slots: Slots, key: Vector, rho: float = SHOWN, now: int = 0, mode: Mode = "product") -> Slots:
+def penalise(slots: Slots, key: Vector, rho: float = SHOWN, now: int = 0) -> Slots:
     """What an edge remembers after it did not help with a question: of every slot that fires (> 0.2) the share `rho` of
     what fires goes, `v - rho (v k) k`, and a slot of norm 0.15 or less is given up. Never more of that question.
-
-    `mode="paper"`: equation 1 read as vectors, `v - delta(v q) (v q) q`. As printed it subtracts a number from a
-    vector. At v q = 1 it takes nothing; .9806 falls to .9616, then .9247 (SPEC 1.3 M4).
     """
     vectors = slots.vectors.astype(np.float64)
     fires = vectors @ key
-    if mode == "paper":
-        shares = np.array([delta(float(one)) for one in fires])
-        return slots._replace(vectors=vectors - (shares * fires)[:, None] * key)
     hit = fires > NOTICED
     if not hit.any():
         return slots
@@ -122,7 +109,7 @@ def penalise(slots: Slots, key: Vector, rho: float = SHOWN, now: int = 0, mode: 
     return after.only(np.linalg.norm(vectors, axis=1) > FORGOTTEN)
 
 
-def packed(slots: Slots) -> Slots:
+def to_float16(slots: Slots) -> Slots:
     """The same in float16, as it is stored: rounded towards zero, so that no norm grows beyond 1."""
     wide = slots.vectors.astype(np.float64)
     near = wide.astype(np.float16)
@@ -131,12 +118,7 @@ def packed(slots: Slots) -> Slots:
     return slots._replace(vectors=near)
 
 
-def weight(similarity: float, fires: float, alpha: float = PAPER_ALPHA) -> float:
-    """Equation 2 of ReMindRAG, by which replay chooses: `alpha sim(a, b) + (1 - alpha) q v / |q|`."""
-    return alpha * similarity + (1 - alpha) * fires
-
-
-def calibrated(keys: NDArray[np.floating], evidence: Sequence[frozenset[int]]) -> float | None:
+def calibrate_threshold(keys: NDArray[np.floating], evidence: Sequence[frozenset[int]]) -> float | None:
     """The strength from which on an edge should be followed: what 99 % of the pairs of questions with different
     evidence stay below, within [0.40, 0.75]. None if there are fewer than 200 such pairs.
 
@@ -153,11 +135,3 @@ def calibrated(keys: NDArray[np.floating], evidence: Sequence[frozenset[int]]) -
     if len(pairs) < PAIRS:
         return None
     return float(np.clip(np.quantile(pairs, QUANTILE), LEAST_LAMBDA, MOST_LAMBDA))
-
-
-def _enhanced_as_printed(slots: Slots, key: Vector, now: int) -> Slots:
-    if not len(slots.vectors):
-        return slots.plus(delta(0) * key, now)
-    [vector] = slots.vectors.astype(np.float64)
-    grown = vector + 2 / math.pi * math.cos(math.pi / 2 * float(np.linalg.norm(vector))) * key
-    return slots.with_slot(0, grown, int(slots.positives[0]) + 1, now)

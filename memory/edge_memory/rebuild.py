@@ -13,8 +13,8 @@ from itertools import groupby
 
 import numpy as np
 
-from memory.edge_memory.edges import Vector, calibrated, keys
-from memory.edge_memory.reinforce import rejected, taught
+from memory.edge_memory.edges import Vector, calibrate_threshold, keys
+from memory.edge_memory.reinforce import rejected_keys, update_slots
 from memory.protocols import Vectors
 from memory.store import edge_memory, queries, traces
 from memory.store.connect import Connection
@@ -23,7 +23,7 @@ from memory.store.queries import Geometry
 
 ENOUGH = 50  # questions from which on it is known what all of them have in common
 NEVER = 2  # said of the answer to a question that there was not
-COMPARED = 1000  # questions, the newest, by which the threshold is calibrated
+COMPARED = 1000  # questions, the newest, by which the threshold is calibrate_threshold
 PIECE = 500  # edges that are folded at a time
 
 
@@ -57,7 +57,7 @@ def fold(
             roles = {row.role: row.delta for row in event}
             before, judged = held.get(first.edge, nothing), verdicts.setdefault(first.edge, [])
             of = key_of[first.trace_id]
-            held[first.edge] = taught(before, of, roles, first.feedback, first.t, rejected(judged))
+            held[first.edge] = update_slots(before, of, roles, first.feedback, first.t, rejected_keys(judged))
             if first.feedback is not None and "cited" in roles:
                 judged.append((of, first.feedback))
     return {edge: held.get(edge, nothing) for edge in wanted}
@@ -83,7 +83,7 @@ def rebuild(conn: Connection, embedder_id: int, dimension: int) -> dict[int, Slo
     return complete(conn, embedder_id, dimension)
 
 
-class Anew:
+class Recentring:
     """Edge memory with another center, made aside: `fold` by `fold` while others read and write, until `put` lets it
     take the place of what there is. `left`: edges that are still to be folded."""
 
@@ -119,13 +119,13 @@ class Anew:
         return True
 
 
-def again(conn: Connection, embedder_id: int, dimension: int, edges: Iterable[int]) -> None:
+def refold(conn: Connection, embedder_id: int, dimension: int, edges: Iterable[int]) -> None:
     """Makes anew what these edges remember, by the traces there are now. Edge after edge, in as many transactions as
     one likes, it comes to the same as `rebuild`, whatever is learnt in between."""
     edge_memory.put(conn, embedder_id, fold(conn, embedder_id, dimension, edges))
 
 
-def verdict(
+def apply_verdict(
     conn: Connection, embedder_id: int, dimension: int, trace_id: int, feedback: int | None
 ) -> dict[int, Slots]:
     """What a person says of an answer: 1, -1, or None, which takes it back. What edges remember for it, as if that had
@@ -147,7 +147,7 @@ def recentre(conn: Connection, embedder_id: int, dimension: int) -> Geometry | N
     memory anew by that; None if it is not time for it yet."""
     if not is_due(queries.count(conn, embedder_id), queries.geometry(conn, embedder_id)):
         return None
-    anew = Anew(conn, embedder_id, dimension)
+    anew = Recentring(conn, embedder_id, dimension)
     while anew.left:
         anew.fold(conn)
     anew.put(conn)
@@ -172,7 +172,7 @@ def _threshold(conn: Connection, embedder_id: int, dimension: int, center: Vecto
     found, known = keys(vectors[-COMPARED:], center)
     compared = traces[-COMPARED:][known].tolist()
     evidence = queries.evidence(conn, compared)
-    return calibrated(found[known], [evidence[trace] for trace in compared])
+    return calibrate_threshold(found[known], [evidence[trace] for trace in compared])
 
 
 def _center(vectors: Vectors) -> Vector:

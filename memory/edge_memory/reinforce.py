@@ -1,6 +1,6 @@
 """Learning from one question: what the edges it used remember from now on (SPEC 7.4 S10).
 
-`taught` is the one place where an edge learns. What happens with a question (`learn`), and what
+`update_slots` is the one place where an edge learns. What happens with a question (`reinforce_edges`), and what
 `memory.edge_memory.rebuild` makes anew from the traces, both go through it, so they come to the same, bit by bit.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from memory.edge_memory import edges
-from memory.edge_memory.activation import Remembered
+from memory.edge_memory.activation import EdgeMemory
 from memory.edge_memory.credit import Credit
 from memory.edge_memory.edges import Vector
 from memory.protocols import Vectors
@@ -20,7 +20,7 @@ from memory.store.connect import Connection
 from memory.store.edge_memory import Role, Slots
 
 
-def taught(
+def update_slots(
     held: Slots,
     key: Vector,
     roles: Mapping[Role, float],
@@ -30,7 +30,7 @@ def taught(
 ) -> Slots:
     """What an edge remembers after one question. `roles`: what the question did to the edge, with what it takes to
     learn it (`edge_memory.note`); `feedback`: what the person said of the answer, 1, -1 or None; `now` in ms UTC;
-    `rejected`: the keys of the earlier questions that it may lead to nothing for (`rejected`).
+    `rejected`: the keys of the earlier questions that it may lead to nothing for (`rejected_keys`).
 
     An answer that a person calls right counts twice, and even if nothing else was sure of it; of one they call wrong,
     the edges that led to it lose all that fires. Nor do they learn that again by themselves: of a question with the
@@ -43,13 +43,13 @@ def taught(
     elif "enhanced" in roles or (feedback == 1 and "cited" in roles):
         most = int(roles.get("enhanced") or roles["cited"])
         for _ in range(2 if feedback == 1 and "enhanced" in roles else 1):
-            held = edges.enhance(held, key, most, now)
+            held = edges.reinforce(held, key, most, now)
     elif "penalised" in roles:
         held = edges.penalise(held, key, roles["penalised"], now)
-    return edges.packed(held)
+    return edges.to_float16(held)
 
 
-def rejected(judged: Iterable[tuple[Vector, int]]) -> list[Vector]:
+def rejected_keys(judged: Iterable[tuple[Vector, int]]) -> list[Vector]:
     """The keys of the questions for which an edge leads to nothing, by a person's last word. `judged`: key and verdict
     (1, -1) of the answers that it led to, in the order in which they were asked."""
     found: list[Vector] = []
@@ -61,9 +61,9 @@ def rejected(judged: Iterable[tuple[Vector, int]]) -> list[Vector]:
     return found
 
 
-def learn(
-    conn: Connection, remembered: Remembered, embedder_id: int, trace_id: int, query: Vectors, credit: Credit, now: int
-) -> Remembered:
+def reinforce_edges(
+    conn: Connection, remembered: EdgeMemory, embedder_id: int, trace_id: int, query: Vectors, credit: Credit, now: int
+) -> EdgeMemory:
     """Learns from a question and notes what it did to edges; what is remembered then. `query` (d,) is its vector.
 
     Call in the transaction that stores its trace, with the trace's own time `now` (ms UTC), and serve the result only
@@ -87,8 +87,8 @@ def learn(
     changed = {}
     for edge, what in roles.items():
         before = held.get(edge, Slots.none(remembered.dimension))
-        wrong = rejected((said[trace], verdict) for trace, verdict in judged.get(edge, ()) if trace in said)
-        after = taught(before, key, what, None, now, wrong)
+        wrong = rejected_keys((said[trace], verdict) for trace, verdict in judged.get(edge, ()) if trace in said)
+        after = update_slots(before, key, what, None, now, wrong)
         if not same(before, after):
             changed[edge] = after
     edge_memory.put(conn, embedder_id, changed)
@@ -96,7 +96,7 @@ def learn(
     return remembered.answered(trace_id, key) if any(role == "enhanced" for _, role, _ in rows) else remembered
 
 
-def _keys(conn: Connection, embedder_id: int, remembered: Remembered, traces: list[int]) -> dict[int, Vector]:
+def _keys(conn: Connection, embedder_id: int, remembered: EdgeMemory, traces: list[int]) -> dict[int, Vector]:
     """What these questions are remembered by, as far as they are."""
     if not traces:
         return {}

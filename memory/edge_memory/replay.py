@@ -1,7 +1,7 @@
 """Replay: what helped with such a question before is found again, before anything is searched (SPEC 7.4 S2).
 
 After ReMindRAG (Hu et al. 2025): from the seeds, edges whose memory fires for the question are followed, with no model
-and no look at what stands in the passages. Theirs is a search into the depth without an end (`depth_first`); here the
+and no look at what stands in the passages. Theirs is a search into the depth without an end; here the
 strongest edge goes first and the number of vertices is limited. What is reached joins the seeds of the traversers; of
 the passages among it those count as evidence whose reading helped before.
 """
@@ -13,13 +13,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from memory.edge_memory.activation import SAME, Fires, Remembered
-from memory.edge_memory.edges import PAPER_ALPHA, PAPER_LAMBDA, Vector, weight
+from memory.edge_memory.activation import SAME, Activation, EdgeMemory
+from memory.edge_memory.edges import ALPHA, Vector
 from memory.graph.adjacency import EPISODE, Walkable
-from memory.graph.arrays import Bools, Floats, Graph, Ids
-from memory.graph.walk import MIN_RELEVANCE, Path, Visited, Walk, distinct, top_k, vertex_scores
+from memory.graph.arrays import Bools, Floats, Graph
+from memory.graph.walk import MIN_RELEVANCE, Path, Visited, top_k
 from memory.store import queries
 from memory.store.connect import Connection
 from memory.store.queries import Earlier
@@ -27,12 +25,8 @@ from memory.store.queries import Earlier
 NODES, DEPTH = 40, 6  # that a replay reaches at most, and the edges to the furthest
 STARTS = 8  # best episodes of the text from which it starts, beside the objects named
 TRIED = 10  # edges that may turn out not to be walkable, for each vertex that may be reached
-UNREAD = 0.5  # what a passage counts that was reached, and whose text never helped, beside one whose text did
 APART = 0.20  # by how much others must be less alike (cosine) than the question that counts as this one in other words
 OFFERED = 10  # of such questions, the most alike, are looked at
-
-Nearness = Callable[[Ids], Floats]
-"""Node ids (v,) -> unit vectors (v, d), zeros where there is none."""
 
 
 @dataclass(frozen=True)
@@ -53,29 +47,16 @@ class Replayed:
         """The episodes whose text helped before, the surest first."""
         return tuple(self.read)
 
-    @property
-    def worth(self) -> dict[int, float]:
-        """Vertex -> in (0, 1]: what it counts; of a start only if reading it helped."""
-        return {vertex: value * UNREAD for vertex, value in self.weights.items()} | dict(self.read)
 
-    def walk(self, walk: Walkable) -> Walk:
-        """The same as a traverser's walk: scores of episodes (n,) and objects (m,), and the ways to the evidence."""
-        worth = self.worth
-        episodes, objects = vertex_scores(walk, {vertex: self.visit[vertex] for vertex in worth}, worth)
-        paths = tuple(self.visit[episode].path for episode in self.evidence if self.visit[episode].path.edges)
-        return Walk(episodes, objects, paths, self.visit, distinct(self.followed))
-
-
-def replay(
+def replay_walk(
     walk: Walkable,
     starts: Iterable[int],
-    fires: Fires,
-    near: Nearness | None = None,
+    fires: Activation,
     nodes: int = NODES,
     depth: int = DEPTH,
 ) -> Replayed:
     """What is reached from `starts` (node ids) over edges that fire and that the question may walk: the strongest
-    `alpha cos(from, to) + (1 - alpha) m` first, of equals the smaller id; at most `nodes` vertices, `depth` edges away.
+    m first, of equals the smaller id; at most `nodes` vertices, `depth` edges away.
 
     Deterministic; costs as much as it reaches, whatever else fires.
     """
@@ -84,7 +65,7 @@ def replay(
     followed: dict[int, float] = {}
     waiting: list[tuple[float, int, int, int]] = []  # -weight, vertex, edge, vertex before
     for vertex in visit:
-        _look(waiting, vertex, fires, near)
+        _look(waiting, vertex, fires)
     pops = nodes * TRIED
     while waiting and len(weights) < nodes and pops:
         pops -= 1
@@ -96,56 +77,19 @@ def replay(
             visit[vertex] = Visited(path, "selected", len(path.edges))
             weights[vertex] = -negative
             if len(path.edges) < depth:
-                _look(waiting, vertex, fires, near)
-        followed[edge] = fires.strength_of[edge]
+                _look(waiting, vertex, fires)
+        followed[edge] = fires.activation_of[edge]
     return _replayed(walk, visit, weights, followed, fires)
 
 
-def depth_first(
-    walk: Walkable,
-    starts: Iterable[int],
-    fires: Fires,
-    near: Nearness | None = None,
-    threshold: float = PAPER_LAMBDA,
-    alpha: float = PAPER_ALPHA,
-) -> Replayed:
-    """ReMindRAG's replay as it is printed: from each start in turn into the depth, over every edge to a vertex that was
-    not met with `w = alpha sim(a, b) + (1 - alpha) q v / |q| > threshold` (equation 2), without a limit.
-
-    `fires` must hold all edges that can be that strong: `remembered.fires(key, (threshold - alpha) / (1 - alpha))`.
-    """
-    visit: dict[int, Visited] = {}
-    weights: dict[int, float] = {}
-    followed: dict[int, float] = {}
-    for start in _visible(walk, starts):
-        visit.setdefault(start, Visited(Path((start,), tag="replay"), "seed", 0))
-        open_ends = [iter(_edges(start, fires, near, alpha))]
-        way = [start]
-        while open_ends:
-            step = next(open_ends[-1], None)
-            if step is None:
-                open_ends.pop()
-                way.pop()
-                continue
-            edge, vertex, strong = step
-            if vertex in visit or strong <= threshold or not walk.follows(edge, way[-1], vertex):
-                continue
-            path = visit[way[-1]].path.onward(edge, vertex, -math.log(max(MIN_RELEVANCE, strong)))
-            visit[vertex] = Visited(path, "selected", len(path.edges))
-            weights[vertex], followed[edge] = strong, fires.strength_of[edge]
-            way.append(vertex)
-            open_ends.append(iter(_edges(vertex, fires, near, alpha)))
-    return _replayed(walk, visit, weights, followed, fires)
-
-
-def beginnings(graph: Graph, episode_scores: Floats, allowed: Bools) -> tuple[int, ...]:
+def text_starts(graph: Graph, episode_scores: Floats, allowed: Bools) -> tuple[int, ...]:
     """The episodes, by node id, from which a question begins beside the objects that it names: the best of the text
     alone, the best first."""
     return tuple(int(graph.episode_ids[row]) for row in top_k(episode_scores, allowed, STARTS))
 
 
 def asked_before(
-    conn: Connection, remembered: Remembered, key: Vector, as_of: int | None, sees: Callable[[int], bool]
+    conn: Connection, remembered: EdgeMemory, key: Vector, as_of: int | None, sees: Callable[[int], bool]
 ) -> list[tuple[Earlier, float]]:
     """The questions like this one that were answered well, and how much alike they are, the most alike first; only
     those of which all that answered them may be seen and is as it was. There are ten to choose from.
@@ -188,32 +132,19 @@ def _visible(walk: Walkable, starts: Iterable[int]) -> list[int]:
     return [vertex for vertex in dict.fromkeys(starts) if walk.visible(vertex)]
 
 
-def _look(waiting: list[tuple[float, int, int, int]], vertex: int, fires: Fires, near: Nearness | None) -> None:
-    for edge, other, strong in _edges(vertex, fires, near, PAPER_ALPHA):
-        heapq.heappush(waiting, (-strong, other, edge, vertex))
-
-
-def _edges(vertex: int, fires: Fires, near: Nearness | None, alpha: float) -> list[tuple[int, int, float]]:
-    """(edge, vertex at its other end, weight) of what fires around a vertex, by edge."""
-    ways = fires.around.get(vertex, [])
-    alike = np.zeros(len(ways))
-    if near is not None and ways:
-        vectors = near(np.array([vertex, *(other for _, other in ways)], np.int32))
-        alike = vectors[1:] @ vectors[0]
-    return [
-        (edge, other, weight(float(one), fires.strength_of[edge], alpha))
-        for (edge, other), one in zip(ways, alike, strict=True)
-    ]
+def _look(waiting: list[tuple[float, int, int, int]], vertex: int, fires: Activation) -> None:
+    for edge, other in fires.around.get(vertex, []):
+        heapq.heappush(waiting, (-(1 - ALPHA) * fires.activation_of[edge], other, edge, vertex))
 
 
 def _replayed(
-    walk: Walkable, visit: dict[int, Visited], weights: dict[int, float], followed: dict[int, float], fires: Fires
+    walk: Walkable, visit: dict[int, Visited], weights: dict[int, float], followed: dict[int, float], fires: Activation
 ) -> Replayed:
     read = {}
     for vertex in visit:
         edge = fires.openings.get(vertex)
         if edge is not None and walk.kinds([vertex])[0] == EPISODE:
-            read[vertex] = fires.strength_of[edge]
-            followed[edge] = fires.strength_of[edge]
+            read[vertex] = fires.activation_of[edge]
+            followed[edge] = fires.activation_of[edge]
     surest = sorted(read, key=lambda episode: (-read[episode], episode))
-    return Replayed(visit, weights, followed, {episode: read[episode] for episode in surest}, fires.strength_of)
+    return Replayed(visit, weights, followed, {episode: read[episode] for episode in surest}, fires.activation_of)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
 
-from memory.edge_memory.activation import Remembered
+from memory.edge_memory.activation import EdgeMemory
 from memory.graph.arrays import NO_END, Bools, Floats
 from memory.graph.snapshot import Snapshot
 from memory.nouns import Recall, Trace
@@ -81,7 +81,7 @@ def retrieve(
     k: int,
     *,
     by_type: bool = False,
-    remembered: Remembered | None = None,
+    remembered: EdgeMemory | None = None,
     scorer: EdgeScorer | None = None,
     strategy: Strategy = SPREAD,
     outline: Sequence[Sequence[str]] = (),

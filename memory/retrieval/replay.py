@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
-from memory.edge_memory.activation import Remembered
-from memory.edge_memory.credit import NOT_REPLAYED, Credit, Used, credit
-from memory.edge_memory.replay import Replayed, answered_before, asked_before, beginnings, most_alike, replay
+from memory.edge_memory.activation import EdgeMemory
+from memory.edge_memory.credit import NOT_REPLAYED, Credit, QuestionUsage, assign_credit
+from memory.edge_memory.replay import Replayed, answered_before, asked_before, most_alike, replay_walk, text_starts
 from memory.graph.adjacency import Moment, Walkable
 from memory.graph.arrays import Bools, Graph
 from memory.nouns import Answer
@@ -27,7 +27,7 @@ def replay_edges(retrieval: Retrieval) -> ReplayNote | None:
         return None
     graph, question, mask = retrieval.graph, retrieval.question, retrieval.view.seen
     starts = [int(graph.object_ids[column]) for column in retrieval.objects]
-    starts += beginnings(graph, retrieval.scores.fused, mask)
+    starts += text_starts(graph, retrieval.scores.fused, mask)
     retrieval.replay = replay_earlier(
         retrieval.conn,
         graph,
@@ -45,7 +45,7 @@ def replay_edges(retrieval: Retrieval) -> ReplayNote | None:
 def replay_earlier(
     conn: Connection,
     graph: Graph,
-    remembered: Remembered,
+    remembered: EdgeMemory,
     query: Vectors,
     starts: Iterable[int],
     allowed: Bools,
@@ -58,10 +58,10 @@ def replay_earlier(
     key = remembered.key(query) if query.any() else None
     if key is None:
         return ReplayResult(query, Replayed())
-    fires = remembered.fires(key)
+    fires = remembered.activate(key)
     replayed = Replayed()
     if len(fires.edges):
-        replayed = replay(Walkable(graph, allowed, when=valid_time), starts, fires)
+        replayed = replay_walk(Walkable(graph, allowed, when=valid_time), starts, fires)
 
     def sees(episode: int) -> bool:
         return episode in graph.row_of and bool(allowed[graph.row_of[episode]])
@@ -90,13 +90,13 @@ def training_signal(
     """
     walk = Walkable(found.graph, found.allowed, when=found.seeds.when)
     counting = said.citations if said.model else said.citations[:1]
-    used = Used(
+    used = QuestionUsage(
         named=tuple(sorted(found.named_objects)),
-        starts=beginnings(found.graph, found.seeds.episode_scores, found.allowed),
+        starts=text_starts(found.graph, found.seeds.episode_scores, found.allowed),
         shown=tuple(hit.episode.id for hit in found.recall.hits),
         useful=tuple(dict.fromkeys(citation.episode_id for citation in counting)),
         facts=tuple(dict.fromkeys(fact for citation in counting for fact in quoted.get(citation.n, ()))),
         replayed=replayed,
         expanded=tuple(dict.fromkeys(expanded)),
     )
-    return credit(walk, used, grounded=bool(counting) and bool(said.model), no_answer=said.no_answer)
+    return assign_credit(walk, used, grounded=bool(counting) and bool(said.model), no_answer=said.no_answer)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.edge_memory.activation import Remembered
+from memory.edge_memory.activation import EdgeMemory
 from memory.edge_memory.replay import Replayed
 from memory.graph.adjacency import ANY_TIME, Moment
 from memory.graph.arrays import Bools, Floats, Graph
@@ -169,7 +169,7 @@ class Retrieval:
     question: QuestionState
     k: int
     by_type: bool = False
-    remembered: Remembered | None = None
+    remembered: EdgeMemory | None = None
     scorer: EdgeScorer | None = None
     strategy: Strategy = SPREAD
     outline: Sequence[Sequence[str]] = ()

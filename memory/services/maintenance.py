@@ -222,7 +222,7 @@ class Maintenance:
         with self._state.edge_lock:
             if self._state.serves(embedder_id):
                 with self._store.writing() as conn:
-                    rebuild.again(conn, embedder_id, self._state.serving.embedder.dimension, edges)
+                    rebuild.refold(conn, embedder_id, self._state.serving.embedder.dimension, edges)
 
     def _catch_up(self, write: Write) -> None:
         """Embeds the questions that the embedder in use has not seen, and makes its edge memory, anew where it has
@@ -244,7 +244,7 @@ class Maintenance:
             for trace, query in vectors_of:
                 queries.put(conn, serving.embedder_id, trace, query)
             touched = edge_memory.touched(conn, [trace for trace, _ in vectors_of])
-            rebuild.again(conn, serving.embedder_id, serving.embedder.dimension, touched)
+            rebuild.refold(conn, serving.embedder_id, serving.embedder.dimension, touched)
 
     def _complete(self) -> None:
         with self._state.edge_lock:
@@ -268,14 +268,14 @@ class Maintenance:
         """Makes edge memory anew beside what there is, piece by piece, and lets it take the place of that. False if
         something came between."""
         with self._store.reading() as conn:
-            anew = rebuild.Anew(conn, of, dimension)
+            anew = rebuild.Recentring(conn, of, dimension)
         while anew.left:
             write(lambda: None)  # whoever waits goes first
             with self._store.reading() as conn:
                 anew.fold(conn, EDGES_FOLDED)
         return bool(write(partial(self._put_anew, of, anew)))
 
-    def _put_anew(self, of: int, anew: rebuild.Anew) -> bool:
+    def _put_anew(self, of: int, anew: rebuild.Recentring) -> bool:
         with self._state.edge_lock:
             if not self._state.serves(of):
                 return False

@@ -9,7 +9,7 @@ from datetime import datetime
 from memory.answering.extractive import AskOutcome, Event, answer_extractively, extract_answer
 from memory.answering.options import ALLOWANCES, MAX_EARLIER_QUESTIONS, AskOptions, ModelChoice, resolve_followup
 from memory.edge_memory import rebuild
-from memory.edge_memory.reinforce import learn
+from memory.edge_memory.reinforce import reinforce_edges
 from memory.errors import InvalidInputError
 from memory.insight.whynot import explain_absence
 from memory.nouns import Answer, AskEvent, Citation, Fact, Scope, Trace, Visit
@@ -103,7 +103,9 @@ class Questions:
         with self._state.edge_lock:
             serving = self._state.serving
             with self._store.writing() as conn:
-                rebuild.verdict(conn, serving.embedder_id, serving.embedder.dimension, trace_id, FEEDBACK[verdict])
+                rebuild.apply_verdict(
+                    conn, serving.embedder_id, serving.embedder.dimension, trace_id, FEEDBACK[verdict]
+                )
             self._state.reload_edge_memory()
 
     # Explaining -----------------------------------------------------------------------------------
@@ -265,7 +267,7 @@ class Questions:
                 id = traces.store(conn, trace, said, now, plan, outcome.calls, outcome.usage, outcome.tier, parent)
                 (of, known), serving, query = state.edge_memory, state.serving, found.replay.query
                 if query.any() and found.embedder.embedder is serving.embedder and of == serving.embedder_id:
-                    known = learn(conn, known, of, id, query, given, now)
+                    known = reinforce_edges(conn, known, of, id, query, given, now)
             state.edge_memory = of, known
         return id
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memory.edge_memory import activation, rebuild
-from memory.edge_memory.activation import Remembered
+from memory.edge_memory.activation import EdgeMemory
 from memory.graph.change import GraphChange
 from memory.graph.snapshot import load_snapshot
 from memory.protocols import Embedder
@@ -58,7 +58,7 @@ class State:
             if _coverage(conn, embedder_id) == 1:  # a set that was kept, or there is nothing yet
                 vectors.activate(conn, embedder_id)
         self.serving = self.load(embedder, embedder_id)
-        self.edge_memory: tuple[int, Remembered]  # by the id of the embedder whose it is
+        self.edge_memory: tuple[int, EdgeMemory]  # by the id of the embedder whose it is
         self.reload_edge_memory()
 
     @property
@@ -130,7 +130,7 @@ class State:
                 known = activation.load(conn, serving.embedder_id, serving.embedder.dimension)
             self.edge_memory = serving.embedder_id, known
 
-    def edge_memory_of(self, embedder_id: int) -> Remembered | None:
+    def edge_memory_of(self, embedder_id: int) -> EdgeMemory | None:
         """Edge memory of that embedder, if it is the one in use."""
         of, known = self.edge_memory
         return known if of == embedder_id else None

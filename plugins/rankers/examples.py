@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memory.edge_memory.activation import Remembered
-from memory.edge_memory.reinforce import taught
+from memory.edge_memory.activation import EdgeMemory
+from memory.edge_memory.reinforce import update_slots
 from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Floats
 from memory.protocols import Vectors
@@ -84,7 +84,7 @@ class Before:
 
     def __init__(self, conn: Connection, serving: Serving, traces: Sequence[int]) -> None:
         dimension = serving.embedder.dimension
-        self._remembered = Remembered.nothing(dimension, queries.geometry(conn, serving.embedder_id))
+        self._remembered = EdgeMemory.empty(dimension, queries.geometry(conn, serving.embedder_id))
         ids, vectors = queries.of_traces(conn, serving.embedder_id, dimension, traces)
         self._queries = dict(zip(ids.tolist(), vectors, strict=True))
         self._held: dict[int, Slots] = {}
@@ -92,7 +92,7 @@ class Before:
     def fires(self, trace: int) -> Mapping[int, float]:
         """Edge -> how strongly it fired for that question."""
         key = self._remembered.key(self._queries[trace]) if trace in self._queries else None
-        return {} if key is None else self._remembered.fires(key).strength_of
+        return {} if key is None else self._remembered.activate(key).activation_of
 
     def learn(self, conn: Connection, trace: int, noted: Sequence[Noted]) -> None:
         """The question was answered, and this is what edges were to learn from it."""
@@ -104,7 +104,7 @@ class Before:
             roles.setdefault(row.edge, {})[row.role] = row.delta
         nothing = Slots.none(self._remembered.dimension)
         changed = {
-            edge: taught(self._held.get(edge, nothing), key, what, noted[0].feedback, noted[0].t)
+            edge: update_slots(self._held.get(edge, nothing), key, what, noted[0].feedback, noted[0].t)
             for edge, what in roles.items()
         }
         self._held |= changed

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from memory.edge_memory import rebuild, reinforce
-from memory.edge_memory.activation import Remembered
+from memory.edge_memory.activation import EdgeMemory
 from memory.edge_memory.credit import Credit
 from memory.errors import NotFoundError
 from memory.nouns import Answer, Citation, Trace
@@ -49,7 +49,7 @@ class Life:
                 relations.add_evidence(conn, id, self.episodes[n % 4], 0, 3, "rule")
             others = [id for (id,) in conn.execute("SELECT id FROM edge WHERE kind <> 'rel' ORDER BY id")]
             self.edges = [*self.relations, *others]
-        self.remembered = Remembered.nothing(DIMENSION)
+        self.remembered = EdgeMemory.empty(DIMENSION)
         self.asked: list[int] = []
         self.made: list[int] = []
 
@@ -69,7 +69,9 @@ class Life:
             }
             credit = Credit(grounded, cited, read, (), useless if grounded else {}, {}, (*cited, *useless), ())
             query = self.embedder.embed_query(QUESTIONS[question])
-            self.remembered = reinforce.learn(conn, self.remembered, self.id, trace, query, credit, self.clock)
+            self.remembered = reinforce.reinforce_edges(
+                conn, self.remembered, self.id, trace, query, credit, self.clock
+            )
         return trace
 
     def supersede(self, old: int, new: int) -> int:
@@ -97,7 +99,7 @@ class Life:
 
     def say(self, trace: int, feedback: int | None) -> None:
         with self.store.writing() as conn:
-            rebuild.verdict(conn, self.id, DIMENSION, trace, feedback)
+            rebuild.apply_verdict(conn, self.id, DIMENSION, trace, feedback)
 
     def forget(self, episode: int) -> None:
         with self.store.writing() as conn:

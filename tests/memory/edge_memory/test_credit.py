@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.edge_memory import edges
-from memory.edge_memory.credit import MOST_EDGES, Credit, Used, credit
+from memory.edge_memory.credit import MOST_EDGES, Credit, QuestionUsage, assign_credit
 from memory.edge_memory.replay import Replayed
 from memory.graph.adjacency import Moment, Walkable
 from memory.graph.arrays import Graph
@@ -36,7 +36,7 @@ def walk(graph: Graph) -> Walkable:
 
 
 def learnt(graph: Graph, *, grounded: bool = True, no_answer: bool = False, **used: object) -> Credit:
-    return credit(walk(graph), Used(**used), grounded=grounded, no_answer=no_answer)  # type: ignore[arg-type]
+    return assign_credit(walk(graph), QuestionUsage(**used), grounded=grounded, no_answer=no_answer)  # type: ignore[arg-type]
 
 
 def test_two_useful_branches_are_both_enhanced_and_the_useless_one_is_penalised() -> None:
@@ -118,8 +118,8 @@ def test_what_is_not_sure_enhances_nothing_and_a_wrong_replay_costs() -> None:
 def test_nothing_that_the_question_may_not_see_is_touched() -> None:
     graph = mentioning({101: {1: EDGE, 2: EDGE + 1}, 102: {2: EDGE + 2}})
     hidden = Walkable(graph, graph.episode_ids != 101)
-    used = Used(named=(1, 2), shown=(101, 102), useful=(101, 102))
-    assert credit(hidden, used, grounded=True, no_answer=False)[1:5] == ({EDGE + 2: edges.SLOTS}, (102,), (), {})
+    used = QuestionUsage(named=(1, 2), shown=(101, 102), useful=(101, 102))
+    assert assign_credit(hidden, used, grounded=True, no_answer=False)[1:5] == ({EDGE + 2: edges.SLOTS}, (102,), (), {})
 
 
 @given(st.integers(0, 400))
@@ -129,7 +129,9 @@ def test_ways_are_ways_and_as_short_as_there_are(seed: int) -> None:
     rng = np.random.default_rng(seed)
     named = [node for node in sorted(whole) if node < 100 and rng.random() < 0.4]
     goal = int(rng.choice(graph.episode_ids))
-    cited = credit(walk(graph), Used(named=tuple(named), useful=(goal,)), grounded=True, no_answer=False).cited
+    cited = assign_credit(
+        walk(graph), QuestionUsage(named=tuple(named), useful=(goal,)), grounded=True, no_answer=False
+    ).cited
     depth, frontier = {goal: 0}, [goal]
     for node in frontier:
         for _, _, other in whole[node]:
@@ -157,9 +159,11 @@ def test_credit_does_not_depend_on_how_the_graph_was_put_together(order: int) ->
     for seed in range(40):
         graph, seeds = rng_graph(seed)
         named = tuple(sorted(int(graph.object_ids[column]) for column in seeds.objects))
-        used = Used(named=named, shown=tuple(graph.episode_ids.tolist()), useful=tuple(graph.episode_ids.tolist()[:2]))
+        used = QuestionUsage(
+            named=named, shown=tuple(graph.episode_ids.tolist()), useful=tuple(graph.episode_ids.tolist()[:2])
+        )
         again, _ = rng_graph(seed, order=order)
-        backwards = Used(named=named[::-1], shown=used.shown[::-1], useful=used.useful[::-1])
-        one = credit(walk(graph), used, grounded=True, no_answer=False)
-        other = credit(walk(again), backwards, grounded=True, no_answer=False)
+        backwards = QuestionUsage(named=named[::-1], shown=used.shown[::-1], useful=used.useful[::-1])
+        one = assign_credit(walk(graph), used, grounded=True, no_answer=False)
+        other = assign_credit(walk(again), backwards, grounded=True, no_answer=False)
         assert one == other

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.edge_memory import edges
-from memory.edge_memory.edges import calibrated, delta, enhance, key, keys, packed, penalise, strength, weight
+from memory.edge_memory.edges import activation, calibrate_threshold, delta, key, keys, penalise, reinforce, to_float16
 from memory.store.edge_memory import Slots
 
 DIMENSION = 16
@@ -30,28 +30,27 @@ def one_vector(values: np.ndarray) -> Slots:
     return NOTHING.plus(values, 0)
 
 
-@pytest.mark.parametrize("mode", ["product", "paper"])
-def test_the_same_question_fires_as_equation_1_says(mode: edges.Mode) -> None:
+def test_the_same_question_fires_as_equation_1_says() -> None:
     held, fired = NOTHING, []
     for now in range(3):
-        held = enhance(held, EAST, now=now, mode=mode)
-        fired.append(strength(held, EAST, mode))
+        held = reinforce(held, EAST, now=now)
+        fired.append(activation(held, EAST))
     assert fired == pytest.approx([ONCE, TWICE, THRICE], abs=1e-6)
     assert (held.positives.tolist(), held.negatives.tolist(), held.times.tolist()) == ([3], [0], [2])
 
 
 def test_two_soft_penalties_leave_two_fifths_and_a_hard_one_nothing() -> None:
-    held = enhance(enhance(enhance(NOTHING, EAST), EAST), EAST)
+    held = reinforce(reinforce(reinforce(NOTHING, EAST), EAST), EAST)
     held = penalise(held, EAST)
-    assert strength(held, EAST) == pytest.approx(0.65, abs=1e-5)
+    assert activation(held, EAST) == pytest.approx(0.65, abs=1e-5)
     held = penalise(held, EAST, now=7)
-    assert strength(held, EAST) == pytest.approx(0.4225, abs=1e-5)
+    assert activation(held, EAST) == pytest.approx(0.4225, abs=1e-5)
     assert (held.negatives.tolist(), held.times.tolist()) == ([2], [7])
     assert len(penalise(held, EAST, edges.REJECTED).vectors) == 0
 
 
 def test_a_question_that_does_not_fire_is_not_held_against_an_edge() -> None:
-    held = enhance(NOTHING, EAST)
+    held = reinforce(NOTHING, EAST)
     assert penalise(held, NORTH, edges.REJECTED) is held
     assert penalise(held, towards(0.3), edges.REJECTED) is held  # 0.637 * 0.3 is below the gate
 
@@ -60,57 +59,30 @@ def test_another_intent_gets_a_slot_of_its_own_and_the_shortest_gives_way() -> N
     directions = np.eye(DIMENSION)
     held = NOTHING
     for n in range(4):
-        held = enhance(held, directions[n])
-    held = enhance(held, directions[0])
-    assert [strength(held, directions[n]) for n in range(5)] == pytest.approx([TWICE, ONCE, ONCE, ONCE, 0], abs=1e-6)
-    full = enhance(held, directions[4])
-    assert len(full.vectors) == 4 and strength(full, directions[0]) == pytest.approx(TWICE, abs=1e-6)
-    assert sorted(strength(full, directions[n]) for n in range(1, 5)) == pytest.approx([0, ONCE, ONCE, ONCE])
-    assert len(enhance(held, directions[4], most=8).vectors) == 5
+        held = reinforce(held, directions[n])
+    held = reinforce(held, directions[0])
+    assert [activation(held, directions[n]) for n in range(5)] == pytest.approx([TWICE, ONCE, ONCE, ONCE, 0], abs=1e-6)
+    full = reinforce(held, directions[4])
+    assert len(full.vectors) == 4 and activation(full, directions[0]) == pytest.approx(TWICE, abs=1e-6)
+    assert sorted(activation(full, directions[n]) for n in range(1, 5)) == pytest.approx([0, ONCE, ONCE, ONCE])
+    assert len(reinforce(held, directions[4], most=8).vectors) == 5
 
 
 def test_paraphrases_share_a_slot() -> None:
-    held = enhance(enhance(NOTHING, EAST), towards(0.82))
+    held = reinforce(reinforce(NOTHING, EAST), towards(0.82))
     assert len(held.vectors) == 1
-    assert strength(enhance(NOTHING, EAST), towards(0.82)) > edges.LAMBDA  # one success replays a paraphrase
-    assert strength(enhance(NOTHING, EAST), towards(0.81)) < edges.LAMBDA
+    assert activation(reinforce(NOTHING, EAST), towards(0.82)) > edges.LAMBDA  # one success replays a paraphrase
+    assert activation(reinforce(NOTHING, EAST), towards(0.81)) < edges.LAMBDA
 
 
-@pytest.mark.parametrize(
-    ("learnt", "similarity", "cosine"),
-    [(1, 0, 0.960), (1, 0.5, 0.873), (1, 1, 0.785), (2, 0, 0.623), (2, 0.5, 0.567), (2, 1, 0.510), (3, 0, 0.611)],
-)
-def test_the_paper_replays_from_these_cosines_on(learnt: int, similarity: float, cosine: float) -> None:
-    held = NOTHING
-    for _ in range(learnt):
-        held = enhance(held, EAST, mode="paper")
-    above = weight(similarity, strength(held, towards(cosine + 0.001), "paper"))
-    below = weight(similarity, strength(held, towards(cosine - 0.001), "paper"))
-    assert below < edges.PAPER_LAMBDA < above
-
-
-def test_the_papers_penalty_takes_nothing_from_a_saturated_edge() -> None:
-    assert strength(penalise(one_vector(EAST), EAST, mode="paper"), EAST) == pytest.approx(1)
-    held, fired = one_vector(0.9806 * EAST), []
-    for _ in range(2):
-        held = penalise(held, EAST, mode="paper")
-        fired.append(strength(held, EAST))
-    assert fired == pytest.approx([0.9616, 0.9247], abs=1e-4)
-
-
-def test_beyond_norm_one_the_paper_turns_round_and_the_product_does_not() -> None:
+def test_beyond_norm_one_nothing_turns_round() -> None:
     long = one_vector(1.2 * NORTH)
-    assert strength(enhance(long, EAST, mode="paper"), EAST, "paper") == pytest.approx(-0.197, abs=1e-3)
     assert delta(1.2) == pytest.approx(0, abs=1e-12)
-    assert strength(enhance(long, EAST, most=1), EAST) == pytest.approx(0)
+    assert activation(reinforce(long, EAST, most=1), EAST) == pytest.approx(0)
 
 
-def test_one_vector_has_no_room_for_a_second_question() -> None:
-    held = enhance(enhance(enhance(NOTHING, EAST, mode="paper"), EAST, mode="paper"), EAST, mode="paper")
-    for _ in range(10_000):
-        held = enhance(held, NORTH, mode="paper")
-    assert strength(held, NORTH) == pytest.approx(0.0025, abs=2e-4)
-    assert strength(enhance(enhance(NOTHING, EAST), NORTH), NORTH) == pytest.approx(ONCE)
+def test_a_second_question_has_room_of_its_own() -> None:
+    assert activation(reinforce(reinforce(NOTHING, EAST), NORTH), NORTH) == pytest.approx(ONCE)
 
 
 def test_a_key_has_no_length_and_nothing_in_common_with_all_questions() -> None:
@@ -126,14 +98,14 @@ def test_the_threshold_is_what_nearly_all_pairs_with_other_evidence_stay_below()
     keys = np.array([unit(rng.standard_normal(4)) for _ in range(40)])
     alone = [frozenset({n}) for n in range(40)]
     cosines = (keys @ keys.T)[np.tril_indices(40, -1)]
-    assert calibrated(keys, alone) == edges.MOST_LAMBDA  # in four dimensions some are nearly the same
+    assert calibrate_threshold(keys, alone) == edges.MOST_LAMBDA  # in four dimensions some are nearly the same
     low = np.eye(40)
-    assert calibrated(low, alone) == edges.LEAST_LAMBDA
+    assert calibrate_threshold(low, alone) == edges.LEAST_LAMBDA
     mixed = np.array([unit(rng.standard_normal(24)) for _ in range(40)])
     cosines = (mixed @ mixed.T)[np.tril_indices(40, -1)]
-    assert calibrated(mixed, alone) == pytest.approx(max(0.4, np.quantile(cosines, 0.99)))
-    assert calibrated(mixed, [frozenset({1})] * 40) is None  # all have the same evidence
-    assert calibrated(mixed[:15], alone[:15]) is None
+    assert calibrate_threshold(mixed, alone) == pytest.approx(max(0.4, np.quantile(cosines, 0.99)))
+    assert calibrate_threshold(mixed, [frozenset({1})] * 40) is None  # all have the same evidence
+    assert calibrate_threshold(mixed[:15], alone[:15]) is None
 
 
 STEPS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["enhance", 0.2, 0.35, 1.0])), min_size=1, max_size=40)
@@ -148,27 +120,27 @@ def test_whatever_is_learnt_stays_bounded_and_goes_the_right_way(
     held = NOTHING
     for place, (intent, what) in enumerate(steps):
         question = unit(intents[intent] + 0.5 * unit(rng.standard_normal(DIMENSION)))
-        before, full = strength(held, question), len(held.vectors) == most
+        before, full = activation(held, question), len(held.vectors) == most
         if what == "enhance":
-            held = enhance(held, question, most, place)
-            assert strength(held, question) >= before - 1e-9 or full
+            held = reinforce(held, question, most, place)
+            assert activation(held, question) >= before - 1e-9 or full
         else:
             held = penalise(held, question, float(what), place)
-            assert strength(held, question) <= before + 1e-9
-        held = packed(held) if seed % 2 else held
+            assert activation(held, question) <= before + 1e-9
+        held = to_float16(held) if seed % 2 else held
         assert len({*map(len, held)}) == 1 and len(held.vectors) <= most
         assert all(np.linalg.norm(vector.astype(np.float64)) <= 1 + 1e-9 for vector in held.vectors)
-        assert 0 <= strength(held, question) <= 1 + 1e-9
+        assert 0 <= activation(held, question) <= 1 + 1e-9
 
 
 @given(st.integers(0, 10_000), st.floats(0.2, 1))
 def test_in_half_precision_nothing_gets_longer(seed: int, length: float) -> None:
     vector = length * unit(np.random.default_rng(seed).standard_normal(256))
-    stored = packed(Slots.none(256).plus(vector, 1))
+    stored = to_float16(Slots.none(256).plus(vector, 1))
     assert stored.vectors.dtype == np.float16
     assert np.all(np.abs(stored.vectors[0].astype(np.float64)) <= np.abs(vector))
     assert np.abs(stored.vectors[0] - vector).max() < 1e-3
-    assert packed(stored).vectors.tobytes() == stored.vectors.tobytes()
+    assert to_float16(stored).vectors.tobytes() == stored.vectors.tobytes()
 
 
 @given(st.integers(0, 10_000), st.integers(0, 40), st.sampled_from([1, 7, 256]))

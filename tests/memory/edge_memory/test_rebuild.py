@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from memory.edge_memory import activation, rebuild
-from memory.edge_memory.activation import Remembered
+from memory.edge_memory.activation import EdgeMemory
 from memory.errors import NotFoundError
 from memory.store import edge_memory, graph, queries, vectors
 from memory.store.queries import Geometry
@@ -21,9 +21,9 @@ from tests.memory.edge_memory.life import QUESTIONS, Life, Other, moves
 from tests.memory.store.building import DIMENSION, HashEmbedder
 
 
-def fired(held: Remembered) -> list[dict[int, float]]:
+def fired(held: EdgeMemory) -> list[dict[int, float]]:
     keys = [held.key(HashEmbedder().embed_query(text)) for text in QUESTIONS]
-    return [dict(held.fires(key, 0.1).strength_of) for key in keys if key is not None]
+    return [dict(held.activate(key, 0.1).activation_of) for key in keys if key is not None]
 
 
 @examples(1 / 2, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -178,7 +178,7 @@ def test_another_embedder_learns_it_all_from_the_same_questions(tmp_path: Path) 
         with store.reading() as conn:
             held = activation.load(conn, new, other.dimension)
         key = held.key(other.embed_query(QUESTIONS[0]))
-        assert key is not None and set(held.fires(key).edges.tolist()) >= {life.edges[0]}
+        assert key is not None and set(held.activate(key).edges.tolist()) >= {life.edges[0]}
 
 
 def test_a_new_center_makes_all_anew(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_what_is_made_aside_is_what_the_traces_make_of_it_whatever_comes_between
             life.move(what, how)
         with store.reading() as conn:
             assume(queries.count(conn, life.id))
-            anew = rebuild.Anew(conn, life.id, DIMENSION)
+            anew = rebuild.Recentring(conn, life.id, DIMENSION)
         for what, *how in between:
             if what == "fold":
                 with store.reading() as conn:
@@ -59,7 +59,7 @@ def test_what_is_taken_back_while_it_is_made_aside_leaves_nothing(tmp_path: Path
         judged = life.ask(0, [0, 1], [2])
         life.ask(2, [1], [])
         with store.reading() as conn:
-            anew = rebuild.Anew(conn, life.id, DIMENSION)
+            anew = rebuild.Recentring(conn, life.id, DIMENSION)
         life.say(judged, -1)
         gone = life.ask(1, [0, 1], [2])
         with store.reading() as conn:

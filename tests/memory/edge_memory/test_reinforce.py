@@ -7,9 +7,9 @@ import pytest
 
 from memory import Memory
 from memory.edge_memory import reinforce
-from memory.edge_memory.activation import Remembered
+from memory.edge_memory.activation import EdgeMemory
 from memory.edge_memory.credit import Credit
-from memory.edge_memory.replay import Replayed, beginnings, replay
+from memory.edge_memory.replay import Replayed, replay_walk, text_starts
 from memory.graph.adjacency import Walkable
 from memory.nouns import Answer, Citation, Document, Trace
 from memory.retrieval.replay import training_signal
@@ -46,23 +46,23 @@ def found(memory: Memory, question: str) -> RetrievalResult:
     return memory.questions.retrieve(question, 10, None, None, None)
 
 
-def learnt(memory: Memory, held: Remembered, question: str, said: Answer, credit: Credit) -> Remembered:
+def learnt(memory: Memory, held: EdgeMemory, question: str, said: Answer, credit: Credit) -> EdgeMemory:
     query = memory.embedder.embed_query(question)
     with memory.store.writing() as conn:
         trace = traces.store(conn, Trace(question), said, 1000)
-        return reinforce.learn(conn, held, 1, trace, query, credit, 1000)
+        return reinforce.reinforce_edges(conn, held, 1, trace, query, credit, 1000)
 
 
-def replayed(memory: Memory, held: Remembered, question: str) -> Replayed:
+def replayed(memory: Memory, held: EdgeMemory, question: str) -> Replayed:
     seen = found(memory, question)
     key = held.key(memory.embedder.embed_query(question))
     assert key is not None
-    starts = (*seen.named_objects, *beginnings(seen.graph, seen.seeds.episode_scores, seen.allowed))
-    return replay(Walkable(seen.graph, seen.allowed, when=seen.seeds.when), starts, held.fires(key))
+    starts = (*seen.named_objects, *text_starts(seen.graph, seen.seeds.episode_scores, seen.allowed))
+    return replay_walk(Walkable(seen.graph, seen.allowed, when=seen.seeds.when), starts, held.activate(key))
 
 
 def test_what_answered_a_question_answers_it_again_in_other_words_and_no_other_one(memory: Memory) -> None:
-    held, said = Remembered.nothing(memory.embedder.dimension), answered(memory, "ana", "bo")
+    held, said = EdgeMemory.empty(memory.embedder.dimension), answered(memory, "ana", "bo")
     for _ in range(2):
         held = learnt(memory, held, QUESTION, said, training_signal(found(memory, QUESTION), said))
     wanted = {of(memory, "ana"), of(memory, "bo")}
@@ -73,7 +73,7 @@ def test_what_answered_a_question_answers_it_again_in_other_words_and_no_other_o
 
 
 def test_a_wrong_replay_fires_less_each_time_it_leads_to_no_answer(memory: Memory) -> None:
-    held, said = Remembered.nothing(memory.embedder.dimension), answered(memory, "ana", "bo")
+    held, said = EdgeMemory.empty(memory.embedder.dimension), answered(memory, "ana", "bo")
     for _ in range(2):
         held = learnt(memory, held, QUESTION, said, training_signal(found(memory, QUESTION), said))
     fired = []
@@ -96,12 +96,12 @@ def test_lines_that_nobody_judged_teach_nothing_by_themselves(memory: Memory) ->
 
 
 def test_a_question_without_any_known_word_teaches_nothing(memory: Memory) -> None:
-    held, said = Remembered.nothing(memory.embedder.dimension), answered(memory, "ana")
+    held, said = EdgeMemory.empty(memory.embedder.dimension), answered(memory, "ana")
     credit = training_signal(found(memory, QUESTION), said)
     with memory.store.writing() as conn:
         trace = traces.store(conn, Trace("??"), said, 1000)
         silent = np.zeros(memory.embedder.dimension, np.float32)
-        assert reinforce.learn(conn, held, 1, trace, silent, credit, 1000) is held
+        assert reinforce.reinforce_edges(conn, held, 1, trace, silent, credit, 1000) is held
         assert conn.execute("SELECT count(*) FROM edge_memory").fetchone() == (0,)
         roles = dict(conn.execute("SELECT role, count(*) FROM trace_edge GROUP BY role").fetchall())
     assert roles["cited"] == roles["enhanced"] > 0, "an embedder that knows the words may learn from it"

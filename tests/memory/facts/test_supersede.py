@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
-from memory.edge_memory.edges import packed
+from memory.edge_memory.edges import to_float16
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.extraction import OWNER, ExtractedThesis, Extraction
 from memory.nouns import Decision, Fact
@@ -286,7 +286,7 @@ def test_a_successor_begins_with_half_of_what_was_remembered_until_that_is_undon
     vector = np.full(fresh.embedder.dimension, 0.8 / fresh.embedder.dimension**0.5)
     with fresh.store.writing() as conn:
         nothing = Slots.none(fresh.embedder.dimension)
-        edge_memory.put(conn, 1, {old: packed(nothing.plus(vector, 1))})
+        edge_memory.put(conn, 1, {old: to_float16(nothing.plus(vector, 1))})
     tell(fresh, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
 
     def norms() -> dict[int, float]:

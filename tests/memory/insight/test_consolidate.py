@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.edge_memory.credit import Credit
 from memory.edge_memory.rebuild import ENOUGH
-from memory.edge_memory.reinforce import learn
+from memory.edge_memory.reinforce import reinforce_edges
 from memory.errors import NotFoundError
 from memory.facts.extraction import OWNER, ExtractedRelation, Extraction
 from memory.insight.diagnosis import ConsolidationReport
@@ -348,7 +348,7 @@ class Asked:
                 trace = traces.store(conn, Trace(text), Answer("There. [1]", (cited,), model="m"), now)
                 edge = self.edges[n % len(self.edges)]
                 credit = Credit(True, {edge: 4}, (self.episodes[place],), (), {}, {}, (edge,), ())
-                known = learn(conn, known, of, trace, memory.embedder.embed_query(text), credit, now)
+                known = reinforce_edges(conn, known, of, trace, memory.embedder.embed_query(text), credit, now)
         memory.state.edge_memory = of, known
 
     def rows(self) -> list[Any]:

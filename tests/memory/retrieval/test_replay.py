@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.edge_memory import rebuild, reinforce
-from memory.edge_memory.activation import Fires, Remembered
+from memory.edge_memory.activation import Activation, EdgeMemory
 from memory.edge_memory.credit import Credit
-from memory.edge_memory.replay import Replayed, answered_before, asked_before, depth_first, most_alike, replay
+from memory.edge_memory.replay import Replayed, answered_before, asked_before, most_alike, replay_walk
 from memory.graph.adjacency import Moment, Walkable
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
@@ -48,7 +48,7 @@ def graph() -> Graph:
     return Graph.empty().with_episodes(rows, [(node, False) for node in (ANA, BO, CY, DAN)], theses, links)
 
 
-def firing(strengths: Mapping[int, float], ends: Mapping[int, tuple[int, int]] = ENDS) -> Fires:
+def firing(strengths: Mapping[int, float], ends: Mapping[int, tuple[int, int]] = ENDS) -> Activation:
     """Edges that fire as strongly as said; those in OPEN lead from an episode to itself."""
     episode_of = {edge: episode for episode, edge in OPEN.items()}
     edges = sorted(strengths)
@@ -56,7 +56,7 @@ def firing(strengths: Mapping[int, float], ends: Mapping[int, tuple[int, int]] =
     kinds = [EDGE_KINDS.index("open" if one == other else "mention") for one, other in where]
     src, dst = np.array(where, np.int32).reshape(-1, 2).T
     values = np.array([strengths[edge] for edge in edges], np.float32)
-    return Fires(np.array(edges, np.int32), np.array(kinds, np.int8), src, dst, values)
+    return Activation(np.array(edges, np.int32), np.array(kinds, np.int8), src, dst, values)
 
 
 def seen(graph: Graph, *hidden: int, when: int | None = 1500) -> Walkable:
@@ -70,71 +70,52 @@ def reached(found: Replayed) -> list[int]:
 
 def test_the_strongest_edge_goes_first_and_only_what_helped_to_read_is_evidence(graph: Graph) -> None:
     fires = firing({ANA_NOTE: 0.6, ANA_CY: 0.9, BO_NOTE: 0.8, CY_OTHER: 0.7, OPEN[OTHER]: 0.9, OPEN[LETTER]: 1.0})
-    found = replay(seen(graph), [ANA], fires)
+    found = replay_walk(seen(graph), [ANA], fires)
     assert reached(found) == [CY, OTHER, NOTE, BO]
     assert found.weights[CY] == pytest.approx(0.9 * 0.9)
     assert found.evidence == (OTHER,), "nobody came to LETTER, and NOTE never helped"
     assert found.visit[BO].path.vertices == (ANA, NOTE, BO) and found.visit[BO].path.edges == (ANA_NOTE, BO_NOTE)
     assert [found.visit[node].status for node in (ANA, OTHER)] == ["seed", "selected"]
     assert found.followed.keys() == {ANA_NOTE, ANA_CY, BO_NOTE, CY_OTHER, OPEN[OTHER]}
-    walk = found.walk(seen(graph))
-    assert walk.episodes.tolist() == pytest.approx([0.5 * 0.9 * 0.6, 0.9, 0])
-    assert [path.vertices for path in walk.paths] == [(ANA, CY, OTHER)]
+    assert found.visit[OTHER].path.vertices == (ANA, CY, OTHER)
 
 
 def test_a_start_counts_if_reading_it_helped(graph: Graph) -> None:
-    found = replay(seen(graph), [NOTE, OTHER], firing({OPEN[NOTE]: 0.7}))
-    assert (found.evidence, reached(found), found.worth) == ((NOTE,), [], {NOTE: pytest.approx(0.7)})
-    nothing = replay(seen(graph), [NOTE], firing({}))
-    assert nothing == Replayed(nothing.visit) and nothing.walk(seen(graph)).episodes.tolist() == [0, 0, 0]
+    found = replay_walk(seen(graph), [NOTE, OTHER], firing({OPEN[NOTE]: 0.7}))
+    assert (found.evidence, reached(found), found.read) == ((NOTE,), [], {NOTE: pytest.approx(0.7)})
+    nothing = replay_walk(seen(graph), [NOTE], firing({}))
+    assert nothing == Replayed(nothing.visit)
 
 
 def test_it_stops_at_its_budget(graph: Graph) -> None:
     fires = firing(dict.fromkeys(ENDS, 0.9))
-    assert len(reached(replay(seen(graph), [ANA], fires, nodes=3))) == 3
-    assert {NOTE, CY} == set(reached(replay(seen(graph), [ANA], fires, depth=1)))
-    everywhere = replay(seen(graph), [ANA], fires)
+    assert len(reached(replay_walk(seen(graph), [ANA], fires, nodes=3))) == 3
+    assert {NOTE, CY} == set(reached(replay_walk(seen(graph), [ANA], fires, depth=1)))
+    everywhere = replay_walk(seen(graph), [ANA], fires)
     assert {BO, CY, DAN, NOTE, OTHER, LETTER, THESIS} == set(reached(everywhere))
 
 
 def test_a_way_that_may_not_be_walked_is_tried_so_often_and_no_more(graph: Graph) -> None:
     edges = {FIRST_EDGE + 1000 + n: (ANA, 1000 + n) for n in range(2000)}
     fires = firing({**dict.fromkeys(edges, 0.99), ANA_NOTE: 0.6}, {**ENDS, **edges})
-    assert reached(replay(seen(graph), [ANA], fires, nodes=300)) == [NOTE]
-    assert reached(replay(seen(graph), [ANA], fires, nodes=3)) == []
+    assert reached(replay_walk(seen(graph), [ANA], fires, nodes=300)) == [NOTE]
+    assert reached(replay_walk(seen(graph), [ANA], fires, nodes=3)) == []
 
 
 def test_it_walks_only_where_the_question_may(graph: Graph) -> None:
     fires = firing({**dict.fromkeys(ENDS, 0.9), **dict.fromkeys(OPEN.values(), 0.9)})
-    assert OTHER not in replay(seen(graph, OTHER), [ANA], fires).visit
-    hidden = replay(seen(graph, OTHER), [ANA], fires)
+    assert OTHER not in replay_walk(seen(graph, OTHER), [ANA], fires).visit
+    hidden = replay_walk(seen(graph, OTHER), [ANA], fires)
     assert CY not in hidden.visit, "only a hidden passage speaks of Cy and tells how Ana is related"
     assert not {ANA_CY, CY_OTHER, NEXT} & hidden.followed.keys()
-    later = replay(seen(graph, when=None), [ANA], firing({ANA_CY: 0.9}))
+    later = replay_walk(seen(graph, when=None), [ANA], firing({ANA_CY: 0.9}))
     assert reached(later) == [], "the relation has ended"
-    assert THESIS not in replay(seen(graph, NOTE), [ANA, DAN], fires).visit
-    assert replay(seen(graph, NOTE), [ANA, 4711, NOTE], fires).visit.keys() <= {CY, BO, DAN, OTHER, LETTER, ANA}
+    assert THESIS not in replay_walk(seen(graph, NOTE), [ANA, DAN], fires).visit
+    assert replay_walk(seen(graph, NOTE), [ANA, 4711, NOTE], fires).visit.keys() <= {CY, BO, DAN, OTHER, LETTER, ANA}
 
 
-def test_similar_neighbours_go_first(graph: Graph) -> None:
-    fires = firing({ANA_NOTE: 0.8, ANA_CY: 0.8})
-    direction = {ANA: [1.0, 0.0], CY: [0.0, 1.0], NOTE: [1.0, 0.0]}
-    near = lambda nodes: np.array([direction[node] for node in nodes.tolist()], np.float32)  # noqa: E731
-    assert reached(replay(seen(graph), [ANA], fires)) == [CY, NOTE], "of equals the smaller id"
-    found = replay(seen(graph), [ANA], fires, near)
-    assert found.weights == pytest.approx({NOTE: 0.1 + 0.9 * 0.8, CY: 0.9 * 0.8}) and reached(found) == [NOTE, CY]
-
-
-def test_the_paper_goes_into_the_depth_over_what_is_strong_enough(graph: Graph) -> None:
-    fires = firing({ANA_NOTE: 0.62, BO_NOTE: 0.62, BO_OTHER: 0.62, ANA_CY: 0.9, CY_OTHER: 0.6, ASSERTS: 0.6})
-    found = depth_first(seen(graph), [ANA], fires)
-    assert reached(found) == [NOTE, BO, OTHER, CY], "0.9 * 0.6 is below 0.55; Ana's relation comes after her notes"
-    assert found.visit[OTHER].path.vertices == (ANA, NOTE, BO, OTHER)
-    assert found.followed.keys() == {ANA_NOTE, BO_NOTE, BO_OTHER, ANA_CY}
-    alike = lambda nodes: np.ones((len(nodes), 1), np.float32)  # noqa: E731
-    nearer = depth_first(seen(graph), [ANA], fires, alike)
-    assert {CY_OTHER, ASSERTS, ANA_CY} & nearer.followed.keys() == {CY_OTHER, ASSERTS}, "Cy was met on the way down"
-    assert reached(depth_first(seen(graph), [ANA], fires, threshold=0.5)) == [NOTE, BO, OTHER, CY, THESIS]
+def test_of_equals_the_smaller_id_goes_first(graph: Graph) -> None:
+    assert reached(replay_walk(seen(graph), [ANA], firing({ANA_NOTE: 0.8, ANA_CY: 0.8}))) == [CY, NOTE]
 
 
 @given(st.integers(0, 300), st.integers(0, 5))
@@ -146,18 +127,17 @@ def test_it_never_leaves_what_can_be_walked_whatever_fires(seed: int, hide: int)
     fires = firing({edge: float(rng.uniform(0.5, 1)) for edge in sorted(ends) if rng.random() < 0.7}, ends)
     walk = Walkable(graph, graph.alive & (np.arange(len(graph.alive)) != hide))
     starts = [node for node in whole if rng.random() < 0.3]
-    for found in (replay(walk, starts, fires, nodes=7, depth=3), depth_first(walk, starts, fires)):
-        for vertex, one in found.visit.items():
-            assert walk.visible(vertex)
-            for before, edge, after in zip(one.path.vertices, one.path.edges, one.path.vertices[1:], strict=False):
-                around = walk.neighbours(before)
-                assert (edge, after) in set(zip(around.edges.tolist(), around.vertices.tolist(), strict=True))
-                assert found.followed[edge] > 0.49
-    limited = replay(walk, starts, fires, nodes=7, depth=3)
+    limited = replay_walk(walk, starts, fires, nodes=7, depth=3)
+    for vertex, one in limited.visit.items():
+        assert walk.visible(vertex)
+        for before, edge, after in zip(one.path.vertices, one.path.edges, one.path.vertices[1:], strict=False):
+            around = walk.neighbours(before)
+            assert (edge, after) in set(zip(around.edges.tolist(), around.vertices.tolist(), strict=True))
+            assert limited.followed[edge] > 0.49
     assert len(limited.weights) <= 7 and max((seen.depth for seen in limited.visit.values()), default=0) <= 3
     other, _ = rng_graph(seed, order=seed + 1)
     again = Walkable(other, other.alive & ~np.isin(other.episode_ids, graph.episode_ids[hide : hide + 1]))
-    assert replay(again, starts[::-1], fires, nodes=7, depth=3) == limited, "in whatever order it was put together"
+    assert replay_walk(again, starts[::-1], fires, nodes=7, depth=3) == limited, "in whatever order it was put together"
 
 
 @given(st.integers(0, 300))
@@ -190,8 +170,10 @@ class Asked:
             self.trace = traces.store(conn, Trace("Where does Ana live?"), answer, 2000)
             credit = Credit(True, {}, tuple(self.ids[:2]), (), {}, {}, (), ())
             query = self.embedder.embed_query("Where does Ana live?")
-            nothing = Remembered.nothing(DIMENSION)
-            self.remembered = reinforce.learn(conn, nothing, self.embedder_id, self.trace, query, credit, 2000)
+            nothing = EdgeMemory.empty(DIMENSION)
+            self.remembered = reinforce.reinforce_edges(
+                conn, nothing, self.embedder_id, self.trace, query, credit, 2000
+            )
 
     def found(self, question: str = "Where does Ana live?", as_of: int | None = None, hidden: int = 0) -> list[int]:
         key = self.remembered.key(self.embedder.embed_query(question))
@@ -237,10 +219,10 @@ def test_not_if_a_fact_of_it_has_been_replaced_since(asked: Asked) -> None:
 
 def test_not_if_a_person_said_that_it_was_wrong(asked: Asked) -> None:
     with asked.store.writing() as conn:
-        rebuild.verdict(conn, asked.embedder_id, DIMENSION, asked.trace, -1)
+        rebuild.apply_verdict(conn, asked.embedder_id, DIMENSION, asked.trace, -1)
     assert asked.found() == []
     with asked.store.writing() as conn:
-        rebuild.verdict(conn, asked.embedder_id, DIMENSION, asked.trace, 1)
+        rebuild.apply_verdict(conn, asked.embedder_id, DIMENSION, asked.trace, 1)
     assert asked.found() == asked.ids[:2]
 
 
@@ -249,7 +231,7 @@ DIRECTIONS = np.eye(DIMENSION)[:3]
 
 def like(asked: Asked, cosines: list[float], cited: list[list[int]], threshold: float = 0.4) -> list[int]:
     """The episodes of the question that stands out, if the key is so much like each of some answered questions."""
-    known = Remembered.nothing(DIMENSION, Geometry(None, 0, threshold))
+    known = EdgeMemory.empty(DIMENSION, Geometry(None, 0, threshold))
     key = DIRECTIONS[0]
     with asked.store.writing() as conn:
         for cosine, episodes_cited in zip(cosines, cited, strict=True):

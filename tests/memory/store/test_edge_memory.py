@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memory.edge_memory.edges import packed
+from memory.edge_memory.edges import to_float16
 from memory.store import edge_memory, episodes, graph, vectors
 from memory.store.connect import Connection, driver
 from memory.store.edge_memory import Slots
@@ -15,7 +15,7 @@ def remembering(*directions: int, length: float = 0.6) -> Slots:
     held = Slots.none(DIMENSION)
     for n in directions:
         held = held.plus(length * np.eye(DIMENSION)[n], 5)
-    return packed(held)
+    return to_float16(held)
 
 
 def mentions(conn: Connection, episode: int) -> list[int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memory import Memory
 from memory.edge_memory import activation
-from memory.edge_memory.reinforce import learn
+from memory.edge_memory.reinforce import reinforce_edges
 from memory.nouns import Answer, Citation, Document
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse
@@ -47,7 +47,7 @@ def trace(memory: Memory, number: int, cites: Sequence[int] | None = None) -> in
     credit, query = training_signal(found, said), serving.embedder.embed_query(text)
     with memory.store.writing() as conn:
         id = traces.store(conn, found.recall.trace, said, BEGAN + number, Plan())
-        learn(conn, known, serving.embedder_id, id, query, credit, BEGAN + number)
+        reinforce_edges(conn, known, serving.embedder_id, id, query, credit, BEGAN + number)
     return id
 
 

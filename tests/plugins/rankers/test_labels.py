@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from memory.retrieval.walking import Walkable
 
+from memory.graph.adjacency import Walkable
 from memory.store.tables import FIRST_EDGE
 from memory.store.training import Label, Lesson
 from plugins.rankers.labels import CANDIDATES, NEGATIVES, candidates, told
