@@ -24,8 +24,8 @@ from memory.insight.aliases import alike
 from memory.insight.diagnosis import Diagnosis, FailureClass, Hub
 from memory.insight.hop_distance import HOPS, Reach, Reached
 from memory.insight.remediation import NAMES, FailureName, repair
-from memory.store import courses, stats, traces
 from memory.store import graph as stored
+from memory.store import question_metrics, stats, traces
 from memory.store.connect import Connection
 from memory.store.traces import Outcome
 
@@ -60,7 +60,7 @@ def of(conn: Connection, graph: Graph, limit: int = TRACES) -> Diagnosis:
         stats.count_stale_memory(conn),
         stats.count_dead_jobs(conn),
     )
-    asked = courses.newest(conn, limit)
+    asked = question_metrics.newest(conn, limit)
     figures = trend.figures(asked) | trend.now(conn)
     fired = sum(one.fired for one in asked)
     return replace(found, figures=figures, trend=trend.trend(conn), advice=tuple(advice(found, figures, fired)))

@@ -15,9 +15,9 @@ from statistics import fmean
 
 from memory.insight.diagnosis import Period
 from memory.stages import FURTHER
-from memory.store import courses, stats
+from memory.store import question_metrics, stats
 from memory.store.connect import Connection
-from memory.store.courses import REPLAY, Course, Kept
+from memory.store.question_metrics import REPLAY, Kept, QuestionMetrics
 from memory.time.timestamps import from_ms
 
 QUESTIONS = 800  # the newest, that a trend looks at
@@ -28,7 +28,7 @@ MONDAY = 4 * 24 * 60 * 60 * 1000  # the first one, in ms UTC
 STATES = ("remembering", "extraction_loss", "conflicts", "stale_memory")  # how things stand, of no question
 
 
-def figures(asked: Sequence[Course]) -> dict[str, float]:
+def figures(asked: Sequence[QuestionMetrics]) -> dict[str, float]:
     """The figures of some questions, each where one of them says something about it:
 
     no_answer_rate        refused / all
@@ -66,7 +66,7 @@ def figures(asked: Sequence[Course]) -> dict[str, float]:
     return found if saved is None else found | {"replay_saving": saved}
 
 
-def _saving(asked: Sequence[Course]) -> float | None:
+def _saving(asked: Sequence[QuestionMetrics]) -> float | None:
     afresh = [one.tokens for one in asked if one.tier != REPLAY and one.tokens and not one.no_answer]
     usual = fmean(afresh) if afresh else None
     pairs = [(one.tokens, one.first or usual) for one in asked if one.tier == REPLAY and one.tokens]
@@ -77,7 +77,7 @@ def _saving(asked: Sequence[Course]) -> float | None:
 def now(conn: Connection) -> dict[str, float]:
     """How things stand: edges that `remembering` something, `extraction_loss` (passages at which models gave up / those
     that one was to read), open `conflicts`, and rows of `stale_memory`, which must be 0."""
-    state = courses.state(conn)
+    state = question_metrics.state(conn)
     tried = state.lost + state.read
     loss = {"extraction_loss": state.lost / tried} if tried else {}
     stale = float(stats.count_stale_memory(conn))
@@ -87,18 +87,18 @@ def now(conn: Connection) -> dict[str, float]:
 def record(conn: Connection, now_ms: int) -> dict[str, float]:
     """Records how things stand, and the figures of the questions since the last time, within the caller's transaction;
     what it recorded. For once a night; `now_ms` in ms UTC."""
-    asked = courses.newest(conn, -1, courses.last_kept(conn))
+    asked = question_metrics.newest(conn, -1, question_metrics.last_kept(conn))
     found = {"questions": float(len(asked)), **figures(asked), **now(conn)}
-    courses.keep(conn, now_ms, found.items())
+    question_metrics.keep(conn, now_ms, found.items())
     return found
 
 
 def trend(conn: Connection) -> tuple[Period, ...]:
     """The newest questions week by week, or a hundred at a time where all of them are of one week; the oldest first."""
-    total = courses.count(conn)
+    total = question_metrics.count(conn)
     most = min(total, QUESTIONS - HUNDRED + (total % HUNDRED or HUNDRED))
-    asked = courses.newest(conn, most)
-    kept = courses.kept(conn)
+    asked = question_metrics.newest(conn, most)
+    kept = question_metrics.kept(conn)
     weeks = {_week(one.t) for one in asked} | {_week(one.t) for one in kept}
     if len(weeks) > 1:
         found = _by_week(asked, kept, sorted(weeks)[-PERIODS:])
@@ -115,13 +115,13 @@ def _week(t: int) -> int:
     return (t - MONDAY) // WEEK * WEEK + MONDAY
 
 
-def _by_week(asked: Sequence[Course], kept: Sequence[Kept], weeks: Sequence[int]) -> list[Period]:
+def _by_week(asked: Sequence[QuestionMetrics], kept: Sequence[Kept], weeks: Sequence[int]) -> list[Period]:
     of_week = {week: list(these) for week, these in groupby(asked, lambda one: _week(one.t))}
     kept_in = {week: list(these) for week, these in groupby(kept, lambda one: _week(one.t))}
     return [_period(week, of_week.get(week, ()), kept_in.get(week, ())) for week in weeks]
 
 
-def _period(since: int, asked: Sequence[Course], kept: Sequence[Kept]) -> Period:
+def _period(since: int, asked: Sequence[QuestionMetrics], kept: Sequence[Kept]) -> Period:
     """Of a time of which no trace is left, what was recorded is told."""
     n, recorded = _recorded(kept)
     states = {name: recorded[name] for name in STATES if name in recorded}

@@ -17,9 +17,9 @@ from memory.llm import Usage
 from memory.nouns import Answer, Citation, Step, Trace
 from memory.protocols import Embedder
 from memory.settings import MemorySettings, RecallSettings
-from memory.store import courses, edge_memory, jobs, stats, traces
+from memory.store import edge_memory, jobs, question_metrics, stats, traces
 from memory.store.connect import Connection
-from memory.store.courses import Course
+from memory.store.question_metrics import QuestionMetrics
 from memory.time.timestamps import to_ms
 from plugins.manager import load
 
@@ -27,8 +27,8 @@ MONDAY = to_ms(datetime(2026, 3, 2, tzinfo=UTC)) or 0
 DAY = 24 * 60 * 60 * 1000
 
 
-def course(id: int, **given: Any) -> Course:
-    return Course(id, MONDAY + id, given.pop("no_answer", False), **given)
+def course(id: int, **given: Any) -> QuestionMetrics:
+    return QuestionMetrics(id, MONDAY + id, given.pop("no_answer", False), **given)
 
 
 def test_no_question_tells_nothing() -> None:
@@ -55,7 +55,7 @@ def test_no_question_tells_nothing() -> None:
         ("replay_saving", [course(1, tokens=600, tier="R0", first=500)], -0.2),
     ],
 )  # fmt: skip
-def test_a_figure_is_what_a_hand_computes(name: str, asked: list[Course], value: float) -> None:
+def test_a_figure_is_what_a_hand_computes(name: str, asked: list[QuestionMetrics], value: float) -> None:
     assert figures(asked)[name] == pytest.approx(value)
     assert figures(asked[::-1])[name] == pytest.approx(value)
 
@@ -71,7 +71,7 @@ def test_a_figure_is_what_a_hand_computes(name: str, asked: list[Course], value:
         ("escalation_gain", [course(1, calls=2)]),
     ],
 )
-def test_a_figure_that_no_question_speaks_of_is_left_out(name: str, asked: list[Course]) -> None:
+def test_a_figure_that_no_question_speaks_of_is_left_out(name: str, asked: list[QuestionMetrics]) -> None:
     assert name not in figures(asked)
 
 
@@ -111,13 +111,15 @@ def test_a_question_is_read_with_its_edges_and_what_it_took_first(held: Memory) 
         third = ask(conn, 3, "R0", 150, (1,), replay={"earlier": second})
         refused = ask(conn, 4, replay={"earlier": None})
     with held.store.reading() as conn:
-        found = courses.newest(conn, 9)
-        assert courses.newest(conn, 1) == [found[-1]] and courses.newest(conn, 9, since=3) == [found[-1]]
+        found = question_metrics.newest(conn, 9)
+        assert question_metrics.newest(conn, 1) == [found[-1]] and question_metrics.newest(conn, 9, since=3) == [
+            found[-1]
+        ]
     assert found == [
-        Course(first, 1, False, "R3", 1, 900, (1, 2)),
-        Course(second, 2, False, "R0", 1, 200, (1,), 2, 1, (1, 3), 900),
-        Course(third, 3, False, "R0", 1, 150, (1,), first=900),
-        Course(refused, 4, True),
+        QuestionMetrics(first, 1, False, "R3", 1, 900, (1, 2)),
+        QuestionMetrics(second, 2, False, "R0", 1, 200, (1,), 2, 1, (1, 3), 900),
+        QuestionMetrics(third, 3, False, "R0", 1, 150, (1,), first=900),
+        QuestionMetrics(refused, 4, True),
     ]
 
 
@@ -219,6 +221,6 @@ def test_the_trace_knows_what_only_a_bridge_led_to(tmp_path: Path, static: Embed
                     "SELECT stage, detail -> '$.bridged' FROM trace_step WHERE detail -> '$.bridged' IS NOT NULL"
                 ).fetchall()
             )
-            (asked,) = courses.newest(conn, 1)
+            (asked,) = question_metrics.newest(conn, 1)
     assert {"graph", "answer"} == noted.keys()
     assert set(asked.bridged) == {id for listed in noted.values() for id in json.loads(listed)}

@@ -15,7 +15,7 @@ from memory.store.visibility import is_live
 REPLAY: Tier = "R0"
 
 
-class Course(NamedTuple):
+class QuestionMetrics(NamedTuple):
     """One question that was answered or refused at `t` (ms UTC). `tier`: how far it went; `calls` of models and their
     `tokens`; `cited` and `bridged` are episodes (ids), the latter those that only a bridge led to.
 
@@ -54,7 +54,7 @@ class Kept(NamedTuple):
     value: float
 
 
-def newest(conn: Connection, limit: int, since: int = 0) -> list[Course]:
+def newest(conn: Connection, limit: int, since: int = 0) -> list[QuestionMetrics]:
     """The newest `limit` questions that were asked after `since`, the oldest first."""
     rows = conn.execute(
         "SELECT id, t, no_answer, ifnull(tier, 'R2'), llm_calls, tok_in + tok_out,"
@@ -68,14 +68,14 @@ def newest(conn: Connection, limit: int, since: int = 0) -> list[Course]:
     bridged: dict[int, set[int]] = {}
     for id, some in _noted(conn, listed, BRIDGED, [GraphNote.stage, AnswerNote.stage]):
         bridged.setdefault(id, set()).update(some)
-    courses = [
-        Course(
+    metrics = [
+        QuestionMetrics(
             id, t, bool(refused), tier, calls, tokens, tuple(dict.fromkeys(json.loads(cited))), *edges.get(id, (0, 0)),
             tuple(sorted(bridged.get(id, ()))),
         )
         for id, t, refused, tier, calls, tokens, cited in rows
     ]  # fmt: skip
-    return _with_first(conn, courses, earlier)
+    return _with_first(conn, metrics, earlier)
 
 
 _FIRED = """
@@ -94,18 +94,20 @@ def _noted(conn: Connection, listed: str, path: str, stages: Sequence[str]) -> I
     return ((id, json.loads(noted)) for id, noted in rows)
 
 
-def _with_first(conn: Connection, courses: Sequence[Course], earlier: Mapping[int, int]) -> list[Course]:
+def _with_first(
+    conn: Connection, metrics: Sequence[QuestionMetrics], earlier: Mapping[int, int]
+) -> list[QuestionMetrics]:
     rows = conn.execute(
         "SELECT id, tok_in + tok_out FROM trace WHERE id IN (SELECT value FROM json_each(?)) AND ifnull(tier, '') <> ?",
         (id_list(earlier.values()), REPLAY),
     )
     took: dict[int, int] = dict(rows.fetchall())
     found = []
-    for course in courses:
-        first = took.get(earlier[course.id]) if course.tier == REPLAY and course.id in earlier else None
+    for one in metrics:
+        first = took.get(earlier[one.id]) if one.tier == REPLAY and one.id in earlier else None
         if first is not None:
-            took[course.id] = first  # which this one may have been replayed from itself
-        found.append(course._replace(first=first or None))
+            took[one.id] = first  # which this one may have been replayed from itself
+        found.append(one._replace(first=first or None))
     return found
 
 
