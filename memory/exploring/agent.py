@@ -1,4 +1,4 @@
-"""The agent: a model looks for evidence with tools, turn by turn (SPEC 4.1 L4, 7.4 S6b; RLM-on-KG).
+"""The agent: a model looks for evidence with tools, turn by turn (after RLM-on-KG).
 
     asked -> calls of tools -> their results and where the search stands -> asked -> ...
           -> text: it has ended                    (nothing was collected yet: an invalid turn)
@@ -96,7 +96,7 @@ def run_agent(
     of the ModelError that ended it. Raises no ModelError. If the toolbox shows what must stay on this machine, only a
     model on it is asked.
     """
-    return _Agent(llm, toolbox, question, turns, stall, missing, now, cancelled).ran()
+    return _Agent(llm, toolbox, question, turns, stall, missing, now, cancelled).run()
 
 
 class _Agent:
@@ -127,7 +127,7 @@ class _Agent:
             parts.append(f"Still missing:\n{fence}\n{'; '.join(map(one_line, missing))}\n{fence}")
         self._task = "\n\n".join(parts)
 
-    def ran(self) -> CollectedEvidence:
+    def run(self) -> CollectedEvidence:
         toolbox = self._toolbox
         toolbox.child = self._asked_child
         stopped = "turns"

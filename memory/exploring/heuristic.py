@@ -1,10 +1,9 @@
-"""The heuristic controller: looks further for a question without a model (SPEC 7.4 S6b, after Algorithm 2 of
-RLM-on-KG).
+"""Best-first search over objects: looks further for a question without a model (after Algorithm 2 of RLM-on-KG).
 
-Objects are visited best first, by sigma * pen: those that the question names and those of its best passages, then
-those beside them. The passages of all that were visited are pooled and ranked at the end. As printed the algorithm
-visits objects in the order of their popularity and stops as soon as it has k passages, so that a hub takes all of them
-and what is rare is never seen; and its stall rule counts passages that it has already (SPEC 4.2 H2).
+Objects are visited best first, by relevance times hub penalty: those that the question names and those of its best
+passages, then those beside them. The passages of all that were visited are pooled and ranked at the end. As printed the
+algorithm visits objects in the order of their popularity and stops as soon as it has k passages, so that a hub takes
+all of them and what is rare is never seen; and its stall rule counts passages that it has already.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def explore_best_first(
     if top <= 0:
         return CollectedEvidence({}, stopped="nothing found")
     search = _Search(found, found.ranking / np.float32(top))
-    stopped = search.ran(depth, nodes, stall)
+    stopped = search.run(depth, nodes, stall)
     rows = np.array(sorted(search.pool), np.int64)
     rows = rows[np.lexsort((rows, -search.ranking[rows]))][:MAX_POOLED]
     ids = found.graph.episode_ids[rows].tolist()
@@ -57,7 +56,7 @@ class _Search:
     pool: set[int] = field(default_factory=set)
     _walk: Walkable = field(init=False)
     _relevance: PropagatedRelevance = field(init=False)
-    _ahead: list[tuple[float, int, int]] = field(default_factory=list)  # (-worth, node, steps off)
+    _ahead: list[tuple[float, int, int]] = field(default_factory=list)  # (-score, node, steps off)
     _met: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -65,7 +64,7 @@ class _Search:
         self._walk = Walkable(found.graph, found.allowed, "EO", found.seeds.when)
         self._relevance = PropagatedRelevance(found.graph, self.ranking, self._walk.allowed)
 
-    def ran(self, depth: int, nodes: int, stall: int) -> str:
+    def run(self, depth: int, nodes: int, stall: int) -> str:
         """Fills the pool; why it ended."""
         graph = self.found.graph
         self._meet(graph.object_ids[sorted(self.found.seeds.objects)], 0)
@@ -107,6 +106,6 @@ class _Search:
         """Puts objects that were not met yet where they belong among those to be visited."""
         new = np.array([node for node in objects.tolist() if node not in self._met], np.int32)
         self._met.update(new.tolist())
-        worth = self._relevance(new) * self._walk.penalties(new)
-        for node, value in zip(new.tolist(), worth.tolist(), strict=True):
+        scores = self._relevance(new) * self._walk.penalties(new)
+        for node, value in zip(new.tolist(), scores.tolist(), strict=True):
             heapq.heappush(self._ahead, (-value, node, steps))

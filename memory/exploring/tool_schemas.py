@@ -1,4 +1,4 @@
-"""The nine tools of an agent, as a model is told of them (SPEC 4.1 L2)."""
+"""The nine tools of an agent, as a model is told of them."""
 
 from __future__ import annotations
 

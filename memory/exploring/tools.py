@@ -1,4 +1,4 @@
-"""Nine tools with which a model looks around in what a question may see (SPEC 4.1 L2, 7.4 S6b).
+"""Nine tools with which a model looks around in what a question may see.
 
 A `Toolbox` belongs to one question. The invariants: no tool ever gives anything of an episode that the question may not
 see, or, with `only_open`, of a text that must stay on this machine; only `collected` is evidence; whatever a call asks
@@ -183,9 +183,9 @@ class Toolbox:
         shared = self._shared(node)
         related = self._relations.read(conn, node)
         around = np.array(sorted({*shared, *related} - {node}), np.int32)
-        worth = self._worth(around)
+        scores = self._score(around)
         counts = np.array([shared.get(one, 0) for one in around.tolist()])
-        order = np.lexsort((around, -counts, -worth))
+        order = np.lexsort((around, -counts, -scores))
         labels = self._labels.read(conn, around[order][: 2 * MAX_NEIGHBOURS].tolist())
         shown = [one for one in around[order].tolist() if one in labels][:MAX_NEIGHBOURS]
         rows = []
@@ -202,7 +202,7 @@ class Toolbox:
         episode = self._texts(conn, [node])[0]
         near = self._walk.neighbours(node)
         within = near.vertices[self._walk.kinds(near.vertices) == OBJECT]
-        within = within[np.lexsort((within, -self._worth(within)))][:MAX_OBJECTS_OF_PASSAGE]
+        within = within[np.lexsort((within, -self._score(within)))][:MAX_OBJECTS_OF_PASSAGE]
         labels = self._labels.read(conn, within.tolist())
         rows = [
             self._head(episode),
@@ -297,11 +297,11 @@ class Toolbox:
     def _frontier(self) -> list[int]:
         ahead = [node for node in self._nodes if node not in self.explored]
         nodes = np.array(ahead, np.int32)[self._walk.kinds(ahead) == OBJECT] if ahead else np.empty(0, np.int32)
-        found: list[int] = nodes[np.lexsort((nodes, -self._worth(nodes)))][:MAX_FRONTIER].tolist()
+        found: list[int] = nodes[np.lexsort((nodes, -self._score(nodes)))][:MAX_FRONTIER].tolist()
         return found
 
-    def _worth(self, nodes: Ids) -> Floats:
-        """(v,) sigma * pen of SPEC 7.4."""
+    def _score(self, nodes: Ids) -> Floats:
+        """(v,) relevance times hub penalty."""
         found: Floats = self._relevance(nodes) * self._walk.penalties(nodes)
         return found
 

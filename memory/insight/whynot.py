@@ -6,7 +6,7 @@ The question is searched for again, in the memory as it is now; what a model was
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,10 +31,10 @@ MAX_PROPOSED = 200  # passages with the words that are compared, beside those th
 
 
 def explain_absence(
-    conn: Connection, found: RetrievalResult, said: ExtractiveAnswer, traced: Traced, words: str, most: int
+    conn: Connection, found: RetrievalResult, extractive: ExtractiveAnswer, traced: Traced, words: str, most: int
 ) -> WhyNot:
-    """The `most` nearest passages that hold the words. `found` and `said` are what the question comes to now: the
-    recall, and the answer in lines. `conn` must see what they saw. InvalidInputError for no words."""
+    """The `most` nearest passages that hold the words. `found` and `extractive` are what the question comes to now.
+    `conn` must see what they saw. InvalidInputError for no words."""
     language = guess_language(words)
     terms = tuple(content_words(words, language) or dict.fromkeys(words_of(words)))[:MAX_WORDS]
     if not terms:
@@ -49,8 +49,8 @@ def explain_absence(
         lost = [_gone(episode, retired[episode.id], missing) for episode in episodes.by_ids(conn, list(retired))]
         if lost or not wanted:
             return WhyNot(traced.asked, words, tuple(lost), missing)
-    inquest = _Inquest(conn, found, said, traced, wanted, language)
-    return WhyNot(traced.asked, words, tuple(inquest.lost(terms, most)), missing)
+    autopsy = _Autopsy(conn, found, extractive, traced, wanted, language)
+    return WhyNot(traced.asked, words, tuple(autopsy.find_lost(terms, most)), missing)
 
 
 def _gone(episode: Episode, at: int, missing: Sequence[str]) -> Lost:
@@ -61,34 +61,26 @@ def _gone(episode: Episode, at: int, missing: Sequence[str]) -> Lost:
     return Lost(episode, lines[place].strip(), episode.line_at(start), "gone", reason)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where an episode came among those that the question may see, from 1, of how many that scored at all."""
-
-    place: int
-    of: int
-
-
-class _Inquest:
+class _Autopsy:
     """What became of passages in one question."""
 
     def __init__(
         self,
         conn: Connection,
         found: RetrievalResult,
-        said: ExtractiveAnswer,
+        extractive: ExtractiveAnswer,
         traced: Traced,
         wanted: frozenset[str],
         language: str,
     ) -> None:
-        self._conn, self._found, self._said = conn, found, said
+        self._conn, self._found, self._extractive = conn, found, extractive
         self._traced, self._wanted, self._language = traced, wanted, language
         self._hits = {hit.episode.id: hit for hit in found.recall.hits}
-        self._numbers = {line.thesis_id: number for number, line in enumerate(said.candidates)}
+        self._numbers = {line.thesis_id: number for number, line in enumerate(extractive.candidates)}
         self._composed = last_note(ComposeNote, traced.trace.steps)
         self._searched = last_note(TextNote, found.recall.trace.steps)
 
-    def lost(self, terms: Sequence[str], most: int) -> list[Lost]:
+    def find_lost(self, terms: Sequence[str], most: int) -> list[Lost]:
         """The nearest passages: those that hold most of the words, of these the best ranked."""
         ids = text.search(self._conn, terms, MAX_PROPOSED)[0].tolist()
         ids += text.search(self._conn, terms, MAX_PROPOSED, within=list(self._hits))[0].tolist()
@@ -117,18 +109,18 @@ class _Inquest:
         unseen = self._unseen(episode)
         if unseen is not None:
             return replace(lost, cut=unseen[0], reason=unseen[1])
-        place = self._place(episode.id)
+        place, ranked = self._place(episode.id)
         top = float(self._found.ranking[self._found.allowed].max(initial=0.0)) or 1.0
         hit = self._hits.get(episode.id)
         lost = replace(
             lost,
-            place=place.place,
-            of=place.of,
+            place=place,
+            of=ranked,
             score=self._score(episode.id) / top,
             channels=dict(hit.channels) if hit else {},
         )
         if hit is None:
-            cut, reason = self._not_found(episode, place)
+            cut, reason = self._not_found(episode, place, ranked)
             return replace(lost, cut=cut, reason=reason)
         return self._not_said(lost, thesis, told)
 
@@ -171,17 +163,17 @@ class _Inquest:
             return None
         return "time", f'It lies outside the time that the question speaks of: "{when_.words}".'
 
-    def _place(self, id: int) -> _Place:
+    def _place(self, id: int) -> tuple[int, int]:
         ranking, allowed = self._found.ranking, self._found.allowed
         row = self._found.graph.row_of[id]
         better = int(np.count_nonzero(allowed & (ranking > ranking[row])))
         equal = int(np.count_nonzero(allowed[:row] & (ranking[:row] == ranking[row])))
-        return _Place(better + equal + 1, int(np.count_nonzero(allowed & (ranking > 0))))
+        return better + equal + 1, int(np.count_nonzero(allowed & (ranking > 0)))
 
-    def _not_found(self, episode: Episode, place: _Place) -> tuple[Cut, str]:
+    def _not_found(self, episode: Episode, place: int, ranked: int) -> tuple[Cut, str]:
         looked = len(self._hits)
         terms = self._found.question.terms
-        behind = f"ranked {place.place:,} of {place.of:,}, and the best {looked} were looked at"
+        behind = f"ranked {place:,} of {ranked:,}, and the best {looked} were looked at"
         if not len(text.search(self._conn, terms, 1, within=[episode.id])[0]):
             if self._score(episode.id) <= 0:
                 return "not_proposed", "It shares no word with the question, and nothing leads to it."
@@ -190,8 +182,8 @@ class _Inquest:
 
     def _not_said(self, lost: Lost, thesis: Thesis | None, told: Sequence[SentenceFact]) -> Lost:
         """Why an episode that was found is not in the answer."""
-        lines = self._said.candidates
-        shown = AnswerNote.from_detail(self._said.step.detail).lines
+        lines = self._extractive.candidates
+        shown = AnswerNote.from_detail(self._extractive.step.detail).lines
         number = self._numbers.get(thesis.id) if thesis else None
         newer = self._newer(lines, number, told)
         if newer is not None:
