@@ -38,10 +38,10 @@ class Calls:
     def clear(self) -> None:
         self.calls, self.usage, self.failed, self.shown = 0, Usage(), [], ""
 
-    def before(self, name: str, is_local: bool, request: LlmRequest) -> None:
+    def check_budget(self, name: str, is_local: bool, request: LlmRequest) -> None:
         """Every call may be made."""
 
-    def after(
+    def record(
         self, name: str, is_local: bool, request: LlmRequest, usage: Usage, ms: float, error: ModelError | None
     ) -> None:
         self.calls += 1
