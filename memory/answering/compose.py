@@ -173,10 +173,8 @@ class GroundedText:
         kinds = [piece.kind for piece in context.pieces]
         episodes = tuple(dict.fromkeys(piece.episode.id for piece in context.pieces))
         facts, lines, passages = (kinds.count(kind) for kind in ("fact", "line", "passage"))
-        return ComposeNote(
-            model, calls, tokens, episodes, facts, lines, passages, context.is_local, context.left_out,
-            tuple(self.problems), request,
-        )  # fmt: skip
+        local, left_out, problems = context.is_local, context.left_out, tuple(self.problems)
+        return ComposeNote(model, calls, tokens, episodes, facts, lines, passages, local, left_out, problems, request)
 
 
 def write_grounded(
