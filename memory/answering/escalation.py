@@ -35,7 +35,7 @@ from memory.llm import Allowance, LlmRequest, about_tokens
 from memory.nouns import Answer, Episode, Step
 from memory.protocols import LLM, ChooseLLM, Embedder
 from memory.retrieval.question_type import format_hint
-from memory.retrieval.route import fits, onward
+from memory.retrieval.route import fits, next_tier
 from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
 from memory.stages import RouteNote, Tier, step
@@ -189,7 +189,7 @@ class Escalation(Answering):
         reserved = Allowance(1, about_tokens(context.text()) + self._tokens_beside, 0)
         while True:
             driver = self._models.to_drive() if self._options.effort == "deep" else None
-            rise = onward(
+            rise = next_tier(
                 self.found,
                 effort=self._options.effort,
                 tried=self._tried,

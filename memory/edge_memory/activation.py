@@ -128,12 +128,12 @@ class EdgeMemory:
         rows = rows[np.lexsort((-self.traces[rows], -alike[rows]))]
         return list(zip(self.traces[rows].tolist(), alike[rows].tolist(), strict=True))
 
-    def rejected(self, key: Vector) -> list[int]:
+    def rejected_traces(self, key: Vector) -> list[int]:
         """The traces of the questions with the same intent whose answer a person called bad."""
         found: list[int] = self.bad[self.bad_keys @ key.astype(np.float32) >= SAME_INTENT].tolist()
         return found
 
-    def after(self, changed: Mapping[int, Slots], ends: Mapping[int, Ends]) -> EdgeMemory:
+    def with_changes(self, changed: Mapping[int, Slots], ends: Mapping[int, Ends]) -> EdgeMemory:
         """The same where these edges remember something else now; one without slots remembers nothing. `ends` of
         each; one without them is no longer there."""
         if not changed:
@@ -153,7 +153,7 @@ class EdgeMemory:
         )
         return new._compact()
 
-    def answered(self, trace: int, key: Vector) -> EdgeMemory:
+    def with_answered(self, trace: int, key: Vector) -> EdgeMemory:
         """The same and one more question that was answered well."""
         return replace(
             self, traces=append_rows(self.traces, [trace]), keys=append_rows(self.keys, key.astype(np.float32)[None])

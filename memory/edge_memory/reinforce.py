@@ -92,8 +92,8 @@ def reinforce_edges(
         if not same(before, after):
             changed[edge] = after
     edge_memory.put(conn, embedder_id, changed)
-    remembered = remembered.after(changed, ends)
-    return remembered.answered(trace_id, key) if any(role == "enhanced" for _, role, _ in rows) else remembered
+    remembered = remembered.with_changes(changed, ends)
+    return remembered.with_answered(trace_id, key) if any(role == "enhanced" for _, role, _ in rows) else remembered
 
 
 def _keys(conn: Connection, embedder_id: int, remembered: EdgeMemory, traces: list[int]) -> dict[int, Vector]:

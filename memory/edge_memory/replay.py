@@ -73,7 +73,7 @@ def replay_walk(
         if not walk.follows(edge, before, vertex):
             continue
         if vertex not in visit:
-            path = visit[before].path.onward(edge, vertex, -math.log(max(MIN_RELEVANCE, -negative)))
+            path = visit[before].path.extend(edge, vertex, -math.log(max(MIN_RELEVANCE, -negative)))
             visit[vertex] = Visited(path, "selected", len(path.edges))
             weights[vertex] = -negative
             if len(path.edges) < depth:
@@ -100,7 +100,7 @@ def asked_before(
     offered from any other answer either.
     """
     alike = remembered.nearest(key, remembered.threshold)
-    if bad := remembered.rejected(key):
+    if bad := remembered.rejected_traces(key):
         wrong = queries.rejected_as_well(conn, [trace for trace, _ in alike], bad)
         alike = [one for one in alike if one[0] not in wrong]
     alike = alike[:OFFERED]

@@ -25,7 +25,7 @@ from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Bools, Graph, Ids, Ints
 from memory.graph.postings import flatten_slices
 from memory.nouns import Episode, Step
-from memory.retrieval.pagerank import Doubles, around
+from memory.retrieval.pagerank import Doubles, transition_steps
 from memory.retrieval.state import RetrievalResult
 from memory.retrieval.traversers import relevance_of
 from memory.store import episodes, relations, sources
@@ -145,7 +145,7 @@ def _objects(found: RetrievalResult, allowed: Bools, rows: Ints, known: Doubles,
     order = np.lexsort((-places, -weights, -activation, columns))
     first = order[np.diff(columns[order], prepend=-1) > 0]
     columns = columns[first]
-    rarity = around(graph, allowed, found.settings).rarity(columns) / math.log(max(2, graph.n_alive))
+    rarity = transition_steps(graph, allowed, found.settings).rarity(columns) / math.log(max(2, graph.n_alive))
     objects = _Objects(columns, weights[first] * rarity, places[first], activation[first])
     leads = objects.weights > 0
     return _Objects(columns[leads], objects.weights[leads], objects.places[leads], objects.activation[leads])

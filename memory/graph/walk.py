@@ -31,7 +31,7 @@ class Path:
         """`sum / length^0.75`, 0 for a path without edges (SPEC 7.4)."""
         return sum(self.costs) / len(self.costs) ** PATH_LENGTH_EXPONENT if self.costs else 0.0
 
-    def onward(self, edge: int, vertex: int, cost: float) -> Path:
+    def extend(self, edge: int, vertex: int, cost: float) -> Path:
         """This path and one edge more."""
         return Path((*self.vertices, vertex), (*self.edges, edge), (*self.costs, cost), self.tag)
 

@@ -25,7 +25,7 @@ class CachedEmbedder:
         self._documents: dict[str, Vectors] = {}
 
     @classmethod
-    def around(cls, embedder: Embedder) -> CachedEmbedder:
+    def wrap(cls, embedder: Embedder) -> CachedEmbedder:
         """The embedder itself if it is one already, else a new one around it."""
         return embedder if isinstance(embedder, CachedEmbedder) else cls(embedder)
 

@@ -41,7 +41,7 @@ class Mass(NamedTuple):
         return Mass(self.places, self.values * factor)
 
 
-def together(*parts: Mass) -> Mass:
+def merge_mass(*parts: Mass) -> Mass:
     """All mass, each place once."""
     places = np.concatenate([part.places for part in parts])
     values = np.concatenate([part.values for part in parts])
@@ -102,7 +102,7 @@ class Around:
         return Mass(rows[seen], values[seen])
 
 
-def around(graph: Graph, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Around:
+def transition_steps(graph: Graph, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Around:
     """The steps through a graph that a question may take; `allowed` (n,) are the episodes it may see."""
     common = max(NEVER_COMMON, settings.common_share * graph.n_alive)
     return Around(graph, allowed & graph.alive, common, settings.title_weight, least)
@@ -119,7 +119,7 @@ def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings,
     `allowed` (n,) are the episodes that are visible and in scope: no mass ever enters another one. Portions under
     `least` are not passed on.
     """
-    steps = around(graph, allowed, settings, least)
+    steps = transition_steps(graph, allowed, settings, least)
     columns = np.array(sorted(seeds.objects), np.int64)
     weights = np.array([seeds.objects[column] for column in columns.tolist()]) * (steps.rarity(columns) > 0)
     total = weights.sum()
@@ -130,7 +130,7 @@ def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings,
     for _ in range(settings.iterations):
         arriving = steps.to_objects(episodes.times(settings.damping))
         leaving = steps.to_episodes(objects.times(settings.damping))
-        episodes, objects = together(start[0], *leaving), together(start[1], arriving)
+        episodes, objects = merge_mass(start[0], *leaving), merge_mass(start[1], arriving)
     return Walk(_dense(episodes, len(graph.alive)), _dense(objects, len(graph.object_ids)))
 
 

@@ -94,7 +94,7 @@ def retrieve(
     over which a model expects the answer, where it was asked.
     """
     state = Retrieval(
-        conn, snapshot, CachedEmbedder.around(embedder), settings, question, question, k, by_type, remembered, scorer,
+        conn, snapshot, CachedEmbedder.wrap(embedder), settings, question, question, k, by_type, remembered, scorer,
         strategy, outline,
     )  # fmt: skip
     for _, stage in STAGES:

@@ -24,7 +24,7 @@ from memory.graph.arrays import Bools, Floats, Graph, Ints
 from memory.graph.postings import flatten_slices
 from memory.graph.walk import Status, Walk, top_k
 from memory.nouns import Hit, Visit
-from memory.retrieval.pagerank import around
+from memory.retrieval.pagerank import transition_steps
 from memory.retrieval.question_type import episode_count
 from memory.retrieval.state import Retrieval, TextScores
 from memory.settings import RecallSettings
@@ -155,7 +155,7 @@ def link_scores(
     page. What is common or a date leads nowhere, and nothing leads to what is not `allowed` (n,).
     """
     found = np.zeros(len(graph.alive), np.float32)
-    steps = around(graph, allowed, settings)
+    steps = transition_steps(graph, allowed, settings)
     sure = np.array(sorted(column for column, weight in objects.items() if weight == 1), np.int64)
     weights = dict.fromkeys(_pages(graph, sure[~graph.is_date[sure]], fused, steps.allowed), 1.0)
     if not weights:

@@ -19,7 +19,7 @@ import numpy as np
 
 from memory.graph.arrays import Graph, Ints
 from memory.nouns import Effort, Episode
-from memory.retrieval.pagerank import around
+from memory.retrieval.pagerank import transition_steps
 from memory.retrieval.state import RetrievalResult
 from memory.stages import TextNote, Tier, notes
 from memory.text.mentions import is_date, norm
@@ -112,7 +112,7 @@ def is_scattered(found: RetrievalResult) -> bool:
     return bool(total > 0 and int(np.searchsorted(np.cumsum(scores), MASS * total)) + 1 >= SCATTERED)
 
 
-def onward(
+def next_tier(
     found: RetrievalResult,
     *,
     effort: Effort,
@@ -169,7 +169,7 @@ def _mentioned(graph: Graph, rows: Ints) -> list[set[int]]:
 def _joined(found: RetrievalResult, columns: Sequence[int], mentioned: Sequence[set[int]]) -> bool:
     """Whether passages that share an object which is not common lead from each of these objects to all others."""
     every = sorted(set().union(*mentioned))
-    steps = around(found.graph, found.allowed, found.settings)
+    steps = transition_steps(found.graph, found.allowed, found.settings)
     rare: Mapping[int, bool] = dict(zip(every, (steps.rarity(np.array(every, np.int64)) > 0).tolist(), strict=True))
     together: list[set[int]] = []
     for objects in mentioned:

@@ -108,4 +108,4 @@ class Before:
             for edge, what in roles.items()
         }
         self._held |= changed
-        self._remembered = self._remembered.after(changed, edge_memory.ends(conn, changed))
+        self._remembered = self._remembered.with_changes(changed, edge_memory.ends(conn, changed))

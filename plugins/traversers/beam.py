@@ -97,7 +97,7 @@ class _Ahead:
             piece = slice(start, start + 2 * self._most)
             for step in zip(edges[piece].tolist(), vertices[piece].tolist(), cost[piece].tolist(), strict=True):
                 if step[1] not in path.vertices and step[0] not in path.edges:
-                    found.append(path.onward(*step))
+                    found.append(path.extend(*step))
                     if len(found) == self._most:
                         return found
         return found

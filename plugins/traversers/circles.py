@@ -93,7 +93,7 @@ def draw(walk: Walkable, begin: Iterable[int], relevance: Relevance, depth: int,
                 rings.edges.setdefault(edge, (here, end))
                 if start not in rings.reached.setdefault(end, {}):
                     rings.reached[end][start] = rings.reached[here][start] + 1
-                    way[end] = way[here].onward(edge, end, float(cost[place]))
+                    way[end] = way[here].extend(edge, end, float(cost[place]))
                     queue.append(end)
         for vertex, path in way.items():
             if vertex not in rings.paths or _order(path) < _order(rings.paths[vertex]):

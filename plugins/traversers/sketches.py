@@ -70,7 +70,7 @@ def grounded(walk: Walkable, near: Nearby, begin: Sequence[int] | dict[int, floa
     for fits in steps:
         cost = -np.log(np.clip(fits, MIN_RELEVANCE, 1))
         grown = [
-            path.onward(edge, end, float(cost[place]))
+            path.extend(edge, end, float(cost[place]))
             for path in beam
             if not path.edges or walk.may_leave(path.vertices[-1])
             for place, edge, end in around.get(path.vertices[-1], ())

@@ -237,7 +237,7 @@ def like(asked: Asked, cosines: list[float], cited: list[list[int]], threshold: 
         for cosine, episodes_cited in zip(cosines, cited, strict=True):
             citations = tuple(Citation(1, id, "a.md", "A title", "Ana") for id in episodes_cited)
             trace = traces.store(conn, Trace("What is it?"), Answer("It.", citations), 2000)
-            known = known.answered(trace, cosine * DIRECTIONS[0] + (1 - cosine**2) ** 0.5 * DIRECTIONS[1])
+            known = known.with_answered(trace, cosine * DIRECTIONS[0] + (1 - cosine**2) ** 0.5 * DIRECTIONS[1])
     with asked.store.reading() as conn:
         found = most_alike(asked_before(conn, known, key, None, lambda episode: True))
     return [] if found is None else list(found.cited)

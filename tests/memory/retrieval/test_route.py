@@ -9,7 +9,7 @@ import pytest
 
 from memory import Memory
 from memory.nouns import Document
-from memory.retrieval.route import Assessment, assess, fits, is_scattered, onward
+from memory.retrieval.route import Assessment, assess, fits, is_scattered, next_tier
 from memory.retrieval.state import RetrievalResult
 
 
@@ -89,11 +89,11 @@ RISE = {"why": "It does not say.", "missing": (), "many": False, "has_agent": Tr
 
 def test_one_rung_after_the_other(town: Memory) -> None:
     one = found(town, "Where does Ana Costa work?")
-    first = onward(one, effort="deep", tried=(), **RISE)  # type: ignore[arg-type]
+    first = next_tier(one, effort="deep", tried=(), **RISE)  # type: ignore[arg-type]
     assert first is not None and (first.tier, first.reason) == ("R3", "It does not say.")
-    second = onward(one, effort="deep", tried={"R3"}, **RISE)  # type: ignore[arg-type]
+    second = next_tier(one, effort="deep", tried={"R3"}, **RISE)  # type: ignore[arg-type]
     assert second is not None and second.tier == "R4"
-    assert onward(one, effort="deep", tried={"R3", "R4"}, **RISE) is None  # type: ignore[arg-type]
+    assert next_tier(one, effort="deep", tried={"R3", "R4"}, **RISE) is None  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_one_rung_after_the_other(town: Memory) -> None:
 )
 def test_no_further(town: Memory, effort: str, tried: tuple[str, ...], changed: dict[str, object]) -> None:
     one = found(town, "Where does Ana Costa work?")
-    assert onward(one, effort=effort, tried=tried, **(RISE | changed)) is None  # type: ignore[arg-type]
+    assert next_tier(one, effort=effort, tried=tried, **(RISE | changed)) is None  # type: ignore[arg-type]
 
 
 def test_evidence_that_lies_about_is_scattered(fresh: Memory) -> None:
