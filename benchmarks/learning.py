@@ -36,7 +36,8 @@ from memory.store.store import Store
 from memory.trace import Plan
 from plugins import manager
 from plugins.rankers.settings import TrainedSettings
-from plugins.rankers.training import NEWEST, TrainedRanker, kind
+from plugins.rankers.trained import TrainedRanker, kind
+from plugins.rankers.training import NEWEST
 from tests.plugins.rankers.trials import KINDS, trial
 
 RANKS = (5, 10, 50)

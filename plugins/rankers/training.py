@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 
 from memory.errors import ModelCancelledError
-from memory.protocols import LLM, Embedder, Write
-from memory.ranking import CALLS, TrainingProgress, TrainingReport
+from memory.protocols import Write
+from memory.ranking import TrainingProgress, TrainingReport
 from memory.serving import Serving
-from memory.settings import RecallSettings
 from memory.store import traces, training
 from memory.store.connect import Connection
 from memory.store.store import Store
@@ -32,6 +31,7 @@ from plugins.rankers.features import features
 from plugins.rankers.llm_labelling import Refining
 from plugins.rankers.scorer import Case, Example, Gain, Scorer, compare, train
 from plugins.rankers.settings import TrainedSettings
+from plugins.rankers.trained import kind
 
 LESSONS = 2000  # the newest questions that are looked at
 NEWEST, HELD = 0.2, 0.2  # share of the questions that measures; of the others, that says when to stop
@@ -41,61 +41,6 @@ PIECE = 20  # questions whose labels are written at once
 
 class _CancelledError(Exception):
     """Nobody wants it any more."""
-
-
-class TrainedRanker:
-    """The ranker of this program: a `memory.ranking.EdgeRanker`. What it was trained to is kept as models of a kind for
-    each embedder, for vectors of one mean nothing to another."""
-
-    def __init__(self, settings: TrainedSettings | None = None, seed: int = 42) -> None:
-        self._settings = settings or TrainedSettings()
-        self._seed = seed
-
-    def load(self, conn: Connection, embedder: Embedder) -> Scorer | None:
-        """The scorer in use with this embedder."""
-        return unpacked(training.active(conn, kind(embedder.name)))
-
-    def undo(self, conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:
-        """Takes the scorer in use back; what is used now, if there was one before it. None if none was used."""
-        return training.undo(conn, kind(embedder))
-
-    def train(
-        self,
-        store: Store,
-        serving: Serving,
-        settings: RecallSettings,
-        llm: LLM | None = None,
-        *,
-        names: Sequence[str] = (),
-        calls: int = CALLS,
-        dry_run: bool = False,
-        now: int | None = None,
-        write: Write = lambda unit: unit(),
-        progress: Callable[[TrainingProgress], None] = lambda progress: None,
-        cancelled: Callable[[], bool] = lambda: False,
-    ) -> TrainingReport:
-        """Trains on the questions that were answered so far; `now` in ms UTC.
-
-        Deterministic for the same memory and seed, but for what a model says. Breaking off leaves what is in use in
-        use.
-        """
-        revisiting = Revisiting(serving, settings, names)
-        refining = None if llm is None else Refining(store, revisiting, llm, calls, cancelled)
-        at = time.time_ns() // 1_000_000 if now is None else now
-        own = self._settings
-        return _Training(
-            store, serving, revisiting, refining, own, dry_run, self._seed, at, write, progress, cancelled
-        ).run()
-
-
-def kind(embedder: str) -> str:
-    """What the models are kept as."""
-    return f"edge scorer, {embedder}"
-
-
-def unpacked(model: Model | None) -> Scorer | None:
-    """The scorer that was kept; None if it is of another version."""
-    return None if model is None else Scorer.unpacked(model.params)
 
 
 def decided(gain: Gain, active: Gain | None, points: float = TrainedSettings().points) -> tuple[bool, str]:
@@ -147,11 +92,18 @@ def _gain(scorer: Scorer, studied: Sequence[_Studied]) -> Gain:
     return compare(scorer, [one.case for one in studied])
 
 
+def _unpacked(model: Model | None) -> Scorer | None:
+    """The scorer that was kept; None if it is of another version."""
+    return None if model is None else Scorer.unpacked(model.params)
+
+
 def _percent(share: float) -> float:
     return round(100 * share, 2)
 
 
-class _Training:
+class Training:
+    """One training, from the questions to what is kept."""
+
     def __init__(
         self,
         store: Store,
@@ -195,7 +147,7 @@ class _Training:
         with self._store.reading() as conn:
             lessons = training.lessons(conn, LESSONS)
             models = training.models(conn, self._kind)
-        in_use = unpacked(next((model for model in models if model.active), None))
+        in_use = _unpacked(next((model for model in models if model.active), None))
         beside = next((model for model in models if not model.active), None)
         studied = self._studied(lessons, self._refined(lessons))
         self._note(questions=len(studied))
@@ -241,7 +193,7 @@ class _Training:
 
     def _shadow(self, made: Model | None, studied: Sequence[_Studied]) -> None:
         """Measures the newest scorer that is not used by the questions that were asked after it was made."""
-        scorer = unpacked(made)
+        scorer = _unpacked(made)
         since = [one for one in studied if made and one.t > made.t]
         if scorer is not None and since:
             gain = _gain(scorer, since)

@@ -10,7 +10,7 @@ from plugins import manager
 from plugins.rankers.features import WIDTH
 from plugins.rankers.scorer import HIDDEN
 from plugins.rankers.settings import TrainedSettings
-from plugins.rankers.training import kind
+from plugins.rankers.trained import kind
 from tests.cli.test_traces import HARBOUR, ask
 from tests.cli.vault import Shell
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import NotFoundError
+from memory.errors import InvalidInputError, NotFoundError
 from memory.llm import LlmRequest, Message
 from memory.protocols import Embedder
 from plugins import manager
@@ -158,3 +158,57 @@ def test_a_plugin_whose_look_breaks_does_not_hide_the_others() -> None:
 def test_what_is_no_model_is_told_with_those_there_are(name: str) -> None:
     with pytest.raises(NotFoundError, match=r"anthropic:MODEL, ollama:MODEL"):
         Models(manager.load().families).open(name)
+
+
+WALKS = """
+import numpy as np
+from plugins.hookspecs import hookimpl
+from plugins.traversers.contract import Preset, Traversal
+
+def make(settings):
+    from memory.graph.walk import Walk
+    def newest(graph, seeds, allowed, recall):
+        return Walk(np.where(allowed, seeds.episode_scores, 0), np.zeros(len(graph.object_ids), np.float32))
+    return newest
+
+@hookimpl
+def register_traversers(register):
+    register(Traversal("newest", "What fits.", make, remembers=False))
+    register(Preset("newest:text", "The same, ranked by text as well.", "newest", {"graph_weight": 0.5}))
+
+@hookimpl
+def register_rankers(register):
+    register("mine", lambda settings: "a ranker")
+"""
+
+
+def test_a_plugin_adds_traversers_presets_and_rankers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install(tmp_path, "newest_walk", WALKS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv(manager.TRACE, "1")
+    plugins = manager.load()
+    assert plugins.problems == ()
+    traced = capsys.readouterr().err
+    assert "register_traversers(register) -> newest_walk" in traced
+    assert "register_rankers(register) -> newest_walk" in traced
+    assert plugins.describe_strategies()["newest"] == "What fits."
+    assert plugins.strategies()("spread+newest").traverse is not None
+    assert plugins.strategies()("newest:text").recall == {"graph_weight": 0.5}
+    with pytest.raises(InvalidInputError, match="remembers nothing"):
+        plugins.check_strategy("newest+synergy")
+    assert plugins.ranker("mine") == "a ranker" and plugins.ranker("none") is None
+    with pytest.raises(NotFoundError, match="mine, trained, none"):
+        plugins.ranker("yours")
+
+
+@pytest.mark.parametrize("what", ["register_traversers", "register_rankers"])
+def test_what_is_no_traverser_or_ranker_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    call = "register(1)" if what == "register_traversers" else "register('mine', 1)"
+    code = f"from plugins.hookspecs import hookimpl\n@hookimpl\ndef {what}(register):\n    {call}\n"
+    install(tmp_path, f"bad_{what}", code)
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins = manager.load()
+    assert len(plugins.problems) == 1 and what in plugins.problems[0]
+    assert "beam" in plugins.describe_strategies() and plugins.ranker() is not None

@@ -19,7 +19,8 @@ from memory.store import training
 from plugins.manager import Plugins
 from plugins.rankers.scorer import Gain, Scorer
 from plugins.rankers.settings import TrainedSettings
-from plugins.rankers.training import TrainedRanker, decided, kind
+from plugins.rankers.trained import TrainedRanker, kind
+from plugins.rankers.training import decided
 from tests.plugins.rankers import school
 from tests.plugins.rankers.trials import scorer_of
 
