@@ -243,7 +243,7 @@ class Desk:
     def _tier(self, answer: Answer) -> str:
         """The rung of the ladder that the answer was found on."""
         with self.memory.store.reading() as conn:
-            return next((one.tier for one in traces.listing(conn, 1) if one.id == answer.trace_id), "")
+            return next((one.tier for one in traces.list_traces(conn, 1) if one.id == answer.trace_id), "")
 
     def _held(self, ids: Iterable[int]) -> frozenset[str]:
         return frozenset(gold for id in ids for gold in self.library.holds.get(id, ()))

@@ -60,7 +60,7 @@ def find_objects(conn: Connection, found: RetrievalResult, subject: str) -> list
     if not key:
         return named
     longer = {norm(name) for name in graph.beginning_with(conn, f"{key} ", MAX_LONGER_NAMES)}
-    if len(longer) != 1 or relations.touching(conn, named, 1):
+    if len(longer) != 1 or relations.find_incident(conn, named, 1):
         longer = {name for name in longer if _has_note(found, graph.all_by_norm(conn, name))}
     return named + (graph.all_by_norm(conn, longer.pop()) if len(longer) == 1 else [])
 
@@ -88,7 +88,7 @@ def write_briefing(
 
 
 def _facts(conn: Connection, found: RetrievalResult, objects: Collection[int]) -> list[AnswerCandidate]:
-    near = relations.touching(conn, sorted(objects), MAX_FACTS_OF_OBJECT)
+    near = relations.find_incident(conn, sorted(objects), MAX_FACTS_OF_OBJECT)
     holding = [one for one in near if one.modality in ("asserted", "plan") and holds_at(one, found.time_ms)]
     supporting = _supporting(conn, found, holding)
     holding = [one for one in holding if one.id in supporting]

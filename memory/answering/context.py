@@ -179,7 +179,7 @@ def _facts(
     told = {id for id, *_ in facts.of_episodes(conn, [episode.id for episode in hits])}
     near = [*found.named_objects, *(graph.owner(conn) if found.question.of_owner else ())]
     known = {one.id: one for one in relations.by_id(conn, sorted(told))}
-    known |= {one.id: one for one in relations.touching(conn, near, MAX_RELATIONS_NEAR)}
+    known |= {one.id: one for one in relations.find_incident(conn, near, MAX_RELATIONS_NEAR)}
     disputed = _disputed(conn, list(known))
     known |= {one.id: one for one in relations.by_id(conn, sorted({*disputed} - known.keys()))}
     current = [one for one in known.values() if one.modality in ("asserted", "plan") and holds_at(one, found.time_ms)]

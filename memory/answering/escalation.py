@@ -255,7 +255,7 @@ class Escalation(Answering):
             return ()
         asked = self._options.question or self.found.recall.trace.question
         with self._reading() as conn:
-            return traces.refused(conn, asked, self._options.plan)
+            return traces.list_refusals(conn, asked, self._options.plan)
 
     def _refused_before(self, llm: LLM, context: PromptContext) -> GroundedText | None:
         """What a model said to the very same request before, if that was that it holds no answer: it is not asked

@@ -64,7 +64,7 @@ class _Facts:
 
     @classmethod
     def read(cls, conn: Connection, found: RetrievalResult, objects: Sequence[int], recalled: Sequence[int]) -> _Facts:
-        known = {one.id: one for one in relations.touching(conn, objects, MAX_FACTS_NEAR)}
+        known = {one.id: one for one in relations.find_incident(conn, objects, MAX_FACTS_NEAR)}
         known |= {one.id: one for one in relations.by_id(conn, recalled)}
         current = _currently_valid(conn, known.values(), found.time_ms)
         names = graph.object_labels(conn, sorted({node for one in current for node in (one.subject, one.object)}))
@@ -225,7 +225,7 @@ def _currently_valid(conn: Connection, known: Iterable[Relation], at: int) -> li
     """Those of these that hold then. A sentence may have been read twice, by a rule and by a model: if what the one
     found there has been replaced, the other's finding goes with it, unless it was told again since."""
     current = [one for one in known if one.modality in ("asserted", "plan") and holds_at(one, at)]
-    pairs = relations.beside(conn, [one.id for one in current])
+    pairs = relations.find_overlapping(conn, [one.id for one in current])
     twins = {one.id: one for one in relations.by_id(conn, sorted({other for _, other in pairs}))}
     mine = {one.id: one for one in current}
     ids = {node for one in (*current, *twins.values()) for node in (one.subject, one.object)}

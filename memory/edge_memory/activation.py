@@ -107,7 +107,7 @@ class EdgeMemory:
 
     def key(self, query: Vectors) -> Vector | None:
         """What a question's vector (d,) is remembered by; None if it has no direction."""
-        return key(queries.rounded(query), self.center)
+        return key(queries.round_vector(query), self.center)
 
     def activate(self, key: Vector, threshold: float | None = None) -> Activation:
         """The edges that fire for a key more strongly than `threshold` (default: the calibrated one)."""
@@ -181,8 +181,8 @@ def load(conn: Connection, embedder_id: int, dimension: int) -> EdgeMemory:
     """What is stored."""
     rows = edge_memory.load(conn, embedder_id, dimension)
     nothing = EdgeMemory.empty(dimension, queries.geometry(conn, embedder_id))
-    traces, answered = _known(nothing, *queries.answered(conn, embedder_id, dimension))
-    bad, bad_keys = _known(nothing, *queries.rejected(conn, embedder_id, dimension))
+    traces, answered = _known(nothing, *queries.load_answered(conn, embedder_id, dimension))
+    bad, bad_keys = _known(nothing, *queries.load_rejected(conn, embedder_id, dimension))
     return replace(
         nothing,
         edges=rows.edges,

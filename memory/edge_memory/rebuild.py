@@ -41,7 +41,7 @@ def fold(
     wanted = sorted(set(edges))
     handed_on = edge_memory.inheritances(conn, wanted)
     every = {*wanted, *(one.old for one in handed_on), *(one.new for one in handed_on)}
-    noted = edge_memory.noted(conn, sorted(every))
+    noted = edge_memory.list_signals(conn, sorted(every))
     if said is not None:
         noted = [row._replace(feedback=said[row.trace_id]) for row in noted if row.trace_id in said]
     key_of = _keys(conn, embedder_id, dimension, sorted({row.trace_id for row in noted}), center)
@@ -51,7 +51,7 @@ def fold(
     for event in _in_order(noted, handed_on):
         if isinstance(event, Inheritance):
             if event.old in held and len(held[event.old].vectors) and not len(held.get(event.new, nothing).vectors):
-                held[event.new] = edge_memory.inherited(held[event.old], event.t)
+                held[event.new] = edge_memory.inherit_slots(held[event.old], event.t)
         elif event[0].trace_id in key_of:
             first = event[0]
             roles = {row.role: row.delta for row in event}
@@ -112,7 +112,7 @@ class Recentring:
         if now.inherited != before.inherited or before.feedback.keys() - now.feedback.keys():
             return False
         new = [trace for trace, said in now.feedback.items() if before.feedback.get(trace, NEVER) != said]
-        late = fold(conn, self._of, self._dimension, edge_memory.touched(conn, new), self._center)
+        late = fold(conn, self._of, self._dimension, edge_memory.find_touched(conn, new), self._center)
         queries.set_geometry(conn, self._of, self._geometry)
         edge_memory.clear(conn, self._of)
         edge_memory.put(conn, self._of, self._made | late)
@@ -131,7 +131,7 @@ def apply_verdict(
     """What a person says of an answer: 1, -1, or None, which takes it back. What edges remember for it, as if that had
     been known when the question was asked; the edges that changed. NotFoundError."""
     traces.set_feedback(conn, trace_id, feedback)
-    touched = edge_memory.touched(conn, [trace_id])
+    touched = edge_memory.find_touched(conn, [trace_id])
     changed = fold(conn, embedder_id, dimension, touched)
     edge_memory.put(conn, embedder_id, changed)
     return changed
@@ -168,7 +168,7 @@ def calibrate(conn: Connection, embedder_id: int, dimension: int) -> Geometry | 
 
 
 def _threshold(conn: Connection, embedder_id: int, dimension: int, center: Vector) -> float | None:
-    traces, vectors = queries.answered(conn, embedder_id, dimension)
+    traces, vectors = queries.load_answered(conn, embedder_id, dimension)
     found, known = keys(vectors[-COMPARED:], center)
     compared = traces[-COMPARED:][known].tolist()
     evidence = queries.evidence(conn, compared)

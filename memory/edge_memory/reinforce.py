@@ -82,7 +82,7 @@ def reinforce_edges(
         if role in ("cited", "enhanced", "penalised"):
             roles.setdefault(edge, {})[role] = float(given or 0)
     held = edge_memory.slots(conn, embedder_id, remembered.dimension, roles)
-    judged = edge_memory.judged(conn, [edge for edge, what in roles.items() if "enhanced" in what])
+    judged = edge_memory.list_verdicts(conn, [edge for edge, what in roles.items() if "enhanced" in what])
     said = _keys(conn, embedder_id, remembered, sorted({trace for of_edge in judged.values() for trace, _ in of_edge}))
     changed = {}
     for edge, what in roles.items():
@@ -107,7 +107,7 @@ def _keys(conn: Connection, embedder_id: int, remembered: EdgeMemory, traces: li
 
 def _rows(conn: Connection, credit: Credit, now: int) -> list[tuple[int, Role, float | None]]:
     """What the question did to edges, and with what. That reading helped is learnt on an edge that may be new."""
-    read = edge_memory.opened(conn, credit.read, now)
+    read = edge_memory.open_edges(conn, credit.read, now)
     unread = edge_memory.openings(conn, credit.unread)
     cited = {**credit.cited, **dict.fromkeys(read.values(), edges.SLOTS)}
     penalised = {**credit.penalised}

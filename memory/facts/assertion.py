@@ -98,7 +98,7 @@ class FactAsserter:
         graph.join(self.conn, ones, others)
         found = [
             one
-            for one in relations.touching(self.conn, [*ones, *others], ALL_RELATIONS)
+            for one in relations.find_incident(self.conn, [*ones, *others], ALL_RELATIONS)
             if one.subject in (*ones, *others)
         ]
         for one in sorted(found, key=lambda one: (one.valid_from or one.last_asserted or 0, one.id)):

@@ -145,7 +145,7 @@ class Superseder:
         fresh = [one for one in new if one.modality in _CLAIMS]
         known = [
             one
-            for one in relations.touching(self._conn, nodes, MAX_KNOWN_RELATIONS)
+            for one in relations.find_incident(self._conn, nodes, MAX_KNOWN_RELATIONS)
             if one.modality in ("asserted", "plan", "past")
         ]
         if not fresh or not known:

@@ -51,7 +51,7 @@ class _Case(NamedTuple):
     reached: Reached
 
 
-def of(conn: Connection, graph: Graph, limit: int = TRACES) -> Diagnosis:
+def diagnose_newest(conn: Connection, graph: Graph, limit: int = TRACES) -> Diagnosis:
     """The diagnosis from the newest `limit` traces. `graph` is what the memory answers from now."""
     found = diagnose(
         traces.outcomes(conn, limit),
@@ -61,7 +61,7 @@ def of(conn: Connection, graph: Graph, limit: int = TRACES) -> Diagnosis:
         stats.count_dead_jobs(conn),
     )
     asked = question_metrics.newest(conn, limit)
-    figures = trend.figures(asked) | trend.now(conn)
+    figures = trend.figures(asked) | trend.measure_now(conn)
     fired = sum(one.fired for one in asked)
     return replace(found, figures=figures, trend=trend.trend(conn), advice=tuple(advice(found, figures, fired)))
 

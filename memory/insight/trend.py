@@ -74,7 +74,7 @@ def _saving(asked: Sequence[QuestionMetrics]) -> float | None:
     return 1 - sum(took for took, _ in known) / fsum(before for _, before in known) if known else None
 
 
-def now(conn: Connection) -> dict[str, float]:
+def measure_now(conn: Connection) -> dict[str, float]:
     """How things stand: edges that `remembering` something, `extraction_loss` (passages at which models gave up / those
     that one was to read), open `conflicts`, and rows of `stale_memory`, which must be 0."""
     state = question_metrics.state(conn)
@@ -88,7 +88,7 @@ def record(conn: Connection, now_ms: int) -> dict[str, float]:
     """Records how things stand, and the figures of the questions since the last time, within the caller's transaction;
     what it recorded. For once a night; `now_ms` in ms UTC."""
     asked = question_metrics.newest(conn, -1, question_metrics.last_kept(conn))
-    found = {"questions": float(len(asked)), **figures(asked), **now(conn)}
+    found = {"questions": float(len(asked)), **figures(asked), **measure_now(conn)}
     question_metrics.keep(conn, now_ms, found.items())
     return found
 
@@ -98,7 +98,7 @@ def trend(conn: Connection) -> tuple[Period, ...]:
     total = question_metrics.count(conn)
     most = min(total, QUESTIONS - HUNDRED + (total % HUNDRED or HUNDRED))
     asked = question_metrics.newest(conn, most)
-    kept = question_metrics.kept(conn)
+    kept = question_metrics.list_recorded(conn)
     weeks = {_week(one.t) for one in asked} | {_week(one.t) for one in kept}
     if len(weeks) > 1:
         found = _by_week(asked, kept, sorted(weeks)[-PERIODS:])
@@ -106,7 +106,7 @@ def trend(conn: Connection) -> tuple[Period, ...]:
         pieces = [asked[start : start + HUNDRED] for start in range(0, len(asked), HUNDRED)]
         found = [_period(piece[0].t, piece, ()) for piece in pieces]
     if found:
-        found[-1] = replace(found[-1], figures={**found[-1].figures, **now(conn)})
+        found[-1] = replace(found[-1], figures={**found[-1].figures, **measure_now(conn)})
     return tuple(found)
 
 

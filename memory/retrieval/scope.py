@@ -75,7 +75,7 @@ def visible_episodes(conn: Connection, graph: Graph, as_of: datetime | None, wit
     if as_of is not None:
         mask &= graph.event_from <= to_ms(as_of)
     if within is not None and within != Scope():
-        mask &= np.isin(graph.episode_ids, episodes.within(conn, within))
+        mask &= np.isin(graph.episode_ids, episodes.find_in_scope(conn, within))
     return mask
 
 

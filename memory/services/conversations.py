@@ -22,7 +22,7 @@ class Conversations:
     def latest(self, limit: int) -> list[Conversation]:
         """Last used first."""
         with self._store.reading() as conn:
-            return conversations.listing(conn, limit=limit)
+            return conversations.list_conversations(conn, limit=limit)
 
     def get(self, id: int) -> tuple[Conversation, tuple[Message, ...]]:
         """One, with its messages in order."""

@@ -108,7 +108,7 @@ class Jobs:
     def given_up(self, kinds: Sequence[str], limit: int) -> list[Job]:
         """The newest first, with the reason."""
         with self._store.reading() as conn:
-            return jobs.listing(conn, "dead", limit, kinds=kinds)
+            return jobs.list_jobs(conn, "dead", limit, kinds=kinds)
 
 
 class ModelUse:

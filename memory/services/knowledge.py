@@ -129,7 +129,7 @@ class Knowledge:
         chosen: RevisionState | None = None if state == "all" else state  # type: ignore[assignment]
         with self._store.reading() as conn:
             objects = None if about is None else self._objects(conn, about)
-            return _revisions(conn, revisions.listing(conn, chosen, limit, objects))
+            return _revisions(conn, revisions.list_revisions(conn, chosen, limit, objects))
 
     def revision(self, id: int) -> Revision:
         """One revision. NotFoundError."""
@@ -166,7 +166,10 @@ class Knowledge:
         """Two names mean different objects: the opposite of `join_names`, also where a model took one for the other's
         alias. How many replacements it undid. NotFoundError; InvalidInputError if they are not taken for one."""
         with self.asserting() as asserter:
-            ones, others = graph.called(asserter.conn, norm(one)), graph.called(asserter.conn, norm(other))
+            ones, others = (
+                graph.find_by_own_name(asserter.conn, norm(one)),
+                graph.find_by_own_name(asserter.conn, norm(other)),
+            )
             if not ones or not others:
                 raise NotFoundError(f"Nothing is known of {one if not ones else other!r}.")
             if not set(self._objects(asserter.conn, one)) & set(self._objects(asserter.conn, other)):

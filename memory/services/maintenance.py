@@ -67,7 +67,7 @@ class Maintenance:
         embedder_id = write(partial(self._register, embedder))
         while not write(partial(self._take_over, embedder, embedder_id, size)):
             with self._store.reading() as conn:
-                waiting = vectors.missing(conn, embedder_id, size * BATCHES_AT_ONCE)
+                waiting = vectors.list_missing(conn, embedder_id, size * BATCHES_AT_ONCE)
                 done, total = vectors.coverage(conn, embedder_id)
             for start in range(0, len(waiting), size):
                 done += self._embed(embedder, embedder_id, waiting[start : start + size], write)
@@ -105,7 +105,7 @@ class Maintenance:
                 active = vectors.active(conn)
                 if active and active.id == embedder_id == state.serving.embedder_id:
                     return True
-                left = vectors.missing(conn, embedder_id, size + 1)
+                left = vectors.list_missing(conn, embedder_id, size + 1)
                 if len(left) > size:
                     return False
                 rows = episodes.words_of(conn, left)
@@ -152,7 +152,7 @@ class Maintenance:
                 report = replace(report, joined=report.joined + joined)
             report = replace(report, episodes=self._fill(unit))
             with self._store.reading() as conn:
-                unseen = len(queries.missing(conn, self._state.serving.embedder_id, ALL))
+                unseen = len(queries.list_missing(conn, self._state.serving.embedder_id, ALL))
             if unseen:
                 self._catch_up(unit)
             report = replace(report, questions=unseen, recentred=self.compare_edges(unit))
@@ -180,7 +180,7 @@ class Maintenance:
         embedder_id, embedder = serving.embedder_id, serving.embedder
         with self._store.reading() as conn:
             active = vectors.active(conn)
-            waiting = vectors.missing(conn, embedder_id, embedder.batch * BATCHES_AT_ONCE)
+            waiting = vectors.list_missing(conn, embedder_id, embedder.batch * BATCHES_AT_ONCE)
         if active is None or active.id != embedder_id or not waiting:
             return 0
         for start in range(0, len(waiting), embedder.batch):
@@ -230,7 +230,7 @@ class Maintenance:
         serving = self._state.serving
         while self._state.serves(serving.embedder_id):
             with self._store.reading() as conn:
-                waiting = queries.missing(conn, serving.embedder_id, QUESTIONS_AT_ONCE)
+                waiting = queries.list_missing(conn, serving.embedder_id, QUESTIONS_AT_ONCE)
             if not waiting:
                 break
             vectors_of = [(trace, serving.embedder.embed_query(text)) for trace, text in waiting]
@@ -243,7 +243,7 @@ class Maintenance:
                 return
             for trace, query in vectors_of:
                 queries.put(conn, serving.embedder_id, trace, query)
-            touched = edge_memory.touched(conn, [trace for trace, _ in vectors_of])
+            touched = edge_memory.find_touched(conn, [trace for trace, _ in vectors_of])
             rebuild.refold(conn, serving.embedder_id, serving.embedder.dimension, touched)
 
     def _complete(self) -> None:
@@ -343,7 +343,7 @@ class Maintenance:
     def diagnose(self, limit: int = diagnose.TRACES) -> Diagnosis:
         """How well the graph served the newest `limit` questions that were asked, and what mends what failed."""
         with self._state.reading() as (conn, serving):
-            return diagnose.of(conn, serving.snapshot.graph, limit)
+            return diagnose.diagnose_newest(conn, serving.snapshot.graph, limit)
 
     def note_run(self, job: str, figures: dict[str, Any], standing: bool = False) -> None:
         """Notes what a periodic job did, in numbers and in the place of what it did before; with `standing` also how

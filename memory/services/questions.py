@@ -113,7 +113,7 @@ class Questions:
     def traces(self, limit: int = 50, offset: int = 0) -> list[Asked]:
         """The questions that were asked, the newest first."""
         with self._store.reading() as conn:
-            return traces.listing(conn, limit, offset)
+            return traces.list_traces(conn, limit, offset)
 
     def count_traces(self) -> int:
         with self._store.reading() as conn:
@@ -250,7 +250,7 @@ class Questions:
         if conversation is None:
             return ()
         with self._store.reading() as conn:
-            asked = conversations.asked(conn, conversation, MAX_EARLIER_QUESTIONS)
+            asked = conversations.list_questions(conn, conversation, MAX_EARLIER_QUESTIONS)
         return tuple(asked)
 
     def keep(self, trace: Trace, said: Answer, plan: Plan, outcome: AskOutcome, parent: int | None) -> int | None:

@@ -24,7 +24,7 @@ class Sources:
     def search(self, query: str, limit: int) -> tuple[list[Listed], int]:
         """Live sources that have `query` in uri or title, the newest first; and how many there are of them."""
         with self._store.reading() as conn:
-            return sources.listing(conn, query, limit), sources.count(conn, query)
+            return sources.list_sources(conn, query, limit), sources.count(conn, query)
 
     def get(self, uri: str) -> Source | None:
         """The live source with that uri."""
@@ -34,7 +34,7 @@ class Sources:
     def under(self, prefix: str) -> list[Source]:
         """The live sources whose uri begins with `prefix`, by uri."""
         with self._store.reading() as conn:
-            return sources.under(conn, prefix)
+            return sources.list_under(conn, prefix)
 
     def count(self, query: str) -> int:
         """How many live sources have `query` in uri or title."""
@@ -71,14 +71,14 @@ class Sources:
     def skipped(self, limit: int | None = None) -> list[Skip]:
         """Files that are not read, the newest first."""
         with self._store.reading() as conn:
-            return folders.skipped(conn, limit=folders.count_skipped(conn) if limit is None else limit)
+            return folders.list_skipped(conn, limit=folders.count_skipped(conn) if limit is None else limit)
 
     # Watched folders ------------------------------------------------------------------------------
 
     def watched_folders(self) -> list[WatchedFolder]:
         """By path."""
         with self._store.reading() as conn:
-            return folders.listing(conn)
+            return folders.list_folders(conn)
 
     def watch_folder(self, path: str, policy: Policy, options: Mapping[str, Any]) -> None:
         """Notes that a folder is watched, or how."""
@@ -89,7 +89,7 @@ class Sources:
         """It is not watched, and nothing below its `uri` is skipped any more. What was read from it stays."""
         with self._store.writing() as conn:
             folders.remove(conn, path)
-            for skip in folders.skipped(conn, limit=folders.count_skipped(conn)):
+            for skip in folders.list_skipped(conn, limit=folders.count_skipped(conn)):
                 if skip.uri.startswith(uri + "/"):
                     folders.unskip(conn, skip.uri)
 

@@ -97,10 +97,10 @@ def driver_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except driver().Error as error:
-        raise translated(error, path) from error
+        raise translate_error(error, path) from error
 
 
-def translated(error: Exception, path: Path) -> StoreError:
+def translate_error(error: Exception, path: Path) -> StoreError:
     """The error of our own tree that says what a driver's error means for the person."""
     code = (getattr(error, "sqlite_errorname", None) or "").removeprefix("SQLITE_")
     if code.startswith(("BUSY", "LOCKED")):

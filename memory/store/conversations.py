@@ -47,7 +47,7 @@ def create(conn: Connection, title: str, now: int) -> int:
     return int(id)
 
 
-def asked(conn: Connection, id: int, limit: int) -> list[str]:
+def list_questions(conn: Connection, id: int, limit: int) -> list[str]:
     """The last questions of a conversation, the newest last; none of one that is not there."""
     rows = conn.execute(
         "SELECT text FROM message WHERE conversation_id = ? AND role = 'user' ORDER BY id DESC LIMIT ?", (id, limit)
@@ -84,7 +84,7 @@ def append(
     return int(message)
 
 
-def listing(conn: Connection, query: str = "", limit: int = 50, offset: int = 0) -> list[Conversation]:
+def list_conversations(conn: Connection, query: str = "", limit: int = 50, offset: int = 0) -> list[Conversation]:
     """Last used first; `query` is looked for in titles and messages, in upper or lower case."""
     rows = conn.execute(
         f"{_CONVERSATION} WHERE :query = '' OR instr(lower(c.title), lower(:query)) OR EXISTS (SELECT 1 FROM message m"

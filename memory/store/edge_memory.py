@@ -198,7 +198,7 @@ def openings(conn: Connection, episodes: Iterable[SupportsInt]) -> dict[int, int
     return dict(rows.fetchall())
 
 
-def opened(conn: Connection, episodes: Iterable[int], now: int) -> dict[int, int]:
+def open_edges(conn: Connection, episodes: Iterable[int], now: int) -> dict[int, int]:
     """Episode -> its `open` edge, made where there is none; nothing of an episode that is not live."""
     live = conn.execute(
         f"SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?)) AND kind = 'E' AND {LIVE} ORDER BY id",
@@ -249,7 +249,7 @@ class Inheritance(NamedTuple):
     t: int
 
 
-def noted(conn: Connection, edges: Sequence[SupportsInt]) -> list[Noted]:
+def list_signals(conn: Connection, edges: Sequence[SupportsInt]) -> list[Noted]:
     """All that was to be learnt of these edges, in the order in which it was."""
     rows = conn.execute(
         "SELECT t.id, t.t, e.edge_id, e.role, ifnull(e.delta, 0), t.feedback FROM trace_edge e"
@@ -260,7 +260,7 @@ def noted(conn: Connection, edges: Sequence[SupportsInt]) -> list[Noted]:
     return [Noted(*row) for row in rows]
 
 
-def judged(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, list[tuple[int, int]]]:
+def list_verdicts(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, list[tuple[int, int]]]:
     """Edge -> (trace, verdict) of the answers that these edges led to and that a person called good (1) or bad (-1), in
     the order in which they were asked."""
     found: dict[int, list[tuple[int, int]]] = {}
@@ -292,7 +292,7 @@ def taught_by(conn: Connection, embedder_id: int) -> TaughtBy:
     return TaughtBy(dict(feedback.fetchall()), inherited.fetchall())
 
 
-def touched(conn: Connection, traces: Iterable[SupportsInt]) -> list[int]:
+def find_touched(conn: Connection, traces: Iterable[SupportsInt]) -> list[int]:
     """The live edges that learn from these traces, and those that inherited from them; by id."""
     rows = conn.execute(f"SELECT id FROM edge WHERE {LIVE} AND id IN ({_TOUCHED}) ORDER BY id", (id_list(traces), "[]"))
     return [id for (id,) in rows]
@@ -325,7 +325,7 @@ _LEARNERS = f"""SELECT edge_id FROM trace_edge WHERE role = 'enhanced' AND {_LEA
 # Facts that take the place of others ---------------------------------------------------------------------------
 
 
-def inherited(held: Slots, now: int) -> Slots:
+def inherit_slots(held: Slots, now: int) -> Slots:
     """What the successor of an edge begins with: half of each slot, as far as that is worth keeping."""
     half = held._replace(
         vectors=(held.vectors.astype(np.float16) * np.float16(INHERITED)), times=np.full(len(held.times), now)
@@ -344,7 +344,7 @@ def inherit(conn: Connection, revision: int, old: int, new: int, now: int) -> bo
     ).fetchall()
     for embedder_id, dimension in embedders:
         held = slots(conn, embedder_id, dimension, [old])[old]
-        put(conn, embedder_id, {new: inherited(held, now)})
+        put(conn, embedder_id, {new: inherit_slots(held, now)})
     if embedders:
         conn.execute(
             "INSERT INTO journal(t, item_kind, item_id, field, old, new, revision_id)"

@@ -243,7 +243,7 @@ def theses_of(conn: Connection, episode_ids: Sequence[SupportsInt]) -> list[Thes
     return [Thesis(*row) for row in rows]
 
 
-def within(conn: Connection, scope: Scope) -> list[int]:
+def find_in_scope(conn: Connection, scope: Scope) -> list[int]:
     """Ids of the live episodes inside a scope. Folders are uri prefixes; a time range is about the event, else the
     source's date; an episode without any date is in no time range."""
     conditions, values = [is_live("n")], []

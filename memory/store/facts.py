@@ -11,7 +11,7 @@ from memory.nouns import Citation, Fact, line_at
 from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.tables import FIRST_EDGE
-from memory.store.visibility import is_live, recorded, visible
+from memory.store.visibility import is_live, is_recorded, visible
 from memory.text.relation_sentences import statement
 from memory.time.timestamps import from_ms
 
@@ -105,7 +105,7 @@ def _known_then(query: str) -> str:
 
 _SEEN_THESIS = visible("n", ":known_on", ":at", "t")
 _SEEN_RELATION = visible("r", ":known_on", ":at")
-_EVIDENCE = recorded("evidence", ":known_on")
+_EVIDENCE = is_recorded("evidence", ":known_on")
 
 _THESE = "(SELECT value FROM json_each(:ids))"
 _TOUCHING = " UNION ".join(  # each of the four has its own, partial, index

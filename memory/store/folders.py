@@ -37,7 +37,7 @@ def add(
 def policy_of(conn: Connection, path: str) -> Policy | None:
     """The policy of the watched folder that `path` is or lies in; None if it lies in none."""
     above = {path, *(path[:end] for end, char in enumerate(path) if char == "/")}
-    return next((folder.policy for folder in listing(conn) if folder.path in above), None)
+    return next((folder.policy for folder in list_folders(conn) if folder.path in above), None)
 
 
 def remove(conn: Connection, path: str) -> bool:
@@ -45,7 +45,7 @@ def remove(conn: Connection, path: str) -> bool:
     return conn.execute("DELETE FROM folder WHERE path = ?", (path,)).rowcount > 0
 
 
-def listing(conn: Connection) -> list[WatchedFolder]:
+def list_folders(conn: Connection) -> list[WatchedFolder]:
     """All, by path."""
     rows = conn.execute("SELECT id, path, policy, added, options FROM folder ORDER BY path")
     return [WatchedFolder(id, path, policy, added, json.loads(options)) for id, path, policy, added, options in rows]
@@ -68,7 +68,7 @@ def unskip(conn: Connection, uri: str) -> bool:
     return conn.execute("DELETE FROM skip WHERE uri = ?", (uri,)).rowcount > 0
 
 
-def skipped(conn: Connection, limit: int = 50, offset: int = 0) -> list[Skip]:
+def list_skipped(conn: Connection, limit: int = 50, offset: int = 0) -> list[Skip]:
     """The newest first."""
     rows = conn.execute("SELECT uri, reason, t FROM skip ORDER BY t DESC, uri LIMIT ? OFFSET ?", (limit, offset))
     return [Skip(*row) for row in rows]

@@ -212,7 +212,7 @@ def beginning_with(conn: Connection, norm: str, most: int) -> list[str]:
     return [label for (label,) in rows]
 
 
-def called(conn: Connection, norm: str) -> list[int]:
+def find_by_own_name(conn: Connection, norm: str) -> list[int]:
     """The objects whose own name it is, not one that they were given by a person or a model; by id."""
     rows = conn.execute(
         "SELECT a.node_id FROM alias a JOIN node n ON n.id = a.node_id WHERE a.norm = ?"

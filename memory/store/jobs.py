@@ -138,7 +138,7 @@ def count(conn: Connection, kinds: Sequence[str]) -> dict[JobState, int]:
     return dict(rows.fetchall())
 
 
-def listing(
+def list_jobs(
     conn: Connection, state: JobState, limit: int = 50, offset: int = 0, kinds: Sequence[str] | None = None
 ) -> list[Job]:
     """Jobs in one state, of all kinds or of these, the newest first."""

@@ -40,7 +40,7 @@ class Earlier(NamedTuple):
     question: str = ""
 
 
-def rounded(query: Vectors) -> Vectors:
+def round_vector(query: Vectors) -> Vectors:
     """The question's vector as it is kept: whoever learns from it, now or later, starts with the same numbers."""
     found: Vectors = query.astype(np.float16).astype(np.float32)
     return found
@@ -57,7 +57,7 @@ def put(conn: Connection, embedder_id: int, trace_id: int, query: Vectors) -> No
     )
 
 
-def missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[tuple[int, str]]:
+def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[tuple[int, str]]:
     """(trace, text) of questions that this embedder has not seen and that something is to be learnt from, the newest
     first. The text is what was searched for, which may say more than the question."""
     return conn.execute(
@@ -89,7 +89,7 @@ def count(conn: Connection, embedder_id: int, most: int = -1) -> int:
     return int(n)
 
 
-def answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
+def load_answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
     """The vectors of the questions that were answered well: something was learnt from them, and nobody has said no."""
     rows = conn.execute(
         "SELECT q.trace_id, q.data FROM query q JOIN trace t ON t.id = q.trace_id WHERE q.embedder_id = ?"
@@ -100,7 +100,7 @@ def answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, V
     return _stacked(rows, dimension)
 
 
-def rejected(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
+def load_rejected(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
     """The vectors of the questions whose answer a person called bad."""
     rows = conn.execute(
         "SELECT q.trace_id, q.data FROM query q JOIN trace t ON t.id = q.trace_id WHERE q.embedder_id = ?"

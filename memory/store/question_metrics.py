@@ -140,7 +140,7 @@ def keep(conn: Connection, t: int, figures: Iterable[tuple[str, float]]) -> None
     conn.executemany("INSERT INTO diag(t, metric, value) VALUES (?, ?, ?)", [(t, *figure) for figure in figures])
 
 
-def kept(conn: Connection, since: int = 0) -> list[Kept]:
+def list_recorded(conn: Connection, since: int = 0) -> list[Kept]:
     """All figures that were recorded from a time on, the oldest first."""
     rows = conn.execute("SELECT t, metric, value FROM diag WHERE t >= ? AND value IS NOT NULL ORDER BY t", (since,))
     return [Kept(*row) for row in rows]

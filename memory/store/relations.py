@@ -164,7 +164,7 @@ def predecessors(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
     return found
 
 
-def beside(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
+def find_overlapping(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
     """(relation, other relation) that have evidence in overlapping words of a live episode."""
     return conn.execute(
         "SELECT DISTINCT a.item_id, b.item_id FROM provenance a JOIN node n ON n.id = a.episode_id"
@@ -224,7 +224,7 @@ def without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
     return [id for (id,) in rows]
 
 
-def touching(conn: Connection, nodes: Sequence[int], most: int) -> list[Relation]:
+def find_incident(conn: Connection, nodes: Sequence[int], most: int) -> list[Relation]:
     """The live relations that begin or end at one of these objects and have live evidence, by id; of more than
     `most` the newest."""
     found: set[int] = set()

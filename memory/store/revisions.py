@@ -188,7 +188,9 @@ def get(conn: Connection, id: int) -> Row:
     return Row(*row)
 
 
-def listing(conn: Connection, state: RevisionState | None, limit: int, about: Sequence[int] | None = None) -> list[Row]:
+def list_revisions(
+    conn: Connection, state: RevisionState | None, limit: int, about: Sequence[int] | None = None
+) -> list[Row]:
     """Revisions in a state (None: any), the newest first; `about`: only those of relations of these objects."""
     rows = conn.execute(
         f"SELECT {_COLUMNS} FROM revision r WHERE (:state IS NULL OR state = :state) AND (:about IS NULL OR EXISTS ("

@@ -39,7 +39,7 @@ def by_id(conn: Connection, id: int) -> Source:
     return source_from_row(row)
 
 
-def under(conn: Connection, prefix: str) -> list[Source]:
+def list_under(conn: Connection, prefix: str) -> list[Source]:
     """The live sources whose uri begins with `prefix`, by uri."""
     rows = conn.execute(
         f"SELECT {SOURCE_COLUMNS} FROM source"
@@ -137,7 +137,7 @@ def retire(conn: Connection, id: int, now: int) -> episodes.Retired:
     return episodes.retire_many(conn, live, now, "source_deleted")
 
 
-def listing(conn: Connection, query: str = "", limit: int = 50, offset: int = 0) -> list[Listed]:
+def list_sources(conn: Connection, query: str = "", limit: int = 50, offset: int = 0) -> list[Listed]:
     """Live sources, newest ingested first, but before them the one whose uri is `query`.
 
     `query` is looked for in uri and title, in upper or lower case.
@@ -153,7 +153,7 @@ def listing(conn: Connection, query: str = "", limit: int = 50, offset: int = 0)
 
 
 def count(conn: Connection, query: str = "") -> int:
-    """How many `listing` would give without a limit."""
+    """How many `list_sources` would give without a limit."""
     found: int = conn.execute(f"SELECT count(*) FROM source WHERE {_MATCHES}", {"like": _like(query)}).fetchone()[0]
     return found
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from memory.errors import InvalidInputError, StoreBusyError, StoreError
 from memory.store import schema
 from memory.store.backup import verified_copy
-from memory.store.connect import Connection, connect, create_private, driver, driver_errors, translated
+from memory.store.connect import Connection, connect, create_private, driver, driver_errors, translate_error
 
 IDLE_READERS = 8  # kept open for the next question; each holds up to 16 MB of pages
 
@@ -161,7 +161,7 @@ class Store:
                 self._writer.execute("PRAGMA busy_timeout = 0")  # a reader still in use empties the log when it closes
                 self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             except driver().Error as error:
-                raise translated(error, self.path) from error
+                raise translate_error(error, self.path) from error
             finally:
                 self._writer.close()
                 if self._folder:

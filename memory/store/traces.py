@@ -150,7 +150,7 @@ def newest(conn: Connection) -> int | None:
     return None if row is None else int(row[0])
 
 
-def refused(conn: Connection, question: str, plan: Plan) -> tuple[Refused, ...]:
+def list_refusals(conn: Connection, question: str, plan: Plan) -> tuple[Refused, ...]:
     """How this very question was refused by a model before, with nothing more to look at than there is now, the newest
     first, unless a model that failed broke the search off; none of it once somebody has called one of them wrong. Of
     the newest REFUSALS."""
@@ -173,7 +173,7 @@ def refused(conn: Connection, question: str, plan: Plan) -> tuple[Refused, ...]:
     return tuple(found)
 
 
-def listing(conn: Connection, limit: int = 50, offset: int = 0) -> list[Asked]:
+def list_traces(conn: Connection, limit: int = 50, offset: int = 0) -> list[Asked]:
     """The newest first."""
     rows = conn.execute(f"SELECT {_ROW} FROM trace ORDER BY id DESC LIMIT ? OFFSET ?", (limit, offset))
     return [_asked(row) for row in rows]
@@ -233,10 +233,10 @@ _COLUMNS = 12
 
 def _asked(row: tuple[Any, ...]) -> Asked:
     id, t, question, no_answer, tier, calls, read, written, ms, parent, feedback, plan = row
-    refused = None if no_answer is None else bool(no_answer)
+    list_refusals = None if no_answer is None else bool(no_answer)
     model = _held(plan).get("model", "")
     return Asked(
-        id, from_ms(t), question, refused, tier or "R2", calls, read, written, ms, model, parent,
+        id, from_ms(t), question, list_refusals, tier or "R2", calls, read, written, ms, model, parent,
         opinion(feedback),
     )  # fmt: skip
 

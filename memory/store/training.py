@@ -119,7 +119,7 @@ def labels(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, list[La
     return found
 
 
-def taught(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, list[Noted]]:
+def list_signals_by_trace(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, list[Noted]]:
     """What edges were to learn of these questions, by trace."""
     found: dict[int, list[Noted]] = {}
     for row in conn.execute(

@@ -183,7 +183,7 @@ def pieces_of(conn: Connection, embedder_id: int, kind: ItemKind, size: int = 81
         yield np.array([row[0] for row in rows], np.int64), matrix
 
 
-def missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:
+def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:
     """Live episodes this embedder has not seen yet, the newest first."""
     rows = conn.execute(
         "SELECT n.id FROM node n LEFT JOIN vec v ON v.embedder_id = ? AND v.item_kind = 'episode' AND v.item_id = n.id"

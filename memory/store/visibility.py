@@ -15,7 +15,7 @@ def is_live(alias: str) -> str:
     return f"{alias}.{LIVE}"
 
 
-def recorded(alias: str, t_param: str) -> str:
+def is_recorded(alias: str, t_param: str) -> str:
     """SQL: the row `alias` (with t_created, t_expired) was believed at the store's time `t_param`."""
     return f"({alias}.t_created <= {t_param} AND ({is_live(alias)} OR {alias}.t_expired > {t_param}))"
 
@@ -34,4 +34,4 @@ def visible(alias: str, t_param: str, v_param: str, valid_alias: str | None = No
     `valid_alias` names the row with valid_from and valid_to where that is another one: a thesis keeps them beside its
     node. Parameters are placeholders such as ":known_on".
     """
-    return f"({recorded(alias, t_param)} AND {valid(valid_alias or alias, v_param)})"
+    return f"({is_recorded(alias, t_param)} AND {valid(valid_alias or alias, v_param)})"

@@ -209,7 +209,7 @@ class Training:
         reached = needed = 0
         with self._store.reading() as conn:
             ids = [lesson.trace_id for lesson in lessons]
-            before, noted = Before(conn, self._serving, ids), training.taught(conn, ids)
+            before, noted = Before(conn, self._serving, ids), training.list_signals_by_trace(conn, ids)
             refined = training.labels(conn, ids)
         for number, lesson in enumerate(lessons):
             self._check()

@@ -108,7 +108,7 @@ class World:
 
     def jobs(self, state: jobs.State) -> list[jobs.Job]:
         with self.memory.store.reading() as conn:
-            return jobs.listing(conn, state)
+            return jobs.list_jobs(conn, state)
 
     def facts(self, *names: str) -> list[str]:
         """The relations that hold, of these objects."""

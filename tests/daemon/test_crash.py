@@ -64,7 +64,7 @@ def test_an_addition_survives_kill_9(tmp_path: Path, notes: Path) -> None:
         assert daemon.stop() == 0
         with Store.open(daemon.paths.memory) as store, store.reading() as conn:
             assert {*jobs.count(conn, ["add", "embed"])} <= {"done", "dead"}
-            assert jobs.listing(conn, "dead") == []
+            assert jobs.list_jobs(conn, "dead") == []
 
 
 def test_a_stop_in_the_middle_goes_on_later(tmp_path: Path, notes: Path) -> None:

@@ -70,8 +70,8 @@ def take(
 
 def kept(memory: Memory, folder: Path) -> tuple[list[str], dict[str, str]]:
     with memory.store.reading() as conn:
-        names = [Path(source.uri).stem for source in sources.under(conn, f"{folder}/")]
-        return names, {Path(skip.uri).stem: skip.reason for skip in folders.skipped(conn)}
+        names = [Path(source.uri).stem for source in sources.list_under(conn, f"{folder}/")]
+        return names, {Path(skip.uri).stem: skip.reason for skip in folders.list_skipped(conn)}
 
 
 def test_one_that_cannot_be_kept_takes_no_other_with_it(memory: Failing, notes: Path) -> None:
@@ -105,7 +105,7 @@ def test_what_is_moved_into_a_local_folder_becomes_local(memory: Failing, notes:
     (notes / "1.md").rename(private / "1.md")
     assert take(memory, notes, private)[0].sources == 0, "it kept its identity"
     with memory.store.reading() as conn:
-        of = {Path(source.uri).stem: source.policy for source in sources.under(conn, str(tmp_path))}
+        of = {Path(source.uri).stem: source.policy for source in sources.list_under(conn, str(tmp_path))}
     assert of == {str(number): "local" if number == 1 else "any" for number in range(10)}
 
 
@@ -163,6 +163,6 @@ def test_what_an_older_version_of_a_reader_has_read_is_read_again_once(
     assert (again.sources, again.unchanged) == (1, 11)
     assert [event.uri for event in published if isinstance(event, wire.SourceChanged)] == [str(notes / "kitchen.md")]
     with memory.store.reading() as conn:
-        assert all(source.sha256 and source.size for source in sources.under(conn, f"{notes}/"))
+        assert all(source.sha256 and source.size for source in sources.list_under(conn, f"{notes}/"))
     assert take(memory, notes)[0].sources == 0
     assert memory.check().ok

@@ -155,7 +155,7 @@ def test_what_was_learnt_of_a_forgotten_question_goes_and_the_rest_stays(tmp_pat
         life.forget(3)  # the second question touched it
         assert [row for row in life.rows() if row[0] == life.relations[1]] == kept
         with store.reading() as conn:
-            assert [trace for trace, _ in queries.missing(conn, 99)] == [1]
+            assert [trace for trace, _ in queries.list_missing(conn, 99)] == [1]
 
 
 def test_another_embedder_learns_it_all_from_the_same_questions(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_another_embedder_learns_it_all_from_the_same_questions(tmp_path: Path) 
         before = life.rows()
         with store.writing() as conn:
             new = vectors.register(conn, other)
-            while waiting := queries.missing(conn, new, 5):
+            while waiting := queries.list_missing(conn, new, 5):
                 for trace, text in waiting:
                     queries.put(conn, new, trace, other.embed_query(text))
             rebuild.complete(conn, new, other.dimension)

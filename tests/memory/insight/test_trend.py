@@ -133,7 +133,12 @@ def test_how_things_stand(held: Memory) -> None:
             assert job is not None
             jobs.fail(conn, job.id, "no", 0)
         assert stats.count_dead_jobs(conn) == 1
-        assert trend.now(conn) == {"remembering": 0, "extraction_loss": 2 / 3, "conflicts": 0, "stale_memory": 0}
+        assert trend.measure_now(conn) == {
+            "remembering": 0,
+            "extraction_loss": 2 / 3,
+            "conflicts": 0,
+            "stale_memory": 0,
+        }
 
 
 def test_a_hundred_at_a_time_within_a_week(held: Memory) -> None:

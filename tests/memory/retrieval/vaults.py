@@ -14,7 +14,7 @@ from memory.nouns import Document, Scope, Turn
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.store.graph import EdgeRow
-from memory.store.visibility import recorded
+from memory.store.visibility import is_recorded
 from memory.time.timestamps import to_ms
 
 FIRST = datetime(2024, 1, 1, tzinfo=UTC)
@@ -177,13 +177,13 @@ def sight(
 
     def fact(alias: str, valid: str) -> str:
         begun = f"ifnull({valid}.valid_from <= :by, 1)"
-        return f"({recorded(alias, ':t')} AND {begun} AND ifnull({valid}.valid_to > :after, 1))"
+        return f"({is_recorded(alias, ':t')} AND {begun} AND ifnull({valid}.valid_to > :after, 1))"
 
     episodes = frozenset(
         id
         for id, start, end, uri, folder in conn.execute(
             "SELECT e.node_id, e.event_from, ifnull(e.event_to, e.event_from), s.uri, s.conversation FROM episode e"
-            f" JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id WHERE {recorded('n', ':t')}",
+            f" JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id WHERE {is_recorded('n', ':t')}",
             {"t": now},
         )
         if (as_of is None or start is None or start <= to_ms(as_of))

@@ -35,10 +35,10 @@ def test_the_last_used_comes_first_and_words_are_found(store: Store) -> None:
     with store.writing() as conn:
         a, b, c = (conversations.create(conn, title, n) for n, title in enumerate(["Oslo trip", "100% tea", "Else"]))
         conversations.append(conn, a, "user", "When does the Train leave?", 50)
-        assert [one.id for one in conversations.listing(conn)] == [a, c, b]
-        assert [one.id for one in conversations.listing(conn, limit=1, offset=1)] == [c]
+        assert [one.id for one in conversations.list_conversations(conn)] == [a, c, b]
+        assert [one.id for one in conversations.list_conversations(conn, limit=1, offset=1)] == [c]
         for query, found in [("OSLO", [a]), ("train", [a]), ("%", [b]), ("e", [a, c, b]), ("zebra", [])]:
-            assert [one.id for one in conversations.listing(conn, query)] == found, query
+            assert [one.id for one in conversations.list_conversations(conn, query)] == found, query
 
 
 def test_renamed_and_deleted(store: Store) -> None:
@@ -48,7 +48,7 @@ def test_renamed_and_deleted(store: Store) -> None:
         conversations.rename(conn, id, "Greetings")
         assert conversations.get(conn, id)[0].title == "Greetings"
         conversations.delete(conn, id)
-        assert conversations.listing(conn) == []
+        assert conversations.list_conversations(conn) == []
         assert conn.execute("SELECT count(*) FROM message").fetchone() == (0,)
 
 

@@ -57,12 +57,12 @@ def test_that_reading_helped_is_an_edge_which_is_made_once_and_goes_with_the_pas
     with store.writing() as conn:
         one, other = remember(conn, "a.md", "Ana met Bo.", "Bo is well.")
         embedder = vectors.register(conn, HashEmbedder())
-        made = edge_memory.opened(conn, [one], 10)
-        assert edge_memory.opened(conn, [other, one, 4711], 20) == made | {other: made[one] + 1}
+        made = edge_memory.open_edges(conn, [one], 10)
+        assert edge_memory.open_edges(conn, [other, one, 4711], 20) == made | {other: made[one] + 1}
         assert edge_memory.openings(conn, [one, 4711]) == made
         edge_memory.put(conn, embedder, {made[one]: remembering(1)})
         episodes.retire_many(conn, [one], 30, "source_deleted")
-        assert edge_memory.openings(conn, [one]) == {} and edge_memory.opened(conn, [one], 40) == {}
+        assert edge_memory.openings(conn, [one]) == {} and edge_memory.open_edges(conn, [one], 40) == {}
         assert edge_memory.counts(conn, embedder) == (0, 0, 0)
         edge_memory.put(conn, embedder, {made[one]: remembering(1)})
         assert edge_memory.counts(conn, embedder).edges == 0, "nothing is learnt of an edge that has gone"
@@ -73,6 +73,6 @@ def test_a_weak_slot_is_not_inherited() -> None:
         np.array([0.9 * np.eye(DIMENSION)[0], 0.25 * np.eye(DIMENSION)[1]]).astype(np.float16),
         np.array([3, 1]), np.array([0, 2]), np.array([7, 8]),
     )  # fmt: skip
-    half = edge_memory.inherited(held, 99)
+    half = edge_memory.inherit_slots(held, 99)
     assert half.vectors.tolist() == (0.5 * held.vectors[:1]).tolist()
     assert [column.tolist() for column in half[1:]] == [[3], [0], [99]]

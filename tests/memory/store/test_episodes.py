@@ -129,7 +129,7 @@ def test_a_scope_is_all_of_its_limits(store: Store, scope: Scope, found: str) ->
         for document in documents:
             remember(conn, document.uri, f"In {document.uri}.")
             sources.upsert(conn, document, "t", 1000)
-        uris = [episode.source.uri[-1] for episode in episodes.by_ids(conn, episodes.within(conn, scope))]
+        uris = [episode.source.uri[-1] for episode in episodes.by_ids(conn, episodes.find_in_scope(conn, scope))]
     assert "".join(uris) == found
 
 

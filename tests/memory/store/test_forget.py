@@ -61,7 +61,7 @@ def test_a_forgotten_source_is_gone_from_the_disk(store: Store) -> None:
     with store.reading() as conn:
         assert sources.count(conn) == 21
         assert text.search(conn, ["whispered"], 5)[0].tolist() == []
-        assert traces.listing(conn) == []
+        assert traces.list_traces(conn) == []
         assert jobs.count(conn, ["enrich"]) == {}
         assert folders.count_skipped(conn) == 0
         messages = conversations.get(conn, chat)[1]

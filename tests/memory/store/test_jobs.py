@@ -59,7 +59,7 @@ def test_leases_of_a_dead_process_are_freed_at_start(conn: Connection) -> None:
     jobs.claim(conn, 1, "before")
     assert jobs.requeue(conn, "now") == 1
     assert jobs.claim(conn, 1, "now").id == theirs
-    assert [job.id for job in jobs.listing(conn, "leased")] == [theirs, mine]
+    assert [job.id for job in jobs.list_jobs(conn, "leased")] == [theirs, mine]
 
 
 def test_failures_wait_longer_each_time_and_end_with_the_reason(conn: Connection) -> None:
@@ -68,7 +68,7 @@ def test_failures_wait_longer_each_time_and_end_with_the_reason(conn: Connection
     for n in range(5):
         assert jobs.claim(conn, now, "boot").attempts == n + 1
         states.append(jobs.fail(conn, id, f"failure {n}", now))
-        job = jobs.listing(conn, states[-1])[0]
+        job = jobs.list_jobs(conn, states[-1])[0]
         pauses.append(job.not_before - now)
         assert jobs.claim(conn, job.not_before - 1, "boot") is None
         now = job.not_before
@@ -76,14 +76,14 @@ def test_failures_wait_longer_each_time_and_end_with_the_reason(conn: Connection
     for n, pause in enumerate(pauses):
         assert 0.75 * 30_000 * 2**n <= pause <= 1.25 * 30_000 * 2**n
     assert jobs.claim(conn, 10**12, "boot") is None
-    assert [(job.id, job.last_error) for job in jobs.listing(conn, "dead")] == [(id, "failure 4")]
+    assert [(job.id, job.last_error) for job in jobs.list_jobs(conn, "dead")] == [(id, "failure 4")]
 
 
 def test_a_pause_is_never_longer_than_an_hour_and_a_quarter(conn: Connection) -> None:
     id = jobs.enqueue(conn, "read", "a", {}, 0)
     conn.execute("UPDATE job SET attempts = 60")
     assert jobs.fail(conn, id, "no", 0, attempts=100) == "queued"
-    assert jobs.listing(conn, "queued")[0].not_before <= 1.25 * 3_600_000
+    assert jobs.list_jobs(conn, "queued")[0].not_before <= 1.25 * 3_600_000
 
 
 def test_done_jobs_are_dropped_when_they_are_old(conn: Connection) -> None:
@@ -92,8 +92,8 @@ def test_done_jobs_are_dropped_when_they_are_old(conn: Connection) -> None:
     for id in (old, kept):
         jobs.finish(conn, id)
     assert jobs.prune(conn, 20) == 1
-    assert [job.id for job in jobs.listing(conn, "done")] == [kept]
-    assert [job.id for job in jobs.listing(conn, "queued")] == [waiting]
+    assert [job.id for job in jobs.list_jobs(conn, "done")] == [kept]
+    assert [job.id for job in jobs.list_jobs(conn, "queued")] == [waiting]
 
 
 def test_a_job_that_could_not_be_tried_has_lost_no_try(conn: Connection) -> None:
@@ -110,7 +110,7 @@ def test_what_is_dead_is_queued_anew_when_somebody_wants_it(conn: Connection) ->
         jobs.claim(conn, 1, "boot")
         jobs.bury(conn, id, "no use")
     assert (jobs.count(conn, ["x"]), jobs.count(conn, ["z"])) == ({"dead": 2}, {})
-    assert [job.last_error for job in jobs.listing(conn, "dead", kinds=["x"])] == ["no use", "no use"]
+    assert [job.last_error for job in jobs.list_jobs(conn, "dead", kinds=["x"])] == ["no use", "no use"]
     assert jobs.retry(conn, ["x"], 9, other) == 0
     assert jobs.retry(conn, ["x"], 9, a) == 1
     assert jobs.enqueue(conn, "x", "b", {}, 9) != b, "the same is wanted again meanwhile"

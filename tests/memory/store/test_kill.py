@@ -47,7 +47,7 @@ def test_no_acknowledged_unit_is_lost(tmp_path: Path) -> None:
         with Store.open(path) as store:
             assert check.check(store).problems == ()
             with store.reading() as conn:
-                units = {int(source.uri.split()[1]): source.id for source in sources.under(conn, "unit ")}
+                units = {int(source.uri.split()[1]): source.id for source in sources.list_under(conn, "unit ")}
                 retired = [n - 1 for n in range(acknowledged[-1] + 2) if n % 3 == 2]
                 assert {*range(acknowledged[-1] + 1)} - {*units} <= {*retired}
                 for n, id in units.items():

@@ -65,7 +65,7 @@ def test_a_retired_source_is_no_longer_seen_and_comes_back_as_itself(store: Stor
         gone = sources.retire(conn, id, 2000)
         assert episode in gone.nodes
         assert sources.get(conn, "a.md") is None
-        assert sources.listing(conn) == []
+        assert sources.list_sources(conn) == []
         assert episodes.of_source(conn, id) == []
         assert sources.retire(conn, id, 3000) == ((), ())
     with store.writing() as conn:
@@ -88,22 +88,22 @@ def test_the_list_is_newest_first_searchable_and_paged(store: Store) -> None:
         remember(conn, "notes/100%.md", "One.", "Two.", now=1000, title="Shopping", tags=("x",))
         remember(conn, "notes/1000.md", "Three.", now=2000, title="Trip")
         remember(conn, "mail/a_b.eml", now=3000, title="SHOPPING again")
-        listed = [(row.source.uri, row.episodes, row.tags) for row in sources.listing(conn)]
+        listed = [(row.source.uri, row.episodes, row.tags) for row in sources.list_sources(conn)]
         assert listed == [("mail/a_b.eml", 0, ()), ("notes/1000.md", 1, ()), ("notes/100%.md", 2, ("x",))]
         for query, found in [("shopping", 2), ("100%", 1), ("a_b", 1), ("_", 1), ("NOTES/", 2), ("zebra", 0)]:
-            assert (sources.count(conn, query), len(sources.listing(conn, query))) == (found, found), query
+            assert (sources.count(conn, query), len(sources.list_sources(conn, query))) == (found, found), query
         remember(conn, "notes/100%.md#old", now=4000)
-        assert [row.source.uri for row in sources.listing(conn, "notes/100%.md", limit=1)] == ["notes/100%.md"]
+        assert [row.source.uri for row in sources.list_sources(conn, "notes/100%.md", limit=1)] == ["notes/100%.md"]
         sources.retire(conn, sources.get(conn, "notes/100%.md#old").id, 5000)
-        assert [row.source.uri for row in sources.listing(conn, limit=1, offset=1)] == ["notes/1000.md"]
+        assert [row.source.uri for row in sources.list_sources(conn, limit=1, offset=1)] == ["notes/1000.md"]
 
 
 def test_under_a_folder_is_by_the_letter(store: Store) -> None:
     with store.writing() as conn:
         for uri in ("/n/a", "/n/Ä", "/n/a/b", "/N/a", "/na", "/n/_"):
             remember(conn, uri, "Words.")
-        assert [source.uri for source in sources.under(conn, "/n/")] == ["/n/_", "/n/a", "/n/a/b", "/n/Ä"]
-        assert [source.uri for source in sources.under(conn, "/n/_")] == ["/n/_"]
+        assert [source.uri for source in sources.list_under(conn, "/n/")] == ["/n/_", "/n/a", "/n/a/b", "/n/Ä"]
+        assert [source.uri for source in sources.list_under(conn, "/n/_")] == ["/n/_"]
 
 
 def test_a_policy_is_set_for_a_folder_and_for_one_file(store: Store) -> None:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("new_stores")
 
 def paths(store: Store) -> list[str]:
     with store.reading() as conn:
-        return [folder.path for folder in folders.listing(conn)]
+        return [folder.path for folder in folders.list_folders(conn)]
 
 
 def test_a_unit_is_kept_when_it_ends(tmp_path: Path) -> None:
@@ -46,10 +46,10 @@ def test_refused_rows_undo_the_unit_as_a_store_error(store: Store) -> None:
 
 def test_reading_sees_one_moment(store: Store) -> None:
     with store.reading() as conn:
-        assert folders.listing(conn) == []
+        assert folders.list_folders(conn) == []
         with store.writing() as writer:
             folders.add(writer, "/notes", 1)
-        assert folders.listing(conn) == [], "the snapshot began before"
+        assert folders.list_folders(conn) == [], "the snapshot began before"
     assert paths(store) == ["/notes"]
 
 
@@ -57,7 +57,7 @@ def test_reading_within_reading_is_the_same_snapshot(store: Store) -> None:
     with store.reading() as outer, store.reading() as inner:
         assert outer is inner
     with store.reading() as outer:
-        folders.listing(outer)
+        folders.list_folders(outer)
         with store.writing() as writer:
             folders.add(writer, "/notes", 1)
         assert paths(store) == []
@@ -71,14 +71,14 @@ def test_a_reader_cannot_write(store: Store) -> None:
 def test_generation_grows_with_each_unit_that_changes_something(store: Store) -> None:
     before = store.generation
     with store.writing() as conn:
-        folders.listing(conn)
+        folders.list_folders(conn)
     assert store.generation == before
     with store.writing() as conn:
         folders.add(conn, "/notes", 1)
         folders.add(conn, "/mail", 1)
     assert store.generation == before + 1
     with store.reading() as conn:
-        folders.listing(conn)
+        folders.list_folders(conn)
         with store.writing() as writer:
             folders.add(writer, "/music", 1)
         assert store.generation == before + 1, "of the snapshot"
@@ -153,9 +153,9 @@ def test_after_close_every_use_says_so_and_the_log_is_gone(store: Store) -> None
 
 def test_a_reader_in_use_outlives_close(store: Store) -> None:
     with store.reading() as conn:
-        folders.listing(conn)
+        folders.list_folders(conn)
         store.close()
-        assert folders.listing(conn) == []
+        assert folders.list_folders(conn) == []
     with pytest.raises(driver().ProgrammingError, match="closed"):
         conn.execute("SELECT 1")
     assert [file.name for file in store.path.parent.iterdir()] == ["memory.db"]
@@ -171,7 +171,7 @@ def test_a_checkpoint_empties_the_log_unless_a_reader_holds_it(store: Store) -> 
     with store.quiet() as conn:
         conn.execute("PRAGMA busy_timeout = 20")
     with store.reading() as conn:
-        folders.listing(conn)
+        folders.list_folders(conn)
         with store.writing() as writer:
             folders.add(writer, "/mail", 1)
         with pytest.raises(StoreBusyError, match="is being read"):

@@ -81,7 +81,7 @@ def test_what_is_asked_again_knows_its_parent(store: Store) -> None:
         first = traces.store(conn, Trace("Who?"), None, 1)
         second = traces.store(conn, Trace("Who?"), None, 2, parent=first)
         orphan = traces.store(conn, Trace("Who?"), None, 3, parent=99)
-        assert [row.parent for row in traces.listing(conn)] == [None, first, None]
+        assert [row.parent for row in traces.list_traces(conn)] == [None, first, None]
         assert traces.newest(conn) == orphan and traces.count(conn) == 3
         conn.execute("DELETE FROM trace WHERE id = ?", (first,))
         assert traces.get(conn, second).asked.parent is None
@@ -92,11 +92,11 @@ def test_the_list_is_newest_first(store: Store) -> None:
         assert traces.newest(conn) is None
         first = traces.store(conn, Trace("First?"), Answer("Nothing.", no_answer=True), 1000)
         second = traces.store(conn, Trace("Second?", (Step("text", 2.5),)), None, 2000)
-        assert traces.listing(conn) == [
+        assert traces.list_traces(conn) == [
             Asked(second, at(2000), "Second?", ms=2.5),
             Asked(first, at(1000), "First?", True),
         ]
-        assert [row.question for row in traces.listing(conn, 1, 1)] == ["First?"]
+        assert [row.question for row in traces.list_traces(conn, 1, 1)] == ["First?"]
 
 
 def test_an_unknown_trace_is_told(store: Store) -> None:
@@ -138,13 +138,13 @@ def test_a_refusal_is_known_after_many_other_questions_until_somebody_calls_it_w
         for number in range(1_200):
             traces.store(conn, Trace(f"Who is {number}?"), nothing, 1001 + number, plan)
         known = traces.Refused("a:model", at(1000), True, frozenset({"ab", "cd"}), ("harbour",))
-        assert traces.refused(conn, "Where is Bo?", plan) == (known,)
-        assert not traces.refused(conn, "Where is Bo?", Plan(newest=8))
-        assert not traces.refused(conn, "Where is Bo?", Plan(newest=7, effort="deep"))
-        assert not traces.refused(conn, "Where is Ana?", plan)
+        assert traces.list_refusals(conn, "Where is Bo?", plan) == (known,)
+        assert not traces.list_refusals(conn, "Where is Bo?", Plan(newest=8))
+        assert not traces.list_refusals(conn, "Where is Bo?", Plan(newest=7, effort="deep"))
+        assert not traces.list_refusals(conn, "Where is Ana?", plan)
         traces.store(conn, Trace("Where is Bo?"), nothing, 5000, plan)
-        assert [one.further for one in traces.refused(conn, "Where is Bo?", plan)] == [False, True]
+        assert [one.further for one in traces.list_refusals(conn, "Where is Bo?", plan)] == [False, True]
         for number in range(2 * traces.REFUSALS):
             traces.store(conn, Trace("Where is Bo?"), nothing, 6000 + number, plan)
         conn.execute("UPDATE trace SET feedback = -1 WHERE id = ?", (id,))
-        assert not traces.refused(conn, "Where is Bo?", plan)
+        assert not traces.list_refusals(conn, "Where is Bo?", plan)

@@ -37,7 +37,7 @@ def test_lessons_are_questions_that_were_answered_well(store: Store) -> None:
     with store.writing() as conn:
         [episode] = remember(conn, "a.md", "Ana met Bo.")
         one, other = mentions(conn)
-        opened = edge_memory.opened(conn, [episode], 1)[episode]
+        opened = edge_memory.open_edges(conn, [episode], 1)[episode]
         proved, unproved, wrong, right, _ = (
             asked(conn, [episode]), asked(conn, [episode]), asked(conn, [episode], feedback=-1),
             asked(conn, [episode], feedback=1), asked(conn, [], refused=True),

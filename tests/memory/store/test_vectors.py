@@ -158,7 +158,7 @@ def test_missing_is_what_an_embedder_has_not_seen(store: Store, embedder_id: int
     with store.writing() as conn:
         ids = remember(conn, "s", "One.", "?!", "Three.")
         other = vectors.register(conn, HashEmbedder("other"))
-        assert vectors.missing(conn, embedder_id) == [], "one without a known word counts as seen"
-        assert vectors.missing(conn, other) == ids[::-1]
+        assert vectors.list_missing(conn, embedder_id) == [], "one without a known word counts as seen"
+        assert vectors.list_missing(conn, other) == ids[::-1]
         vectors.put_many(conn, other, "episode", ids[1:], unit(2), ["h"] * 2)
-        assert vectors.missing(conn, other) == ids[:1]
+        assert vectors.list_missing(conn, other) == ids[:1]
