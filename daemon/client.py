@@ -90,14 +90,14 @@ class Client:
         """The events of making views anew; the last one is a Rebuilt. It goes on if the stream is closed."""
         return self._stream("POST", "/rebuild", wire.RebuildRequest(what), ends=wire.Rebuilt)
 
-    def learn(self, dry_run: bool = False) -> Stream:
-        """The events of learning from earlier questions; the last one is a Learnt. It goes on if the stream is
+    def train(self, dry_run: bool = False) -> Stream:
+        """The events of learning from earlier questions; the last one is a Trained. It goes on if the stream is
         closed."""
-        return self._stream("POST", "/learn", wire.LearnRequest(dry_run), ends=wire.Learnt)
+        return self._stream("POST", "/train", wire.TrainRequest(dry_run), ends=wire.Trained)
 
-    def unlearn(self) -> wire.Unlearnt:
+    def undo_training(self) -> wire.TrainingUndone:
         """Takes back what was learnt last."""
-        return self._call("POST", "/learn/undo", wire.Unlearnt, timeout=SLOW)
+        return self._call("POST", "/train/undo", wire.TrainingUndone, timeout=SLOW)
 
     def remember(self, request: wire.RememberRequest) -> wire.Receipt:
         return self._call("POST", "/remember", wire.Receipt, request, SLOW)

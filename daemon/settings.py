@@ -119,7 +119,7 @@ class UpkeepSettings:
 
 @dataclass(frozen=True, slots=True)
 class LearningSettings:
-    """Learning from the questions that were answered well, at night or by `pal learn`."""
+    """Learning from the questions that were answered well, at night or by `pal train`."""
 
     enabled: bool = setting(True, "Whether it happens every night by itself.")
     calls: int = setting(30, "Questions a night of which a model is asked what they needed; 0: it is not asked.")

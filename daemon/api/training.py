@@ -21,14 +21,14 @@ log = logging.getLogger(__name__)
 def routes(api: Api, services: Services) -> None:
     learning = services.learning
 
-    @api.post("/learn")
-    async def learn(request: wire.LearnRequest) -> Response:
+    @api.post("/train")
+    async def train(request: wire.TrainRequest) -> Response:
         channel = Channel()
         services.workers.submit(partial(_filled, learning, request.dry_run, channel))
         return stream(channel.events())
 
-    @api.post("/learn/undo")
-    async def undo() -> wire.Unlearnt:
+    @api.post("/train/undo")
+    async def undo() -> wire.TrainingUndone:
         return await services.work(learning.undo)
 
 

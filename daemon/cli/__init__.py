@@ -32,7 +32,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Teach": {
         "good": ("verdicts", "Say that an answer is right: what led to it comes first next time."),
         "bad": ("verdicts", "Say that an answer is wrong: what led to it is not brought back."),
-        "learn": ("learn", "Learn from earlier questions which ways lead to answers."),
+        "train": ("train", "Train the ranker on earlier questions: which edges lead to answers."),
     },
     "Read and forget": {
         "add": ("writing", "Read files and folders once."),

@@ -70,7 +70,7 @@ def _problems(client: Client) -> Iterator[str]:
             why = folder.detail or "it is not there"
             yield f'{folder.path} is watched, but {why}. To let it go: pal watch rm "{folder.path}"'
     if (told := client.status().night) and told.state == "failed":
-        yield "What is done at night broke off; the daemon's log says where. To do it now: pal consolidate, pal learn"
+        yield "What is done at night broke off; the daemon's log says where. To do it now: pal consolidate, pal train"
     upkeep = client.status().upkeep
     if upkeep and upkeep.backup_problem:
         yield f"The scheduled backup failed: {upkeep.backup_problem} To make one now: pal backup"

@@ -58,7 +58,7 @@ class Learning:
         except (ConflictError, NotAvailableError):  # a person has begun it just now, or nothing learns
             return ""
         if done.promoted:
-            self._publish(wire.Notice("info", f"Learnt at night: {done.reason} To take it back: pal learn --undo"))
+            self._publish(wire.Notice("info", f"Learnt at night: {done.reason} To take it back: pal train --undo"))
         return done.reason
 
     def study(
@@ -67,11 +67,11 @@ class Learning:
         tell: Tell,
         write: Write | None = None,
         cancelled: Callable[[], bool] = lambda: False,
-    ) -> wire.Learnt:
+    ) -> wire.Trained:
         """Learns, and tells how far it is; what came of it. `write` runs each unit, by default behind whatever a person
         waits for. ConflictError if it is happening already."""
         if not self._busy.acquire(blocking=False):
-            raise ConflictError("It is learning already. Try again when it is done: pal learn")
+            raise ConflictError("It is learning already. Try again when it is done: pal train")
         try:
             report = self._memory.maintenance.train_ranker(
                 self._model(),
@@ -85,7 +85,7 @@ class Learning:
             self._busy.release()
         return learnt(report, dry_run)
 
-    def undo(self) -> wire.Unlearnt:
+    def undo(self) -> wire.TrainingUndone:
         """Takes back what was last brought into use. ConflictError if it is learning."""
         if not self._busy.acquire(blocking=False):
             raise ConflictError("It is learning at the moment. Try again when it is done.")
@@ -93,7 +93,7 @@ class Learning:
             undone = self._writer.write(self._memory.maintenance.revert_ranker)
         finally:
             self._busy.release()
-        return wire.Unlearnt(undone is not None, undone is not None and undone[1] is not None)
+        return wire.TrainingUndone(undone is not None, undone is not None and undone[1] is not None)
 
     def _model(self) -> LLM | None:
         """The model that may be asked what questions needed, if there is one now."""
@@ -101,9 +101,9 @@ class Learning:
         return None if model is None or (not model.is_local and self._models.day_is_spent) else model
 
 
-def learnt(report: TrainingReport, dry_run: bool) -> wire.Learnt:
+def learnt(report: TrainingReport, dry_run: bool) -> wire.Trained:
     """The report as clients get it."""
-    return wire.Learnt(
+    return wire.Trained(
         report.questions, sum(report.labels.values()), report.calls, report.calls_ended, report.trained,
         report.measured, report.sigma, report.scorer, report.margin, report.reached, report.shadow, report.promoted,
         report.reason, dry_run, report.seconds,

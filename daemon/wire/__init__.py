@@ -7,7 +7,7 @@ Times are ISO 8601 strings with an offset.
 A question's stream:  Stage*  Visited*  (Chunk | Cited)*  then one Answered or one Failed.
 An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
 A rebuild's stream: Progress*  then one Rebuilt or one Failed.
-Learning's stream: Progress*  then one Learnt or one Failed.
+Learning's stream: Progress*  then one Trained or one Failed.
 A probe's stream:  Progress*  then one Graded or one Failed.
 The activity stream:  Progress, SourceChanged, FactChanged, Skipped, Embedding, Notice, as long as the client listens.
 
@@ -30,7 +30,7 @@ Requests without a body:
     GET    /traces/{id}/whynot?words=                 -> WhyNotReply
     GET    /check                                     -> Check
     GET    /diagnosis?limit=                          -> Diagnosis
-    POST   /learn/undo                                -> Unlearnt
+    POST   /train/undo                                -> TrainingUndone
     GET    /embedder                                  -> EmbedderReply
     GET    /models                                    -> ModelsReply
     GET    /conversations, /conversations/{id}        -> ConversationsReply, MessagesReply
@@ -83,7 +83,7 @@ MODULES = {
     "FolderRequest Folder FoldersReply ForgetRequest Copy Forgotten EstimateRequest Estimate",
     "models": "ModelRow ModelRole ModelsReply RoleRequest ProbeRequest Graded EmbedderReply EmbedderRequest Embedding",
     "enrichment": "FailedJob Enrichment EnrichmentRequest RetryRequest Retried",
-    "training": "LearnRequest Learnt Unlearnt",
+    "training": "TrainRequest Trained TrainingUndone",
     "chats": "Conversation ConversationsReply Message MessagesReply ConversationRequest",
     "status": "Night Upkeep ScheduledJob Status Notice BackupRequest BackedUp",
 }

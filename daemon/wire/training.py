@@ -8,14 +8,14 @@ from daemon.wire.codec import Event
 
 
 @dataclass(frozen=True, slots=True)
-class LearnRequest:
-    """POST /learn -> learning's stream. With `dry_run` nothing is written."""
+class TrainRequest:
+    """POST /train -> learning's stream. With `dry_run` nothing is written."""
 
     dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt(Event):
+class Trained(Event):
     """The end of learning from earlier questions: how many there were, with so many labels; of so many a model was
     asked, and why of no more. `trained` on some, `measured` on the newest: `before` and `after` are the percent of what
     they needed that is found, `margin` half the 95 % interval of the difference; `near`: what could be found at all;
@@ -40,8 +40,8 @@ class Learnt(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Unlearnt:
-    """Whether something that was learnt at night was taken back, and whether what was used before it is used again."""
+class TrainingUndone:
+    """Whether what was trained was taken back, and whether what was used before it is used again."""
 
     undone: bool
     earlier: bool

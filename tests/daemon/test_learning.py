@@ -49,7 +49,7 @@ def test_it_learns_once_at_a_time(place: Place) -> None:
         inside.set()
         assert go_on.wait(20)
 
-    found: list[wire.Learnt] = []
+    found: list[wire.Trained] = []
     thread = threading.Thread(target=lambda: found.append(place.learning.study(True, tell)))
     thread.start()
     assert inside.wait(20)
@@ -68,7 +68,7 @@ def test_it_learns_once_at_a_time(place: Place) -> None:
 def test_a_night_says_what_came_of_it_and_tells_only_of_what_changed(place: Place) -> None:
     said = place.learning.at_night(lambda unit: unit(), lambda: False)
     assert said.startswith("It takes 200 questions") and place.told == []
-    assert place.learning.undo() == wire.Unlearnt(False, False)
+    assert place.learning.undo() == wire.TrainingUndone(False, False)
 
 
 def test_nothing_happens_at_night_where_nobody_wants_it(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""pal learn: which ways through memory lead to answers, learnt from the questions that were asked."""
+"""pal train: the ranker of edges, trained on the questions that were asked."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from daemon.terminal import count
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Only say what would come of it.")
-@click.option("--undo", is_flag=True, help="Take back what was learnt last.")
+@click.option("--undo", is_flag=True, help="Take back what was trained last.")
 @json_option
 @pass_session
-def learn(session: Session, dry_run: bool, undo: bool, as_json: bool) -> None:
-    """Learn from earlier questions which ways lead to answers.
+def train(session: Session, dry_run: bool, undo: bool, as_json: bool) -> None:
+    """Train the ranker on earlier questions: which edges lead to answers.
 
-    This happens every night by itself. What is learnt is used only if it finds clearly more of what the newest
+    This happens every night by itself. What is trained is used only if it finds clearly more of what the newest
     questions needed than what is used now. It has a say in which facts a model is shown, and the strategies with
     "entities" go by it (memory.recall.strategy).
     """
     if dry_run and undo:
         raise click.UsageError("Say --dry-run or --undo, not both.")
     if undo:
-        undone = session.client.unlearn()
+        undone = session.client.undo_training()
         if as_json:
             output.print_json(undone)
         else:
             click.echo(_undone(undone))
         return
-    done = follow_progress(session.client.learn(dry_run), wire.Learnt, "Learning", as_json)
+    done = follow_progress(session.client.train(dry_run), wire.Trained, "Training", as_json)
     if not as_json:
         _print(done)
 
 
-def _undone(undone: wire.Unlearnt) -> str:
+def _undone(undone: wire.TrainingUndone) -> str:
     if not undone.undone:
-        return "Nothing that was learnt at night is in use."
+        return "Nothing that was trained is in use."
     return f"Taken back. {'What was used before it is used again.' if undone.earlier else 'Nothing is used instead.'}"
 
 
-def _print(done: wire.Learnt) -> None:
+def _print(done: wire.Trained) -> None:
     rows = [("Questions", f"{done.questions:,} with {count(done.labels, 'label')}")]
     if done.calls or done.calls_ended:
         rows.append(("Model", f"asked about {count(done.calls, 'question')}. {done.calls_ended}".strip()))

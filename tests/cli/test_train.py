@@ -1,4 +1,4 @@
-"""pal learn: from the command to the memory and back, with a real daemon."""
+"""pal train: from the command to the memory and back, with a real daemon."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def promoted(home: Path) -> None:
 
 
 def test_few_questions_are_too_few_and_it_says_so(town: Shell) -> None:
-    said = town.pal("learn")
+    said = town.pal("train")
     assert said.code == 0
     assert "0 with 0 labels" in said.out
     assert f"not used. It takes {TrainedSettings().questions} questions to learn from; so far: 0." in said.out
@@ -33,21 +33,21 @@ def test_few_questions_are_too_few_and_it_says_so(town: Shell) -> None:
 def test_a_good_answer_is_a_question_to_learn_from(town: Shell) -> None:
     id = ask(town, HARBOUR)
     town.pal("good", str(id))
-    dry = town.pal("learn", "--dry-run")
+    dry = town.pal("train", "--dry-run")
     assert "Questions  1 with" in dry.out and "so far: 1." in dry.out
-    events = town.pal("learn", "--json").lines
-    assert events[-1]["type"] == "Learnt" and events[-1]["questions"] == 1 and not events[-1]["dry_run"]
+    events = town.pal("train", "--json").lines
+    assert events[-1]["type"] == "Trained" and events[-1]["questions"] == 1 and not events[-1]["dry_run"]
     assert {event["type"] for event in events[:-1]} == {"Progress"}
 
 
 def test_what_was_learnt_can_be_taken_back(town: Shell) -> None:
-    assert town.pal("learn", "--undo").out == "Nothing that was learnt at night is in use.\n"
+    assert town.pal("train", "--undo").out == "Nothing that was trained is in use.\n"
     town.pal("daemon", "stop")
     promoted(town.home)
-    assert town.pal("learn", "--undo", "--json").json == {"undone": True, "earlier": False}
-    assert town.pal("learn", "--undo").out == "Nothing that was learnt at night is in use.\n"
+    assert town.pal("train", "--undo", "--json").json == {"undone": True, "earlier": False}
+    assert town.pal("train", "--undo").out == "Nothing that was trained is in use.\n"
 
 
 def test_one_thing_at_a_time(town: Shell) -> None:
-    said = town.pal("learn", "--undo", "--dry-run")
+    said = town.pal("train", "--undo", "--dry-run")
     assert said.code == 2 and "not both" in said.err
