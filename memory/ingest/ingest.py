@@ -20,6 +20,7 @@ import numpy as np
 from memory.errors import InvalidInputError
 from memory.facts.extraction import NOTHING_EXTRACTED, Extraction
 from memory.facts.rules.extract import extract_by_rules
+from memory.facts.rules.fields import field_keys
 from memory.graph.change import EpisodeVertex, GraphChange, Link, ThesisVertex
 from memory.ingest.chunk import Draft, chunk_document, title_of
 from memory.nouns import Document, Receipt
@@ -93,17 +94,22 @@ def draft_document(document: Document, settings: ChunkSettings, rules: bool = Tr
     if not document.uri:
         raise InvalidInputError("A document needs a uri: it is the source's identity.")
     drafts: list[Draft] = []
+    keys = field_keys(document.text) if rules else frozenset[str]()
     for draft in chunk_document(document, settings):
         spans = tuple(sentences(draft.text))
         found = NOTHING_EXTRACTED
         if rules:
             found = extract_by_rules(
                 draft.text, draft.title, draft.at, draft.speaker or document.speaker, document.properties, not drafts,
-                chat=bool(document.turns), spans=spans,
+                chat=bool(document.turns), spans=spans, field_keys=keys,
             )  # fmt: skip
         words = [draft.title, draft.text, draft.speaker or ""]
         if document.parts:  # the same words of another time are another episode
             words.append(draft.at.isoformat() if draft.at else "")
+        if keys:  # and so are those that assert values of fields elsewhere in the note
+            predicates = [relation.predicate.lower().split() for relation in found.relations]
+            ends = {" ".join(predicate[place:]) for predicate in predicates for place in range(len(predicate))}
+            words += sorted((ends & keys) - field_keys(draft.text))
         digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()
         mentions = tuple(mention_rules.mentions(draft.text, draft.title))
         drafts.append(replace(draft, sha256=digest, sentences=spans, mentions=mentions, extraction=found))

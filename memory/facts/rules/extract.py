@@ -37,25 +37,26 @@ def extract_by_rules(
     *,
     chat: bool = False,
     spans: Sequence[Span] | None = None,
+    field_keys: frozenset[str] = frozenset(),
 ) -> Extraction:
     """The facts of one episode.
 
     `title` is its note's title and headings, `at` when it was written, `speaker` who wrote it if it was not the owner;
     `properties` of the source are asserted by its `first` episode only. `spans` are its sentences where they are known.
-    In a `chat` the text holds turns, "Speaker: words".
+    In a `chat` the text holds turns, "Speaker: words". `field_keys`: the keys of the fields of the whole note.
     """
     if _is_stale(title, text):
         return NOTHING_EXTRACTED
     topic, dated = ("", "") if speaker or chat or is_chat(text) else phrases.topic(title)
     cut = passage(text, speaker, properties, first, chat, spans)
     found = [*fields.property_facts(topic, properties)] if first else []
-    found += _of_sentences([*_sentences(cut, topic)], at)
+    found += _of_sentences([*_sentences(cut, topic, field_keys)], at)
     changes = sorted((one for one in found if one.replaces), key=lambda one: one.start)
     starts = [change.start for change in changes]
     if "columns" in properties:  # a table that was a file of its own
         found += fields.series_facts(cut, topic, at)
     else:
-        for one in (*fields.line_facts(cut, topic, dated, at), *fields.table_facts(cut, dated)):
+        for one in (*fields.line_facts(cut, topic, dated, at, field_keys), *fields.table_facts(cut, dated)):
             near = changes[bisect_left(starts, one.start - _MAX_SENTENCE_CHARS) : bisect_left(starts, one.end)]
             if not any(_repeats(one, change) for change in near):
                 found.append(one)
@@ -74,7 +75,7 @@ def _repeats(field: ExtractedRelation, change: ExtractedRelation) -> bool:
     return _overlap(field, change) and any(value in field.object or field.object in value for value in values)
 
 
-def _sentences(cut: Passage, topic: str) -> Iterator[Sentence]:
+def _sentences(cut: Passage, topic: str, field_keys: frozenset[str]) -> Iterator[Sentence]:
     """The sentences, each with what the words before it say of its subject."""
     text, label, paragraph = cut.text, "", 0
     lower = text.lower()
@@ -89,7 +90,7 @@ def _sentences(cut: Passage, topic: str) -> Iterator[Sentence]:
             line = of
         if end - start <= _MAX_SENTENCE_CHARS:
             cues = ALL_CUES.intersection(CUE_TOKEN.findall(lower, start, end))
-            yield Sentence(text, start, end, topic, of.speaker, label, paragraph, cues)
+            yield Sentence(text, start, end, topic, of.speaker, label, paragraph, cues, field_keys)
 
 
 def _of_sentences(sentences: Sequence[Sentence], at: datetime | None) -> Iterator[ExtractedRelation]:

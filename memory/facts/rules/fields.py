@@ -74,10 +74,19 @@ def _plain(value: object) -> str:
     return ""
 
 
-def line_facts(passage: Passage, topic: str, dated: str, at: datetime | None) -> Iterator[ExtractedRelation]:
-    """The fields and tasks of a passage about `topic`; `dated` as `phrases.topic` says it."""
+def field_keys(text: str) -> frozenset[str]:
+    """The keys, in lower case, of the lines of a note that begin with one."""
+    lines = (line.lstrip(" \t-*+•") for line in text.split("\n") if ":" in line)
+    return frozenset(label(line, 0, len(line)).lower() for line in lines) - {""}
+
+
+def line_facts(
+    passage: Passage, topic: str, dated: str, at: datetime | None, field_keys: frozenset[str] = frozenset()
+) -> Iterator[ExtractedRelation]:
+    """The fields and tasks of a passage about `topic`; `dated` as `phrases.topic` says it. A key of the note's fields
+    (`field_keys`) may also begin a later sentence of a line."""
     text = passage.text
-    fields = (_field(text, start, end, line, topic) for start, end, line in passage.sentences)
+    fields = (_field(text, start, end, line, topic, field_keys) for start, end, line in passage.sentences)
     found = [field for field in fields if field is not None]
     counts = Counter((field.line.section, field.key.lower()) for field in found)
     for field in found:
@@ -148,9 +157,9 @@ def _key(said: str) -> tuple[str, bool]:
     return key, new is not None
 
 
-def _field(text: str, start: int, end: int, line: Line, topic: str) -> _Field | None:
-    """A sentence that is a field: it begins its line, or says that it is new. In prose (a diary, a mail, a
-    chat) only with a key in bold or a value that can be no clause."""
+def _field(text: str, start: int, end: int, line: Line, topic: str, field_keys: frozenset[str]) -> _Field | None:
+    """A sentence that is a field: it begins its line, says that it is new, or its note has such a field. In prose (a
+    diary, a mail, a chat) only with a key in bold or a value that can be no clause."""
     logged = phrases.LOGGED.match(text, start, end)
     first = logged.end() if logged else start
     marks = _marks(text, first)
@@ -158,7 +167,8 @@ def _field(text: str, start: int, end: int, line: Line, topic: str) -> _Field | 
     if match is None or match["value"] is None:
         return None
     key, new = _key(match["key"])
-    if not key or line.box or (start != line.start and not new) or (topic and topic.lower() in key.lower()):
+    begins = start == line.start or new or (topic and key.lower() in field_keys)
+    if not key or line.box or not begins or (topic and topic.lower() in key.lower()):
         return None
     bold = _BOLD.match(text, match.start("value"), end)
     begin, last = bold.span("value") if bold else (match.start("value"), end)

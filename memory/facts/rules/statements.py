@@ -1,4 +1,5 @@
-"""A small grammar of statements: "X lives in Y", "my Y is Z", "X's Y is Z", "the Y of X is Z", "X costs N".
+"""A small grammar of statements: "X lives in Y", "my Y is Z", "X's Y is Z", "the Y of X is Z", "X costs N",
+"K is now Z" where the note has a field K.
 
 A statement begins where its sentence does, behind "so", "and" and a date at most, and its subject is a name, "I" or
 something of mine; a sentence of another form states nothing here. Its object ends at the first mark or stop word. The
@@ -79,6 +80,9 @@ def find_statements(sentence: Sentence) -> Iterator[Statement]:
         if named and verb and not _ARTICLE.match(text, verb.end()):
             yield from _value(sentence, phrases.clean(named["name"]), of["what"], verb.end(), start)
         return
+    if updates := [*_field_update(sentence, start)]:
+        yield from updates
+        return
     if not sentence.cues.isdisjoint(CUES["value"]):
         yield from _now(sentence)
     if _QUOTES.search(text, sentence.start, start):  # somebody else's words
@@ -133,6 +137,23 @@ _BECOMES = re.compile(
     r"\b(?:(?:is|are) now(?: at)?|now (?:is|are)(?: at)?|(?:(?:has|have|was|were|is|are|been|gets) ){0,2}"
     r"(?:moves|moved|goes|went|extended|pushed|postponed|raised|lowered|increased|reduced|cut|dropped|drops|changed|rose|"
     r"rises|slips|slipped|bumped)(?: up| down| back)? to)\s",
+)
+
+
+def _field_update(sentence: Sentence, start: int) -> Iterator[Statement]:
+    """ "Builder is now Casa Nova", in a note that has a field "Builder"."""
+    if not sentence.topic or not sentence.field_keys:
+        return
+    logged = phrases.LOGGED.match(sentence.text, sentence.start, sentence.end)
+    match = _UPDATE.match(sentence.text, max(start, logged.end() if logged else start), sentence.end)
+    if match and match["key"].lower() in sentence.field_keys and not _ARTICLE.match(sentence.text, match.end()):
+        yield from _value(sentence, sentence.topic, match["key"].lower(), match.end(), match.start())
+
+
+_UPDATE = re.compile(
+    r"(?:(?:the|our|my) )?(?:new )?(?P<key>[^\W\d_][^:;,.\n]{0,40}?) "
+    r"(?:(?:is|are) now|now (?:is|are)|(?:has )?become|became|becomes|(?:has |was )?changed to) ",
+    re.IGNORECASE,
 )
 
 

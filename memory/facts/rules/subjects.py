@@ -49,7 +49,8 @@ CUE_TOKEN = re.compile(r"\(?[^\W_][^\s.,;!?()*\"“”]*|->|→|=>|⇒")
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence [start, end) of an episode's `text`. `topic`: what its note is about; `speaker`: who "I" is; `label`:
-    the key before it in its line; `paragraph`: where the sentences before it begin; `cues`: its cue words."""
+    the key before it in its line; `paragraph`: where the sentences before it begin; `cues`: its cue words;
+    `field_keys`: the keys, in lower case, of the fields of its whole note."""
 
     text: str
     start: int
@@ -59,6 +60,7 @@ class Sentence:
     label: str = ""
     paragraph: int = 0
     cues: frozenset[str] = frozenset()
+    field_keys: frozenset[str] = frozenset()
 
     @property
     def words(self) -> str:

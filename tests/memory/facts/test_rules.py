@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from memory.facts.extraction import OWNER, ExtractedRelation
 from memory.facts.rules.extract import extract_by_rules
+from memory.facts.rules.fields import field_keys
 from memory.text.sentences import sentences
 
 WRITTEN = datetime(2024, 3, 6, 9, tzinfo=UTC)  # a Wednesday
@@ -364,6 +365,15 @@ def test_without_a_time_in_words_there_is_none() -> None:
     assert only("Our rent is 735.").valid_from is None
     assert only("Our rent is 735 since the 31st of February.").valid_from is None
     assert extract_by_rules("Our rent is 735 since May.", DIARY, None, None, {}, False).relations[0].valid_from is None
+
+
+def test_a_key_of_the_notes_fields_makes_a_sentence_elsewhere_a_fact() -> None:
+    text = "- 2026-04-10: The builder is now Casa Nova. Deadline: 1 June."
+    keys = field_keys("# Kitchen\n- **Builder:** Ferro & Sons\nDeadline: 30 April\nNote: none\n")
+    assert keys == {"builder", "deadline"}
+    for known, expected in ((frozenset[str](), set()), (keys, {("builder", "Casa Nova"), ("Deadline", "1 June")})):
+        result = extract_by_rules(text, "Kitchen", WRITTEN, None, {}, False, field_keys=known)
+        assert {(relation.predicate, relation.object) for relation in result.relations} == expected
 
 
 # Any text -------------------------------------------------------------------------------------
