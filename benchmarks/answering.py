@@ -241,7 +241,7 @@ class Desk:
         )  # fmt: skip
 
     def _tier(self, answer: Answer) -> str:
-        """The rung of the ladder that the answer was found on."""
+        """The tier that the answer was found on."""
         with self.memory.store.reading() as conn:
             return next((one.tier for one in traces.list_traces(conn, 1) if one.id == answer.trace_id), "")
 

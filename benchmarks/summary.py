@@ -133,7 +133,7 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
         {"set, system": "name"} | {name: f"errors.{name}" for name in ERRORS},
     )
     tiers = {tier: f"tiers.{tier}" for tier in sorted({tier for result in results for tier in result["tiers"]})}
-    command.show_table("Questions by the rung on which the answer was found", results, {"set": "set"} | tiers)
+    command.show_table("Questions by the tier on which the answer was found", results, {"set": "set"} | tiers)
     for result in results:
         if "kinds" in result:
             command.show_table(

@@ -1,4 +1,4 @@
-"""Credit: which edges led to what an answer used, and which were only in the way (SPEC 7.4 S10, 7.5).
+"""Credit: which edges led to what an answer used, and which were only in the way.
 
 What an answer cites was useful, as is what was collected for it; nobody else is asked. Every useful thing gets the
 whole way from what the question named, on all branches: ReMindRAG's code confirms the first branch of a vertex only and

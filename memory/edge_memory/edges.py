@@ -1,4 +1,4 @@
-"""The algebra of edge memory: what an edge keeps of the questions it helped to answer (SPEC 7.5).
+"""The algebra of edge memory: what an edge keeps of the questions it helped to answer.
 
 After ReMindRAG (Hu et al. 2025), which gives each edge one vector, adds the direction of a question that the edge
 helped with (equation 1) and follows an edge again where the next question points the same way (equation 2). Here an
@@ -33,7 +33,7 @@ TINY = 1e-6  # a key shorter than this has no direction
 
 
 def delta(norm: float) -> float:
-    """`2/pi cos(pi/2 x)`, with x held in [0, 1], where equation 1 of ReMindRAG means something (SPEC 1.3 M2)."""
+    """`2/pi cos(pi/2 x)`, with x held in [0, 1], where equation 1 of ReMindRAG means something."""
     return 2 / math.pi * math.cos(math.pi / 2 * min(max(norm, 0.0), 1.0))
 
 

@@ -1,5 +1,5 @@
 """Edge memory made anew from the traces, and what needs that: another embedder, another center, a person's verdict,
-something forgotten (SPEC 7.5).
+something forgotten.
 
 What an edge remembers follows from the questions that used it, in the order in which they were asked, and from the
 edges that it took the place of. So it is a fold over traces, edge by edge, and gives to the bit what was learnt

@@ -1,4 +1,4 @@
-"""Learning from one question: what the edges it used remember from now on (SPEC 7.4 S10).
+"""Learning from one question: what the edges it used remember from now on.
 
 `update_slots` is the one place where an edge learns. What happens with a question (`reinforce_edges`), and what
 `memory.edge_memory.rebuild` makes anew from the traces, both go through it, so they come to the same, bit by bit.

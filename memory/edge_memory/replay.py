@@ -1,4 +1,4 @@
-"""Replay: what helped with such a question before is found again, before anything is searched (SPEC 7.4 S2).
+"""Replay: what helped with such a question before is found again, before anything is searched.
 
 After ReMindRAG (Hu et al. 2025): from the seeds, edges whose memory fires for the question are followed, with no model
 and no look at what stands in the passages. Theirs is a search into the depth without an end; here the

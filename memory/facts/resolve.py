@@ -1,4 +1,4 @@
-"""Entity resolution: which object a name means (SPEC 7.3 I6).
+"""Entity resolution: which object a name means.
 
 A name means the object that has it as an alias; a short name of a person the one whose longer name the same passage,
 or else the whole memory, knows, if there is only one. What a model calls an alias becomes one, so that both objects

@@ -1,4 +1,4 @@
-"""Supersession: what a new relation does to those that are known (SPEC 7.3 I8).
+"""Supersession: what a new relation does to those that are known.
 
 Relations of one subject with one predicate of which there is one at a time stand in the order of valid time: each ends
 where the next begins. A late-arriving older one is put between, and never ends a newer one. What no rule can judge is

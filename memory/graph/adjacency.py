@@ -46,7 +46,7 @@ class Moment(NamedTuple):
 ANY_TIME = Moment(NO_END, NO_TIME)
 
 Relevance = Callable[[Ids], Floats]
-"""Node ids (v,) of any kind -> how well each fits the question (v,), in [0, 1]: sigma of SPEC 7.4."""
+"""Node ids (v,) of any kind -> how well each fits the question (v,), in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class Index:
 
     `kinds`, `rows` by node id: EPISODE, THESIS or OBJECT (-1: unknown) and the row or column. `mentioned` (n, m) and
     `in_theses` (t, m) by column, with edge ids as entries; `asserted` (t, n) by column, with thesis rows as entries.
-    `link_ends` (2l,) sorted node ids and `link_places` (2l,) which link ends there. `penalties` by node id: pen(n) of
-    SPEC section 6, 1 for ordinary vertices and less for hubs.
+    `link_ends` (2l,) sorted node ids and `link_places` (2l,) which link ends there. `penalties` by node id: the hub
+    penalty, 1 for ordinary vertices and less for hubs.
     """
 
     kinds: Codes

@@ -31,7 +31,7 @@ Bools = NDArray[np.bool_]
 
 Derived = TypeVar("Derived")
 
-TITLE_BONUS = 2  # a mention in a title counts as so many more (SPEC 7.4 S3f)
+TITLE_BONUS = 2  # a mention in a title counts as so many more
 NO_TIME = np.iinfo(np.int64).min
 NO_END = np.iinfo(np.int64).max
 

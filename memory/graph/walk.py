@@ -28,7 +28,7 @@ class Path:
 
     @property
     def cost(self) -> float:
-        """`sum / length^0.75`, 0 for a path without edges (SPEC 7.4)."""
+        """`sum / length^0.75`, 0 for a path without edges."""
         return sum(self.costs) / len(self.costs) ** PATH_LENGTH_EXPONENT if self.costs else 0.0
 
     def extend(self, edge: int, vertex: int, cost: float) -> Path:

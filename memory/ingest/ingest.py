@@ -1,4 +1,4 @@
-"""Ingestion: documents become episodes, theses and objects, in one transaction (SPEC 7.3 I1-I4).
+"""Ingestion: documents become episodes, theses and objects, in one transaction.
 
 `prepare` does, while nobody waits, all that follows from the text alone: chunks, sentences, mentions, facts by rules
 and embeddings. An `Ingestion`, the only writer, then writes the difference to what is stored. An episode whose words

@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 from memory.insight.diagnosis import AliasSuspect
 from memory.text.mentions import norm
 
-ALIKE = 90.0  # percent, from which two names are told (SPEC 7.7)
+ALIKE = 90.0  # percent, from which two names are told
 SHORTEST = 4  # letters: below it one letter makes another name
 WINDOW = 10  # each name is compared with so many that follow it in the order of the alphabet
 

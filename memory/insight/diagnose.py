@@ -1,4 +1,4 @@
-"""Diagnosis: how well the graph serves the questions that were asked, computed from their traces (SPEC 7.7).
+"""Diagnosis: how well the graph serves the questions that were asked, computed from their traces.
 
 Nobody labels anything: what an answer cited counts as what the question needed. A figure looks at the newest traces
 that were answered or refused, and at the graph as it is now; what was cited and has been retired since is left out

@@ -1,4 +1,4 @@
-"""What mends the questions that failed: a class of failure -> what is wrong, and the commands that mend it (SPEC 7.7).
+"""What mends the questions that failed: a class of failure -> what is wrong, and the commands that mend it.
 
 The commands are those of `pal`, with the words of the question that stands as the example, so that they can be given
 as they stand; only what nobody knows but the person is a word in capitals.

@@ -1,4 +1,4 @@
-"""Figures over time: whether what is learnt from questions makes the next ones cheaper and better (SPEC 7.7).
+"""Figures over time: whether what is learnt from questions makes the next ones cheaper and better.
 
 They follow from the traces and are computed when somebody looks. How things stand, which no trace tells, is recorded
 once a night, and so are the figures of the day: a question that is forgotten takes its trace with it, but not what it

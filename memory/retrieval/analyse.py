@@ -1,4 +1,4 @@
-"""Analyse: what is asked (SPEC 7.4 S0, by rule): the words to search for, the names to look up, the time spoken of."""
+"""Analyse: what is asked, found by rule: the words to search for, the names to look up, the time spoken of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filter: which facts a question needs, the most needed first (SPEC 7.4 S7).
+"""Filter: which facts a question needs, the most needed first.
 
     sigma + MEMORY * m            as long as nothing was learnt
     sigma + LEARNT * p            with a scorer in use, which knows m

@@ -1,4 +1,4 @@
-"""Spread: personalised PageRank over episodes and objects (SPEC 7.4 S3f; after HippoRAG 2 and LinearRAG).
+"""Spread: personalised PageRank over episodes and objects (after HippoRAG 2 and LinearRAG).
 
 A question's best passages and the objects it names hold all mass at the start. In every round an episode
 passes its mass to the objects it mentions (rare ones get more), an object to the episodes that mention it, most

@@ -1,4 +1,4 @@
-"""The retrieval pipeline: one question through a list of stages over one state (DESIGN section 7)."""
+"""The retrieval pipeline: one question through a list of stages over one state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replay: what earlier questions bring to this one, and what this one is to teach (SPEC 7.4 S2 and S10)."""
+"""Replay: what earlier questions bring to this one, and what this one is to teach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Route: is what was found enough, and if not, which rung of the ladder comes next (SPEC 7.4 S5).
+"""Route: is what was found enough, and if not, which tier of the escalation comes next.
 
     R0  replay: what such a question was answered from before; a model sees that and the facts that belong to it
     R2  recall: text, graph and what both say together; always run, milliseconds
@@ -123,9 +123,9 @@ def next_tier(
     has_agent: bool,
     calls_left: int,
 ) -> Rise | None:
-    """The next rung after a model found no answer in what it was shown, because of `why`; None if there is none.
+    """The next tier after a model found no answer in what it was shown, because of `why`; None if there is none.
 
-    `many`: the question asks for many things at once. `missing` is what the model lacks. A rung takes two calls at
+    `many`: the question asks for many things at once. `missing` is what the model lacks. A tier takes two calls at
     least: one to look, one to answer.
     """
     if effort == "quick":

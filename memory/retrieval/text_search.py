@@ -1,6 +1,6 @@
 """Search by the question's words: passages by full text and vectors, and the objects that it names.
 
-The text channel is full text (BM25) and vectors, each over all episodes, and the two fused (SPEC 7.4 S3a).
+The text channel is full text (BM25) and vectors, each over all episodes, and the two fused.
 
 Scores are min-max fused, not by rank: spread starts from them, and it matters there how much better one
 passage is than the next.

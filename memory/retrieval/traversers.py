@@ -89,7 +89,7 @@ FindStrategy = Callable[[str], Strategy]
 
 
 class PropagatedRelevance:
-    """Relevance, sigma of SPEC 7.4, from the episodes' scores (n,) along the graph: a passage that answers need not
+    """Relevance from the episodes' scores (n,) along the graph: a passage that answers need not
     look like the question, it is often about an object that a similar passage mentions.
 
     Of an object: the best score of the MAX_RELEVANCE_SOURCES best episodes that mention it. Of an episode: its score,

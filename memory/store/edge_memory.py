@@ -18,7 +18,7 @@ from memory.store.connect import Connection
 from memory.store.graph import EDGE_KINDS, EdgeRow, allocate, insert_edges
 from memory.store.visibility import LIVE
 
-INHERITED = 0.5  # of its slots is what the successor of a fact begins with (SPEC 7.3 I8)
+INHERITED = 0.5  # of its slots is what the successor of a fact begins with
 FORGOTTEN = 0.15  # norm below which a slot is given up
 
 Halves = NDArray[np.float16]

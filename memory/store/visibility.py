@@ -1,4 +1,4 @@
-"""What a question may see: the bi-temporal predicate, in its one place (SPEC 7.2).
+"""What a question may see: the bi-temporal predicate, in its one place.
 
 Each fact has two times. *Valid* time is when it held in the world, [valid_from, valid_to); an end that is NULL is
 open. *Transaction* time is when this memory believed it, [t_created, t_expired). A question asks about the world at

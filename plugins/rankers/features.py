@@ -1,4 +1,4 @@
-"""Features: what is known of an edge near a question, as 33 numbers for the edge scorer (SPEC 7.6; after SubgraphRAG).
+"""Features: what is known of an edge near a question, as 33 numbers for the edge scorer (after SubgraphRAG).
 
 SubgraphRAG's head reads four vectors of an embedder and ten numbers, and needs thousands of questions. Ours has to
 learn from a few hundred of one person, so it reads cosines instead of vectors.

@@ -1,5 +1,5 @@
-"""Labels: which edges a question needed, told by what its answer cited and, for a few, by a model (SPEC 7.6; after
-ReG's refinement of weak supervision).
+"""Labels: which edges a question needed, told by what its answer cited and, for a few, by a model
+(after ReG's refinement of weak supervision).
 
 What connects a question with its answer is a candidate: all shortest ways between them, with every parallel relation,
 and the edges next to either. Of candidates that run over the same relations one stands for all. A model picks those

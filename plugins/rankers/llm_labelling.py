@@ -1,4 +1,4 @@
-"""Refining: a model is asked which edges a question needed, within a budget of calls (SPEC 7.6; ReG's refinement).
+"""Refining: a model is asked which edges a question needed, within a budget of calls (ReG's refinement).
 
 What must stay on this machine is shown to no model elsewhere: neither a text, nor a name that only such a text tells.
 """

@@ -1,5 +1,5 @@
-"""The edge scorer: which edges near a question it needs, learnt from the questions that were answered before (SPEC 7.6;
-after ReG's triple retriever).
+"""The edge scorer: which edges near a question it needs, learnt from the questions that were answered before
+(after ReG's triple retriever).
 
 A network of 33 inputs, 32 hidden units and one output, in numpy. It begins as sigma: one hidden unit passes the
 relevance on and the others add little, so that what it comes to differs from sigma only as far as the questions held

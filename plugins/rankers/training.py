@@ -1,4 +1,4 @@
-"""Training: what one night of learning does (SPEC 7.6; ReG, Zou et al. 2025).
+"""Training: what one night of learning does (ReG, Zou et al. 2025).
 
     lessons -> labels (some refined by a model) -> features -> train -> compare on the newest -> promote, or not
 

@@ -1,5 +1,5 @@
-"""Beam: all seeds share one beam, and nothing it saw is forgotten (SPEC 7.4 S3b; PersonalAI's BeamSearch and TGS-RAG's
-Algorithm 1).
+"""Beam: all seeds share one beam, and nothing it saw is forgotten (PersonalAI's BeamSearch and
+TGS-RAG's Algorithm 1).
 
 At every depth each path grows by its most relevant neighbours, and the cheapest `beam_width` of all are kept. A vertex
 that was seen and dropped stays in the visit memory with the cheapest path there, for synergy to bring back.

@@ -1,5 +1,5 @@
-"""Circles: rings around every start; where those of several starts meet, there the answer lies (SPEC 7.4 S3c; after
-PersonalAI's WaterCircles, made symmetric).
+"""Circles: rings around every start; where those of several starts meet, there the answer lies
+(after PersonalAI's WaterCircles, made symmetric).
 
 Which starts reached a vertex does not depend on their order: each draws its own rings, with its own share of the edges
 that may be followed, so that a hub among them does not use up what the others need.

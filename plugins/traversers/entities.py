@@ -1,4 +1,4 @@
-"""Entities: vertices by the edges that meet in them (SPEC 7.6; ReG@Entity).
+"""Entities: vertices by the edges that meet in them (ReG@Entity).
 
 An edge gets a score from the trained scorer, or from relevance where there is none; a vertex that of
 its best edge; an edge of what it joins `s = p(head) + p(tail)`, over which parallel relations share one place.

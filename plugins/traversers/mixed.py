@@ -1,4 +1,4 @@
-"""Mixed: the union of several traversers (SPEC 7.4 S3e, PersonalAI's mixed retrievers)."""
+"""Mixed: the union of several traversers (PersonalAI's mixed retrievers)."""
 
 from __future__ import annotations
 

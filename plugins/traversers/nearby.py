@@ -1,6 +1,6 @@
 """Nearby: the edges around a question's starts, as one small graph of its own, for what looks at edges one by one.
 
-At most MOST edges: the union over which the edge scorer, ReG's retrievers and the labels for them work (SPEC 7.6).
+At most MOST edges: the union over which the edge scorer, ReG's retrievers and the labels for them work.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The settings with which this program does what a paper describes, as far as the same parts are in both (SPEC 7.8).
+"""The settings with which this program does what a paper describes, as far as the same parts are in both.
 
 What the papers let a language model do, such as finding the question's objects, is done by rule here as elsewhere.
 """

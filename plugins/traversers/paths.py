@@ -1,7 +1,7 @@
-"""Paths: what connects two of the starts (SPEC 7.4 S3d).
+"""Paths: what connects two of the starts.
 
 The default searches from both ends at once and returns all shortest paths, which are then ranked by how well they fit
-the question: in clustered graphs that opens 14 to 22 vertices where A* opens hundreds (SPEC 2.2 A5). A* with the three
+the question: in clustered graphs that opens 14 to 22 vertices where A* opens hundreds. A* with the three
 heuristics of PersonalAI is there to compare. A search that reaches its budget finds nothing, and never half a path.
 """
 
@@ -158,7 +158,7 @@ def astar(
     """One path from `a` to `b`, and those that run beside it over parallel edges, by A* with f = of_a_step * g + h.
 
     h is "ip": 1 - cosine to `b`; "weighted": that times the number of steps to `b`; "averaged": the mean of it along
-    the path times that number (SPEC 2.1 P5). None if `b` is not reached with `pops` vertices opened.
+    the path times that number. None if `b` is not reached with `pops` vertices opened.
     """
     to_go = _distances(walk, b, longest, pops) if heuristic != "ip" else {}
     away: dict[int, float] = {}

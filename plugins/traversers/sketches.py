@@ -1,4 +1,4 @@
-"""Sketches: paths whose relations read as an outline of the answer does (SPEC 7.6; ReG@Path).
+"""Sketches: paths whose relations read as an outline of the answer does (ReG@Path).
 
 A sketch is a sequence of relations, "directed by, born in". ReG trains a model to write some; here a model may propose
 them, and without one the question itself is compared with every step. A sketch is grounded by a beam: at each step the

@@ -1,4 +1,4 @@
-"""Sketching: a model outlines over which relations an answer may be reached (SPEC 7.6; ReG@Path).
+"""Sketching: a model outlines over which relations an answer may be reached (ReG@Path).
 
 One short call. The model sees the question alone, nothing of what is remembered. What it writes is only ever compared
 with what edges say; if it is of no use, or the model fails, the traverser `sketches` goes by the question itself.

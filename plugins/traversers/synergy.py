@@ -1,4 +1,4 @@
-"""Synergy: the graph re-ranks the text, and the text confirms the graph (SPEC 7.4 S4; after TGS-RAG).
+"""Synergy: the graph re-ranks the text, and the text confirms the graph (after TGS-RAG).
 
 What a walk saw votes for the episodes that mention it, each vertex by how rare and how relevant it is and what became
 of it. Paths through the objects of the best episodes are confirmed, less with each further one; objects of those

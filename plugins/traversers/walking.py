@@ -20,7 +20,7 @@ def walkable(graph: Graph, seeds: Seeds, allowed: Bools, settings: WalkSettings)
 
 def starts(walk: Walkable, seeds: Seeds, settings: WalkSettings) -> dict[int, float]:
     """Node id -> weight in (0, 1]: the objects that the question names and the best episodes of the text, as far as
-    they may be seen. Without either, the rarest objects of the best episodes (SPEC 7.4 S1)."""
+    they may be seen. Without either, the rarest objects of the best episodes."""
     graph = walk.graph
     found = {int(graph.object_ids[column]): weight for column, weight in seeds.objects.items()}
     if VERTEX_KINDS[0] in settings.vertices and settings.episodes:
@@ -34,6 +34,6 @@ def starts(walk: Walkable, seeds: Seeds, settings: WalkSettings) -> dict[int, fl
 
 
 def costs(relevance: Floats, penalties: Floats) -> Floats:
-    """c(e) of SPEC 7.4: `-ln(max(0.02, relevance * penalty))`, at least 0."""
+    """The cost of an edge: `-ln(max(0.02, relevance * penalty))`, at least 0."""
     found: Floats = -np.log(np.clip(relevance * penalties, MIN_RELEVANCE, 1))
     return found

@@ -14,7 +14,7 @@ from memory.store.edge_memory import Slots
 DIMENSION = 16
 EAST, NORTH = np.eye(DIMENSION)[0], np.eye(DIMENSION)[1]
 NOTHING = Slots.none(DIMENSION)
-ONCE, TWICE, THRICE = 2 / math.pi, 0.980587, 0.999997  # equation 1 on one question (SPEC 1.3 M1)
+ONCE, TWICE, THRICE = 2 / math.pi, 0.980587, 0.999997  # equation 1 on one question
 
 
 def unit(vector: np.ndarray) -> np.ndarray:
