@@ -33,7 +33,7 @@ ANSWERED = (0, 4)  # exit codes of `pal ask`: an answer, or that there is none
 
 def measure(questions: data.QuestionSet, embedder: str, home: Path, idle_s: float) -> dict[str, Any]:
     """One set's figures, as the JSON object of the README. Everything lies in `home`."""
-    paths = Paths.under(home)
+    paths = Paths.in_folder(home)
     private_folder(paths.data)
     built = build(paths.memory, questions.documents, manager.load().embedder(embedder), questions.name)
     asked = [question.text for question in questions.questions]

@@ -1,8 +1,8 @@
 """The client of the daemon: blocking, standard library only, cheap to import.
 
-`daemon.starting.connect(Paths.here())` returns a `Client`, starting the daemon in the background if none answers. Each
-request has its own connection, so a client may be used from several threads. A stream is an iterator of events that
-ends by itself or with `close()`, which any thread may call. What goes wrong is
+`daemon.starting.connect(Paths.from_environment())` returns a `Client`, starting the daemon in the background if none
+answers. Each request has its own connection, so a client may be used from several threads. A stream is an iterator of
+events that ends by itself or with `close()`, which any thread may call. What goes wrong is
 
     DaemonError       the daemon answered that it could not do it; `failed` has the code, the reason and the remedy
     DaemonDownError   nobody answers, or the connection broke off

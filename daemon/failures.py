@@ -34,7 +34,7 @@ class ConflictError(PalimpsestError):
     """It cannot be done as things are now."""
 
 
-def failed(error: BaseException) -> wire.Failed:
+def failure(error: BaseException) -> wire.Failed:
     """The error as the wire has it."""
     match error:
         case CancelledError():

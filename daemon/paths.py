@@ -30,11 +30,11 @@ class Paths:
     tcp: bool = os.name == "nt"
 
     @classmethod
-    def here(cls) -> Paths:
+    def from_environment(cls) -> Paths:
         """The paths of this environment."""
         tcp = os.name == "nt" or os.environ.get("PALIMPSEST_TRANSPORT") == "tcp"
         if home := os.environ.get(HOME):
-            return cls.under(Path(home), tcp=tcp)
+            return cls.in_folder(Path(home), tcp=tcp)
         import platformdirs  # 13 ms, which nothing that sets PALIMPSEST_HOME should pay
 
         data = platformdirs.user_data_path("palimpsest", appauthor=False)
@@ -48,14 +48,14 @@ class Paths:
         )
 
     @classmethod
-    def under(cls, home: Path, *, tcp: bool = os.name == "nt") -> Paths:
+    def in_folder(cls, home: Path, *, tcp: bool = os.name == "nt") -> Paths:
         """Everything in one folder."""
         home = home.expanduser().absolute()
         return cls(home, home / "config.toml", home / "logs", home / "backups", home / "run", tcp)
 
     def environment(self) -> dict[str, str]:
         """The variables with which another process finds the same paths, if they are not the platform's own."""
-        if self != Paths.under(self.data, tcp=self.tcp):
+        if self != Paths.in_folder(self.data, tcp=self.tcp):
             return {}
         return {HOME: str(self.data), "PALIMPSEST_TRANSPORT": "tcp" if self.tcp else "socket"}
 

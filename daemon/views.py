@@ -29,11 +29,11 @@ from memory.nouns import (
 from memory.time.timestamps import from_ms
 
 if TYPE_CHECKING:
-    from memory.services.conversations import Conversation, Message
+    from memory.services.conversations import ChatMessage, Conversation
     from memory.services.sources import Listed
 
 
-def now() -> int:
+def now_ms() -> int:
     """The store's time: milliseconds UTC."""
     return time.time_ns() // 1_000_000
 
@@ -117,21 +117,21 @@ def conversation(row: Conversation) -> wire.Conversation:
     return wire.Conversation(row.id, row.title, moment(row.created), moment(row.updated), row.messages)
 
 
-def message(row: Message) -> wire.Message:
+def message(row: ChatMessage) -> wire.Message:
     return wire.Message(
         id=row.id,
         role=row.role,
         text=row.text,
         at=moment(row.at),
         state=row.state,
-        citations=tuple(map(cited, row.citations)),
+        citations=tuple(map(citation, row.citations)),
         no_answer=row.no_answer,
         trace_id=row.trace_id,
         verdict=row.verdict,
     )
 
 
-def forgotten(gone: Forgotten, copies: Iterable[Path]) -> wire.Forgotten:
+def forget_reply(gone: Forgotten, copies: Iterable[Path]) -> wire.Forgotten:
     """`copies` still hold it."""
     held = []
     for path in copies:
@@ -140,7 +140,7 @@ def forgotten(gone: Forgotten, copies: Iterable[Path]) -> wire.Forgotten:
     return wire.Forgotten(gone.sources, gone.episodes, gone.objects, gone.facts, tuple(held))
 
 
-def cited(citation: Citation) -> wire.Cited:
+def citation(citation: Citation) -> wire.Cited:
     return wire.Cited(
         n=citation.n,
         label=citation.label,
@@ -163,15 +163,15 @@ def event(of: AskEvent) -> wire.Stage | wire.Visited | wire.Chunk | wire.Cited |
         case Step():
             return stage(of)
         case Visit():
-            return visited(of)
+            return visit(of)
         case Token():
             return wire.Chunk(of.text)
         case Citation():
-            return cited(of)
+            return citation(of)
         case Answer():
             return wire.Answered(
                 text=of.text,
-                citations=tuple(map(cited, of.citations)),
+                citations=tuple(map(citation, of.citations)),
                 no_answer=of.no_answer,
                 missing=of.missing,
                 confidence=float(of.confidence),
@@ -181,7 +181,7 @@ def event(of: AskEvent) -> wire.Stage | wire.Visited | wire.Chunk | wire.Cited |
             )
 
 
-def visited(visit: Visit) -> wire.Visited:
+def visit(visit: Visit) -> wire.Visited:
     return wire.Visited(visit.node_id, visit.kind, visit.label, float(visit.score), visit.stage, visit.status)
 
 

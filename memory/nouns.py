@@ -256,7 +256,7 @@ class Trace:
     def ms(self) -> float:
         return sum(step.ms for step in self.steps)
 
-    def extended(self, *steps: Step) -> Trace:
+    def with_steps(self, *steps: Step) -> Trace:
         """This trace with the steps of later stages."""
         return replace(self, steps=self.steps + steps)
 
@@ -329,7 +329,7 @@ class Answer:
     model: str = ""
     note: str = ""
 
-    def traced(self, trace_id: int) -> Answer:
+    def with_trace_id(self, trace_id: int) -> Answer:
         """This answer with the id under which its trace is stored."""
         return replace(self, trace_id=trace_id)
 

@@ -27,7 +27,7 @@ from daemon.api import facts as known_facts
 from daemon.api.gate import TOO_LARGE, fail
 from daemon.api.routing import Api, stream
 from daemon.api.services import Services
-from daemon.failures import failed
+from daemon.failures import failure
 from daemon.jobs.activity import Channel
 from memory.answering.options import ModelChoice
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
@@ -146,7 +146,7 @@ def _question_routes(api: Api, services: Services) -> None:
 
     @api.post("/traces/{id}/again")
     async def again(id: int) -> Response:
-        return answering(await services.read(partial(questions.again, memory, services.writer, id, models())))
+        return answering(await services.read(partial(questions.ask_again, memory, services.writer, id, models())))
 
     @api.post("/recall")
     async def recall(request: wire.RecallRequest) -> wire.RecallReply:
@@ -188,7 +188,7 @@ def _fact_routes(api: Api, services: Services) -> None:
     @api.get("/revisions")
     async def listed(state: str = "open", about: str | None = None, limit: int = 50) -> wire.RevisionsReply:
         most = max(0, min(limit, MOST_ROWS))
-        return await services.read(lambda: known_facts.listing(memory, state, about, most))
+        return await services.read(lambda: known_facts.list_revisions(memory, state, about, most))
 
     @api.get("/revisions/{id}")
     async def revision(id: int) -> wire.Revision:
@@ -220,7 +220,7 @@ def _writing_routes(api: Api, services: Services) -> None:
     @api.post("/add")
     async def add(request: wire.AddRequest) -> Response:
         channel = Channel()
-        paths = await services.work(partial(documents.existing, request.paths))
+        paths = await services.work(partial(documents.find_existing, request.paths))
 
         def tell(event: wire.Event) -> None:
             channel.put(event)
@@ -296,7 +296,7 @@ def _enrichment_routes(api: Api, services: Services) -> None:
 def _status(services: Services) -> wire.Status:
     stats = services.stats()
     with services.memory.one_moment():
-        skipped = services.memory.sources.skipped(MAX_SKIPPED)
+        skipped = services.memory.sources.list_skipped(MAX_SKIPPED)
         review = services.memory.knowledge.count_open_revisions()
     return wire.Status(
         version=version("palimpsest"),
@@ -329,7 +329,7 @@ def _status(services: Services) -> wire.Status:
 
 
 async def _explain(request: Request, error: Exception) -> Response:
-    return fail(failed(error))
+    return fail(failure(error))
 
 
 async def _refuse(request: Request, error: HTTPException) -> Response:

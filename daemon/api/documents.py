@@ -41,12 +41,12 @@ def forget(
     if request.source is None:
         object, fact, episode = request.object, request.fact, request.episode
         copies = memory.maintenance.copies_with(backups, (), object, fact, episode)
-        return views.forgotten(memory.forget(None, object, fact, episode), copies)
+        return views.forget_reply(memory.forget(None, object, fact, episode), copies)
     if (request.object, request.episode, request.fact) != (None, None, None):
         raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
     uris = _named(memory, request.source)
     copies = memory.maintenance.copies_with(backups, uris)
-    total = views.forgotten(memory.ingest.forget_sources(uris), copies)
+    total = views.forget_reply(memory.ingest.forget_sources(uris), copies)
     file = Path(uris[0].partition("#")[0] if not Path(uris[0]).exists() else uris[0])
     if file.is_absolute() and file.is_file() and watched(file):
         memory.sources.note_files((), {uri_of(file): FORGOTTEN}, ())
@@ -55,17 +55,17 @@ def forget(
 
 def forget_folder(memory: Memory, writer: Writer, backups: Path, folder: Path) -> wire.Forgotten:
     """Forgets all that was read from a folder, some sources at a time: others may write in between."""
-    uris = [source.uri for source in memory.sources.under(uri_of(folder) + "/")]
+    uris = [source.uri for source in memory.sources.list_under(uri_of(folder) + "/")]
     copies = memory.maintenance.copies_with(backups, uris) if uris else []
     total = Forgotten()
     for start in range(0, len(uris), FORGET_AT_ONCE):
         some = uris[start : start + FORGET_AT_ONCE]
         gone = writer.write(partial(memory.ingest.forget_sources, some))
         total = Forgotten(*(a + b for a, b in zip(total, gone, strict=True)))
-    return views.forgotten(total, copies)
+    return views.forget_reply(total, copies)
 
 
-def existing(paths: Iterable[str]) -> list[Path]:
+def find_existing(paths: Iterable[str]) -> list[Path]:
     """The files and folders to read, links followed: who names one means it. InvalidInputError, NotFoundError."""
     found = []
     for path in paths:
@@ -103,6 +103,6 @@ def _named(memory: Memory, name: str) -> list[str]:
     for uri in dict.fromkeys([name, Path(name).as_posix()]):
         if memory.sources.get(uri):
             return [uri]
-        if parts := [part.uri for part in memory.sources.under(uri + "#") if "/" not in part.uri[len(uri) :]]:
+        if parts := [part.uri for part in memory.sources.list_under(uri + "#") if "/" not in part.uri[len(uri) :]]:
             return parts
     return [name]  # it may have been retired; the memory knows those too

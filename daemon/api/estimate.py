@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from daemon import wire
-from daemon.api.documents import existing
+from daemon.api.documents import find_existing
 from daemon.jobs.models import Models
 from daemon.settings import Settings
 from daemon.watch import files
@@ -30,7 +30,7 @@ def estimate(
     readable: list[Found] = []
     skipped = 0
     own = tuple(own)
-    for path in existing(request.paths):
+    for path in find_existing(request.paths):
         ignore = Ignore(path if path.is_dir() else path.parent, settings.watch.ignore, own)
         for found in files.walk(path, ignore):
             if found.stat is not None and found.unread is None:

@@ -27,7 +27,7 @@ STATES = ("all", *get_args(RevisionState))
 VERDICTS = ("undo", *get_args(Verdict))
 
 
-def listing(memory: Memory, state: str, about: str | None, limit: int) -> wire.RevisionsReply:
+def list_revisions(memory: Memory, state: str, about: str | None, limit: int) -> wire.RevisionsReply:
     """Revisions in a state, the newest first. InvalidInputError, NotFoundError."""
     if state not in STATES:
         raise InvalidInputError(f"state is {state[:40]!r}. Write one of {', '.join(STATES)}.")

@@ -12,7 +12,7 @@ from daemon import wire
 from daemon.api import traces
 from daemon.api.routing import Api, stream
 from daemon.api.services import Services
-from daemon.failures import failed
+from daemon.failures import failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
 from memory import Memory
@@ -28,7 +28,7 @@ def routes(api: Api, services: Services) -> None:
 
     @api.post("/traces/{id}/feedback")
     async def judge(id: int, request: wire.FeedbackRequest) -> wire.Judged:
-        unit = partial(judged, memory, id, request.verdict)
+        unit = partial(note_verdict, memory, id, request.verdict)
         return await services.write(unit)
 
     @api.post("/rebuild")
@@ -40,7 +40,7 @@ def routes(api: Api, services: Services) -> None:
         return stream(channel.events())
 
 
-def judged(memory: Memory, id: int, verdict: str) -> wire.Judged:
+def note_verdict(memory: Memory, id: int, verdict: str) -> wire.Judged:
     """Notes a verdict, within a unit of the writer. NotFoundError, InvalidInputError."""
     before = memory.questions.trace(id)
     if before.answer is None:
@@ -48,7 +48,7 @@ def judged(memory: Memory, id: int, verdict: str) -> wire.Judged:
     memory.feedback(id, verdict)
     after = memory.questions.trace(id).asked
     passages = len({citation.episode_id for citation in before.answer.citations})
-    return wire.Judged(traces.asked(after), before.asked.verdict, passages)
+    return wire.Judged(traces.asked_question(after), before.asked.verdict, passages)
 
 
 def rebuilt(memory: Memory, writer: Writer, what: tuple[str, ...], channel: Channel) -> None:
@@ -67,7 +67,7 @@ def rebuilt(memory: Memory, writer: Writer, what: tuple[str, ...], channel: Chan
         channel.put(wire.Rebuilt(what, edges, passages))
     except (Exception, CancelledError) as error:
         log.error("rebuilding failed: %s", type(error).__name__)
-        channel.put(failed(error))
+        channel.put(failure(error))
     finally:
         channel.end()
 

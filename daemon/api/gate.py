@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from daemon import wire
 from daemon.api.routing import reply
-from daemon.failures import STATUS, failed
+from daemon.failures import STATUS, failure
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class Gate:
             where = "".join(traceback.format_tb(error.__traceback__))
             log.error("%s %s: %s\n%s", scope["method"], scope["path"], type(error).__name__, where)
             if not started:
-                await fail(failed(error))(scope, receive, send)
+                await fail(failure(error))(scope, receive, send)
         finally:
             self._open -= counted
 
@@ -71,7 +71,7 @@ class Gate:
         if self._token is not None and not self._known(dict(scope["headers"])):
             return wire.Failed("forbidden", "This daemon talks to its own user's programs only.")
         if self.stopping:
-            return failed(CancelledError())
+            return failure(CancelledError())
         if self._open >= self._most and scope["path"] != "/activity":
             return wire.Failed("busy", "Too many requests at the same time.", "Try again in a moment.")
         return None

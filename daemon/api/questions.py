@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from daemon import views, wire
-from daemon.failures import failed
+from daemon.failures import failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
 from memory.answering.options import ModelChoice
@@ -63,7 +63,7 @@ def begin(
     return partial(_work, memory, writer, events, heard, chat)
 
 
-def again(memory: Memory, writer: Writer, id: int, models: ModelChoice = NO_MODELS) -> Callable[[Channel], None]:
+def ask_again(memory: Memory, writer: Writer, id: int, models: ModelChoice = NO_MODELS) -> Callable[[Channel], None]:
     """The same for the question of a trace, asked once more, in no chat session. Raises NotFoundError."""
     heard = _Heard()
     events = memory.questions.ask_again(id, models.writer, heard.by_nobody, models.driver)
@@ -108,7 +108,7 @@ def _work(
         log.info("nobody waited for the end of an answer")
     except Exception as error:
         log.error("a question failed: %s", type(error).__name__)
-        channel.put(failed(error))
+        channel.put(failure(error))
     finally:
         if answer is None:
             _save(memory, writer, chat, Answer("".join(said), tuple(cited)), state="partial")

@@ -27,7 +27,7 @@ def routes(api: Api, services: Services) -> None:
         def call() -> wire.TracesReply:
             with memory.one_moment():
                 found = memory.questions.traces(limit, offset)
-                return wire.TracesReply(tuple(map(asked, found)), memory.questions.count_traces())
+                return wire.TracesReply(tuple(map(asked_question, found)), memory.questions.count_traces())
 
         return await services.read(call)
 
@@ -44,7 +44,7 @@ def routes(api: Api, services: Services) -> None:
         return await services.read(lambda: whynot(memory, id, words))
 
 
-def asked(of: Asked) -> wire.Asked:
+def asked_question(of: Asked) -> wire.Asked:
     return wire.Asked(
         of.id, of.at.isoformat(), of.question, of.no_answer, of.tier, of.calls, of.read, of.written, round(of.ms, 1),
         of.model, of.parent, of.verdict,
@@ -54,21 +54,21 @@ def asked(of: Asked) -> wire.Asked:
 def trace(of: Traced) -> wire.Trace:
     answer, plan = of.answer, of.plan
     found = wire.Trace(
-        asked=asked(of.asked),
+        asked=asked_question(of.asked),
         as_of=views.iso(plan.as_of),
         within=_within(plan.within),
         effort=plan.effort,
         searched=plan.searched,
         strategy=plan.strategy,
         steps=tuple(map(views.stage, of.trace.steps)),
-        visits=tuple(map(views.visited, of.trace.visits)),
+        visits=tuple(map(views.visit, of.trace.visits)),
     )
     if answer is None:
         return found
     return replace(
         found,
         text=answer.text,
-        citations=tuple(map(views.cited, answer.citations)),
+        citations=tuple(map(views.citation, answer.citations)),
         missing=answer.missing,
         confidence=answer.confidence,
         note=answer.note,
@@ -80,7 +80,7 @@ def why(memory: Memory, id: int) -> wire.WhyReply:
     found = memory.questions.why(id)
     answer, allowed = found.traced.answer, found.allowed
     return wire.WhyReply(
-        asked(found.traced.asked),
+        asked_question(found.traced.asked),
         tuple(map(_used, found.used)),
         found.chain,
         found.reasons,
@@ -98,11 +98,11 @@ def why(memory: Memory, id: int) -> wire.WhyReply:
 def whynot(memory: Memory, id: int, words: str) -> wire.WhyNotReply:
     """NotFoundError, InvalidInputError."""
     found = memory.questions.why_not(id, words)
-    return wire.WhyNotReply(asked(found.asked), found.words, tuple(map(_lost, found.lost)), found.missing)
+    return wire.WhyNotReply(asked_question(found.asked), found.words, tuple(map(_lost, found.lost)), found.missing)
 
 
 def _used(of: Used) -> wire.UsedSource:
-    return wire.UsedSource(views.cited(of.citation), of.place, of.score, dict(of.channels), tuple(of.facts))
+    return wire.UsedSource(views.citation(of.citation), of.place, of.score, dict(of.channels), tuple(of.facts))
 
 
 def _lost(of: Lost) -> wire.LostPassage:

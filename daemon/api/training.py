@@ -11,7 +11,7 @@ from starlette.responses import Response
 from daemon import wire
 from daemon.api.routing import Api, stream
 from daemon.api.services import Services
-from daemon.failures import failed
+from daemon.failures import failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.training import Learning
 
@@ -38,6 +38,6 @@ def _filled(learning: Learning, dry_run: bool, channel: Channel) -> None:
         channel.put(learning.study(dry_run, channel.put))
     except (Exception, CancelledError) as error:
         log.error("learning failed: %s", type(error).__name__)
-        channel.put(failed(error))
+        channel.put(failure(error))
     finally:
         channel.end()

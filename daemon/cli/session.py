@@ -24,7 +24,7 @@ class Session:
     def paths(self) -> Paths:
         from daemon.paths import Paths
 
-        return Paths.here()
+        return Paths.from_environment()
 
     @cached_property
     def client(self) -> Client:

@@ -26,14 +26,14 @@ class Budget:
         self._settings = settings
         self._battery = battery or on_battery
 
-    def spent(self) -> tuple[int, float]:
+    def sum_spent(self) -> tuple[int, float]:
         """Tokens and minutes that models have taken today to read."""
         uses = [use for use in self._memory.models.uses(date.today().isoformat()) if use.purpose in PURPOSES]
         return sum(use.usage.total for use in uses), sum(use.ms for use in uses) / 60_000
 
     def problem(self) -> str:
         """Why models may not read now, and what to do about it; "" if they may."""
-        tokens, minutes = self.spent()
+        tokens, minutes = self.sum_spent()
         most = self._settings
         if most.daily_tokens and tokens >= most.daily_tokens:
             return f"Reading took {tokens:,} tokens today, which is enough. More tomorrow: enrichment.daily_tokens"

@@ -136,7 +136,7 @@ class Enrichment:
             dead = memory.jobs.given_up(KINDS, FAILED_SHOWN)
             first = [job.payload["episodes"][0] for job in dead if job.kind == EXTRACT]
             titles = {episode.id: episode for episode in memory.sources.episodes(first)}
-        tokens, minutes = self._budget.spent()
+        tokens, minutes = self._budget.sum_spent()
         read, total = self._counted[1]
         return replace(
             self._state,
@@ -218,7 +218,7 @@ class Enrichment:
             else:
                 self._say("idle", self._trouble)
             return False
-        here, away = self._reading.found(local_only=True), self._reading.found(local_only=False)
+        here, away = self._reading.choose_model(local_only=True), self._reading.choose_model(local_only=False)
         if here is None and away is None:
             self._planning = time.monotonic() + AGAIN_SECONDS
             spent = self._models.day_is_spent

@@ -63,7 +63,7 @@ class Reading:
         else:
             self._decide(job)
 
-    def found(self, *, local_only: bool) -> Guarded | None:
+    def choose_model(self, *, local_only: bool) -> Guarded | None:
         """The model that reads, if one may now."""
         model = self._models.for_role("extract", local_only=local_only)
         return None if model is None or (not model.is_local and self._models.day_is_spent) else model
@@ -139,7 +139,7 @@ class Reading:
             known = shown | {fact.id: fact for fact in self._memory.knowledge.facts_by_id(sorted(after))}
             there = self._memory.sources.episodes(list(dict.fromkeys(fact.episode_id for fact in known.values())))
         texts = {
-            one.id: Quotable.of(f"{one.title}\n{one.text}\n{one.speaker or ''}")
+            one.id: Quotable.from_text(f"{one.title}\n{one.text}\n{one.speaker or ''}")
             for one in there
             if one.source.policy == "any"
         }
@@ -156,7 +156,7 @@ class Reading:
         ]
 
     def _model(self, request: LlmRequest) -> Guarded:
-        model = self.found(local_only=request.local_only)
+        model = self.choose_model(local_only=request.local_only)
         if model is None:
             if not request.local_only and (spent := self._models.day_is_spent):
                 raise WaitError(f"{spent}: models.daily_tokens")
@@ -168,7 +168,7 @@ class Reading:
         is_local = model.is_local
 
         def cancelled() -> bool:
-            busy = is_local and self._models.answering(model.name)  # a person waits, and it does one thing at a time
+            busy = is_local and self._models.is_answering(model.name)  # a person waits, and it does one thing at a time
             return busy or self._stopped()
 
         self._begun(model.name)

@@ -17,7 +17,7 @@ from datetime import date
 from functools import partial
 
 from daemon import wire
-from daemon.failures import ConflictError, failed
+from daemon.failures import ConflictError, failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
 from daemon.settings import Settings
@@ -111,7 +111,7 @@ class Models:
         """Whether it is worth looking for a model that does this: one is named, or one on this machine has passed."""
         return self._could(role, self._memory.models.grades())
 
-    def answering(self, name: str) -> bool:
+    def is_answering(self, name: str) -> bool:
         """Whether that model is busy with a person's question."""
         with self._counting:
             return self._talking[name] > 0
@@ -214,7 +214,7 @@ class Models:
         except Exception as error:
             if not isinstance(error, ModelError | CancelledError):
                 log.exception("grading %s: %s", model.name, type(error).__name__)
-            channel.put(failed(error))
+            channel.put(failure(error))
 
     def _tokens(self) -> dict[str, int]:
         """What each model has read and written today."""

@@ -83,7 +83,7 @@ class Learning:
             )
         finally:
             self._busy.release()
-        return learnt(report, dry_run)
+        return training_reply(report, dry_run)
 
     def undo(self) -> wire.TrainingUndone:
         """Takes back what was last brought into use. ConflictError if it is learning."""
@@ -101,7 +101,7 @@ class Learning:
         return None if model is None or (not model.is_local and self._models.day_is_spent) else model
 
 
-def learnt(report: TrainingReport, dry_run: bool) -> wire.Trained:
+def training_reply(report: TrainingReport, dry_run: bool) -> wire.Trained:
     """The report as clients get it."""
     return wire.Trained(
         report.questions, sum(report.labels.values()), report.calls, report.calls_ended, report.trained,

@@ -40,7 +40,7 @@ STOP_SECONDS = 15.0  # after which the process ends, whatever it is doing
 
 def run() -> int:
     """Runs a daemon in this process until it is told to stop; returns the exit code."""
-    paths = Paths.here()
+    paths = Paths.from_environment()
     os.umask(0o077)
     try:
         settings = load(paths.config)

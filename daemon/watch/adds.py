@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from daemon import wire
-from daemon.failures import failed
+from daemon.failures import failure
 from daemon.jobs.tasks import ADD, Tally, Task
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import FileServices, Look
@@ -91,4 +91,4 @@ class Adds:
             self._writer.write(note)
         except (Exception, CancelledError) as trouble:  # it will be done again, which changes nothing
             log.warning("job %d could not be marked: %s", job, type(trouble).__name__)
-        tally.tell(tally.result() if error is None else failed(error))
+        tally.tell(tally.result() if error is None else failure(error))

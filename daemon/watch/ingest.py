@@ -21,7 +21,7 @@ from daemon import wire
 from daemon.jobs.tasks import Tally, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import WatchSettings
-from daemon.views import moment, now
+from daemon.views import moment, now_ms
 from daemon.watch import files
 from daemon.watch.files import Found, Ignore, uri_of
 from memory import Memory
@@ -180,10 +180,10 @@ class Ingest:
             for prefix in prefixes:
                 one = sources.get(prefix)
                 # "#" also begins the rest of a sibling's name: notes.json#1 is in notes.json, notes#2/x.md is not
-                parts = [part for part in sources.under(prefix + "#") if self._file_of(part.uri, disk) == prefix]
-                here = [*([one] if one else []), *sources.under(prefix + "/"), *parts]
+                parts = [part for part in sources.list_under(prefix + "#") if self._file_of(part.uri, disk) == prefix]
+                here = [*([one] if one else []), *sources.list_under(prefix + "/"), *parts]
                 found |= {source.id: source for source in here if source.kind in ("file", "chat")}
-            skipped = {skip.uri: skip.reason for skip in sources.skipped()}
+            skipped = {skip.uri: skip.reason for skip in sources.list_skipped()}
         known: dict[str, list[Source]] = defaultdict(list)
         for source in found.values():
             known[self._file_of(source.uri, disk)].append(source)
@@ -324,7 +324,7 @@ class Ingest:
         for uri in batch.gone:
             self.publish(wire.SourceChanged(uri, "removed"))
         for uri, reason in batch.unread.items():
-            event = wire.Skipped(uri, reason, moment(now()))
+            event = wire.Skipped(uri, reason, moment(now_ms()))
             tally.tell(event)
             if skipped.get(uri) != reason:
                 self.publish(event)

@@ -261,7 +261,7 @@ class Watcher:
         if gone <= self._settings.gone_files and itself:
             root.doubted = None
             return True
-        total = len(self._memory.sources.under(uri_of(path) + "/"))
+        total = len(self._memory.sources.list_under(uri_of(path) + "/"))
         many = gone > self._settings.gone_files and gone > self._settings.gone_share * total
         if not itself and (many or gone >= total):
             self._missing(root, f"{gone:,} of its files are not there; is its drive mounted? Nothing was removed")

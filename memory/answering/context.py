@@ -262,7 +262,7 @@ def _may_leave(conn: Connection, fact: Relation, names: Sequence[str], tellers: 
         return False
     if fact.valid_to is not None and revisions.has_changed(conn, fact.id, "valid_to"):
         return False
-    text = Quotable.of(f"{tellers[0].title}\n{tellers[0].text}\n{tellers[0].speaker or ''}")
+    text = Quotable.from_text(f"{tellers[0].title}\n{tellers[0].text}\n{tellers[0].speaker or ''}")
     return all(name in (OWNER, NAMELESS) or text.names(name) for name in names)
 
 

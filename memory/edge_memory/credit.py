@@ -75,11 +75,11 @@ def assign_credit(walk: Walkable, used: QuestionUsage, *, grounded: bool, no_ans
     useful = [episode for episode in dict.fromkeys(used.useful) if walk.visible(episode)]
     cited: dict[int, int] = {}
     for episode in useful:
-        cited |= ways.to(episode)
+        cited |= ways.edges_to(episode)
     for fact in used.facts:
         cited |= ways.of_fact(fact)
     unread = tuple(sorted({episode for episode in used.shown if walk.visible(episode)} - set(useful)))
-    shown = {edge for episode in unread for edge in ways.to(episode)} | set(used.expanded) | set(cited)
+    shown = {edge for episode in unread for edge in ways.edges_to(episode)} | set(used.expanded) | set(cited)
     penalised = dict.fromkeys(sorted(shown - cited.keys()), edges.SHOWN) if grounded else {}
     read = tuple(sorted(useful))
     return Credit(grounded, cited, read, unread, penalised, replayed, tuple(sorted(shown)), used.expanded)
@@ -100,7 +100,7 @@ class _CreditPath(NamedTuple):
     edges: tuple[int, ...]
     vertices: tuple[int, ...]
 
-    def behind(self, edge: int, vertex: int, cost: float) -> _CreditPath:
+    def prepend(self, edge: int, vertex: int, cost: float) -> _CreditPath:
         """The way and one edge more, which passes through a vertex."""
         return _CreditPath(self.cost + cost, (*self.edges, edge), (vertex, *self.vertices))
 
@@ -117,7 +117,7 @@ class _PathFinder:
         self._near: dict[int, _Near] = {}
         self._found: dict[int, dict[int, int]] = {}
 
-    def to(self, goal: int) -> dict[int, int]:
+    def edges_to(self, goal: int) -> dict[int, int]:
         """The edges of the ways to a vertex -> how many slots each may have."""
         if goal not in self._found:
             found = dict.fromkeys(self._given.get(goal, ()), edges.SLOTS)
@@ -136,14 +136,14 @@ class _PathFinder:
                 return {}
             around = self._walk.neighbours(fact)
             told = around.edges[around.kinds == ASSERTS].tolist()
-            return self.to(fact) | dict.fromkeys(told, edges.SLOTS)
+            return self.edges_to(fact) | dict.fromkeys(told, edges.SLOTS)
         ends = self._walk.graph.links.ends(fact)
         if ends is None or not self._walk.sees_link(fact):
             return {}
         starts = {seed for seeds in self._from for seed in seeds}
         way: dict[int, int] = {}
         if not starts & set(ends):
-            way = min((self.to(end) for end in ends), key=lambda one: (not one, len(one), sorted(one)))
+            way = min((self.edges_to(end) for end in ends), key=lambda one: (not one, len(one), sorted(one)))
         return way | {fact: self._slots(ends)}
 
     def _slots(self, vertices: Iterable[int]) -> int:
@@ -167,7 +167,7 @@ class _PathFinder:
             for edge, vertex in zip(around.edges.tolist(), around.vertices.tolist(), strict=True):
                 onward = self._joined(near, self._walk.neighbours(vertex), goal) if self._may_pass(vertex) else None
                 if onward is not None:
-                    ways.append(onward.behind(edge, vertex, self._cost([vertex])))
+                    ways.append(onward.prepend(edge, vertex, self._cost([vertex])))
         return [(min(ways).edges, (goal, *min(ways).vertices))] if ways else []
 
     def _joined(self, near: _Near, around: Neighbours, goal: int) -> _CreditPath | None:

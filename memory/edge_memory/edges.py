@@ -89,7 +89,7 @@ def reinforce(slots: Slots, key: Vector, most: int = SLOTS, now: int = 0) -> Slo
         if len(vectors) < most:
             return slots.plus(delta(0) * key, now)
         weakest = int(np.argmin(norms))
-        return slots.only(np.arange(len(norms)) != weakest).plus(delta(0) * key, now)
+        return slots.select(np.arange(len(norms)) != weakest).plus(delta(0) * key, now)
     grown = vectors[place] + delta(float(norms[place])) * key
     grown /= max(1.0, float(np.linalg.norm(grown)))
     return slots.with_slot(place, grown, int(slots.positives[place]) + 1, now)
@@ -106,7 +106,7 @@ def penalise(slots: Slots, key: Vector, rho: float = SHOWN, now: int = 0) -> Slo
         return slots
     vectors[hit] -= rho * fires[hit, None] * key
     after = Slots(vectors, slots.positives, slots.negatives + hit, np.where(hit, now, slots.times))
-    return after.only(np.linalg.norm(vectors, axis=1) > FORGOTTEN)
+    return after.select(np.linalg.norm(vectors, axis=1) > FORGOTTEN)
 
 
 def to_float16(slots: Slots) -> Slots:

@@ -114,7 +114,7 @@ class OptionLabels:
         """What an object is called before the model; "" if it may not be named."""
         name = self._objects.get(object, "")
         if self._only_open and name not in (OWNER, NAMELESS):
-            texts = (Quotable.of(f"{one.title}\n{one.text}\n{one.speaker or ''}") for one in shown)
+            texts = (Quotable.from_text(f"{one.title}\n{one.text}\n{one.speaker or ''}") for one in shown)
             if not any(text.names(name) for text in texts):
                 return ""
         return one_line(name, MAX_LABEL_NAME_CHARS)
@@ -169,7 +169,7 @@ class ObjectNames:
         near = self._walk.neighbours(node).vertices
         mentioning = near[self._walk.kinds(near) == EPISODE][:MAX_PASSAGES_SEARCHED].tolist()
         passages = [one for one in episodes.by_ids(conn, mentioning) if one.source.policy == "any"]
-        if any(Quotable.of(_words(one)).names(label) for one in passages):
+        if any(Quotable.from_text(_words(one)).names(label) for one in passages):
             return label
         for one in passages:
             surfaces = {mention.norm: mention.surface for mention in mentions(one.text, one.title)}

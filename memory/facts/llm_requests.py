@@ -201,7 +201,7 @@ class _EpisodeReply:
     def __init__(self, episode: Episode) -> None:
         self.dropped: list[Dropped] = []
         self._episode = episode
-        self._text = Quotable.of(episode.text)
+        self._text = Quotable.from_text(episode.text)
         chat = episode.source.kind == "chat"
         self._machine_spans = machine_spans(episode.text, episode.speaker) if chat or episode.speaker else []
         self._owner = {OWNER, "the owner", "i", "me", "myself"} | ({"user", "the user"} if chat else set())

@@ -131,7 +131,7 @@ def _mentions(
     mentions = edges.pop("mention")
     counts, places = _matrix(mentions, row_of, columns)
     counts.data = (mentions.support + TITLE_BONUS * mentions.title)[places].astype(np.float32)
-    titled, _ = _matrix(mentions.only(mentions.title), row_of, columns)
+    titled, _ = _matrix(mentions.select(mentions.title), row_of, columns)
     titled.data = np.ones(titled.nnz, np.float32)
     return counts, titled, mentions.id[places]
 

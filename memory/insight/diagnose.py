@@ -104,7 +104,7 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
     seed_hit_rate         questions some of whose seeds the cited evidence mentions, or speaks of in a thesis that it
                           asserts / questions with evidence that is still there
     reachability[h - 1]   cited episodes within h edges of a seed / cited episodes, both of questions with seeds. Edges
-                          of every kind count; `Reach.of` has the exact rule
+                          of every kind count; `Reach.measure_hops` has the exact rule
     cited_per_call        hop efficiency: cited episodes / model calls, of questions that called a model
     cited_per_1k_tokens   the same for 1,000 tokens, read and written
     neighbourhood_noise   median of episodes shown / episodes cited, of questions that cited any; 1 is the least
@@ -159,7 +159,7 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
 
 def _case(outcome: Outcome, graph: Graph, reach: Reach) -> _Case:
     cited = tuple(episode for episode in outcome.cited if episode in graph.row_of)
-    return _Case(outcome, cited, reach.of(outcome.seeds, cited))
+    return _Case(outcome, cited, reach.measure_hops(outcome.seeds, cited))
 
 
 def _share(part: float, whole: float) -> float | None:

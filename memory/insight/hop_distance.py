@@ -33,7 +33,7 @@ class Reach:
         self._walk = Walkable(graph, graph.alive)
         self._near = np.zeros(len(index(graph).kinds), np.bool_)
 
-    def of(self, seeds: Iterable[int], episodes: Sequence[int]) -> Reached:
+    def measure_hops(self, seeds: Iterable[int], episodes: Sequence[int]) -> Reached:
         """How the seeds reach the episodes, which must be visible; a seed that is not leads nowhere.
 
         Between its ends a way passes through no vertex with more than MOST_EDGES edges.

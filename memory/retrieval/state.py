@@ -90,7 +90,7 @@ class TextScores:
     best_lexical: float
     best_cosine: float
 
-    def among(self, rows: NDArray[np.integer[Any]], n: int) -> TextScores:
+    def scatter(self, rows: NDArray[np.integer[Any]], n: int) -> TextScores:
         """These scores, of rows (r,), among n episodes, of which the others score nothing."""
 
         def dense(values: Floats) -> Floats:

@@ -82,7 +82,7 @@ def text_scores(
     ours = np.zeros(len(near), np.float32)
     ours[np.searchsorted(near, rows)] = lexical
     few = fuse(ours, vector, np.ones(len(near), np.bool_), weight)
-    return few.among(near, len(allowed))
+    return few.scatter(near, len(allowed))
 
 
 def _lexical(

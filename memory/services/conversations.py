@@ -5,8 +5,8 @@ from __future__ import annotations
 from memory.nouns import Answer
 from memory.store import conversations, episodes, traces
 from memory.store.connect import Connection
+from memory.store.conversations import ChatMessage as ChatMessage
 from memory.store.conversations import Conversation as Conversation
-from memory.store.conversations import Message as Message
 from memory.store.conversations import MessageState as MessageState
 from memory.store.forget import FORGOTTEN_ANSWER
 from memory.store.store import Store
@@ -24,7 +24,7 @@ class Conversations:
         with self._store.reading() as conn:
             return conversations.list_conversations(conn, limit=limit)
 
-    def get(self, id: int) -> tuple[Conversation, tuple[Message, ...]]:
+    def get(self, id: int) -> tuple[Conversation, tuple[ChatMessage, ...]]:
         """One, with its messages in order."""
         with self._store.reading() as conn:
             return conversations.get(conn, id)

@@ -45,13 +45,13 @@ class Knowledge:
         Nothing is lost by it: every replacement is a revision. The same again changes nothing. Pairs of facts that no
         rule can judge come back with a model's extraction, for `apply_decisions`.
         """
-        with self.asserting() as asserter:
+        with self.transaction() as asserter:
             asserter.assert_extractions(extractions, model)
             return asserter.result(None if model is None else self._embed)
 
     def apply_decisions(self, decisions: Sequence[Decision], model: str) -> tuple[int, ...]:
         """Applies what a model decided of pairs of facts, where it is sure; ids of the revisions."""
-        with self.asserting() as asserter:
+        with self.transaction() as asserter:
             asserter.apply_decisions(decisions, model)
             return asserter.result().revisions
 
@@ -78,7 +78,7 @@ class Knowledge:
         return self._state.settings.person.names or (self._state.mailbox_owner() if of_mails else ())
 
     @contextmanager
-    def asserting(self) -> Iterator[FactAsserter]:
+    def transaction(self) -> Iterator[FactAsserter]:
         """A transaction that asserts facts; after it questions see what has changed."""
         state = self._state
         with state.write_lock:
@@ -142,20 +142,20 @@ class Knowledge:
         """Applies what a person says of a revision."""
         if verdict not in get_args(Verdict):
             raise InvalidInputError(f"{verdict!r} is no verdict. Use one of: {', '.join(get_args(Verdict))}.")
-        with self.asserting() as asserter:
+        with self.transaction() as asserter:
             asserter.settle_revision(revisions.get(asserter.conn, revision_id), verdict)
         return self.revision(revision_id)
 
     def undo(self, revision_id: int) -> Revision:
         """Takes a revision back."""
-        with self.asserting() as asserter:
+        with self.transaction() as asserter:
             asserter.settle_revision(revisions.get(asserter.conn, revision_id), "undo")
         return self.revision(revision_id)
 
     def join_names(self, one: str, other: str) -> int:
         """Two names mean one object: each finds both from now on, and their facts supersede each other; how many do.
         Nothing is moved, so `separate_names` undoes it. NotFoundError; InvalidInputError if they are one already."""
-        with self.asserting() as asserter:
+        with self.transaction() as asserter:
             ones, others = self._objects(asserter.conn, one), self._objects(asserter.conn, other)
             if set(ones) & set(others):
                 raise InvalidInputError(f"{one!r} and {other!r} are one already.")
@@ -165,7 +165,7 @@ class Knowledge:
     def separate_names(self, one: str, other: str) -> int:
         """Two names mean different objects: the opposite of `join_names`, also where a model took one for the other's
         alias. How many replacements it undid. NotFoundError; InvalidInputError if they are not taken for one."""
-        with self.asserting() as asserter:
+        with self.transaction() as asserter:
             ones, others = (
                 graph.find_by_own_name(asserter.conn, norm(one)),
                 graph.find_by_own_name(asserter.conn, norm(other)),

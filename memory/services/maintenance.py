@@ -170,7 +170,7 @@ class Maintenance:
         return gone
 
     def _join(self, groups: list[list[int]]) -> int:
-        with self._knowledge.asserting() as asserter:
+        with self._knowledge.transaction() as asserter:
             return asserter.merge_duplicates(groups)
 
     def _fill(self, unit: Write) -> int:

@@ -215,13 +215,13 @@ class Questions:
         plan = Plan(options.as_of, within, options.now, options.effort, follows, newest, options.strategy)
         options = replace(options, plan=plan)
         outcome = yield from self._answer_from(found, models, options, of_parts)
-        trace, said = outcome.found.recall.trace.extended(*outcome.steps), outcome.answer
+        trace, said = outcome.found.recall.trace.with_steps(*outcome.steps), outcome.answer
         trace = replace(trace, question=options.question or trace.question)
         trace_id = self.keep(trace, said, plan, outcome, parent)
         if trace_id is None:
             yield Answer("What this was answered from has been forgotten meanwhile.", no_answer=True)
             return
-        yield said.traced(trace_id)
+        yield said.with_trace_id(trace_id)
         self.compare_edges()
 
     def _answer_from(

@@ -31,7 +31,7 @@ class Sources:
         with self._store.reading() as conn:
             return sources.get(conn, uri)
 
-    def under(self, prefix: str) -> list[Source]:
+    def list_under(self, prefix: str) -> list[Source]:
         """The live sources whose uri begins with `prefix`, by uri."""
         with self._store.reading() as conn:
             return sources.list_under(conn, prefix)
@@ -68,7 +68,7 @@ class Sources:
             for source, size, mtime_ns in stamps:
                 sources.stamp(conn, source.id, size, mtime_ns)
 
-    def skipped(self, limit: int | None = None) -> list[Skip]:
+    def list_skipped(self, limit: int | None = None) -> list[Skip]:
         """Files that are not read, the newest first."""
         with self._store.reading() as conn:
             return folders.list_skipped(conn, limit=folders.count_skipped(conn) if limit is None else limit)

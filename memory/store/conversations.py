@@ -25,7 +25,7 @@ class Conversation(NamedTuple):
     messages: int
 
 
-class Message(NamedTuple):
+class ChatMessage(NamedTuple):
     """`at` in milliseconds UTC; "partial": the stream broke off; `verdict`: what the person said of the answer."""
 
     id: int
@@ -95,7 +95,7 @@ def list_conversations(conn: Connection, query: str = "", limit: int = 50, offse
     return [Conversation(*row) for row in rows]
 
 
-def get(conn: Connection, id: int) -> tuple[Conversation, tuple[Message, ...]]:
+def get(conn: Connection, id: int) -> tuple[Conversation, tuple[ChatMessage, ...]]:
     """The conversation with its messages in order. NotFoundError."""
     row = conn.execute(f"{_CONVERSATION} WHERE c.id = ?", (id,)).fetchone()
     if row is None:
@@ -106,7 +106,7 @@ def get(conn: Connection, id: int) -> tuple[Conversation, tuple[Message, ...]]:
         (id,),
     )
     return Conversation(*row), tuple(
-        Message(
+        ChatMessage(
             message, role, text, t, state, citations_from_json(citations), bool(no_answer), trace_id, opinion(feedback)
         )
         for message, role, text, t, state, citations, no_answer, trace_id, feedback in messages

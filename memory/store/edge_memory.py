@@ -43,7 +43,7 @@ class Slots(NamedTuple):
         numbers = np.empty(0, np.int64)
         return cls(np.empty((0, dimension), np.float16), numbers, numbers, numbers)
 
-    def only(self, chosen: NDArray[np.bool_]) -> Slots:
+    def select(self, chosen: NDArray[np.bool_]) -> Slots:
         """Some of them."""
         return Slots(self.vectors[chosen], self.positives[chosen], self.negatives[chosen], self.times[chosen])
 
@@ -330,7 +330,7 @@ def inherit_slots(held: Slots, now: int) -> Slots:
     half = held._replace(
         vectors=(held.vectors.astype(np.float16) * np.float16(INHERITED)), times=np.full(len(held.times), now)
     )
-    return half.only(np.array([norm(vector) > FORGOTTEN for vector in half.vectors], np.bool_))
+    return half.select(np.array([norm(vector) > FORGOTTEN for vector in half.vectors], np.bool_))
 
 
 def inherit(conn: Connection, revision: int, old: int, new: int, now: int) -> bool:

@@ -103,7 +103,7 @@ class EdgeArrays(NamedTuple):
             append_rows(self.timed, more.timed),
         )
 
-    def only(self, chosen: NDArray[np.bool_]) -> EdgeArrays:
+    def select(self, chosen: NDArray[np.bool_]) -> EdgeArrays:
         """Some of them."""
         return EdgeArrays(
             self.id[chosen],
@@ -361,7 +361,7 @@ def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
             (packed & 8).astype(np.bool_),
         )
         for number, kind in enumerate(EDGE_KINDS):
-            found[kind] = found[kind].plus(whole.only((packed & 7) == number))
+            found[kind] = found[kind].plus(whole.select((packed & 7) == number))
     return found
 
 

@@ -36,7 +36,7 @@ class QuestionMetrics(NamedTuple):
     first: int | None = None
 
 
-class State(NamedTuple):
+class StoreState(NamedTuple):
     """How things are now, in numbers. `lost` and `read`: episodes at which a model gave up, and which one has read;
     `remembering`: edges that remember something; `conflicts`: facts that contradict others and that nobody settled."""
 
@@ -117,7 +117,7 @@ def count(conn: Connection) -> int:
     return int(n)
 
 
-def state(conn: Connection) -> State:
+def state(conn: Connection) -> StoreState:
     """How things are now."""
     active = vectors.active(conn)
     (lost,) = conn.execute(
@@ -132,7 +132,7 @@ def state(conn: Connection) -> State:
     (conflicts,) = conn.execute(
         "SELECT count(*) FROM revision WHERE relation = 'contradicts' AND state = 'open'"
     ).fetchone()
-    return State(int(lost), int(read), int(edges), int(conflicts))
+    return StoreState(int(lost), int(read), int(edges), int(conflicts))
 
 
 def keep(conn: Connection, t: int, figures: Iterable[tuple[str, float]]) -> None:

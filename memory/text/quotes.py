@@ -45,7 +45,7 @@ class Quotable:
     at: tuple[int, ...]
 
     @classmethod
-    def of(cls, text: str) -> Quotable:
+    def from_text(cls, text: str) -> Quotable:
         pairs = [*_folded(text)]
         return cls("".join(char for char, _ in pairs), tuple(place for _, place in pairs))
 

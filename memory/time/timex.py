@@ -234,10 +234,10 @@ class _Finder:
     def day_word(self, match: re.Match[str]) -> Timex:
         return Timex(*match.span(), day_span(self.today + timedelta(days=_day_words()[match["day"]])))
 
-    def ago(self, match: re.Match[str]) -> Timex:
+    def count_back(self, match: re.Match[str]) -> Timex:
         return self._away(match, -1)
 
-    def ahead(self, match: re.Match[str]) -> Timex | None:
+    def count_forward(self, match: re.Match[str]) -> Timex | None:
         """ "in two weeks" is a duration where something was done in it, and "in a week" where something is usual."""
         count = _number(match["n"])
         return self._away(match, 1) if self.tense != "past" and (count > 1 or self.tense == "future") else None
@@ -423,8 +423,8 @@ def _patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | None, _M
         (frozenset(max(_WORD.findall(name), key=len) for name in feast.split("|")),
          rf"(?<!\w)(?:{which})?(?P<feast>{feast})(?!\w)(?:{of}{year}(?![\d%/]|[.,]\d|-\d))?", _Finder.feast),
         (None, "", _Finder.day_of_month),
-        *counted("ago", _Finder.ago),
-        *counted("ahead", _Finder.ahead),
+        *counted("ago", _Finder.count_back),
+        *counted("ahead", _Finder.count_forward),
         (units, rf"(?<!\w)(?:{last})\s+{n}\s+{unit}", _Finder.last_units),
         *counted("last_units", _Finder.last_units),
         (units, rf"(?<!\w)(?:{following})\s+{n}\s+{unit}", _Finder.next_units),

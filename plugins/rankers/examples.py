@@ -65,7 +65,7 @@ class Revisiting:
         lookup = Lookup(conn, serving.snapshot, serving.embedder, found.question.text)
         at = to_ms(plan.as_of or plan.now or asked_at) or 0
         seeds = replace(found.seeds, activation=memory or {}, at_ms=at)
-        return Revisit(found, *Surroundings.of(lookup, found.graph, seeds, found.allowed, embed=self._embedded))
+        return Revisit(found, *Surroundings.gather(lookup, found.graph, seeds, found.allowed, embed=self._embedded))
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:
         """(n, d); what was embedded for an earlier question is not embedded again."""

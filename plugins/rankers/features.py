@@ -24,7 +24,7 @@ from memory.retrieval.traversers import Lookup, Seeds, relevance_of
 from memory.store.graph import EDGE_KINDS, EdgeKind
 from plugins.traversers.circles import draw
 from plugins.traversers.edge_embeddings import Wording, wording
-from plugins.traversers.nearby import DEPTH, MOST, Nearby, directed
+from plugins.traversers.nearby import DEPTH, MOST, Nearby, direct_edges
 from plugins.traversers.settings import WalkSettings
 from plugins.traversers.walking import starts, walkable
 
@@ -63,7 +63,7 @@ class Surroundings(NamedTuple):
     asked: Asked
 
     @classmethod
-    def of(
+    def gather(
         cls,
         lookup: Lookup,
         graph: Graph,
@@ -77,7 +77,7 @@ class Surroundings(NamedTuple):
         begin = tuple(starts(walk, seeds, WALK))
         relevance = relevance_of(walk, seeds)
         known = {one: ends for one in facts if (ends := graph.links.ends(one)) is not None}
-        near = directed(walk, {**draw(walk, begin, relevance, DEPTH, MOST).edges, **known})
+        near = direct_edges(walk, {**draw(walk, begin, relevance, DEPTH, MOST).edges, **known})
         return cls(near, walk, Asked(begin, relevance, wording(lookup, embed), seeds.activation, seeds.at_ms))
 
 
@@ -111,7 +111,7 @@ def distances(near: Nearby, starts: Sequence[int]) -> Floats:
     """(v, 9) of each vertex: whether it is a start; what arrives there, by mean, after one and two rounds with the
     edges and after one and two against them; and the same as 0 or 1."""
     start = are_starts(near, starts)[:, None]
-    means = walked(near, start)
+    means = average_neighbours(near, start)
     return np.hstack([start, *means, *((mean > 0).astype(np.float32) for mean in means)])
 
 
@@ -120,7 +120,7 @@ def are_starts(near: Nearby, starts: Sequence[int]) -> Floats:
     return np.isin(near.vertices, np.array(sorted(starts), np.int32)).astype(np.float32)
 
 
-def walked(near: Nearby, begin: Floats) -> list[Floats]:
+def average_neighbours(near: Nearby, begin: Floats) -> list[Floats]:
     """(v, c) -> four times (v, c), in the order of ROUNDS: the mean of what those have that point to a vertex, zeros
     where none does."""
     size, n = len(near.vertices), len(near.edges)
@@ -170,7 +170,7 @@ def _told(near: Nearby, walk: Walkable, wording: Wording | None) -> tuple[Ints |
     if len(mentions):
         rows, columns = walk.rows(near.src[mentions]), walk.rows(near.dst[mentions])
         support[mentions] = np.asarray(walk.graph.counts[rows, columns]).ravel()
-    told = wording.told(near) if wording is not None else {}
+    told = wording.evidence(near) if wording is not None else {}
     for place in np.flatnonzero(near.kinds == EDGE_KINDS.index("rel")).tolist() if told else ():
         one = told.get(int(near.edges[place]))
         if one is not None:

@@ -46,7 +46,7 @@ first, like "3, 7", or with DONE if none is needed."""
 _REL = EDGE_KINDS.index("rel")
 
 
-def told(lesson: Lesson, near: Nearby) -> list[Label]:
+def label_from_trace(lesson: Lesson, near: Nearby) -> list[Label]:
     """Labels from the trace alone: needed is what led to what was cited, which counts more if a person called the
     answer right; not needed what was shown beside it, and some of what else was near, by chance, but the same each
     time."""
@@ -102,7 +102,7 @@ def answers(walk: Walkable, lesson: Lesson, texts: Callable[[Sequence[int]], Map
     return (*found, *(episode for episode in lesson.cited if walk.visible(episode)))
 
 
-def refined(
+def refine_labels(
     llm: LLM,
     question: str,
     lesson: Lesson,

@@ -51,7 +51,7 @@ class Refining:
             return None
         question, ways, lines, local_only = shown
         try:
-            found = labelling.refined(self._llm, question, lesson, ways, lines, local_only, self._cancelled)
+            found = labelling.refine_labels(self._llm, question, lesson, ways, lines, local_only, self._cancelled)
         except ModelCancelledError:
             raise
         except Exception as error:  # a model of somebody else's may raise anything

@@ -70,7 +70,7 @@ class Scorer:
         self, lookup: Lookup, graph: Graph, seeds: Seeds, allowed: Bools, facts: Sequence[int]
     ) -> Floats | None:
         """(n,) the share of the edges near the question, and of these facts, that it finds less needed than each."""
-        around = Surroundings.of(lookup, graph, seeds, allowed, facts)
+        around = Surroundings.gather(lookup, graph, seeds, allowed, facts)
         if not len(around.near.edges):
             return None
         scores = self.score(features(*around))
@@ -94,13 +94,13 @@ class Scorer:
         """(e, WIDTH) -> (e,) in (0, 1)."""
         return sigmoid(self.logits(features))
 
-    def packed(self) -> bytes:
+    def pack(self) -> bytes:
         """Its numbers, in float32."""
         parts = [part.ravel() for part in (self.scale, self.into, self.bias, self.out)]
         return np.concatenate(parts).astype("<f4").tobytes()
 
     @classmethod
-    def unpacked(cls, data: bytes) -> Scorer | None:
+    def unpack(cls, data: bytes) -> Scorer | None:
         """The network of these numbers; None if they are those of another version."""
         sizes = [WIDTH, WIDTH * HIDDEN, HIDDEN, HIDDEN]
         if len(data) != 4 * sum(sizes):

@@ -35,7 +35,7 @@ class TrainedRanker:
             return None
         from plugins.rankers.scorer import Scorer
 
-        return Scorer.unpacked(model.params)
+        return Scorer.unpack(model.params)
 
     def undo(self, conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:
         """Takes the scorer in use back; what is used now, if there was one before it. None if none was used."""

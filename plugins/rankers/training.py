@@ -43,7 +43,7 @@ class _CancelledError(Exception):
     """Nobody wants it any more."""
 
 
-def decided(gain: Gain, active: Gain | None, points: float = TrainedSettings().points) -> tuple[bool, str]:
+def decide_promotion(gain: Gain, active: Gain | None, points: float = TrainedSettings().points) -> tuple[bool, str]:
     """Whether a scorer is to be used, by what it gains on the newest questions over relevance, and over the one in
     use."""
     if gain.points < points:
@@ -94,7 +94,7 @@ def _gain(scorer: Scorer, studied: Sequence[_Studied]) -> Gain:
 
 def _unpacked(model: Model | None) -> Scorer | None:
     """The scorer that was kept; None if it is of another version."""
-    return None if model is None else Scorer.unpacked(model.params)
+    return None if model is None else Scorer.unpack(model.params)
 
 
 def _percent(share: float) -> float:
@@ -163,7 +163,7 @@ class Training:
         self._progress(TrainingProgress("measure", 0, len(measured)))
         gain = _gain(fit.scorer, measured)
         active = _gain(in_use, measured) if in_use is not None else None
-        promoted, reason = decided(gain, active, self._points)
+        promoted, reason = decide_promotion(gain, active, self._points)
         self._note(
             trained=len(older) - held,
             epoch=fit.epoch,
@@ -184,7 +184,7 @@ class Training:
 
         def unit() -> int:
             with self._store.writing() as conn:
-                id = training.store_model(conn, self._kind, self._at, scorer.packed(), figures)
+                id = training.store_model(conn, self._kind, self._at, scorer.pack(), figures)
                 if promoted:
                     training.promote(conn, id)
             return id
@@ -219,7 +219,7 @@ class Training:
                 before.learn(conn, lesson.trace_id, noted.get(lesson.trace_id, []))
                 if again is None:
                     continue
-                told = labelling.told(lesson, again.near)
+                told = labelling.label_from_trace(lesson, again.near)
                 by_model = asked.get(lesson.trace_id) or [
                     label for label in refined.get(lesson.trace_id, ()) if label.origin == "model"
                 ]

@@ -51,6 +51,6 @@ def _synergy(settings: TraverserSettings) -> Reranker:
 
 
 def _sketching() -> Consult:
-    from plugins.traversers.sketching import sketched
+    from plugins.traversers.sketching import sketch_paths
 
-    return sketched
+    return sketch_paths

@@ -52,7 +52,7 @@ def _beam(ahead: _Ahead, begin: Iterable[int], visit: dict[int, Visited], settin
     kept: list[Path] = []
     for depth in range(1, settings.depth + 1):
         ahead.look([path.vertices[-1] for path in tips])
-        candidates = [onward for path in tips for onward in ahead.grown(path)]
+        candidates = [onward for path in tips for onward in ahead.grow(path)]
         for path in candidates:
             _remember(visit, path, depth, settings)
         tips = _selected(candidates, settings)
@@ -89,7 +89,7 @@ class _Ahead:
             order = np.lexsort((near.edges, -relevance[place], ~fires))
             self._known[vertex] = (near.edges[order], near.vertices[order], cost[place[order]])
 
-    def grown(self, path: Path) -> list[Path]:
+    def grow(self, path: Path) -> list[Path]:
         """The path with each of its tip's best neighbours, as far as it has not been there."""
         edges, vertices, cost = self._known[path.vertices[-1]]
         found: list[Path] = []

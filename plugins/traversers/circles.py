@@ -35,7 +35,7 @@ class Rings:
     paths: dict[int, Path] = field(default_factory=dict)
     edges: dict[int, tuple[int, int]] = field(default_factory=dict)
 
-    def around(self, edge: int) -> int:
+    def count_shared(self, edge: int) -> int:
         """How many starts' circles the two ends of an edge hold together."""
         a, b = self.edges[edge]
         return len(self.reached[a].keys() | self.reached[b].keys())
@@ -107,7 +107,7 @@ def meetings(rings: Rings, relevance: Relevance, n_starts: int) -> tuple[tuple[i
     ends = np.array(sorted({end for pair in rings.edges.values() for end in pair}), np.int32)
     fits = dict(zip(ends.tolist(), relevance(ends).tolist(), strict=True))
     best = {edge: max(fits[end] for end in pair) for edge, pair in rings.edges.items()}
-    met = {edge: rings.around(edge) for edge in rings.edges}
+    met = {edge: rings.count_shared(edge) for edge in rings.edges}
     primary = sorted((edge for edge in met if met[edge] > 1), key=lambda edge: (-met[edge], -best[edge], edge))
     secondary = sorted((edge for edge in met if met[edge] < 2), key=lambda edge: (-best[edge], edge))
     most = PRIMARY[min(max(n_starts, 1), len(PRIMARY)) - 1]
@@ -129,7 +129,7 @@ def _met(rings: Rings, primary: Iterable[int], n_starts: int) -> dict[int, float
     found: dict[int, float] = {}
     for edge in primary:
         for end in rings.edges[edge]:
-            found[end] = max(found.get(end, 0.0), rings.around(edge) / n_starts)
+            found[end] = max(found.get(end, 0.0), rings.count_shared(edge) / n_starts)
     return found
 
 

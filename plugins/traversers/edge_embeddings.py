@@ -102,7 +102,7 @@ class Wording:
                 found[place] = self._episodes[self._index.rows[vertex]]
         return found
 
-    def told(self, near: Nearby) -> dict[int, Told]:
+    def evidence(self, near: Nearby) -> dict[int, Told]:
         """What is known of the relations among these edges."""
         relations = near.edges[near.kinds == _REL].tolist()
         new = [edge for edge in relations if edge not in self._told]
@@ -112,7 +112,7 @@ class Wording:
 
     def predicates(self, near: Nearby) -> Floats:
         """(e, d) the predicates of relations, zeros for other edges."""
-        told = self.told(near)
+        told = self.evidence(near)
         return self._said(near, {edge: one.predicate for edge, one in told.items()})
 
     def edges(self, near: Nearby, of_vertices: Floats | None = None) -> Floats:
@@ -121,7 +121,7 @@ class Wording:
         own = self.vertices(near.vertices) if of_vertices is None else of_vertices
         found: Floats = np.where((near.kinds == _MEMBER)[:, None], own[near.heads], own[near.tails])
         relations = near.kinds == _REL
-        told = self.told(near)
+        told = self.evidence(near)
         if told:
             names = self._names(np.unique([near.src[relations], near.dst[relations]]).tolist())
             ends = zip(near.edges.tolist(), near.src.tolist(), near.dst.tolist(), strict=True)

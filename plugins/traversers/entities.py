@@ -15,7 +15,7 @@ from memory.graph.adjacency import Relevance, Walkable
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.walk import Path, Visited, Walk, vertex_scores
 from memory.retrieval.traversers import Seeds, relevance_of
-from plugins.traversers.nearby import Nearby, nearby
+from plugins.traversers.nearby import Nearby, extract_subgraph
 from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.walking import starts, walkable
 
@@ -28,7 +28,7 @@ def entities(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSett
     walk = walkable(graph, seeds, allowed, settings.walk)
     begin = starts(walk, seeds, settings.walk)
     relevance = relevance_of(walk, seeds)
-    near = nearby(walk, begin, relevance)
+    near = extract_subgraph(walk, begin, relevance)
     of_vertices = near.best_of_vertices(edge_scores(near, walk, seeds, tuple(begin), relevance))
     worth = dict(zip(near.vertices.tolist(), of_vertices.tolist(), strict=True))
     chosen = set(sorted(worth, key=lambda vertex: (-worth[vertex], vertex))[:SELECTED])

@@ -12,7 +12,7 @@ from memory.graph.walk import Visited, Walk, distinct
 _STATUS = ("seed", "selected", "pruned", "scanned")  # what counts most, first
 
 
-def joined(walks: Sequence[Walk], weight: float) -> Walk:
+def join_walks(walks: Sequence[Walk], weight: float) -> Walk:
     """One walk of all: the first's scores and `weight` of each other's, all scaled to [0, 1]; paths by cost, each once;
     of each vertex the best status, and the cheaper path."""
     episodes = _mixed([walk.episodes for walk in walks], weight)

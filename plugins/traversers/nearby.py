@@ -48,12 +48,14 @@ class Nearby(NamedTuple):
         return found
 
 
-def nearby(walk: Walkable, starts: Iterable[int], relevance: Relevance, depth: int = DEPTH, most: int = MOST) -> Nearby:
+def extract_subgraph(
+    walk: Walkable, starts: Iterable[int], relevance: Relevance, depth: int = DEPTH, most: int = MOST
+) -> Nearby:
     """The edges in the circles around the starts; parallel relations are all kept."""
-    return directed(walk, draw(walk, starts, relevance, depth, most).edges)
+    return direct_edges(walk, draw(walk, starts, relevance, depth, most).edges)
 
 
-def directed(walk: Walkable, ends: Mapping[int, tuple[int, int]]) -> Nearby:
+def direct_edges(walk: Walkable, ends: Mapping[int, tuple[int, int]]) -> Nearby:
     """Edges that join two vertices each, in whatever order these stand, as the graph directs them."""
     edges = np.array(sorted(ends), np.int32)
     pairs = np.array([ends[edge] for edge in edges.tolist()], np.int32).reshape(-1, 2)

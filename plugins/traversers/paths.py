@@ -50,9 +50,11 @@ def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetting
     pairs = sorted(combinations(surest, 2), key=lambda pair: (-begin[pair[0]] * begin[pair[1]], pair))
     similarity = _similarity(seeds)
     found = [
-        steps for a, b in pairs[: settings.paths.pairs] for steps in between(walk, a, b, settings.paths, similarity)
+        steps for a, b in pairs[: settings.paths.pairs] for steps in find_paths(walk, a, b, settings.paths, similarity)
     ]
-    ranked = sorted(priced(walk, found, relevance_of(walk, seeds), "paths"), key=lambda path: (path.cost, path.edges))
+    ranked = sorted(
+        price_paths(walk, found, relevance_of(walk, seeds), "paths"), key=lambda path: (path.cost, path.edges)
+    )
     visit = {vertex: Visited(Path((vertex,), tag="paths"), "seed", 0) for vertex in sorted(begin)}
     worth = dict(begin)
     for path in ranked:
@@ -64,7 +66,7 @@ def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetting
     return Walk(episodes, objects, tuple(ranked), visit, distinct(edge for path in ranked for edge in path.edges))
 
 
-def between(walk: Walkable, a: int, b: int, settings: PathsSettings, similarity: Similarity) -> list[Steps]:
+def find_paths(walk: Walkable, a: int, b: int, settings: PathsSettings, similarity: Similarity) -> list[Steps]:
     """Paths from `a` to `b` by the search that the settings name; none if there is none within the budget."""
     if settings.search == "both_ends":
         return both_ends(walk, a, b, settings.length, settings.pops, settings.count)
@@ -74,7 +76,7 @@ def between(walk: Walkable, a: int, b: int, settings: PathsSettings, similarity:
     )  # fmt: skip
 
 
-def priced(walk: Walkable, found: Iterable[Steps], relevance: Relevance, tag: str) -> list[Path]:
+def price_paths(walk: Walkable, found: Iterable[Steps], relevance: Relevance, tag: str) -> list[Path]:
     """The steps as paths with their costs, each once."""
     steps = list(dict.fromkeys(found))
     ends = np.unique(np.array([vertex for one in steps for vertex in one.vertices[1:]], np.int32))

@@ -19,7 +19,7 @@ from memory.graph.walk import MIN_RELEVANCE, Path, Visited, Walk, distinct, vert
 from memory.retrieval.traversers import Seeds, relevance_of
 from memory.store.graph import EDGE_KINDS, EdgeKind
 from plugins.traversers.edge_embeddings import Wording, wording
-from plugins.traversers.nearby import Nearby, nearby
+from plugins.traversers.nearby import Nearby, extract_subgraph
 from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.walking import starts, walkable
 
@@ -39,10 +39,10 @@ def sketches(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSett
     walk = walkable(graph, seeds, allowed, settings.walk)
     begin = starts(walk, seeds, settings.walk)
     relevance = relevance_of(walk, seeds)
-    near = nearby(walk, begin, relevance, STEPS)
+    near = extract_subgraph(walk, begin, relevance, STEPS)
     found: dict[tuple[int, ...], Path] = {}
     for steps in _sketched(near, seeds, relevance):
-        for path in grounded(walk, near, begin, steps):
+        for path in ground_sketch(walk, near, begin, steps):
             if path.edges not in found or path.cost < found[path.edges].cost:
                 found[path.edges] = path
     paths = sorted(found.values(), key=lambda path: (_cost(path), path.edges))
@@ -57,7 +57,7 @@ def sketches(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSett
     return Walk(episodes, objects, tuple(paths), visit, distinct(edge for path in paths for edge in path.edges))
 
 
-def grounded(walk: Walkable, near: Nearby, begin: Sequence[int] | dict[int, float], steps: Steps) -> list[Path]:
+def ground_sketch(walk: Walkable, near: Nearby, begin: Sequence[int] | dict[int, float], steps: Steps) -> list[Path]:
     """The paths from the starts that fit a sketch best, BEAM of each length; no vertex twice."""
     around: dict[int, list[tuple[int, int, int]]] = {}
     for place, (edge, one, other) in enumerate(

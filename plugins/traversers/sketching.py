@@ -40,7 +40,7 @@ _MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.):])\s*")
 _ARROW = re.compile(r"\s*(?:-+>|=+>|→)\s*")
 
 
-def sketched(
+def sketch_paths(
     llm: LLM,
     question: str,
     now: datetime | None = None,

@@ -11,7 +11,7 @@ from memory.retrieval.pagerank import find_core_strategy
 from memory.retrieval.traversers import Consult, Seeds, Strategy, Traverser
 from memory.settings import RecallSettings
 from plugins.traversers.contract import CORE, Preset, Registered, Traversal, parse_strategy
-from plugins.traversers.mixed import joined
+from plugins.traversers.mixed import join_walks
 from plugins.traversers.settings import TraverserSettings
 
 Reranker = Callable[[Graph, Seeds, Bools, Walk], Walk]
@@ -56,7 +56,7 @@ def _union(traversers: list[Traverser], rerankers: list[Reranker], weight: float
 
     def mixed(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings) -> Walk:
         walks = [traverse(graph, seeds, allowed, settings) for traverse in traversers]
-        walk = joined(walks, weight) if len(walks) > 1 else walks[0]
+        walk = join_walks(walks, weight) if len(walks) > 1 else walks[0]
         for rerank in rerankers:
             walk = rerank(graph, seeds, allowed, walk)
         return walk

@@ -18,7 +18,7 @@ from memory.graph.adjacency import OBJECT, Relevance, Walkable, index
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.walk import Path, Visited, Walk, top_k
 from memory.retrieval.traversers import Seeds, relevance_of
-from plugins.traversers.paths import Steps, priced
+from plugins.traversers.paths import Steps, price_paths
 from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.walking import walkable
 
@@ -82,11 +82,11 @@ def _paths(view: Walkable, walk: Walk, seeds: Seeds, relevance: Relevance, plain
     starts = {vertex for vertex, seen in walk.visit.items() if seen.status == "seed"}
     fits = relevance(graph.object_ids[columns].astype(np.int32))
     worth = dict(zip(graph.object_ids[columns].tolist(), (graph.idf[columns] * fits).tolist(), strict=True))
-    bridges = bridged(view, walk.paths, walk.visit, spoken_of, worth.__getitem__, relevance)
-    return ranked(walk.paths, bridges, spoken_of, starts, plain)
+    bridges = find_bridges(view, walk.paths, walk.visit, spoken_of, worth.__getitem__, relevance)
+    return rank_paths(walk.paths, bridges, spoken_of, starts, plain)
 
 
-def ranked(
+def rank_paths(
     paths: Sequence[Path],
     bridges: Sequence[Path],
     spoken_of: Collection[int],
@@ -122,7 +122,7 @@ def _pruned(scored: Sequence[Scored]) -> list[Scored]:
     return kept
 
 
-def bridged(
+def find_bridges(
     view: Walkable,
     paths: Sequence[Path],
     visit: Mapping[int, Visited],
@@ -139,7 +139,7 @@ def bridged(
         if seen is not None and seen.path.edges:
             found.append(Path(seen.path.vertices, seen.path.edges, seen.path.costs, "bridge"))
         elif seen is None and reached:
-            found += priced(view, _way(view, vertex, reached), relevance, "bridge")
+            found += price_paths(view, _way(view, vertex, reached), relevance, "bridge")
         if len(found) == BRIDGES:
             break
     return found

@@ -20,7 +20,7 @@ def test_a_set_is_traced_learnt_from_and_measured(tmp_path: Path, capsys: pytest
     assert 0 <= result["sigma"] <= 100 and 0 <= result["scorer"] <= 100
     assert set(result["before"]) == set(learning.BESIDE) and result["after"] == {}
     assert all(0 <= one["5"] <= one["50"] <= 100 for one in result["before"].values())
-    assert result["bytes"] == len(scorer_of(1).packed())
+    assert result["bytes"] == len(scorer_of(1).pack())
     assert learning.main(["--data", river]) == 0
     assert "river, spread+sketches" in capsys.readouterr().out
 

@@ -15,7 +15,7 @@ from daemon import wire
 from daemon.api import questions
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
-from daemon.views import now
+from daemon.views import now_ms
 from memory import Memory
 from memory.nouns import Answer, AskEvent, Citation, Document, Token
 from memory.store import conversations
@@ -61,7 +61,7 @@ def writer() -> Iterator[Writer]:
 
 def new_chat(memory: Memory) -> int:
     with memory.store.writing() as conn:
-        return conversations.create(conn, "Tides", now())
+        return conversations.create(conn, "Tides", now_ms())
 
 
 def messages(memory: Memory, chat: int) -> list[tuple[str, str, str]]:

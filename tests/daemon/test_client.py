@@ -71,7 +71,7 @@ def test_no_module_needs_posix_to_be_imported() -> None:
 
 
 def test_without_a_daemon_it_says_what_to_do(tmp_path: Path) -> None:
-    client = Client(Paths.under(tmp_path))
+    client = Client(Paths.in_folder(tmp_path))
     with pytest.raises(DaemonDownError, match=r"No daemon is running\. Start it with `pal daemon start`"):
         client.status()
     with pytest.raises(DaemonDownError, match="No daemon is running"):

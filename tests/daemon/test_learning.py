@@ -11,7 +11,7 @@ import pytest
 from daemon import wire
 from daemon.failures import ConflictError
 from daemon.jobs.models import Models
-from daemon.jobs.training import Learning, learnt
+from daemon.jobs.training import Learning, training_reply
 from daemon.jobs.writer import Writer
 from daemon.settings import LearningSettings, Settings
 from memory import Memory
@@ -94,6 +94,6 @@ def test_clients_get_the_figures_of_the_report() -> None:
         questions=250, labels={"citation": 700, "random": 9000}, calls=3, trained=160, measured=50, sigma=70.0,
         scorer=75.0, margin=2.0, reached=90.0, promoted=True, reason="Because.", seconds=1.5,
     )  # fmt: skip
-    found = learnt(report, False)
+    found = training_reply(report, False)
     assert (found.questions, found.labels, found.before, found.after) == (250, 9700, 70.0, 75.0)
     assert wire.parse_event(wire.event_line(found)) == found

@@ -67,7 +67,7 @@ def test_a_life(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("cold_daemons")
 def test_three_clients_at_once_start_one_daemon(tmp_path: Path) -> None:
-    paths = Paths.under(tmp_path / "home")
+    paths = Paths.in_folder(tmp_path / "home")
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         said: list[str] = []
         clients = list(pool.map(lambda _: connect(paths, wait=60, say=said.append), range(3)))
@@ -92,7 +92,7 @@ def test_a_second_signal_is_firm_and_loses_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("cold_daemons")
 def test_why_it_could_not_start_is_told(tmp_path: Path) -> None:
-    paths = Paths.under(tmp_path)
+    paths = Paths.in_folder(tmp_path)
     paths.config.write_text("[watch]\ndebounce = 1\n")
     with pytest.raises(DaemonDownError) as caught:
         connect(paths, wait=60)
@@ -110,7 +110,7 @@ def test_why_it_could_not_start_is_told(tmp_path: Path) -> None:
 
 def test_without_leave_nothing_is_started(tmp_path: Path) -> None:
     with pytest.raises(DaemonDownError, match="pal daemon start"):
-        connect(Paths.under(tmp_path), start=False)
+        connect(Paths.in_folder(tmp_path), start=False)
     assert list(tmp_path.iterdir()) == []
 
 

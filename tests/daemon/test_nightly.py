@@ -194,7 +194,7 @@ def told_twice(memory: Memory, facts: int) -> None:
         for n in range(facts)
     ]
     memory.knowledge.assert_facts({first: Extraction(tuple(told))}, "a model")
-    with memory.knowledge.asserting() as asserter:
+    with memory.knowledge.transaction() as asserter:
         for id, src, dst, pred in asserter.conn.execute(
             "SELECT id, src, dst, pred_id FROM edge WHERE kind = 'rel'"
         ).fetchall():
@@ -203,7 +203,7 @@ def told_twice(memory: Memory, facts: int) -> None:
 
 
 def test_kill_9_in_the_night(tmp_path: Path, static: Embedder) -> None:
-    paths = Paths.under(tmp_path / "home")
+    paths = Paths.in_folder(tmp_path / "home")
     paths.data.mkdir(parents=True)
     with Memory.open(paths.memory, embedder=static, settings=UNTOLD) as memory:
         told_twice(memory, FACTS)

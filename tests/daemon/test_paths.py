@@ -13,23 +13,23 @@ posix = pytest.mark.skipif(os.name == "nt", reason="no such modes on Windows")
 
 def test_one_folder_holds_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PALIMPSEST_HOME", str(tmp_path))
-    paths = Paths.here()
-    assert paths == Paths.under(tmp_path, tcp=paths.tcp)
+    paths = Paths.from_environment()
+    assert paths == Paths.in_folder(tmp_path, tcp=paths.tcp)
     for path in (*paths.all(), paths.memory, paths.lock, paths.token, paths.log, paths.output):
         assert path.is_relative_to(tmp_path)
     assert list(tmp_path.iterdir()) == []  # and nothing was created
 
 
 def test_another_process_finds_the_same_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    paths = Paths.under(tmp_path, tcp=True)
+    paths = Paths.in_folder(tmp_path, tcp=True)
     for name, value in paths.environment().items():
         monkeypatch.setenv(name, value)
-    assert Paths.here() == paths
+    assert Paths.from_environment() == paths
 
 
 def test_the_platforms_folders_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PALIMPSEST_HOME", raising=False)
-    paths = Paths.here()
+    paths = Paths.from_environment()
     assert paths.data.is_absolute() and "palimpsest" in str(paths.data).lower()
     assert paths.environment() == {}
 
@@ -38,10 +38,10 @@ def test_the_platforms_folders_without_it(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("length", [10, 60, 90, 150, 300])
 def test_the_sockets_path_is_short_enough(length: int) -> None:
     home = Path("/home") / ("é" * length)
-    paths = Paths.under(home)
+    paths = Paths.in_folder(home)
     assert len(os.fsencode(paths.socket)) < SOCKET_BYTES
-    assert paths.socket == Paths.under(home).socket
-    assert paths.socket != Paths.under(home / "other").socket
+    assert paths.socket == Paths.in_folder(home).socket
+    assert paths.socket != Paths.in_folder(home / "other").socket
 
 
 @posix

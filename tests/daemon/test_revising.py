@@ -159,7 +159,7 @@ def test_who_decides_sees_whole_sentences(memory: Memory) -> None:
             subject="Marta", predicate="lives in", object=quote.split()[-1], start=start, end=start + len(quote)
         )
         memory.knowledge.assert_facts({id: Extraction((told,))})
-    [revision] = facts.listing(memory, "open", None, 10).revisions
+    [revision] = facts.list_revisions(memory, "open", None, 10).revisions
     assert (revision.old.quote, revision.new.quote) == ("Marta lives in Lisbon, as ever.", "Marta lives in Porto")
     assert facts.one(memory, revision.id) == revision
 
@@ -167,16 +167,16 @@ def test_who_decides_sees_whole_sentences(memory: Memory) -> None:
 def test_a_verdict_is_told_to_everybody(memory: Memory) -> None:
     moves(memory)
     told: list[wire.Event] = []
-    [revision] = facts.listing(memory, "open", None, 10).revisions
+    [revision] = facts.list_revisions(memory, "open", None, 10).revisions
     settled = facts.settle(memory, told.append, revision.id, "keep")
     assert told == [wire.FactChanged(settled)] and settled.state == "kept"
     assert facts.settle(memory, told.append, revision.id, "undo").state == "undone"
-    assert facts.listing(memory, "open", None, 10) == wire.RevisionsReply((), 0)
-    assert [one.id for one in facts.listing(memory, "all", "Marta", 10).revisions] == [revision.id]
+    assert facts.list_revisions(memory, "open", None, 10) == wire.RevisionsReply((), 0)
+    assert [one.id for one in facts.list_revisions(memory, "all", "Marta", 10).revisions] == [revision.id]
     with pytest.raises(InvalidInputError, match="verdict"):
         facts.settle(memory, told.append, revision.id, "maybe")
     with pytest.raises(InvalidInputError, match="state"):
-        facts.listing(memory, "closed", None, 10)
+        facts.list_revisions(memory, "closed", None, 10)
     with pytest.raises(NotFoundError):
         facts.settle(memory, told.append, 99, "keep")
     assert len(told) == 2

@@ -59,7 +59,7 @@ def again(memory: Memory, at: str, subject: str, object: str, predicate: str = "
     who was nameless, what stood in between forgotten), so it is made here as `relations` makes it."""
     text = f"It is {at}. {subject} {predicate} {object}."
     episode = memory.remember(text, source=f"{at} {text}", at=day(at)).episode_ids[0]
-    with memory.knowledge.asserting() as asserter:
+    with memory.knowledge.transaction() as asserter:
         found = asserter._resolver.resolve
         pred, _ = relations.ensure_predicate(asserter.conn, predicate, "lives in", "unknown")
         start, end = (int(more.get(key, day(at)).timestamp() * 1000) if more.get(key, 1) else None

@@ -31,8 +31,8 @@ def test_as_far_as_a_search_that_looks_at_everything(seed: int, data: st.DataObj
     far = breadth_first(graph, seeds)
     reach = Reach(graph)
     for _ in range(2):  # the second time nothing is left of the first
-        assert reach.of(seeds, episodes).hops == {one: far[one] for one in episodes if one in far}
-    assert reach.of((), episodes) == ({}, False)
+        assert reach.measure_hops(seeds, episodes).hops == {one: far[one] for one in episodes if one in far}
+    assert reach.measure_hops((), episodes) == ({}, False)
 
 
 def test_a_hub_is_no_way() -> None:
@@ -43,6 +43,6 @@ def test_a_hub_is_no_way() -> None:
         rows = [episode(n, {1: n, 2: 90_000} if n == 1 else {1: n}) for n in range(1, rays + 1)]
         return Graph.empty().with_episodes(rows, [(1, False), (2, False)])
 
-    assert Reach(star(MOST_EDGES)).of((2,), (1001, 1002)) == ({1001: 1, 1002: 3}, True)
-    assert Reach(star(MOST_EDGES + 1)).of((2,), (1001, 1002)) == ({1001: 1}, True)
-    assert Reach(star(MOST_EDGES + 1)).of((1,), (1002,)) == ({1002: 1}, True), "where it begins it counts"
+    assert Reach(star(MOST_EDGES)).measure_hops((2,), (1001, 1002)) == ({1001: 1, 1002: 3}, True)
+    assert Reach(star(MOST_EDGES + 1)).measure_hops((2,), (1001, 1002)) == ({1001: 1}, True)
+    assert Reach(star(MOST_EDGES + 1)).measure_hops((1,), (1002,)) == ({1002: 1}, True), "where it begins it counts"

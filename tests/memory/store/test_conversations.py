@@ -7,7 +7,7 @@ import pytest
 from memory.errors import NotFoundError
 from memory.nouns import Citation, Trace
 from memory.store import conversations, traces
-from memory.store.conversations import Conversation, Message
+from memory.store.conversations import ChatMessage, Conversation
 from memory.store.store import Store
 
 
@@ -22,9 +22,9 @@ def test_messages_come_back_in_order_with_their_proof(store: Store) -> None:
         assert conversations.get(conn, id) == (
             Conversation(id, "About Ana", 1000, 1700, 3),
             (
-                Message(first, "user", "Whom did she meet?", 1500, "complete", (), False, None),
-                Message(second, "memory", "Bo. [1]", 1600, "complete", (citation,), False, trace),
-                Message(third, "memory", "", 1700, "partial", (), True, None),
+                ChatMessage(first, "user", "Whom did she meet?", 1500, "complete", (), False, None),
+                ChatMessage(second, "memory", "Bo. [1]", 1600, "complete", (citation,), False, trace),
+                ChatMessage(third, "memory", "", 1700, "partial", (), True, None),
             ),
         )
         conn.execute("UPDATE trace SET feedback = -1")

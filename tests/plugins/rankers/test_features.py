@@ -10,7 +10,7 @@ from memory.store.graph import EDGE_KINDS
 from memory.store.tables import FIRST_EDGE
 from plugins.rankers.features import DAY, MEMORY, NAMES, SIGMA, WIDTH, Asked, distances, features
 from plugins.traversers.edge_embeddings import Told, Wording
-from plugins.traversers.nearby import Nearby, directed, nearby
+from plugins.traversers.nearby import Nearby, direct_edges, extract_subgraph
 from tests.memory.retrieval.walking import A, B, X, fits, related, rng_graph
 
 EDGE = FIRST_EDGE
@@ -20,7 +20,7 @@ PLACE = {name: number for number, name in enumerate(NAMES)}
 def chain() -> tuple[Walkable, Nearby]:
     """1 -> 2 -> 3, and 4 -> 2, by relations."""
     walk = related({EDGE + 101: (1, 2), EDGE + 102: (2, 3), EDGE + 103: (4, 2)})
-    return walk, nearby(walk, [1, 3, 4], fits())
+    return walk, extract_subgraph(walk, [1, 3, 4], fits())
 
 
 def column(found: np.ndarray, name: str) -> list[float]:
@@ -47,7 +47,7 @@ def test_distances_are_means_and_flags_with_and_against_the_edges() -> None:
 
 def test_of_a_hub_the_mean_is_next_to_nothing_and_the_flag_is_not() -> None:
     walk = related({EDGE + 100 + n: (n, 1) for n in range(2, 502)})
-    near = directed(walk, {EDGE + 100 + n: (n, 1) for n in range(2, 502)})
+    near = direct_edges(walk, {EDGE + 100 + n: (n, 1) for n in range(2, 502)})
     hub = distances(near, [2])[0]
     assert (round(float(hub[1]), 4), float(hub[5])) == (0.002, 1.0)
 
@@ -87,7 +87,7 @@ def test_age_is_that_of_the_passage_or_since_a_relation_holds() -> None:
     episode = EpisodeVertex(100, 1, 0, 2 * DAY, False, 50, {1: 4, 2: 1}, frozenset(), {1: EDGE, 2: EDGE + 1})
     graph = Graph.empty().with_episodes([episode], [(1, False), (2, False)], (), [Link(EDGE + 2, "rel", 1, 2, 4 * DAY)])
     walk = Walkable(graph, graph.alive)
-    near = nearby(walk, [1], fits())
+    near = extract_subgraph(walk, [1], fits())
     assert [EDGE_KINDS[kind] for kind in near.kinds] == ["mention", "mention", "rel"]
     found = features(near, walk, Asked([1], fits(), None, {}, at=5 * DAY))
     assert column(found, "age") == [round(float(np.log1p(days)), 4) for days in (3, 3, 1)]
@@ -97,7 +97,7 @@ def test_age_is_that_of_the_passage_or_since_a_relation_holds() -> None:
 
 def test_nothing_near_has_no_features() -> None:
     walk = related({1: (A, X)})
-    assert features(nearby(walk, [], fits()), walk, Asked([], fits(), None, {}, 0)).shape == (0, WIDTH)
+    assert features(extract_subgraph(walk, [], fits()), walk, Asked([], fits(), None, {}, 0)).shape == (0, WIDTH)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -107,14 +107,14 @@ def test_the_order_in_which_things_were_written_changes_nothing(seed: int) -> No
         graph, seeds = rng_graph(seed, order)
         walk = Walkable(graph, graph.alive)
         starts = sorted(int(graph.object_ids[c]) for c in seeds.objects)
-        near = nearby(walk, starts, fits())
+        near = extract_subgraph(walk, starts, fits())
         found.append((near.edges.tolist(), features(near, walk, Asked(starts, fits(), None, {}, 0)).tolist()))
     assert found[0] == found[1] == found[2]
 
 
 def test_parallel_relations_are_all_near_and_keep_their_direction() -> None:
     walk = related({1: (A, X), 2: (A, X), 3: (X, A), 4: (X, B)})
-    near = nearby(walk, [A], fits())
+    near = extract_subgraph(walk, [A], fits())
     assert near.edges.tolist() == [1, 2, 3, 4]
     assert list(zip(near.src.tolist(), near.dst.tolist(), strict=True)) == [(A, X), (A, X), (X, A), (X, B)]
     assert near.best_of_vertices(np.array([0.1, 0.9, 0.2, 0.4], np.float32)).tolist() == pytest.approx([0.9, 0.4, 0.9])

@@ -7,8 +7,8 @@ import numpy as np
 from memory.graph.adjacency import Walkable
 from memory.store.tables import FIRST_EDGE
 from memory.store.training import Label, Lesson
-from plugins.rankers.labels import CANDIDATES, NEGATIVES, candidates, told
-from plugins.traversers.nearby import nearby
+from plugins.rankers.labels import CANDIDATES, NEGATIVES, candidates, label_from_trace
+from plugins.traversers.nearby import extract_subgraph
 from tests.memory.retrieval.walking import EDGES, A, B, X, Y, Z, fits, related, related_graph
 
 EDGE = FIRST_EDGE
@@ -60,8 +60,8 @@ def test_a_passage_is_a_relation_of_its_own() -> None:
 
 def test_labels_of_a_trace() -> None:
     walk = related({EDGE + n: (1, n) for n in range(2, 200)})
-    near = nearby(walk, [1], fits())
-    found = told(lesson((EDGE + 2, EDGE + 3), (EDGE + 4,)), near)
+    near = extract_subgraph(walk, [1], fits())
+    found = label_from_trace(lesson((EDGE + 2, EDGE + 3), (EDGE + 4,)), near)
     assert found[:3] == [
         Label(7, EDGE + 2, 1.0, 1.5, "citation"),
         Label(7, EDGE + 3, 1.0, 1.5, "citation"),
@@ -70,12 +70,12 @@ def test_labels_of_a_trace() -> None:
     others = found[3:]
     assert len(others) == NEGATIVES and {(one.y, one.weight, one.origin) for one in others} == {(0.0, 0.2, "random")}
     assert not {one.edge for one in others} & {EDGE + 2, EDGE + 3, EDGE + 4}
-    assert found == told(lesson((EDGE + 2, EDGE + 3), (EDGE + 4,)), near), "the same each time"
-    assert told(lesson((EDGE + 2,), (), feedback=1), near)[0] == Label(7, EDGE + 2, 1.0, 3.0, "feedback")
+    assert found == label_from_trace(lesson((EDGE + 2, EDGE + 3), (EDGE + 4,)), near), "the same each time"
+    assert label_from_trace(lesson((EDGE + 2,), (), feedback=1), near)[0] == Label(7, EDGE + 2, 1.0, 3.0, "feedback")
 
 
 def test_few_other_edges_are_all_negatives() -> None:
     walk = related(EDGES)
-    near = nearby(walk, [A], fits())
-    negatives = [one.edge for one in told(lesson((1,)), near) if one.origin == "random"]
+    near = extract_subgraph(walk, [A], fits())
+    negatives = [one.edge for one in label_from_trace(lesson((1,)), near) if one.origin == "random"]
     assert negatives == [edge for edge in near.edges.tolist() if edge != 1] and Y in near.vertices

@@ -28,8 +28,8 @@ def test_an_untrained_scorer_ranks_as_sigma_does() -> None:
 
 
 def test_training_is_the_same_each_time_and_another_with_another_seed() -> None:
-    assert scorer_of(1).packed() == scorer_of(1).packed()
-    assert scorer_of(1).packed() != scorer_of(5).packed()
+    assert scorer_of(1).pack() == scorer_of(1).pack()
+    assert scorer_of(1).pack() != scorer_of(5).pack()
 
 
 def test_it_learns_nothing_from_memory_that_is_not_there_later() -> None:
@@ -39,13 +39,13 @@ def test_it_learns_nothing_from_memory_that_is_not_there_later() -> None:
 
 def test_a_scorer_is_what_it_was_after_it_was_packed() -> None:
     scorer = scorer_of(1)
-    again = Scorer.unpacked(scorer.packed())
+    again = Scorer.unpack(scorer.pack())
     features = np.random.default_rng(2).random((20, WIDTH)).astype(np.float32)
-    assert again is not None and again.packed() == scorer.packed()
+    assert again is not None and again.pack() == scorer.pack()
     assert again.score(features) == pytest.approx(scorer.score(features), abs=1e-4)
     assert ((scorer.score(features) > 0) & (scorer.score(features) < 1)).all()
     assert scorer.into.shape == (WIDTH, HIDDEN) == (33, 32)
-    assert Scorer.unpacked(scorer.packed()[:-4]) is None, "it is of another version"
+    assert Scorer.unpack(scorer.pack()[:-4]) is None, "it is of another version"
 
 
 def test_recall_counts_what_is_needed_among_the_first() -> None:

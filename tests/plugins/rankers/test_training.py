@@ -20,7 +20,7 @@ from plugins.manager import Plugins
 from plugins.rankers.scorer import Gain, Scorer
 from plugins.rankers.settings import TrainedSettings
 from plugins.rankers.trained import TrainedRanker, kind
-from plugins.rankers.training import decided
+from plugins.rankers.training import decide_promotion
 from tests.plugins.rankers import school
 from tests.plugins.rankers.trials import scorer_of
 
@@ -157,16 +157,16 @@ def test_what_is_promoted_is_used_and_can_be_taken_back(memory: Memory) -> None:
         training.promote(conn, second)
     memory.maintenance.load_ranker()
     assert [(one.id, one.active) for one in models(memory)] == [(second, True), (first, False)]
-    assert memory.state.serving.scorer is not None and memory.state.serving.scorer.packed() == _numbers(2)
+    assert memory.state.serving.scorer is not None and memory.state.serving.scorer.pack() == _numbers(2)
     undone = memory.maintenance.revert_ranker()
     assert undone is not None and (undone[0].id, undone[1] and undone[1].id) == (second, first)
-    assert memory.state.serving.scorer.packed() == _numbers(1)
+    assert memory.state.serving.scorer.pack() == _numbers(1)
     assert memory.maintenance.revert_ranker() is not None
     assert memory.state.serving.scorer is None and memory.maintenance.revert_ranker() is None
 
 
 def _numbers(seed: int) -> bytes:
-    return scorer_of(seed).packed()
+    return scorer_of(seed).pack()
 
 
 def test_a_night_that_is_broken_off_goes_on_where_it_was(memory: Memory) -> None:
@@ -226,7 +226,7 @@ def test_a_cancelled_call_ends_the_night(memory: Memory) -> None:
     ],
 )
 def test_only_a_sure_gain_is_promoted(gain: Gain, active: Gain | None, promoted: bool) -> None:
-    assert decided(gain, active)[0] is promoted
+    assert decide_promotion(gain, active)[0] is promoted
 
 
 def test_what_is_forgotten_is_not_learnt_from(memory: Memory) -> None:
@@ -251,7 +251,7 @@ def put_into_use(memory: Memory, *scorers: Scorer) -> None:
     """Promotes them one after the other, as nights would."""
     with memory.store.writing() as conn:
         for t, scorer in enumerate(scorers):
-            model = training.store_model(conn, kind(memory.embedder.name), t, scorer.packed(), {})
+            model = training.store_model(conn, kind(memory.embedder.name), t, scorer.pack(), {})
             training.promote(conn, model)
     memory.maintenance.load_ranker()
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from plugins.rankers.features import MEMORY, SIGMA, WIDTH
 from plugins.rankers.scorer import Case, Example, Gain, Scorer, compare, train
-from plugins.rankers.training import decided
+from plugins.rankers.training import decide_promotion
 
 EDGES, RANK = 60, 6
 OLDER, HELD, NEWEST, LATER = 48, 12, 15, 60  # questions
@@ -36,7 +36,7 @@ def trial(seed: int) -> Trial:
     held, newest, later = np.split(np.arange(OLDER, len(asked)), [HELD, HELD + NEWEST])
     fit = train(examples, [cases[place] for place in held], seed, rank=RANK)
     gate = compare(fit.scorer, [cases[place] for place in newest], RANK)
-    promoted, _ = decided(gate, None)
+    promoted, _ = decide_promotion(gate, None)
     return Trial(kind, promoted, gate, compare(fit.scorer, [cases[place] for place in later], RANK))
 
 

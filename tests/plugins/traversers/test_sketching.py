@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.llm import LlmRequest, Reply, Usage
 from plugins.traversers.sketches import SKETCHES, STEPS
-from plugins.traversers.sketching import RELATION, read, sketched
+from plugins.traversers.sketching import RELATION, read, sketch_paths
 
 
 class Scripted:
@@ -58,7 +58,7 @@ def test_whatever_is_said_few_short_relations_come_of_it(said: str) -> None:
 
 def test_a_model_gets_the_question_alone() -> None:
     llm = Scripted("directed by -> born in")
-    found, step = sketched(llm, "Where was the director of Night Train born?")
+    found, step = sketch_paths(llm, "Where was the director of Night Train born?")
     assert found == (("directed by", "born in"),)
     assert step.detail == {"tokens": 109, "sketches": [["directed by", "born in"]]}
     (request,) = llm.asked
@@ -69,16 +69,16 @@ def test_a_model_gets_the_question_alone() -> None:
 
 @pytest.mark.parametrize("error", [ModelUnavailableError("gone"), RuntimeError("odd"), ModelCancelledError("late")])
 def test_a_model_that_fails_sketches_nothing(error: Exception) -> None:
-    found, step = sketched(Scripted(error), "Who?", cancelled=lambda: False)
+    found, step = sketch_paths(Scripted(error), "Who?", cancelled=lambda: False)
     assert found == () and step.detail == {"said": type(error).__name__}
 
 
 def test_a_question_that_nobody_waits_for_ends() -> None:
     with pytest.raises(ModelCancelledError):
-        sketched(Scripted(ModelCancelledError("stopped")), "Who?", cancelled=lambda: True)
+        sketch_paths(Scripted(ModelCancelledError("stopped")), "Who?", cancelled=lambda: True)
 
 
 def test_a_long_question_is_cut() -> None:
     llm = Scripted("x")
-    sketched(llm, "why " * 1000)
+    sketch_paths(llm, "why " * 1000)
     assert len(llm.asked[0].messages[0].text) < 700

@@ -12,7 +12,7 @@ from memory.graph.walk import Path, Visited
 from memory.retrieval.traversers import Seeds
 from plugins.traversers.beam import beam, search
 from plugins.traversers.settings import BeamSettings, TraverserSettings
-from plugins.traversers.synergy import CONFIRM, bridged, ranked, synergy, votes
+from plugins.traversers.synergy import CONFIRM, find_bridges, rank_paths, synergy, votes
 from tests.memory.retrieval.test_pagerank import graph_of
 from tests.memory.retrieval.walking import EDGES, A, B, W, X, Y, Z, fits, related
 
@@ -46,42 +46,42 @@ def test_what_may_not_be_seen_gets_no_votes() -> None:
 
 def test_confirmation_is_bounded_and_seeds_confirm_nothing() -> None:
     def gain(spoken_of: set[int]) -> float:
-        [one] = ranked([OTHER], [], spoken_of, {A})
-        [alone] = ranked([OTHER], [], (), {A})
+        [one] = rank_paths([OTHER], [], spoken_of, {A})
+        [alone] = rank_paths([OTHER], [], (), {A})
         return one.score - alone.score
 
     assert gain({A}) == 0
     assert 0 < gain({Y}) < gain({Y, Z}) < CONFIRM
-    [plain] = ranked([OTHER], [], {Y, Z}, {A}, plain=True)
-    assert plain.score == pytest.approx(ranked([OTHER], [], (), {A})[0].score + 2 * CONFIRM)
+    [plain] = rank_paths([OTHER], [], {Y, Z}, {A}, plain=True)
+    assert plain.score == pytest.approx(rank_paths([OTHER], [], (), {A})[0].score + 2 * CONFIRM)
 
 
 def test_a_path_that_joins_seeds_gains() -> None:
-    assert ranked([OTHER], [], (), {A, Z})[0].score > ranked([OTHER], [], (), {A})[0].score
+    assert rank_paths([OTHER], [], (), {A, Z})[0].score > rank_paths([OTHER], [], (), {A})[0].score
 
 
 def test_a_path_within_a_better_one_is_left_out() -> None:
     longer = Path((A, X, Z), (1, 3), (0.0, 0.0))
-    assert [one.path for one in ranked([PATH, longer], [], (), ())] == [longer]
+    assert [one.path for one in rank_paths([PATH, longer], [], (), ())] == [longer]
 
 
 def test_what_the_beam_dropped_is_brought_back() -> None:
     walk = related(EDGES)
     paths, visit = search(walk, {A}, fits(), BeamSettings(width=1, depth=2))
     assert visit[Y].status == "pruned"
-    [bridge] = bridged(walk, paths, visit, {Y}, lambda _: 1.0, fits())
+    [bridge] = find_bridges(walk, paths, visit, {Y}, lambda _: 1.0, fits())
     assert (bridge.edges, bridge.tag) == ((2,), "bridge")
-    assert bridge in [one.path for one in ranked(paths, [bridge], {Y}, {A})]
+    assert bridge in [one.path for one in rank_paths(paths, [bridge], {Y}, {A})]
 
 
 def test_what_nothing_saw_is_reached_by_a_short_search() -> None:
-    [bridge] = bridged(related(EDGES), [PATH], {}, {W}, lambda _: 1.0, fits())
+    [bridge] = find_bridges(related(EDGES), [PATH], {}, {W}, lambda _: 1.0, fits())
     assert (bridge.vertices, bridge.edges) == ((X, B, W), (5, 6))
 
 
 def test_what_counts_most_is_bridged_first_and_no_more_than_three() -> None:
     worth = {Y: 1.0, Z: 3.0, B: 2.0, W: 0.5}
-    found = bridged(related(EDGES), [PATH], {}, worth.keys(), worth.__getitem__, fits())
+    found = find_bridges(related(EDGES), [PATH], {}, worth.keys(), worth.__getitem__, fits())
     assert [path.vertices[-1] for path in found] == [Z, B, Y]
 
 
