@@ -1,4 +1,4 @@
-"""The settings of the rankers, declared as data. Standard library only."""
+"""The settings of the rankers, declared as data, and the name of what is trained. Standard library only."""
 
 from __future__ import annotations
 
@@ -20,3 +20,8 @@ class RankerSettings:
     """What learns from questions which edges they need."""
 
     trained: TrainedSettings = field(default_factory=TrainedSettings)
+
+
+def kind(embedder: str) -> str:
+    """The kind under which the store keeps the models that were trained with this embedder."""
+    return f"edge scorer, {embedder}"

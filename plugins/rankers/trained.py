@@ -14,7 +14,7 @@ from memory.store import training
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.store.training import Model
-from plugins.rankers.settings import TrainedSettings
+from plugins.rankers.settings import TrainedSettings, kind
 
 if TYPE_CHECKING:
     from plugins.rankers.scorer import Scorer
@@ -72,8 +72,3 @@ class TrainedRanker:
         return Training(
             store, serving, revisiting, refining, own, dry_run, self._seed, at, write, progress, cancelled
         ).run()
-
-
-def kind(embedder: str) -> str:
-    """What the models are kept as."""
-    return f"edge scorer, {embedder}"

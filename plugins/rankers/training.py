@@ -30,8 +30,7 @@ from plugins.rankers.examples import Before, Revisit, Revisiting
 from plugins.rankers.features import features
 from plugins.rankers.llm_labelling import Refining
 from plugins.rankers.scorer import Case, Example, Gain, Scorer, compare, train
-from plugins.rankers.settings import TrainedSettings
-from plugins.rankers.trained import kind
+from plugins.rankers.settings import TrainedSettings, kind
 
 LESSONS = 2000  # the newest questions that are looked at
 NEWEST, HELD = 0.2, 0.2  # share of the questions that measures; of the others, that says when to stop

@@ -9,8 +9,7 @@ from memory.store.store import Store
 from plugins import manager
 from plugins.rankers.features import WIDTH
 from plugins.rankers.scorer import HIDDEN
-from plugins.rankers.settings import TrainedSettings
-from plugins.rankers.trained import kind
+from plugins.rankers.settings import TrainedSettings, kind
 from tests.cli.test_traces import HARBOUR, ask
 from tests.cli.vault import Shell
 

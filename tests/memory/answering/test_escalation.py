@@ -37,7 +37,7 @@ def fleet(desk: Desk) -> Desk:
     return desk
 
 
-def rungs(heard: Heard) -> list[str]:
+def tiers(heard: Heard) -> list[str]:
     """Where the question went."""
     steps = [event for event in heard.events if isinstance(event, Step)]
     return [str(step.detail["tier"]) for step in steps if step.stage == "route"]
@@ -53,14 +53,14 @@ ASKING = ("compose", "guided", "agent")
 def test_what_was_found_suffices(fleet: Desk) -> None:
     fleet.ollama.answer = seeking("1987")
     heard = fleet.ask("Since when has the Okafor family owned the boat?")
-    assert (rungs(heard), stages(heard)) == (["R2"], ["compose"])
+    assert (tiers(heard), stages(heard)) == (["R2"], ["compose"])
     assert "1987" in heard.answer.text
 
 
 def test_a_model_picks_where_to_look_and_finds_it(fleet: Desk) -> None:
     fleet.ollama.answer = seeking("Marlin", "Skagen")
     heard = fleet.ask(QUESTION)
-    assert rungs(heard) == ["R2", "R3"] and stages(heard)[0] == stages(heard)[-1] == "compose"
+    assert tiers(heard) == ["R2", "R3"] and stages(heard)[0] == stages(heard)[-1] == "compose"
     assert "Skagen" in heard.answer.text and heard.answer.citations[0].title == "Marlin"
     assert len(fleet.ollama.chats) <= ALLOWANCES["normal"].calls
     (rise,) = [event for event in heard.events if isinstance(event, Step) and event.detail.get("tier") == "R3"]
@@ -72,7 +72,7 @@ def test_a_model_picks_where_to_look_and_finds_it(fleet: Desk) -> None:
 def test_quick_asks_once(fleet: Desk) -> None:
     fleet.ollama.answer = seeking("Marlin", "Skagen")
     heard = fleet.ask(QUESTION, effort="quick")
-    assert (rungs(heard), len(fleet.ollama.chats)) == (["R2"], 1)
+    assert (tiers(heard), len(fleet.ollama.chats)) == (["R2"], 1)
     assert heard.answer.no_answer
 
 
@@ -92,17 +92,17 @@ def test_deep_goes_on_with_tools(fleet: Desk) -> None:
     sees = seeking("Marlin", "Skagen")
     fleet.ollama.answer = lambda body: Says("DONE") if places(body) else sees(body)
     heard = fleet.ask(QUESTION, effort="deep", driver=lambda local_only: fleet.here)
-    assert rungs(heard) == ["R2", "R3", "R4"]
+    assert tiers(heard) == ["R2", "R3", "R4"]
     assert "Skagen" in heard.answer.text
     without = fleet.ask(QUESTION, effort="deep")
-    assert "R4" not in rungs(without), "there is no model for tools"
+    assert "R4" not in tiers(without), "there is no model for tools"
 
 
 def test_a_model_elsewhere_sees_no_place_that_must_stay_here(fleet: Desk) -> None:
     fleet.note("Marlin", f"Marlin is a ketch. {HIDDEN}. The berth is secret.", day=2, policy="local")
     fleet.anthropic.answer = seeking("Marlin", "Skagen")
     heard = fleet.ask(QUESTION, lambda local_only: None if local_only else fleet.away, effort="deep")
-    assert "R3" in rungs(heard)
+    assert "R3" in tiers(heard)
     for body in fleet.anthropic.messages:
         assert "Skagen" not in str(body) and "ketch" not in str(body)
     assert not heard.answer.citations or heard.answer.model == ""
@@ -213,7 +213,7 @@ def _cited(shown: str) -> str:
 def test_who_searches_leaves_enough_to_answer_from_what_it_found(fleet: Desk) -> None:
     llm = _Thirsty([])
     heard = fleet.ask(QUESTION, lambda _: llm, effort="deep", driver=lambda _: llm)
-    assert rungs(heard)[-1] == "R4" and llm.calls > 9
+    assert tiers(heard)[-1] == "R4" and llm.calls > 9
     assert heard.answer.model == llm.name and "Skagen" in heard.answer.text
 
 

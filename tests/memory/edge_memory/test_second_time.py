@@ -33,7 +33,7 @@ def fleet(desk: Desk) -> Iterator[Desk]:
     yield desk
 
 
-def rungs(heard: Heard) -> list[str]:
+def tiers(heard: Heard) -> list[str]:
     return [str(e.detail["tier"]) for e in heard.events if isinstance(e, Step) and e.stage == "route"]
 
 
@@ -62,7 +62,7 @@ def test_the_second_time_only_what_helped_is_read(fleet: Desk) -> None:
     first = fleet.ask(QUESTION, replay=True)
     calls = len(fleet.ollama.chats)
     second = fleet.ask(QUESTION, replay=True)
-    assert rungs(first)[-1] == "R3" and rungs(second) == ["R0"]
+    assert tiers(first)[-1] == "R3" and tiers(second) == ["R0"]
     assert len(fleet.ollama.chats) == calls + 1
     assert second.answer.text == first.answer.text and second.answer.citations[0].title == "Marlin"
     shown = " ".join(evidence(fleet.ollama.chats[-1]).values())
@@ -81,7 +81,7 @@ def test_in_other_words_only_what_helped_is_read(fleet: Desk) -> None:
     fleet.ask(QUESTION, replay=True)
     calls = len(fleet.ollama.chats)
     heard = fleet.ask(REWORDED, replay=True)
-    assert rungs(heard) == ["R0"] and len(fleet.ollama.chats) == calls + 1
+    assert tiers(heard) == ["R0"] and len(fleet.ollama.chats) == calls + 1
     assert heard.answer.citations[0].title == "Marlin"
 
 
@@ -96,7 +96,7 @@ def test_another_question_gets_nothing_of_it(fleet: Desk) -> None:
     fleet.ask(QUESTION, replay=True)
     fleet.ollama.answer = seeking("Voss")
     heard = fleet.ask(OTHER, replay=True)
-    assert "R0" not in rungs(heard) and "Voss" in heard.answer.text
+    assert "R0" not in tiers(heard) and "Voss" in heard.answer.text
 
 
 def test_without_replay_nothing_is_used_and_nothing_learnt(fleet: Desk) -> None:
@@ -104,7 +104,7 @@ def test_without_replay_nothing_is_used_and_nothing_learnt(fleet: Desk) -> None:
     assert edges(fleet) == 0
     fleet.ask(QUESTION, replay=True)
     assert edges(fleet) > 0
-    assert "R0" not in rungs(fleet.ask(QUESTION, replay=False))
+    assert "R0" not in tiers(fleet.ask(QUESTION, replay=False))
 
 
 def test_what_was_not_answered_teaches_nothing(fleet: Desk) -> None:
@@ -128,15 +128,15 @@ def test_a_question_that_is_broken_off_leaves_nothing(fleet: Desk) -> None:
 
 def test_what_was_looked_for_in_vain_is_looked_for_again_once_something_was_read(fleet: Desk) -> None:
     fleet.ollama.answer = seeking("Hirtshals")
-    assert rungs(fleet.ask(QUESTION, replay=True))[-1] == "R3"
+    assert tiers(fleet.ask(QUESTION, replay=True))[-1] == "R3"
     calls = len(fleet.ollama.chats)
     again = fleet.ask(QUESTION, replay=True)
-    assert again.answer.no_answer and rungs(again)[-1] == "R2" and len(fleet.ollama.chats) == calls
+    assert again.answer.no_answer and tiers(again)[-1] == "R2" and len(fleet.ollama.chats) == calls
     assert "was not asked again" in again.answer.note and again.answer.model
     tomorrow = fleet.ask(QUESTION, replay=True, now=datetime(2024, 6, 1, tzinfo=UTC))
-    assert tomorrow.answer.no_answer and rungs(tomorrow)[-1] == "R2" and len(fleet.ollama.chats) == calls + 1
-    assert rungs(fleet.ask(QUESTION, replay=True, effort="deep"))[-1] == "R3", "more effort is another question"
-    assert rungs(fleet.ask(QUESTION))[-1] == "R3", "without replay nothing is taken from before"
+    assert tomorrow.answer.no_answer and tiers(tomorrow)[-1] == "R2" and len(fleet.ollama.chats) == calls + 1
+    assert tiers(fleet.ask(QUESTION, replay=True, effort="deep"))[-1] == "R3", "more effort is another question"
+    assert tiers(fleet.ask(QUESTION))[-1] == "R3", "without replay nothing is taken from before"
     fleet.memory.feedback(again.answer.trace_id or 0, "bad")
     fleet.note("winter", "Marlin was towed to Hirtshals for the winter.", day=28)
     assert "Hirtshals" in fleet.ask(QUESTION, replay=True).answer.text
@@ -164,35 +164,35 @@ def test_the_lines_alone_teach_only_if_a_person_says_so(fleet: Desk) -> None:
 def test_a_wrong_answer_is_not_brought_back(fleet: Desk) -> None:
     heard = fleet.ask(QUESTION, replay=True)
     fleet.memory.feedback(heard.answer.trace_id or 0, "bad")
-    assert "R0" not in rungs(fleet.ask(QUESTION, replay=True))
+    assert "R0" not in tiers(fleet.ask(QUESTION, replay=True))
 
 
 def test_a_wrong_answer_that_was_brought_back_is_not_brought_back_again(fleet: Desk) -> None:
     first = fleet.ask(QUESTION, replay=True)
     second = fleet.ask(QUESTION, replay=True)
-    assert rungs(second) == ["R0"]
+    assert tiers(second) == ["R0"]
     fleet.memory.feedback(second.answer.trace_id or 0, "bad")
-    assert "R0" not in rungs(fleet.ask(QUESTION, replay=True)), "nor from the first answer, which it was made of"
+    assert "R0" not in tiers(fleet.ask(QUESTION, replay=True)), "nor from the first answer, which it was made of"
     fleet.memory.feedback(second.answer.trace_id or 0, "none")
-    assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"]
+    assert tiers(fleet.ask(QUESTION, replay=True)) == ["R0"]
     assert fleet.memory.questions.trace(first.answer.trace_id or 0).asked.verdict is None
 
 
 def test_a_no_reaches_what_was_answered_again_from_the_same(fleet: Desk) -> None:
     first = fleet.ask(QUESTION, replay=True)
     second = fleet.ask(QUESTION, replay=True)
-    assert rungs(second) == ["R0"]
+    assert tiers(second) == ["R0"]
     before = learnt(fleet)
     fleet.memory.feedback(first.answer.trace_id or 0, "bad")
     assert edges(fleet) == 0, "the second answer rests on nothing else"
     for again in (QUESTION, REWORDED):
-        assert "R0" not in rungs(fleet.ask(again, replay=True)), "nor by what was answered in between"
+        assert "R0" not in tiers(fleet.ask(again, replay=True)), "nor by what was answered in between"
     kept = learnt(fleet)
     fleet.memory.maintenance.rebuild_edge_memory()
     assert learnt(fleet) == kept
     fleet.memory.feedback(first.answer.trace_id or 0, "none")
     assert learnt(fleet).keys() >= before.keys()
-    assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"]
+    assert tiers(fleet.ask(QUESTION, replay=True)) == ["R0"]
     kept = learnt(fleet)
     fleet.memory.maintenance.rebuild_edge_memory()
     assert learnt(fleet) == kept
@@ -201,21 +201,21 @@ def test_a_no_reaches_what_was_answered_again_from_the_same(fleet: Desk) -> None
 @pytest.mark.parametrize("wrong", [0, 1])
 def test_a_no_reaches_what_was_answered_in_other_words(fleet: Desk, wrong: int) -> None:
     asked = [fleet.ask(QUESTION, replay=True), fleet.ask(REWORDED, replay=True)]
-    assert rungs(asked[1]) == ["R0"]
+    assert tiers(asked[1]) == ["R0"]
     fleet.memory.feedback(asked[wrong].answer.trace_id or 0, "bad")
-    assert "R0" not in rungs(fleet.ask(REWORDED, replay=True))
-    assert "R0" not in rungs(fleet.ask(QUESTION, replay=True))
+    assert "R0" not in tiers(fleet.ask(REWORDED, replay=True))
+    assert "R0" not in tiers(fleet.ask(QUESTION, replay=True))
 
 
 def test_a_later_yes_lifts_a_no(fleet: Desk) -> None:
     first = fleet.ask(QUESTION, replay=True)
     fleet.memory.feedback(first.answer.trace_id or 0, "bad")
     second = fleet.ask(QUESTION, replay=True)
-    assert rungs(second)[-1] == "R3" and edges(fleet) == 0
+    assert tiers(second)[-1] == "R3" and edges(fleet) == 0
     fleet.memory.feedback(second.answer.trace_id or 0, "good")
-    assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"]
+    assert tiers(fleet.ask(QUESTION, replay=True)) == ["R0"]
     fleet.memory.feedback(second.answer.trace_id or 0, "none")
-    assert "R0" not in rungs(fleet.ask(QUESTION, replay=True))
+    assert "R0" not in tiers(fleet.ask(QUESTION, replay=True))
 
 
 def test_a_no_is_said_of_what_was_read_and_of_such_a_question_only(fleet: Desk) -> None:
@@ -225,11 +225,11 @@ def test_a_no_is_said_of_what_was_read_and_of_such_a_question_only(fleet: Desk) 
     first = fleet.ask(QUESTION, replay=True)
     fleet.memory.feedback(first.answer.trace_id or 0, "bad")
     fleet.ollama.answer = seeking("Voss")
-    assert rungs(fleet.ask(OTHER, replay=True)) == ["R0"], "another question"
+    assert tiers(fleet.ask(OTHER, replay=True)) == ["R0"], "another question"
     fleet.ollama.answer = seeking("Marlin", "Skagen")
     fleet.note("mooring", "The boat of the Okafor family lies in the harbour of Skagen since May.", day=28)
     assert fleet.ask(QUESTION, replay=True).answer.citations[0].title == "mooring"
-    assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"], "another passage answers it"
+    assert tiers(fleet.ask(QUESTION, replay=True)) == ["R0"], "another passage answers it"
 
 
 def test_a_replay_that_does_not_hold_the_answer_costs_one_small_call(fleet: Desk) -> None:
@@ -245,7 +245,7 @@ def test_what_was_forgotten_is_forgotten_here_too(fleet: Desk) -> None:
     fleet.memory.forget(source="/notes/Marlin.md")
     assert edges(fleet) == 0, "the trace that showed it is gone, and all that was learnt by it"
     fleet.ollama.answer = lambda body: Says("DONE") if places(body) else Says("NO ANSWER: it")
-    assert "R0" not in rungs(fleet.ask(QUESTION, replay=True))
+    assert "R0" not in tiers(fleet.ask(QUESTION, replay=True))
 
 
 def test_the_traces_make_it_again_to_the_bit(fleet: Desk) -> None:
@@ -308,7 +308,7 @@ def test_it_survives_another_embedder(fleet: Desk, static: Any) -> None:
     fleet.ask(QUESTION, replay=True)
     list(fleet.memory.maintenance.switch_embedder(renamed(static)))
     assert edges(fleet) > 0
-    assert rungs(fleet.ask(QUESTION, replay=True)) == ["R0"]
+    assert tiers(fleet.ask(QUESTION, replay=True)) == ["R0"]
 
 
 def test_what_is_asked_while_another_embedder_takes_over_counts_beside_what_was(fleet: Desk, static: Any) -> None:

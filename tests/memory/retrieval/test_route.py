@@ -87,7 +87,7 @@ def test_what_helped_before_fits_if_it_speaks_of_what_the_question_names(town: M
 RISE = {"why": "It does not say.", "missing": (), "many": False, "has_agent": True, "calls_left": 9}
 
 
-def test_one_rung_after_the_other(town: Memory) -> None:
+def test_one_tier_after_the_other(town: Memory) -> None:
     one = found(town, "Where does Ana Costa work?")
     first = next_tier(one, effort="deep", tried=(), **RISE)  # type: ignore[arg-type]
     assert first is not None and (first.tier, first.reason) == ("R3", "It does not say.")
