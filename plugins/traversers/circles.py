@@ -60,7 +60,7 @@ def circles(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetti
         )
         for vertex, path in rings.paths.items()
     }
-    met = _met(rings, primary, len(begin))
+    met = _met(rings, len(begin))
     most = max([1.0, *near.values()])
     worth = {vertex: (near.get(vertex, 0.0) + met.get(vertex, 0.0) + fits[vertex]) / (most + 2) for vertex in visit}
     episodes, objects = vertex_scores(walk, visit, worth)
@@ -124,12 +124,14 @@ def _next_to_starts(rings: Rings, begin: Mapping[int, float]) -> dict[int, float
     return found
 
 
-def _met(rings: Rings, primary: Iterable[int], n_starts: int) -> dict[int, float]:
-    """Vertex -> the greatest share of the starts whose circles meet at a primary edge of it."""
+def _met(rings: Rings, n_starts: int) -> dict[int, float]:
+    """Vertex -> the greatest share of the starts whose circles meet at an edge of it. All such edges count, not only
+    the primary ones: which of many equal ones are primary follows from the order in which they were written."""
     found: dict[int, float] = {}
-    for edge in primary:
-        for end in rings.edges[edge]:
-            found[end] = max(found.get(end, 0.0), rings.count_shared(edge) / n_starts)
+    for edge, ends in rings.edges.items():
+        if (shared := rings.count_shared(edge)) > 1:
+            for end in ends:
+                found[end] = max(found.get(end, 0.0), shared / n_starts)
     return found
 
 

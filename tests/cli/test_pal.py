@@ -42,7 +42,7 @@ def test_version(pal: Pal) -> None:
 
 
 def test_a_mistyped_command_and_a_bare_question_are_put_right(pal: Pal) -> None:
-    assert "Did you mean 'status'?" in pal("stauts").stderr
+    assert "Did you mean 'review'?" in pal("reveiw").stderr
     result = pal("where is the harbour office?")
     assert result.exit_code == 2
     assert 'To ask something: pal ask "where is the harbour office?"' in result.stderr
