@@ -130,11 +130,7 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
     with_calls = [outcome for outcome in outcomes if outcome.llm_calls]
     with_tokens = [outcome for outcome in outcomes if outcome.tokens]
     telling = [outcome for outcome in outcomes if outcome.text_only is not None]
-    frequency = np.where(graph.is_date, 0, graph.document_frequency)
-    order = np.lexsort((graph.object_ids, -frequency))
-    common = [int(column) for column in order[:COMPARED] if frequency[column]]
-    labels = names([int(graph.object_ids[column]) for column in common])
-    named = [(labels[id], int(frequency[c])) for c in common if (id := int(graph.object_ids[c])) in labels]
+    named = _common_objects(graph, names)
     return Diagnosis(
         questions=len(outcomes),
         no_answer_rate=_share(sum(outcome.no_answer for outcome in outcomes), len(outcomes)),
@@ -155,6 +151,15 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
         alias_suspects=alike([label for label, _ in named], SUSPECTS),
         failures=_failures(cases, names),
     )
+
+
+def _common_objects(graph: Graph, names: Names) -> list[tuple[str, int]]:
+    """The objects that most live episodes mention, with their number, the most frequent first; dates are none."""
+    frequency = np.where(graph.is_date, 0, graph.document_frequency)
+    order = np.lexsort((graph.object_ids, -frequency))
+    common = [int(column) for column in order[:COMPARED] if frequency[column]]
+    labels = names([int(graph.object_ids[column]) for column in common])
+    return [(labels[id], int(frequency[c])) for c in common if (id := int(graph.object_ids[c])) in labels]
 
 
 def _case(outcome: Outcome, graph: Graph, reach: Reach) -> _Case:

@@ -191,6 +191,14 @@ def _names(value: str) -> bool:
     return 0 < len(tokens) <= 5 and tokens[0].lower() not in phrases.PRONOUNS and value[:1].isupper()
 
 
+def _is_object(value: str, predicate: str, wanted: str, own: bool) -> bool:
+    """Whether a verb that wants a "name", a "value" or "any" object may have this one."""
+    kind = phrases.value_kind(value)
+    if (wanted == "name" and (not _names(value) or kind != "word")) or (wanted == "value" and kind == "word"):
+        return False
+    return not (predicate == "is" and kind == "word" and (own or len(value.split()) > 5))
+
+
 def _verb(sentence: Sentence, subject: str, start: int, helper: str, own: bool) -> Iterator[Statement]:
     text = sentence.text
     lead = f"{helper} " if helper else ""
@@ -208,10 +216,7 @@ def _verb(sentence: Sentence, subject: str, start: int, helper: str, own: bool) 
             yield replace(_relation(subject, _ENDS[verb], value, place, end, "unknown"), modality="negated"), True
         return
     predicate, cardinality, wanted = _VERBS[verb]
-    kind = phrases.value_kind(value)
-    if (wanted == "name" and (not _names(value) or kind != "word")) or (wanted == "value" and kind == "word"):
-        return
-    if predicate == "is" and kind == "word" and (own or len(value.split()) > 5):
+    if not _is_object(value, predicate, wanted, own):
         return
     if predicate in ("lives in", "works at", "is based in") and _STAY.search(text, place, sentence.end):
         predicate, cardinality = "stays in" if predicate != "works at" else "helps at", "unknown"
