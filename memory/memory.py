@@ -69,7 +69,6 @@ class Memory:
         ranker: EdgeRanker | None = None,
     ) -> None:
         self.store = store
-        self.settings = settings
         self.state = State(store, settings, embedder, quick, find_strategy, ranker)
         self.questions = Questions(self.state, choose, drive)
         self.sources = Sources(store)
@@ -96,6 +95,15 @@ class Memory:
         from memory.services.maintenance import Maintenance
 
         return Maintenance(self.state, self.knowledge)
+
+    @property
+    def settings(self) -> MemorySettings:
+        """The settings that questions and writes go by; another value holds from the next call on."""
+        return self.state.settings
+
+    @settings.setter
+    def settings(self, settings: MemorySettings) -> None:
+        self.state.settings = settings
 
     @classmethod
     def open(

@@ -268,7 +268,7 @@ def test_what_was_trained_changes_what_entities_find_and_can_be_taken_back(memor
 
 def _order(memory: Memory) -> list[tuple[int, float]]:
     settings = replace(memory.settings.recall, strategy="entities", replay=False)
-    memory.state.settings = replace(memory.settings, recall=settings)
+    memory.settings = replace(memory.settings, recall=settings)
     return [(hit.episode.id, round(hit.score, 6)) for hit in memory.recall("Where does the friend of Ana live?").hits]
 
 
