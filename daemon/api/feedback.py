@@ -9,7 +9,6 @@ from functools import partial
 from starlette.responses import Response
 
 from daemon import wire
-from daemon.api import traces
 from daemon.api.routing import Api, stream
 from daemon.api.services import Services
 from daemon.failures import failure
@@ -48,7 +47,7 @@ def note_verdict(memory: Memory, id: int, verdict: str) -> wire.Judged:
     memory.feedback(id, verdict)
     after = memory.questions.trace(id).asked
     passages = len({citation.episode_id for citation in before.answer.citations})
-    return wire.Judged(traces.asked_question(after), before.asked.verdict, passages)
+    return wire.Judged(after, before.asked.verdict, passages)
 
 
 def rebuilt(memory: Memory, writer: Writer, what: tuple[str, ...], channel: Channel) -> None:

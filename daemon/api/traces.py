@@ -10,7 +10,7 @@ from daemon.api.services import Services
 from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import Scope
-from memory.trace import Asked, Lost, Traced, Used
+from memory.trace import Lost, Traced, Used
 
 MOST_TRACES = 1000
 
@@ -27,7 +27,7 @@ def routes(api: Api, services: Services) -> None:
         def call() -> wire.TracesReply:
             with memory.one_moment():
                 found = memory.questions.traces(limit, offset)
-                return wire.TracesReply(tuple(map(asked_question, found)), memory.questions.count_traces())
+                return wire.TracesReply(tuple(found), memory.questions.count_traces())
 
         return await services.read(call)
 
@@ -44,17 +44,10 @@ def routes(api: Api, services: Services) -> None:
         return await services.read(lambda: whynot(memory, id, words))
 
 
-def asked_question(of: Asked) -> wire.Asked:
-    return wire.Asked(
-        of.id, of.at.isoformat(), of.question, of.no_answer, of.tier, of.calls, of.read, of.written, round(of.ms, 1),
-        of.model, of.parent, of.verdict,
-    )  # fmt: skip
-
-
 def trace(of: Traced) -> wire.Trace:
     answer, plan = of.answer, of.plan
     found = wire.Trace(
-        asked=asked_question(of.asked),
+        asked=of.asked,
         as_of=views.iso(plan.as_of),
         within=_within(plan.within),
         effort=plan.effort,
@@ -80,7 +73,7 @@ def why(memory: Memory, id: int) -> wire.WhyReply:
     found = memory.questions.why(id)
     answer, allowed = found.traced.answer, found.allowed
     return wire.WhyReply(
-        asked_question(found.traced.asked),
+        found.traced.asked,
         tuple(map(_used, found.used)),
         found.chain,
         found.reasons,
@@ -98,7 +91,7 @@ def why(memory: Memory, id: int) -> wire.WhyReply:
 def whynot(memory: Memory, id: int, words: str) -> wire.WhyNotReply:
     """NotFoundError, InvalidInputError."""
     found = memory.questions.why_not(id, words)
-    return wire.WhyNotReply(asked_question(found.asked), found.words, tuple(map(_lost, found.lost)), found.missing)
+    return wire.WhyNotReply(found.asked, found.words, tuple(map(_lost, found.lost)), found.missing)
 
 
 def _used(of: Used) -> wire.UsedSource:

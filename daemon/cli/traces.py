@@ -50,7 +50,7 @@ def traces(session: Session, limit: int, skip: int, as_json: bool) -> None:
 def _row(of: wire.Asked) -> tuple[str, ...]:
     question = " ".join(of.question.split())
     calls = "" if not of.calls else f"{of.calls} call{'s' if of.calls > 1 else ''}"
-    return str(of.id), moment(of.at), outcome(of), tier(of), calls, duration(of.ms), question
+    return str(of.id), local_time(of.at), outcome(of), tier(of), calls, duration(of.ms), question
 
 
 @click.command()
@@ -121,7 +121,7 @@ def _write(path: Path, found: wire.Trace) -> None:
 def _print(found: wire.Trace) -> None:
     asked = found.asked
     click.echo(output.style_text(f"Trace {asked.id}: {' '.join(asked.question.split())}", bold=True))
-    rows = [("asked", ", ".join([moment(asked.at), *how(found)]))]
+    rows = [("asked", ", ".join([local_time(asked.at), *how(found)]))]
     if found.searched:
         rows.append(("searched", found.searched))
     if asked.parent is not None:
@@ -187,7 +187,11 @@ def _details(detail: dict[str, Any]) -> str:
 
 def moment(at: str) -> str:
     """A time of the wire as it is here."""
-    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M")
+    return local_time(datetime.fromisoformat(at))
+
+
+def local_time(at: datetime) -> str:
+    return at.astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def outcome(of: wire.Asked) -> str:

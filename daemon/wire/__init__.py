@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from memory.nouns import Fact as Fact
     from memory.nouns import Receipt as Receipt
     from memory.nouns import Revision as Revision
+    from memory.trace import Asked as Asked
 
 TIERS = {"R0": "replay", "R2": "search", "R3": "guided", "R4": "agent"}  # how far a question went, in words
 PROTOCOL = 1  # raised when a client of the version before could misread what it gets
@@ -76,7 +77,7 @@ PROTOCOL = 1  # raised when a client of the version before could misread what it
 MODULES = {
     "process": "Hello Done Failed",
     "questions": "Within AskRequest RecallRequest Stage Visited Chunk Cited Answered Passage Found RecallReply",
-    "traces": "Asked Judged TracesReply Trace UsedSource WhyReply LostPassage WhyNotReply FeedbackRequest "
+    "traces": "Judged TracesReply Trace UsedSource WhyReply LostPassage WhyNotReply FeedbackRequest "
     "RebuildRequest Rebuilt",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply FactChanged VerdictRequest NamesRequest",
     "documents": "RememberRequest AddRequest Added Progress Skipped SourceChanged SourceRow SourcesReply "
@@ -90,6 +91,7 @@ MODULES = {
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {
     "memory.nouns": "Fact Revision Receipt Check",
+    "memory.trace": "Asked",
     "memory.insight.diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis ConsolidationReport",
 }
 _HOME = {name: f"daemon.wire.{module}" for module, names in MODULES.items() for name in names.split()}

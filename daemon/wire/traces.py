@@ -7,27 +7,7 @@ from dataclasses import dataclass, field
 from daemon.wire.codec import Event
 from daemon.wire.questions import Cited, Passage, Stage, Visited, Within
 from memory.nouns import Fact
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question that was asked. `no_answer` is None if only passages were asked for; `tier`: R0 (replay) | R2 (recall)
-    | R3 (guided) | R4 (agent); `calls` of language models, which read and wrote so many tokens; `model` wrote the
-    answer, "" if none did; `parent` is the trace that this one asks again; `verdict` is what the person
-    said of it: good | bad."""
-
-    id: int
-    at: str
-    question: str
-    no_answer: bool | None = None
-    tier: str = "R2"
-    calls: int = 0
-    read: int = 0
-    written: int = 0
-    ms: float = 0.0
-    model: str = ""
-    parent: int | None = None
-    verdict: str | None = None
+from memory.trace import Asked
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ class ScriptedClient:
     def judge(self, id: int, verdict: str) -> wire.Judged:
         before, after = self.verdicts.get(id), None if verdict == "none" else verdict
         self.verdicts[id] = after
-        asked = wire.Asked(id, NOW.isoformat(), "Who?", False, verdict=after)
+        asked = wire.Asked(id, NOW, "Who?", False, verdict=after)
         return wire.Judged(asked, before, self.passages)
 
     def go_down(self, reason: str) -> None:
