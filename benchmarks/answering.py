@@ -203,7 +203,7 @@ class Desk:
         ranked = [
             event.node_id for event in events if isinstance(event, Visit) and event.stage in ("rank", "collected")
         ]
-        routed = [step.ms for step in steps if step.stage == "route"]
+        routed = [step.ms for step in steps if step.name == "route"]
         return Outcome(
             problem,
             lines_of(answer.text, bool(answer.model)),

@@ -97,7 +97,7 @@ def _ask(memory: Memory, question: data.Question, depth: int) -> Asked:
     found = memory.recall(question.text, k=depth, within=within)
     ms, cpu_ms = 1000 * (time.perf_counter() - started), 1000 * (time.thread_time() - cpu_started)
     returned = tuple((hit.episode.refs, sys.intern(hit.episode.text)) for hit in found.hits)  # many return the same
-    return Asked(question, returned, ms, cpu_ms, {step.stage: step.ms for step in found.trace.steps})
+    return Asked(question, returned, ms, cpu_ms, {step.name: step.ms for step in found.trace.steps})
 
 
 def cited(path: Path, questions: Sequence[data.Question], embedder: Embedder, label: str) -> dict[str, Any]:

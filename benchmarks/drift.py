@@ -64,7 +64,7 @@ def probed(memory: Memory, library: Library, probes: Sequence[Problem]) -> dict[
     stages = []
     for probe in probes:
         trace = memory.recall(probe.text, within=probe.within).trace
-        stages.append(next(step for step in trace.steps if step.stage == "replay"))
+        stages.append(next(step for step in trace.steps if step.name == "replay"))
 
     def of(what: str) -> dict[str, Any]:
         held = [

@@ -74,7 +74,7 @@ def measure(script: str, episodes: int, seed: int = 7) -> dict[str, Any]:
                 start = perf_counter()
                 trace = memory.recall(question).trace
                 times.append((perf_counter() - start) * 1000)
-                full_text += [step.ms for step in trace.steps if step.stage == "text"]
+                full_text += [step.ms for step in trace.steps if step.name == "text"]
             count = memory.stats().episodes
             with memory.store.reading() as conn:
                 index, reading = (conn.execute(query).fetchone()[0] or 0 for query in (_INDEX, _READING))

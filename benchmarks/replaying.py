@@ -101,7 +101,7 @@ class Brought:
         return cls(
             len(brought),
             sum(bool(gold.intersection(holds.get(id, ()))) for id in brought),
-            any(step.stage == "route" and step.detail["tier"] == "R0" and step.detail["enough"]
+            any(step.name == "route" and step.detail["tier"] == "R0" and step.detail["enough"]
                 for step in outcome.steps),
             outcome.tier == "R0",
             stage.ms if stage is not None else None,
@@ -109,7 +109,7 @@ class Brought:
 
 
 def _step(outcome: Outcome, stage: str) -> Step | None:
-    return next((step for step in outcome.steps if step.stage == stage), None)
+    return next((step for step in outcome.steps if step.name == stage), None)
 
 
 def figures(outcomes: Sequence[Outcome], holds: Mapping[int, Sequence[str]]) -> dict[str, Any]:

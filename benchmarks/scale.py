@@ -171,7 +171,7 @@ def _stages(memory: Memory, questions: Sequence[data.Question], recalls: Sequenc
 
 
 def _ms(recall: Recall, stage: str | None) -> float:
-    return sum(step.ms for step in recall.trace.steps if stage in (None, step.stage))
+    return sum(step.ms for step in recall.trace.steps if stage in (None, step.name))
 
 
 def show(results: Sequence[Mapping[str, Any]]) -> None:

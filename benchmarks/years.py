@@ -176,7 +176,7 @@ def _replayed(memory: Memory, questions: Sequence[str]) -> dict[str, Any]:
     parts: dict[str, list[float]] = {name: [] for name in PARTS}
     for text in questions:
         found = memory.questions.retrieve(text, SHOWN, None, None, None)
-        [stage] = [step for step in found.recall.trace.steps if step.stage == "replay"]
+        [stage] = [step for step in found.recall.trace.steps if step.name == "replay"]
         whole.append(stage.ms)
         brought.append(float(bool(stage.detail["episodes"])))
         known, graph = memory.state.edge_memory[1], found.graph

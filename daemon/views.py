@@ -192,7 +192,7 @@ def _found(hit: Hit) -> wire.Found:
 
 
 def stage(step: Step) -> wire.Stage:
-    return wire.Stage(step.stage, round(step.ms, 3), {str(key): _plain(value) for key, value in step.detail.items()})
+    return wire.Stage(step.name, round(step.ms, 3), {str(key): _plain(value) for key, value in step.detail.items()})
 
 
 def _plain(value: Any) -> Any:

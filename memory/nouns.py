@@ -11,6 +11,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from memory.events import Answer as Answer
+from memory.events import AskEvent as AskEvent
+from memory.events import Citation as Citation
+from memory.events import Scope as Scope
+from memory.events import Step as Step
+from memory.events import Token as Token
+from memory.events import Visit as Visit
+
 SourceKind = Literal["file", "chat", "note", "import"]
 Policy = Literal["local", "any"]
 Effort = Literal["quick", "normal", "deep"]
@@ -209,41 +217,6 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """Limits a question to a part of the memory; empty means no limit. `within=` of every question."""
-
-    sources: tuple[str, ...] = ()  # uris
-    folders: tuple[str, ...] = ()  # uri prefixes
-    tags: tuple[str, ...] = ()
-    conversation: str | None = None  # a chat's name, in upper or lower case
-    since: datetime | None = None
-    until: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One stage of a question: what it did and what it cost."""
-
-    stage: str
-    ms: float
-    detail: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """One vertex that a question touched. `score` is the stage's own measure, larger is better."""
-
-    node_id: int
-    kind: Literal["episode", "thesis", "object"]
-    label: str
-    score: float
-    stage: str
-    status: Literal["seed", "selected", "pruned", "scanned"] = "selected"
-    parent_edge: int | None = None
-    depth: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Trace:
     """What one question did. `id` is None until it is stored."""
 
@@ -275,66 +248,6 @@ class Hit:
 class Recall:
     hits: tuple[Hit, ...]
     trace: Trace
-
-
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """The proof under a line of an answer. `n` is the number shown, from 1; `quote` the exact words."""
-
-    n: int
-    episode_id: int
-    uri: str
-    title: str
-    quote: str
-    line: int | None = None
-    end_line: int | None = None
-    at: datetime | None = None
-    speaker: str | None = None
-    passage: str = ""
-    earlier: bool = False  # an older value of what another line says
-
-    @property
-    def label(self) -> str:
-        """`path:line` for a file, `title, speaker, day` for a chat."""
-        if self.line is not None:
-            return f"{self.uri}:{self.line}"
-        day = self.at.date().isoformat() if self.at else None
-        return ", ".join(part for part in (self.title or self.uri, self.speaker, day) if part)
-
-
-# The events of `ask`, in the order they may come; the last one is always an Answer.
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """The next piece of the answer's text."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The end of `ask`. With `no_answer`, `text` is the refusal and `missing` what would be needed.
-
-    `model` wrote the text; "" if it is the lines of memory themselves. `note` is a sentence for the person: why no
-    model did, or what it did not get to see.
-    """
-
-    text: str
-    citations: tuple[Citation, ...] = ()
-    no_answer: bool = False
-    missing: tuple[str, ...] = ()
-    trace_id: int | None = None
-    confidence: float = 0.0
-    model: str = ""
-    note: str = ""
-
-    def with_trace_id(self, trace_id: int) -> Answer:
-        """This answer with the id under which its trace is stored."""
-        return replace(self, trace_id=trace_id)
-
-
-AskEvent = Step | Visit | Citation | Token | Answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,12 +48,12 @@ class Note:
 
 def step(note: Note, ms: float) -> Step:
     """The step of a stage that took so long."""
-    return Step(note.stage, ms, note.to_detail())
+    return Step(note.stage, round(ms, 3), note.to_detail())
 
 
 def notes(kind: type[N], steps: Iterable[Step]) -> Iterator[N]:
     """What a stage noted, each time it was run."""
-    return (kind.from_detail(one.detail) for one in steps if one.stage == kind.stage)
+    return (kind.from_detail(one.detail) for one in steps if one.name == kind.stage)
 
 
 def last_note(kind: type[N], steps: Iterable[Step]) -> N | None:

@@ -170,7 +170,7 @@ class _Agent:
         finally:
             new = list(self._toolbox.collected)[had:]
             detail |= {"turn": calls + 1, "calls": self._calls - calls, "collected": new}
-            self._steps.append(Step(PURPOSE, (perf_counter() - began) * 1000, detail))
+            self._steps.append(Step(PURPOSE, round((perf_counter() - began) * 1000, 3), detail))
         self._stalled = 0 if new else self._stalled + 1
         if self._invalid >= self._stall:
             return "invalid"

@@ -154,7 +154,7 @@ class LlmChoice:
         """A step for each call, of which the last one says why it ended."""
         steps = self._steps or [(0.0, {"call": 0})]
         steps[-1][1]["stopped"] = stopped
-        return tuple(Step("guided", ms, detail) for ms, detail in steps)
+        return tuple(Step("guided", round(ms, 3), detail) for ms, detail in steps)
 
     def _request(self, system: str, labels: Sequence[str]) -> LlmRequest:
         fence = secrets.token_hex(8)

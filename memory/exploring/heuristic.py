@@ -44,7 +44,7 @@ def explore_best_first(
     ids = found.graph.episode_ids[rows].tolist()
     collected = dict(zip(ids, search.ranking[rows].clip(0, 1).tolist(), strict=True))
     detail = {"objects": search.visited, "pooled": len(search.pool), "collected": ids, "stopped": stopped}
-    step = Step("heuristic", (perf_counter() - began) * 1000, detail)
+    step = Step("heuristic", round((perf_counter() - began) * 1000, 3), detail)
     return CollectedEvidence(collected, (step,), stopped=stopped)
 
 

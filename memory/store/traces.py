@@ -95,7 +95,7 @@ def store(
         )
     conn.executemany(
         "INSERT INTO trace_step(trace_id, step, stage, detail, ms) VALUES (?, ?, ?, ?, ?)",
-        [(id, n, step.stage, to_json(dict(step.detail)), step.ms) for n, step in enumerate(trace.steps)],
+        [(id, n, step.name, to_json(dict(step.detail)), step.ms) for n, step in enumerate(trace.steps)],
     )
     conn.executemany(
         "INSERT INTO trace_visit(trace_id, visit, node_id, stage, parent_edge, depth, score, status)"

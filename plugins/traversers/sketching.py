@@ -70,7 +70,7 @@ def sketch_paths(
         if isinstance(error, ModelCancelledError) and cancelled is not None and cancelled():
             raise
         detail = {"said": type(error).__name__}
-    return found, Step("sketch", (perf_counter() - began) * 1000, detail)
+    return found, Step("sketch", round((perf_counter() - began) * 1000, 3), detail)
 
 
 def read(said: str) -> tuple[Sketch, ...]:

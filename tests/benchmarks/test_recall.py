@@ -90,7 +90,7 @@ def test_the_baselines_switch_stages_off(tmp_path: Path) -> None:
         settings = MemorySettings(recall=recall.CONFIGURATIONS[name].recall)
         with Memory.open(tmp_path / "m.db", embedder=embedder, settings=settings) as memory:
             found = memory.recall("The barges carried lime", k=10)
-        return {step.stage for step in found.trace.steps}, dict(found.hits[0].channels)
+        return {step.name for step in found.trace.steps}, dict(found.hits[0].channels)
 
     assert "graph" in steps("memory")[0]
     assert all("graph" not in steps(name)[0] for name in ("bm25", "vector", "fused"))

@@ -45,7 +45,7 @@ class Heard:
     @property
     def composed(self) -> dict[str, Any]:
         """What the trace says of the model's part."""
-        (step,) = [event for event in self.events if isinstance(event, Step) and event.stage == "compose"]
+        (step,) = [event for event in self.events if isinstance(event, Step) and event.name == "compose"]
         return dict(step.detail)
 
     def check(self) -> None:

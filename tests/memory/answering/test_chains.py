@@ -33,7 +33,7 @@ def documents(titles: Sequence[str] = tuple(NOTES)) -> list[Document]:
 
 def asked(memory: Memory, question: str) -> tuple[Answer, dict[str, Any]]:
     events = list(memory.ask(question))
-    *_, step = [event for event in events if isinstance(event, Step) and event.stage == "answer"]
+    *_, step = [event for event in events if isinstance(event, Step) and event.name == "answer"]
     assert isinstance(events[-1], Answer)
     return events[-1], dict(step.detail)
 

@@ -40,11 +40,11 @@ def fleet(desk: Desk) -> Desk:
 def tiers(heard: Heard) -> list[str]:
     """Where the question went."""
     steps = [event for event in heard.events if isinstance(event, Step)]
-    return [str(step.detail["tier"]) for step in steps if step.stage == "route"]
+    return [str(step.detail["tier"]) for step in steps if step.name == "route"]
 
 
 def stages(heard: Heard) -> list[str]:
-    return [event.stage for event in heard.events if isinstance(event, Step) and event.stage in ASKING]
+    return [event.name for event in heard.events if isinstance(event, Step) and event.name in ASKING]
 
 
 ASKING = ("compose", "guided", "agent")
@@ -80,9 +80,9 @@ def test_a_question_of_many_keeps_as_many_passages_where_it_looks_around(fleet: 
     shown = []
     for more in ("", " near Quuxville"):
         heard = fleet.ask(f"Which boats of the Okafor family were in the harbour{more}?")
-        (first, *_) = (event for event in heard.events if isinstance(event, Step) and event.stage == "route")
+        (first, *_) = (event for event in heard.events if isinstance(event, Step) and event.name == "route")
         assert first.detail["enough"] is not bool(more), "nothing is known by that name"
-        (wrote, *_) = (event for event in heard.events if isinstance(event, Step) and event.stage == "compose")
+        (wrote, *_) = (event for event in heard.events if isinstance(event, Step) and event.name == "compose")
         shown.append(wrote.detail["passages"])
     assert shown[1] >= shown[0] > AnswerSettings().episodes
 

@@ -34,7 +34,7 @@ def fleet(desk: Desk) -> Iterator[Desk]:
 
 
 def tiers(heard: Heard) -> list[str]:
-    return [str(e.detail["tier"]) for e in heard.events if isinstance(e, Step) and e.stage == "route"]
+    return [str(e.detail["tier"]) for e in heard.events if isinstance(e, Step) and e.name == "route"]
 
 
 def place(memory: Memory, question: str) -> int:
@@ -88,7 +88,7 @@ def test_in_other_words_only_what_helped_is_read(fleet: Desk) -> None:
 def test_all_but_the_same_words_about_somebody_else_are_another_question(fleet: Desk) -> None:
     fleet.ask(QUESTION, replay=True)
     heard = fleet.ask("In which harbour does the boat of the Mensah family lie?", replay=True)
-    looked = next(e.detail for e in heard.events if isinstance(e, Step) and e.stage == "route")
+    looked = next(e.detail for e in heard.events if isinstance(e, Step) and e.name == "route")
     assert looked["tier"] == "R0" and not looked["enough"], "looked at, and not tried"
 
 

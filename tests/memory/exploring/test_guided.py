@@ -110,7 +110,7 @@ def test_each_call_is_a_step_that_says_what_came_of_it(fresh: Memory, ollama: Fa
     ollama.answer = towards("Shawn Levy", "Montreal")
     result, _ = looked(fresh, here)
     details = [dict(step.detail) for step in result.steps]
-    assert {step.stage for step in result.steps} == {"guided"}
+    assert {step.name for step in result.steps} == {"guided"}
     assert [detail["call"] for detail in details] == [1, 2, 3]
     assert [detail["said"] for detail in details] == ["numbers", "numbers", "done"]
     assert [detail.get("taken") for detail in details] == [*([one] for one in result.episodes), None]

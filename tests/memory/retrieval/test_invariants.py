@@ -81,12 +81,12 @@ def test_what_may_not_be_seen_is_no_hit_no_visit_and_no_citation(
             assert visit.node_id in (may.episodes if visit.kind == "episode" else may.objects), visit
             assert visit.parent_edge is None or visit.parent_edge in may.edges
         names = set(stored.object_labels(conn, sorted(may.objects)).values())
-        assert set(next(step.detail["objects"] for step in found.trace.steps if step.stage == "seed")) <= names
+        assert set(next(step.detail["objects"] for step in found.trace.steps if step.name == "seed")) <= names
         words = {thesis.text for thesis in episodes.theses_of(conn, sorted(may.episodes)) if thesis.id in told.theses}
         for event in memory.ask(question, as_of=as_of, within=within, now=day(9)):
             if isinstance(event, Visit):
                 assert event.node_id in may.episodes | may.objects
-            elif isinstance(event, Step) and event.stage == "answer":
+            elif isinstance(event, Step) and event.name == "answer":
                 ways = [part for chain in event.detail["chain"] for part in chain.split(" -> ")]
                 assert {name for part in ways for name in part.split("; ") if not part.startswith("[")} <= names
             elif isinstance(event, Citation):

@@ -70,6 +70,6 @@ def test_every_stage_adds_to_one_state_and_writes_its_step(fresh: Memory) -> Non
     names = [name for name, _ in pipeline.STAGES]
     assert names == ["analyse", "scope", "text", "seed", "replay", "guide", "graph", "links", "context", "rank"]
     found = fresh.questions.retrieve(QUESTION, 3)
-    assert [step.stage for step in found.recall.trace.steps] == [name for name in names if name != "guide"]
+    assert [step.name for step in found.recall.trace.steps] == [name for name in names if name != "guide"]
     assert found.question.type.kind == "fact" and found.question.mentions[0].surface == "Ana Lund"
     assert list(found.named_objects.values()) == ["Ana Lund"]

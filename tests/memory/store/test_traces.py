@@ -49,7 +49,7 @@ def test_a_trace_comes_back_whole(store: Store) -> None:
         number, at(5000), trace.question, False, "R3", calls=2, read=30, written=4, ms=2.0, model="a:model"
     )
     assert (found.trace.id, found.trace.question, found.trace.visits) == (number, trace.question, visits)
-    assert [(step.stage, step.ms) for step in found.trace.steps] == [("analyse", 0.5), ("text", 1.5)]
+    assert [(step.name, step.ms) for step in found.trace.steps] == [("analyse", 0.5), ("text", 1.5)]
     assert found.trace.steps[1].detail == {"terms": ["ana"], "n": 2, "at": "2024-01-01 00:00:00"}
     assert found.answer == answer.with_trace_id(number)
     assert found.plan == Plan(when)
