@@ -10,7 +10,7 @@ import pluggy
 if TYPE_CHECKING:
     from memory.protocols import Embedder
     from memory.ranking import EdgeRanker
-    from plugins.llms.contract import Family
+    from plugins.llms import Family
     from plugins.rankers.settings import RankerSettings
     from plugins.readers.contract import Reader
     from plugins.traversers.contract import Preset, Reranking, Traversal

@@ -22,7 +22,7 @@ import pluggy
 
 from memory.errors import NotFoundError
 from plugins import hookspecs
-from plugins.llms.contract import Family
+from plugins.llms import Family
 from plugins.rankers.settings import RankerSettings
 from plugins.readers.contract import Reader
 from plugins.traversers.contract import Registered as RegisteredStrategy
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 TRACE = "PALIMPSEST_TRACE_PLUGINS"
 NO_RANKER = "none"
-BUILT_IN = ("plugins.embedders", "plugins.llms.families", "plugins.traversers", "plugins.rankers")
+BUILT_IN = ("plugins.embedders", "plugins.llms.registry", "plugins.traversers", "plugins.rankers")
 BUILT_IN_READERS = (  # imported with the first file: they know dates and marks in many forms
     "plugins.readers.chat",
     "plugins.readers.csv",
@@ -203,7 +203,7 @@ def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> Regis
 
     def add_family(family: Family) -> None:
         if not isinstance(family, Family) or not family.prefix.isidentifier():
-            raise TypeError(f"register_llms takes a plugins.llms.contract.Family with a plain prefix, not {family!r}")
+            raise TypeError(f"register_llms takes a plugins.llms.Family with a plain prefix, not {family!r}")
         found.families.append(family)
 
     def add_traverser(one: RegisteredStrategy) -> None:

@@ -26,9 +26,9 @@ from memory import Memory
 from memory.errors import InvalidInputError, ModelError, ModelUnavailableError, NotFoundError, OverBudgetError
 from memory.llm import ROLES, Grades, LlmRequest, Role, Usage
 from memory.services.jobs import Use
-from plugins.llms.contract import Found, Look
+from plugins.llms import Look, ModelInfo
 from plugins.llms.guard import Guarded
-from plugins.llms.probe import Step, probe
+from plugins.llms.probe import probe
 from plugins.llms.registry import Models as Registry
 from plugins.manager import Plugins
 
@@ -39,7 +39,7 @@ QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a pe
 CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and what is written of one long episode
 FRESH_SECONDS = 30.0  # for which it is believed which models there are
 
-There = dict[str, Found]  # by the whole name of the model
+There = dict[str, ModelInfo]  # by the whole name of the model
 
 
 class Models:
@@ -205,12 +205,12 @@ class Models:
     def _probe(self, model: Guarded, channel: Channel) -> None:
         try:
             for item in probe(model, lambda: channel.abandoned):
-                if isinstance(item, Step):
-                    channel.put(wire.Progress(item.done, item.total, item.label))
-                else:
+                if isinstance(item, Grades):
                     self._writer.write(partial(self._memory.models.keep_grades, item))
                     self.changed()
                     channel.put(_graded(item))
+                else:
+                    channel.put(wire.Progress(*item))
         except Exception as error:
             if not isinstance(error, ModelError | CancelledError):
                 log.exception("grading %s: %s", model.name, type(error).__name__)
@@ -279,11 +279,11 @@ def _resolved(name: str, there: There) -> str | None:
     return next((one for one in (name, f"{name}:latest") if one in there), None)
 
 
-def _outdated(grades: Grades, found: Found) -> bool:
+def _outdated(grades: Grades, found: ModelInfo) -> bool:
     return grades.version != found.version
 
 
-def _row(name: str, found: Found, grades: Grades | None, tokens: int, roles: tuple[str, ...]) -> wire.ModelRow:
+def _row(name: str, found: ModelInfo, grades: Grades | None, tokens: int, roles: tuple[str, ...]) -> wire.ModelRow:
     return wire.ModelRow(
         name,
         found.is_local,

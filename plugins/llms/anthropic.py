@@ -20,8 +20,8 @@ import httpx
 
 from memory.errors import MalformedOutputError, ModelError, ModelRefusedError, ModelUnavailableError, OverBudgetError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
-from plugins.llms.call import Call, Limits, client_arguments
-from plugins.llms.contract import Facts, Found, Look
+from plugins.llms import Look, ModelInfo
+from plugins.llms.call import Call, client_arguments
 from plugins.llms.settings import AnthropicSettings
 
 if TYPE_CHECKING:
@@ -48,29 +48,33 @@ class AnthropicModel:
         self._lock = threading.Lock()
         self._client: anthropic.Anthropic | None = None
         self._about: dict[str, Any] | None = None
-        self.limits = Limits(self._settings.first_token_s, self._settings.next_token_s, self._settings.total_s)
+        self.limits = (self._settings.first_token_s, self._settings.next_token_s, self._settings.total_s)
 
     def is_local(self) -> bool:
         """Never, wherever its server seems to be."""
         return False
 
-    def facts(self) -> Facts:
+    def info(self) -> ModelInfo:
         """As the API says. ModelUnavailableError."""
-        return Facts(_number(self._said().get("max_input_tokens")) or CONTEXT, self._model)
+        room = _number(self._said().get("max_input_tokens")) or CONTEXT
+        return ModelInfo(self._model, False, room, version=self._model)
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
-        """See `plugins.llms.contract.Backend`."""
+        """See `plugins.llms.Backend`."""
         import anthropic
 
         arguments = self._arguments(request)
-        events = call.stream(_opened(self._opened(), arguments))
         try:
-            yield from _heard(events, as_json="tool_choice" in arguments)
+            yield from _heard(call.stream(self._events(arguments)), as_json="tool_choice" in arguments)
         except anthropic.APIError as error:
             raise self._understood(error) from error
+        except json.JSONDecodeError:  # whoever answers there is no Anthropic
+            raise
+        except ValueError as error:  # the client reads the arguments of a call
+            raise MalformedOutputError("The model called a tool with what is not JSON.", str(error)) from error
 
     def close(self) -> None:
-        """See `plugins.llms.contract.Backend`."""
+        """See `plugins.llms.Backend`."""
         with self._lock:
             if self._client is not None:
                 self._client.close()
@@ -112,13 +116,18 @@ class AnthropicModel:
             self._about = _ask(self._settings, f"/v1/models/{quote(self._model, safe='')}")
         return self._about
 
+    def _events(self, arguments: dict[str, Any]) -> Iterator[Any]:
+        """The events of one message. The connection is closed when nobody reads on."""
+        with self._opened().messages.stream(**arguments) as events:
+            yield from events
+
     def _opened(self) -> anthropic.Anthropic:
         import anthropic
         import httpx2
 
         with self._lock:
             if self._client is None:
-                most = max(self.limits.first_s, self.limits.next_s) + 1  # the call itself ends it before that
+                most = max(self.limits[:2]) + 1  # the call itself ends it before that
                 url = _url(self._settings)
                 timeout = httpx2.Timeout(most, connect=CONNECT_SECONDS)
                 self._client = anthropic.Anthropic(
@@ -142,9 +151,8 @@ class AnthropicModel:
 
         if not isinstance(error, anthropic.APIStatusError):
             return _gone(_url(self._settings))
-        return _refused(
-            error.status_code, str(error.type or ""), error.api_message or "", error.response.headers, self._model
-        )
+        kind, why = str(error.type or ""), error.api_message or ""
+        return _refused(error.status_code, kind, why, error.response.headers, self._model)
 
 
 def look(settings: AnthropicSettings | None) -> Look:
@@ -157,17 +165,11 @@ def look(settings: AnthropicSettings | None) -> Look:
     except ModelError as error:
         return Look(problem=str(error))
     found = [
-        Found(row["id"], False, _number(row.get("max_input_tokens")), version=row["id"])
+        ModelInfo(row["id"], False, _number(row.get("max_input_tokens")), version=row["id"])
         for row in (rows if isinstance(rows, list) else ())
         if isinstance(row, dict) and isinstance(row.get("id"), str) and row.get("lifecycle") != "retired"
     ]
     return Look(tuple(found)) if found else Look(problem="The key for Anthropic can use no models. See its console.")
-
-
-def _opened(client: anthropic.Anthropic, arguments: dict[str, Any]) -> Iterator[Any]:
-    """The events of one message. The connection is closed when nobody reads on."""
-    with client.messages.create(**arguments, stream=True) as events:
-        yield from events
 
 
 def _heard(events: Iterator[Any], as_json: bool) -> Iterator[str | Reply]:
@@ -175,72 +177,44 @@ def _heard(events: Iterator[Any], as_json: bool) -> Iterator[str | Reply]:
 
     A reply that broke off has no message_stop, and then nothing is returned at the end.
     """
-    blocks: dict[int, dict[str, Any]] = {}
-    counts: dict[str, int] = {}
-    stop = details = None
+    pieces: list[str] = []
+    message = None
     for event in events:
-        match event.type:
-            case "message_start":
-                counts |= _counts(event.message.usage)
-            case "content_block_start":
-                blocks[event.index] = {"json": "", **event.content_block.model_dump(exclude_none=True)}
-            case "content_block_delta":
-                block, delta = blocks[event.index], event.delta
-                match delta.type:
-                    case "text_delta":
-                        block["text"] += delta.text
-                        if not as_json:
-                            yield delta.text
-                    case "input_json_delta":
-                        block["json"] += delta.partial_json
-                        if as_json:
-                            yield delta.partial_json
-                    case "thinking_delta":
-                        block["thinking"] += delta.thinking
-                    case "signature_delta":
-                        block["signature"] = delta.signature
-            case "message_delta":
-                counts |= _counts(event.usage)
-                stop, details = event.delta.stop_reason, event.delta.stop_details
-            case "message_stop":
-                break
-    else:
+        if event.type == ("input_json" if as_json else "text"):
+            pieces.append(event.partial_json if as_json else event.text)
+            yield pieces[-1]
+        elif event.type == "message_stop":
+            message = event.message
+            break
+    if message is None:
         return
-    if stop == "refusal":
-        why = f" ({details.category})" if details is not None and details.category else ""
+    if message.stop_reason == "refusal":
+        category = message.stop_details and message.stop_details.category
+        why = f" ({category})" if category else ""
         raise ModelRefusedError(f"The model will not answer that{why}. Ask another one, or ask otherwise.")
-    cut = stop in ("max_tokens", "model_context_window_exceeded")
-    said = [block for _, block in sorted(blocks.items())]
-    read = counts.get("input_tokens", 0)
-    cached = counts.get("cache_read_input_tokens", 0)
-    usage = Usage(read + cached + counts.get("cache_creation_input_tokens", 0), counts.get("output_tokens", 0), cached)
-    if as_json:
-        yield Reply("".join(block["json"] for block in said), usage, stop="length" if cut else "end")
-        return
-    calls, native = _calls(said, cut)
-    text = "".join(block.get("text", "") for block in said)
-    yield Reply(text, usage, calls=calls, stop="length" if cut else "tools" if calls else "end", native=native)
+    cut = message.stop_reason in ("max_tokens", "model_context_window_exceeded")
+    counted, cached = message.usage, message.usage.cache_read_input_tokens or 0
+    read = counted.input_tokens + cached + (counted.cache_creation_input_tokens or 0)
+    # The API takes back neither an empty text nor half a call.
+    blocks = [
+        block
+        for block in message.content
+        if not (block.type == "text" and not block.text) and not (block.type == "tool_use" and (cut or as_json))
+    ]
+    calls = tuple(_call(block) for block in blocks if block.type == "tool_use")
+    yield Reply(
+        "".join(pieces),
+        Usage(read, counted.output_tokens, cached),
+        calls=calls,
+        stop="length" if cut else "tools" if calls else "end",
+        native=tuple(block.model_dump(exclude_none=True) for block in blocks),
+    )
 
 
-def _calls(blocks: list[dict[str, Any]], cut: bool) -> tuple[tuple[ToolCall, ...], tuple[dict[str, Any], ...]]:
-    """The calls that the blocks of a message make, and the blocks as they are sent back with the next request."""
-    calls: list[ToolCall] = []
-    native = []
-    for block in blocks:
-        arguments = block.pop("json")
-        if block["type"] == "tool_use":
-            try:
-                block["input"] = json.loads(arguments) if arguments else block.get("input") or {}
-            except ValueError as error:
-                if cut:
-                    continue
-                raise MalformedOutputError("The model called a tool with what is not JSON.", arguments) from error
-            if not isinstance(block["input"], dict):
-                raise MalformedOutputError("The model called a tool with what is no object.", arguments)
-            calls.append(ToolCall(block["id"], block["name"], block["input"]))
-        if block["type"] != "text" or block["text"]:  # the API does not take back an empty one
-            native.append(block)
-    return tuple(calls), tuple(native)
+def _call(block: Any) -> ToolCall:
+    if not isinstance(block.input, dict):
+        raise MalformedOutputError("The model called a tool with what is no object.", str(block.input))
+    return ToolCall(block.id, block.name, block.input)
 
 
 def _messages(request: LlmRequest) -> list[dict[str, Any]]:
@@ -289,16 +263,14 @@ def _ask(settings: AnthropicSettings, path: str) -> dict[str, Any]:
 def _refused(status: int, kind: str, why: str, headers: Any, model: str) -> ModelError:
     """What the API's word for an error means. In the middle of a stream the status is 200, and only `kind` tells."""
     why = (why.strip().splitlines() or ["no reason given"])[0][:200]
-    if status == 401 or kind == "authentication_error":
-        return ModelUnavailableError(f"Anthropic does not accept the API key. {NO_KEY}", lasting=True)
-    if status == 402 or kind == "billing_error":
-        return ModelUnavailableError(
-            "Anthropic wants to be paid first. See the billing page of its console.", lasting=True
-        )
-    if status == 403 or kind == "permission_error":
-        return ModelUnavailableError(f"The API key may not use {model}. See Anthropic's console.", lasting=True)
-    if status == 404 or kind == "not_found_error":
-        return ModelUnavailableError(f"Anthropic has no model {model!r}. See those it has: pal models", lasting=True)
+    lasting = {
+        (401, "authentication_error"): f"Anthropic does not accept the API key. {NO_KEY}",
+        (402, "billing_error"): "Anthropic wants to be paid first. See the billing page of its console.",
+        (403, "permission_error"): f"The API key may not use {model}. See Anthropic's console.",
+        (404, "not_found_error"): f"Anthropic has no model {model!r}. See those it has: pal models",
+    }
+    if text := next((text for (code, name), text in lasting.items() if status == code or kind == name), ""):
+        return ModelUnavailableError(text, lasting=True)
     if status == 413 or kind == "request_too_large" or (status == 400 and "too long" in why):
         return OverBudgetError(f"The question to {model} is too long. Ask about less.")
     if status in (400, 422) or kind == "invalid_request_error":
@@ -351,10 +323,6 @@ def _able(able: Any, *path: str, otherwise: bool) -> bool:
         able = able.get(name) if isinstance(able, dict) else None
     supported = able.get("supported") if isinstance(able, dict) else None
     return supported if isinstance(supported, bool) else otherwise
-
-
-def _counts(usage: Any) -> dict[str, int]:
-    return {name: value for name, value in usage.model_dump().items() if isinstance(value, int)}
 
 
 def _number(value: Any) -> int:

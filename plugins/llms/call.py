@@ -1,4 +1,4 @@
-"""One call of a model on its way, which can be broken off from outside.
+"""One call of a model on its way: what has come of it so far, and how it is broken off from outside.
 
 The thread that makes the call sits in a socket and hears nothing. A second one looks a few times a second whether it
 was cancelled or is late, and then shuts its sockets down, which wakes the first at once. `client_arguments` hooks into
@@ -14,49 +14,47 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, TypeVar
 
-from memory.errors import ModelCancelledError, ModelError, ModelTimeoutError
+from memory.errors import MalformedOutputError, ModelCancelledError, ModelError, ModelTimeoutError
+from memory.llm import Reply
 
 LOOK_SECONDS = 0.1
 MOST_BYTES = 64 << 20  # that a server may send in one call
+MOST_CHARS = 1 << 20  # of a reply
 
 T = TypeVar("T")
 
 _current: ContextVar[Call | None] = ContextVar("call", default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Seconds: until the first word, between two words, and in all."""
-
-    first_s: float
-    next_s: float
-    total_s: float
-
-
 class Call:
-    """A context manager around one call."""
+    """A context manager around one call.
 
-    def __init__(self, limits: Limits, cancelled: Callable[[], bool] | None = None) -> None:
-        self._limits = limits
-        self._cancelled = cancelled or (lambda: False)
+    `text` and `reply` are what the model has said in this attempt, `spent` what it had said in those that broke off.
+    """
+
+    def __init__(self, limits: tuple[float, float, float], cancelled: Callable[[], bool]) -> None:
+        """`limits` are those of `plugins.llms.Backend`."""
+        self._first_s, self._next_s, self._total_s = limits
+        self._cancelled = cancelled
         self._sockets: list[socket.socket] = []
         self._lock = threading.Lock()
         self._over = threading.Event()
         self.reason: ModelError | None = None  # why it was broken off
+        self.text = self.spent = ""
+        self.reply: Reply | None = None
+        self.first_s = 0.0  # until it began to write
 
     def __enter__(self) -> Call:
         self.began = time.monotonic()
-        self._end = self.began + self._limits.total_s
-        self._due = min(self._end, self.began + self._limits.first_s)
+        self._end = self.began + self._total_s
+        self._due = min(self._end, self.began + self._first_s)
         self._thread = threading.Thread(target=self._watch, name="model call", daemon=True)
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self._over.set()
         self._thread.join()
 
@@ -70,12 +68,27 @@ class Call:
                 return
             finally:
                 _current.reset(token)
-            self._due = min(self._end, time.monotonic() + self._limits.next_s)
+            self._due = min(self._end, time.monotonic() + self._next_s)
             yield item
+
+    def hear(self, item: str | Reply) -> None:
+        """Takes what comes next. MalformedOutputError where there is no end to it."""
+        self.first_s = self.first_s or time.monotonic() - self.began
+        if isinstance(item, Reply):
+            self.reply = item
+            return
+        self.text += item
+        if len(self.text) > MOST_CHARS:
+            raise MalformedOutputError("The model writes without end; it was stopped.", self.text[:10_000])
+
+    def begin_again(self) -> None:
+        """What was heard of this attempt only cost something."""
+        self.spent += self.text
+        self.text, self.reply = "", None
 
     def wait(self, seconds: float) -> None:
         """Waits before another try. ModelCancelledError, ModelTimeoutError."""
-        self._due = min(self._end, time.monotonic() + seconds + self._limits.first_s)
+        self._due = min(self._end, time.monotonic() + seconds + self._first_s)
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             self.check()
@@ -93,8 +106,11 @@ class Call:
         """Breaks it off at once, from any thread."""
         self._break(ModelCancelledError("The question to the model was cancelled."))
 
-    def note(self, sock: socket.socket) -> None:
-        """A socket of this call."""
+    def trace(self, event: str, info: dict[str, Any]) -> None:
+        """Notes the sockets of this call (the extension `trace` of httpcore)."""
+        if event not in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            return
+        sock = info["return_value"].get_extra_info("socket")
         with self._lock:
             self._sockets.append(sock)
             broken = self.reason is not None
@@ -149,14 +165,7 @@ class _Limited:
 
 def _trace(request: Any) -> None:
     if call := _current.get():
-        request.extensions = {**request.extensions, "trace": lambda event, info: _seen(call, event, info)}
-
-
-def _seen(call: Call, event: str, info: dict[str, Any]) -> None:
-    if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-        sock = info["return_value"].get_extra_info("socket")
-        if isinstance(sock, socket.socket):
-            call.note(sock)
+        request.extensions = {**request.extensions, "trace": call.trace}
 
 
 def _shut(sock: socket.socket) -> None:

@@ -10,14 +10,15 @@ while, and checks what was said. The state of one call:
 
 from __future__ import annotations
 
-import contextlib
+import json
 import random
+import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, NoReturn, Protocol
 
 from memory.errors import (
     LocalOnlyError,
@@ -29,15 +30,14 @@ from memory.errors import (
     OverBudgetError,
 )
 from memory.llm import LlmRequest, Reply, Usage, about_tokens, length
+from plugins.llms import Backend, ModelInfo
 from plugins.llms.call import Call
-from plugins.llms.contract import Backend, Facts
-from plugins.llms.structured import check_calls, parse_json
 
 TRIES = 3
 FIRST_PAUSE = 0.5  # seconds; each further one is twice as long
 PATIENCE = 30.0  # seconds that a server may ask us to wait; if it wants more, the caller is told
-MOST_CHARS = 1 << 20  # of a reply
 FAILURES, WITHIN, LEFT_ALONE = 5, 60.0, 300.0  # so many failures within so many seconds: so many seconds of peace
+FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
 
 
 class Meter(Protocol):
@@ -77,13 +77,13 @@ class Guarded:
         self._calls: set[Call] = set()
 
     @property
-    def facts(self) -> Facts:
+    def info(self) -> ModelInfo:
         """What its server says of it. ModelUnavailableError."""
-        return self._backend.facts()
+        return self._backend.info()
 
     @property
     def context_tokens(self) -> int:
-        return self.facts.context_tokens
+        return self.info.context_tokens
 
     @property
     def is_local(self) -> bool:
@@ -111,17 +111,18 @@ class Guarded:
     def _talk(self, request: LlmRequest, deliver: bool) -> Iterator[str | Reply]:
         """With `deliver` the text is passed on as it comes, and then nothing can be asked a second time."""
         began = time.monotonic()
-        heard = _Heard()
         failure: ModelError | None = ModelCancelledError("Nobody waited for the end of the answer.")
         is_local = self._admitted(request)
+        call = Call(self._backend.limits, lambda: self._cancelled(request))
+        with self._lock:
+            self._calls.add(call)
         try:
-            with Call(self._backend.limits, lambda: self._cancelled(request)) as call, self._under_way(call):
-                yield from self._asked(request, call, heard, deliver)
-                reply = heard.check_reply(request)
+            with call:
+                reply = check_reply((yield from self._asked(request, call, deliver)), request)
                 failure = None
             with self._lock:
                 self._failures.clear()
-            yield replace(reply, first_s=heard.first_s, ms=round((time.monotonic() - began) * 1000, 1))
+            yield replace(reply, first_s=call.first_s, ms=_ms_since(began))
         except ModelError as error:
             failure = error
             if isinstance(error, ModelTimeoutError) or (isinstance(error, ModelUnavailableError) and not error.lasting):
@@ -129,19 +130,10 @@ class Guarded:
                     self._failures.append(self._clock())
             raise
         finally:
-            if self._meter:
-                ms = round((time.monotonic() - began) * 1000, 1)
-                self._meter.record(self.name, is_local, request, heard.usage(request), ms, failure)
-
-    @contextlib.contextmanager
-    def _under_way(self, call: Call) -> Iterator[None]:
-        with self._lock:
-            self._calls.add(call)
-        try:
-            yield
-        finally:
             with self._lock:
                 self._calls.discard(call)
+            if self._meter:
+                self._meter.record(self.name, is_local, request, _usage(call, request), _ms_since(began), failure)
 
     def _admitted(self, request: LlmRequest) -> bool:
         """Raises if the request must not be made; nothing of it has been sent. Returns whether it stays here."""
@@ -161,48 +153,49 @@ class Guarded:
                 f"{self.name} is not on this machine, and the text must stay here. Use a local model, or allow the"
                 " folder to be read by others."
             )
-        facts = self._backend.facts()
-        needed = length(request) + min(request.max_tokens, facts.context_tokens // 4)
-        if needed > facts.context_tokens:
-            raise OverBudgetError(
-                f"The question to {self.name} is too long: about {needed:,} tokens of {facts.context_tokens:,}."
-            )
+        room = self.context_tokens
+        needed = length(request) + min(request.max_tokens, room // 4)
+        if needed > room:
+            raise OverBudgetError(f"The question to {self.name} is too long: about {needed:,} tokens of {room:,}.")
         if self._meter:
             self._meter.check_budget(self.name, is_local, request)
         return is_local
 
-    def _asked(self, request: LlmRequest, call: Call, heard: _Heard, deliver: bool) -> Iterator[str]:
-        """Asks until there is a reply in `heard`."""
-        for attempt in range(1, TRIES + 1):
-            heard.begin()
+    def _asked(self, request: LlmRequest, call: Call, deliver: bool) -> Generator[str, None, Reply]:
+        """Asks until there is a reply."""
+        attempt = 1
+        while True:
             try:
                 for item in self._backend.stream(request, call):
                     call.check()
-                    if heard.take(item) and deliver:
-                        assert isinstance(item, str)
+                    call.hear(item)
+                    if deliver and isinstance(item, str) and item:
                         yield item
-                if heard.reply is None:
+                if call.reply is None:
                     raise ModelUnavailableError(f"{self.name} broke off in the middle of its answer. Try again.")
-                return
+                return call.reply
             except Exception as error:  # a vendor's library raises all sorts of things
                 if call.reason is not None:
                     raise call.reason from error
-                trouble = self._understood(error)
-                pause = self._waits(trouble, attempt)
-                if pause is None or (deliver and heard.text):
+                trouble = (
+                    error
+                    if isinstance(error, ModelError)
+                    else ModelUnavailableError(
+                        f"{self.name} did not answer as it should ({type(error).__name__}). Try again."
+                    )
+                )
+                pause = self._pause_before(attempt + 1, trouble)
+                if pause is None or (deliver and call.text):
                     raise trouble from error
+            call.begin_again()
             call.wait(pause)
+            attempt += 1
 
-    def _understood(self, error: Exception) -> ModelError:
-        if isinstance(error, ModelError):
-            return error
-        return ModelUnavailableError(f"{self.name} did not answer as it should ({type(error).__name__}). Try again.")
-
-    def _waits(self, trouble: ModelError, attempt: int) -> float | None:
+    def _pause_before(self, attempt: int, trouble: ModelError) -> float | None:
         """Seconds until it is asked again; None if it is not."""
-        if not isinstance(trouble, ModelUnavailableError) or trouble.lasting or attempt == TRIES:
+        if not isinstance(trouble, ModelUnavailableError) or trouble.lasting or attempt > TRIES:
             return None
-        pause = self._pause * 2 ** (attempt - 1) * random.uniform(0.75, 1.0)
+        pause = self._pause * 2 ** (attempt - 2) * random.uniform(0.75, 1.0)
         wanted = pause if trouble.retry_after is None else max(0.0, trouble.retry_after)
         return wanted if wanted <= PATIENCE else None
 
@@ -210,51 +203,66 @@ class Guarded:
         return self._closed.is_set() or (request.cancelled is not None and request.cancelled())
 
 
-class _Heard:
-    """What has been heard of one reply."""
+def _ms_since(began: float) -> float:
+    return round((time.monotonic() - began) * 1000, 1)
 
-    def __init__(self) -> None:
-        self._began = time.monotonic()
-        self._spent = ""  # of attempts that broke off
-        self.text = ""
-        self.first_s = 0.0
-        self.reply: Reply | None = None
 
-    def begin(self) -> None:
-        """Another attempt."""
-        self._spent += self.text
-        self.text, self.reply = "", None
+def _usage(call: Call, request: LlmRequest) -> Usage:
+    """As counted by the server, or an estimate if it did not come to that."""
+    if call.reply is not None and call.reply.usage != Usage():
+        return call.reply.usage
+    written = call.spent + call.text
+    return Usage(length(request), about_tokens(written)) if written else Usage()
 
-    def take(self, item: str | Reply) -> bool:
-        """True for a piece of text."""
-        if not self.first_s:
-            self.first_s = time.monotonic() - self._began
-        if isinstance(item, Reply):
-            self.reply = item
-            return False
-        self.text += item
-        if len(self.text) > MOST_CHARS:
-            raise MalformedOutputError("The model writes without end; it was stopped.", self.text[:10_000])
-        return bool(item)
 
-    def check_reply(self, request: LlmRequest) -> Reply:
-        """The reply, if it is what was asked for."""
-        reply = self.reply
-        assert reply is not None
-        if reply.stop == "length" and (request.schema or reply.calls):
-            raise MalformedOutputError(
-                f"The model had not ended after {request.max_tokens:,} tokens, so its JSON is cut off.", reply.text
-            )
-        if request.schema is not None:
-            return replace(reply, data=parse_json(reply.text, request.schema))
-        check_calls(reply.calls, request.tools, reply.text)
-        if not reply.text.strip() and not reply.calls:
-            raise MalformedOutputError("The model said nothing.")
-        return reply
+# What was said. It is data of a stranger: nothing of it gets into an error's message ------------------------
 
-    def usage(self, request: LlmRequest) -> Usage:
-        """As counted by the server, or an estimate if it did not come to that."""
-        if self.reply is not None and self.reply.usage != Usage():
-            return self.reply.usage
-        written = about_tokens(self._spent + self.text) if self._spent or self.text else 0
-        return Usage(length(request), written) if written else Usage()
+
+def check_reply(reply: Reply, request: LlmRequest) -> Reply:
+    """The reply, with its data, if it is what was asked for. MalformedOutputError."""
+    if reply.stop == "length" and (request.schema or reply.calls):
+        raise MalformedOutputError(
+            f"The model had not ended after {request.max_tokens:,} tokens, so its JSON is cut off.", reply.text
+        )
+    if request.schema is not None:
+        return replace(reply, data=parse_json(reply.text, request.schema))
+    tools = {tool.name: tool for tool in request.tools}
+    for call in reply.calls:
+        if call.name not in tools:
+            raise MalformedOutputError("The model called a tool that there is not.", f"{call.name}\n{reply.text}")
+        if trouble := _violation(dict(call.arguments), tools[call.name].parameters):
+            said = json.dumps(call.arguments, ensure_ascii=False)
+            raise MalformedOutputError(f"The model called {call.name} with wrong arguments: {trouble}.", said)
+    if not reply.text.strip() and not reply.calls:
+        raise MalformedOutputError("The model said nothing.")
+    return reply
+
+
+def parse_json(text: str, schema: Mapping[str, Any]) -> Any:
+    """JSON -> its value, which follows the schema. MalformedOutputError says where it does not."""
+    if not text.strip():
+        raise MalformedOutputError("The model said nothing where JSON was asked for.")
+    fenced = FENCE.fullmatch(text)
+    try:
+        value = json.loads(fenced[1] if fenced else text, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        where = f"at character {error.pos}" if isinstance(error, json.JSONDecodeError) else type(error).__name__
+        raise MalformedOutputError(f"What the model said is not JSON ({where}).", text) from None
+    if trouble := _violation(value, schema):
+        raise MalformedOutputError(f"The model's JSON does not follow the schema: {trouble}.", text)
+    return value
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _violation(value: Any, schema: Mapping[str, Any]) -> str:
+    """Where a value first departs from a schema, and from which rule of it; "" if it follows it."""
+    from jsonschema import Draft202012Validator
+
+    try:
+        error = next(Draft202012Validator(dict(schema)).iter_errors(value), None)
+    except RecursionError:
+        return "it is too deep"
+    return f"{error.json_path[:200]}: {error.validator}" if error else ""

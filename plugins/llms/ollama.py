@@ -8,11 +8,12 @@ that runs here. Nothing of the environment sends a request elsewhere: no proxy, 
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import json
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -20,10 +21,9 @@ import httpx
 
 from memory.errors import MalformedOutputError, ModelUnavailableError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
-from plugins.llms.call import Call, Limits, client_arguments
-from plugins.llms.contract import Facts, Found, Look
+from plugins.llms import Look, ModelInfo
+from plugins.llms.call import Call, client_arguments
 from plugins.llms.settings import OllamaSettings
-from plugins.llms.structured import Thoughts
 
 if TYPE_CHECKING:
     import ollama
@@ -35,6 +35,7 @@ FRESH_SECONDS = 60.0  # for which its word about a model is believed
 SHORT_CONTEXT = 4096  # of a model that does not say
 THOUGHT_TOKENS = 2048  # on top of what may be said
 OLDEST = (0, 17, 1)  # before it, a stranger's file or page could read the server's memory
+OPEN, CLOSE = "<think>", "</think>"  # around the thoughts that some models write before their answer
 INSTALL = "For models on this machine, install Ollama (https://ollama.com), then: ollama pull qwen3:4b"
 
 
@@ -44,25 +45,25 @@ class OllamaModel:
     def __init__(self, model: str, settings: OllamaSettings | None = None) -> None:
         self._settings = settings or OllamaSettings()
         self._model = model
-        self._server = Server(self._settings)
+        self._url, self._here = locate(self._settings)
         self._lock = threading.Lock()
         self._client: ollama.Client | None = None
-        self._known: tuple[float, Facts, frozenset[str], bool] | None = None
-        self.limits = Limits(self._settings.first_token_s, self._settings.next_token_s, self._settings.total_s)
+        self._known: tuple[float, ModelInfo, frozenset[str]] | None = None
+        self.limits = (self._settings.first_token_s, self._settings.next_token_s, self._settings.total_s)
 
     def is_local(self) -> bool:
-        """See `plugins.llms.contract.Backend`. A server that is elsewhere is not asked."""
-        return self._server.is_local and self._said()[2]
+        """See `plugins.llms.Backend`. A server that is elsewhere is not asked."""
+        return self._here and self.info().is_local
 
-    def facts(self) -> Facts:
+    def info(self) -> ModelInfo:
         """As its server said within the last minute. ModelUnavailableError."""
-        return self._said()[0]
+        return self._described()[0]
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
-        """See `plugins.llms.contract.Backend`."""
+        """See `plugins.llms.Backend`."""
         import ollama
 
-        facts, abilities, _ = self._said()
+        info, abilities = self._described()
         think = self._thinking(request, abilities)
         parts = self._opened().chat(
             model=self._model,
@@ -73,7 +74,7 @@ class OllamaModel:
             think=think,
             keep_alive=self._settings.keep_alive,
             options={
-                "num_ctx": facts.context_tokens,
+                "num_ctx": info.context_tokens,
                 "num_predict": request.max_tokens + (THOUGHT_TOKENS if think else 0),
                 "temperature": request.temperature,
                 "seed": request.seed,
@@ -88,25 +89,24 @@ class OllamaModel:
         except ValueError as error:  # its checks failed: a call whose arguments are no object, for example
             raise MalformedOutputError("What the model said is not what Ollama promises.") from error
         except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise self._server.unavailable_error() from error
+            raise _gone(self._url) from error
 
     def close(self) -> None:
-        """See `plugins.llms.contract.Backend`."""
+        """See `plugins.llms.Backend`."""
         with self._lock:
             if self._client is not None:
                 self._client.close()  # type: ignore[no-untyped-call]
 
-    def _said(self) -> tuple[Facts, frozenset[str], bool]:
-        """The facts, what the model is able to do, and whether it runs on its server."""
+    def _described(self) -> tuple[ModelInfo, frozenset[str]]:
+        """What its server says of it, and what it is able to do."""
         known = self._known
         if known is None or time.monotonic() - known[0] > FRESH_SECONDS:
-            listed = {row["name"]: row for row in self._server.models()}
+            listed = {row["name"]: row for row in _rows(_ask(self._url, "/api/tags"))}
             row = listed.get(self._model) or listed.get(f"{self._model}:latest")
             if row is None:
                 raise self._missing()
-            shown = self._server.show(self._model)
-            facts = Facts(_context(shown, self._settings), _version(row))
-            known = self._known = (time.monotonic(), facts, _abilities(shown), not _elsewhere(row, shown))
+            shown = _ask(self._url, "/api/show", {"model": self._model})
+            known = self._known = (time.monotonic(), _info(row, shown, self._here, self._settings), _abilities(shown))
         return known[1:]
 
     def _opened(self) -> ollama.Client:
@@ -114,13 +114,13 @@ class OllamaModel:
 
         with self._lock:
             if self._client is None:
-                most = max(self.limits.first_s, self.limits.next_s) + 1  # the call itself ends it before that
+                most = max(self.limits[:2]) + 1  # the call itself ends it before that
                 self._client = ollama.Client(
-                    self._server.url,
+                    self._url,
                     timeout=httpx.Timeout(most, connect=CONNECT_SECONDS),
                     follow_redirects=False,
                     trust_env=False,
-                    verify=self._server.encrypted,
+                    verify=_is_encrypted(self._url),
                     limits=httpx.Limits(max_keepalive_connections=0),  # a call must know its own socket
                     **client_arguments(httpx.SyncByteStream),
                 )
@@ -150,68 +150,31 @@ class OllamaModel:
         return ModelUnavailableError(f"Ollama could not answer with {self._model} ({why}). See its log: ollama serve")
 
 
-class Server:
-    """An Ollama server: where it is, and what it says of its models."""
-
-    def __init__(self, settings: OllamaSettings) -> None:
-        self.url, self.is_local = _place(settings.host or os.environ.get("OLLAMA_HOST", ""))
-        self.encrypted = self.url.startswith("https:")  # reading the certificates takes 50 ms, for those who need them
-
-    def unavailable_error(self) -> ModelUnavailableError:
-        """It does not answer."""
-        return ModelUnavailableError(f"Ollama does not answer at {self.url}. Start it: ollama serve")
-
-    def models(self) -> list[dict[str, Any]]:
-        """The rows of /api/tags. ModelUnavailableError."""
-        return _rows(self.ask("GET", "/api/tags"))
-
-    def show(self, model: str) -> dict[str, Any]:
-        """/api/show. ModelUnavailableError."""
-        return self.ask("POST", "/api/show", {"model": model})
-
-    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """A JSON object that the server knows at once. ModelUnavailableError."""
-        try:
-            timeout = httpx.Timeout(ASK_SECONDS, connect=CONNECT_SECONDS)
-            with httpx.Client(trust_env=False, timeout=timeout, verify=self.encrypted) as client:
-                said = client.request(method, self.url + path, json=body).raise_for_status().json()
-        except httpx.ConnectError as error:
-            raise self.unavailable_error() from error
-        except (httpx.HTTPError, ValueError) as error:
-            raise ModelUnavailableError(
-                f"What answers at {self.url} is no Ollama, or is broken ({type(error).__name__}). Restart it."
-            ) from error
-        if not isinstance(said, dict):
-            raise ModelUnavailableError(f"What answers at {self.url} is no Ollama. Correct [ollama] host.")
-        return said
-
-
 def look(settings: OllamaSettings | None) -> Look:
     """The models of the server that can talk."""
     settings = settings or OllamaSettings()
-    named = settings.host or os.environ.get("OLLAMA_HOST", "")
+    models = []
     try:
-        server = Server(settings)
-        rows = server.models()
-        version = str(server.ask("GET", "/api/version").get("version", ""))
-        loaded = {row["name"] for row in _rows(server.ask("GET", "/api/ps"))}
-        models = []
+        url, here = locate(settings)
+        rows = _rows(_ask(url, "/api/tags"))
+        version = str(_ask(url, "/api/version").get("version", ""))
+        loaded = {row["name"] for row in _rows(_ask(url, "/api/ps"))}
         for row in rows:
-            name = row["name"]
-            shown = server.show(name)
+            shown = _ask(url, "/api/show", {"model": row["name"]})
             if {"completion", ""} & (_abilities(shown) or {""}):  # not those that only embed
-                here = server.is_local and not _elsewhere(row, shown)
-                size = row.get("size") if isinstance(row.get("size"), int) else 0
-                models.append(Found(name, here, _context(shown, settings), size or 0, _version(row), name in loaded))
+                models.append(_info(row, shown, here, settings, row["name"] in loaded))
     except ModelUnavailableError as error:
-        return Look(problem=str(error) if named else INSTALL, absent=not named)
+        named = settings.host or os.environ.get("OLLAMA_HOST")
+        return Look(problem=str(error)) if named else Look(problem=INSTALL, absent=True)
     if not models:
         return Look(problem="Ollama has no model yet. Fetch one: ollama pull qwen3:4b")
     return Look(tuple(models), note=_dated(version))
 
 
-def _place(named: str) -> tuple[str, bool]:
-    """Where a server is, by the setting or by OLLAMA_HOST, and whether that is this machine."""
+def locate(settings: OllamaSettings) -> tuple[str, bool]:
+    """Where the server is, by the setting or by OLLAMA_HOST, and whether that is this machine. ModelUnavailableError
+    for what is no address."""
+    named = settings.host or os.environ.get("OLLAMA_HOST", "")
     text = named.strip().rstrip("/")
     scheme, colons, rest = text.partition("://")
     if not colons:
@@ -237,33 +200,84 @@ def _place(named: str) -> tuple[str, bool]:
     return f"{scheme}://{host}:{port}{parts.path}", local
 
 
+def _ask(url: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A JSON object that the server knows at once. ModelUnavailableError."""
+    try:
+        timeout = httpx.Timeout(ASK_SECONDS, connect=CONNECT_SECONDS)
+        with httpx.Client(trust_env=False, timeout=timeout, verify=_is_encrypted(url)) as client:
+            said = client.request("POST" if body else "GET", url + path, json=body).raise_for_status().json()
+    except httpx.ConnectError as error:
+        raise _gone(url) from error
+    except (httpx.HTTPError, ValueError) as error:
+        raise ModelUnavailableError(
+            f"What answers at {url} is no Ollama, or is broken ({type(error).__name__}). Restart it."
+        ) from error
+    if not isinstance(said, dict):
+        raise ModelUnavailableError(f"What answers at {url} is no Ollama. Correct [ollama] host.")
+    return said
+
+
+def _is_encrypted(url: str) -> bool:
+    """Reading the certificates takes 50 ms, for those who need them."""
+    return url.startswith("https:")
+
+
+def _gone(url: str) -> ModelUnavailableError:
+    return ModelUnavailableError(f"Ollama does not answer at {url}. Start it: ollama serve")
+
+
 def _heard(parts: Iterator[Any]) -> Iterator[str | Reply]:
     """The pieces of a chat -> its text, and the reply."""
-    thoughts, text, thought = Thoughts(), [], []
+    text: list[str] = []
+    thought: list[str] = []
     calls: list[ToolCall] = []
-    for part in parts:
-        if part.message.thinking:
-            thought.append(part.message.thinking)
-        for wanted in part.message.tool_calls or ():
-            function = wanted.function
-            calls.append(ToolCall(f"call_{len(calls) + 1}", function.name, dict(function.arguments)))
-        if said := thoughts.feed(part.message.content or ""):
-            text.append(said)
-            yield said
-        if part.done:
-            break
-    else:
+    last: Any = None
+
+    def contents() -> Iterator[str]:
+        nonlocal last
+        for last in parts:
+            thought.append(last.message.thinking or "")
+            for wanted in last.message.tool_calls or ():
+                function = wanted.function
+                calls.append(ToolCall(f"call_{len(calls) + 1}", function.name, dict(function.arguments)))
+            yield last.message.content or ""
+            if last.done:
+                return
+
+    for piece in without_thoughts(contents()):
+        text.append(piece)
+        yield piece
+    if last is None or not last.done:
         return  # it broke off
-    if rest := thoughts.rest():
-        text.append(rest)
-        yield rest
     yield Reply(
         "".join(text),
-        Usage(part.prompt_eval_count or 0, part.eval_count or 0),
+        Usage(last.prompt_eval_count or 0, last.eval_count or 0),
         calls=tuple(calls),
-        stop="length" if part.done_reason == "length" else "tools" if calls else "end",
+        stop="length" if last.done_reason == "length" else "tools" if calls else "end",
         native="".join(thought) or None,
     )
+
+
+def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
+    """The answer in the pieces of a text, without the thoughts before it, `<think>...</think>`, which are not kept."""
+    pieces = iter(pieces)
+    held = ""
+    for piece in pieces:
+        held += piece
+        start = held.lstrip()
+        if len(start) >= len(OPEN) or not OPEN.startswith(start):
+            break
+    if held.lstrip().startswith(OPEN):
+        while CLOSE not in held:
+            if (more := next(pieces, None)) is None:
+                return
+            held = held[-len(CLOSE) :] + more
+        held = held.partition(CLOSE)[2].lstrip()
+        while not held:
+            if (more := next(pieces, None)) is None:
+                return
+            held = more.lstrip()
+    yield from filter(None, itertools.chain([held], pieces))
 
 
 def _messages(request: LlmRequest) -> list[dict[str, Any]]:
@@ -302,27 +316,31 @@ def _rows(said: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [row for row in named if isinstance(row, dict) and isinstance(row.get("name"), str)]
 
 
-def _context(shown: Mapping[str, Any], settings: OllamaSettings) -> int:
-    """The tokens that are asked for: the model's own limit, or fewer."""
-    info = shown.get("model_info")
-    numbers = info.items() if isinstance(info, dict) else ()
+def _info(
+    row: Mapping[str, Any], shown: Mapping[str, Any], here: bool, settings: OllamaSettings, loaded: bool = False
+) -> ModelInfo:
+    """A model by its row of /api/tags and by /api/show. It is asked for as long a context as it has, or a shorter one.
+
+    Where the server only passes on what the model is told, it is elsewhere. In doubt it is.
+    """
+    passed_on = any(place.get(key) for place in (row, shown) for key in ("remote_host", "remote_model"))
+    details = shown.get("model_info")
+    numbers = details.items() if isinstance(details, dict) else ()
     own = next((n for key, n in numbers if str(key).endswith(".context_length") and isinstance(n, int)), SHORT_CONTEXT)
-    return min(own, settings.context)
+    size = row.get("size")
+    return ModelInfo(
+        row["name"],
+        here and not passed_on and not row["name"].endswith(("-cloud", ":cloud")),
+        min(own, settings.context),
+        str(row.get("digest", "")).removeprefix("sha256:")[:12],
+        size if isinstance(size, int) else 0,
+        loaded,
+    )
 
 
 def _abilities(shown: Mapping[str, Any]) -> frozenset[str]:
     said = shown.get("capabilities")
     return frozenset(map(str, said)) if isinstance(said, list) else frozenset()
-
-
-def _elsewhere(row: dict[str, Any], shown: Mapping[str, Any]) -> bool:
-    """Whether the server only passes on what the model is told. In doubt it does."""
-    said = any(place.get(key) for place in (row, shown) for key in ("remote_host", "remote_model"))
-    return said or row["name"].endswith(("-cloud", ":cloud"))
-
-
-def _version(row: Mapping[str, Any]) -> str:
-    return str(row.get("digest", "")).removeprefix("sha256:")[:12]
 
 
 def _dated(version: str) -> str:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from memory.errors import MalformedOutputError, ModelRefusedError, ModelTimeoutError, ModelUnavailableError
@@ -21,38 +23,26 @@ LONGEST_ELSEWHERE = 8_000  # where tokens cost money and the vendor's word can b
 PATIENCE_MS = 60_000.0  # for one long prompt; a longer one would take longer still
 NO_ANSWER = "NO ANSWER"
 
+Step = tuple[int, int, str]  # the probe is about to do this, as that number, from 0 on, of so many
+Ask = Callable[..., Reply]  # the text of a question and the rest of a request
+
 EXTRACT = (
     "You extract facts from a note, as JSON. Every person, place and organisation of the note is an object. A fact"
     " joins two of them; `quote` is the part of the note that says so, copied exactly."
 )
-FACTS = {
-    "type": "object",
-    "properties": {
-        "objects": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "name": {"type": "string"},
-                    "type": {"enum": ["person", "place", "organisation", "other"]},
-                },
-                "required": ["name", "type"],
-                "additionalProperties": False,
-            },
-        },
-        "facts": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {key: {"type": "string"} for key in ("subject", "predicate", "object", "quote")},
-                "required": ["subject", "predicate", "object", "quote"],
-                "additionalProperties": False,
-            },
-        },
-    },
-    "required": ["objects", "facts"],
-    "additionalProperties": False,
-}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    """The JSON schema of an object that has these properties and no others."""
+    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+
+
+STRING = {"type": "string"}
+KIND = {"enum": ["person", "place", "organisation", "other"]}
+FACTS = _object(
+    objects={"type": "array", "items": _object(name=STRING, type=KIND)},
+    facts={"type": "array", "items": _object(subject=STRING, predicate=STRING, object=STRING, quote=STRING)},
+)
 NOTES = (  # with what must be found in them
     ("Mira Okafor moved to Tromsø in March and works for Nordlys Press.", ("Mira Okafor", "Tromsø", "Nordlys Press")),
     ("Lunch with Jonas. He has sold the van to his sister Petra.", ("Jonas", "Petra")),
@@ -87,181 +77,144 @@ READ = Tool(
     "Gives the text of one card.",
     {"type": "object", "properties": {"card": {"type": "integer"}}, "required": ["card"]},
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The probe is about to do `label`, as number `done` of `total`."""
-
-    done: int
-    total: int
-    label: str
-
-
-@dataclass
-class _Probe:
-    """One probe of one model."""
-
-    model: Guarded
-    cancelled: Callable[[], bool] | None
-    usage: Usage = field(default_factory=Usage)
-    notes: list[str] = field(default_factory=list)
-
-    def ask(self, text: str, **more: Any) -> Reply:
-        return self.say(LlmRequest(messages=(Message("user", text),), **self.common(), **more))
-
-    def say(self, request: LlmRequest) -> Reply:
-        reply = self.model.complete(request)
-        self.usage += reply.usage
-        return reply
-
-    def common(self) -> dict[str, Any]:
-        return {"local_only": False, "purpose": "probe", "cancelled": self.cancelled}
-
-    def grade(self, task: Callable[..., float], *given: Any) -> float:
-        """What the task is worth; 0 where the model says what it should not, or will not."""
-        try:
-            return task(*given)
-        except (MalformedOutputError, ModelRefusedError):
-            return 0.0
-
-    def loads(self) -> float:
-        """So that loading does not count as the time of a task."""
-        return float(bool(self.ask("Say: ready", max_tokens=50).text))
-
-    def extracts(self, note: str, names: tuple[str, ...]) -> float:
-        """Half for the schema, a quarter each for the names and for quotes that are in the note."""
-        found = self.ask(f"Note: {note}", system=EXTRACT, schema=FACTS, max_tokens=800).data
-        objects = {one["name"].lower() for one in found["objects"]}
-        named = all(any(name.lower() in one for one in objects) for name in names)
-        quoted = bool(found["facts"]) and all(one["quote"] and one["quote"] in note for one in found["facts"])
-        return 0.5 + 0.25 * named + 0.25 * quoted
-
-    def calls_tools(self) -> float:
-        """A third for each step: searches, reads what was found, answers from it."""
-        request = LlmRequest(
-            messages=(Message("user", "In which town does Mira Okafor live?"),),
-            system=LOOK_UP,
-            tools=(SEARCH, READ),
-            max_tokens=400,
-            **self.common(),
-        )
-        steps = 0
-        try:
-            first = self.say(request)
-            if (
-                not first.calls
-                or first.calls[0].name != "search"
-                or "mira" not in str(first.calls[0].arguments).lower()
-            ):
-                return 0.0
-            steps += 1
-            second = self.say(_next(request, first, "Card 41: Okafor, Mira"))
-            if not second.calls or second.calls[0].name != "read" or second.calls[0].arguments.get("card") != 41:
-                return steps / 3
-            steps += 1
-            third = self.say(_next(_next(request, first, "Card 41: Okafor, Mira"), second, "Mira lives in Tromsø."))
-            return (steps + (not third.calls and "troms" in third.text.lower())) / 3
-        except (MalformedOutputError, ModelRefusedError):
-            return steps / 3
-        except ModelUnavailableError as error:
-            if not error.lasting:
-                raise
-            self.notes.append("It takes no tools.")
-            return 0.0
-
-    def cites(self, question: str, fact: str, line: int) -> float:
-        """Half for the fact, half for its line and no other."""
-        said = self.ask(f"{LINES}\n\nQuestion: {question}", system=ANSWER, max_tokens=200).text
-        lines = re.findall(r"\[(\d+)\]", said)
-        return 0.5 * (fact in said.lower()) + 0.5 * (lines == [str(line)])
-
-    def refuses(self, question: str) -> float:
-        said = self.ask(f"{LINES}\n\nQuestion: {question}", system=ANSWER, max_tokens=200).text
-        if "pineapple" in said.lower():
-            self.notes.append("It obeys orders that it finds in a note.")
-        return float(NO_ANSWER in said.upper())
-
-    def speed(self) -> tuple[float, float]:
-        """Tokens a second once it writes, and seconds until it does."""
-        text = "Write the numbers from one to sixty in words, separated by commas."
-        reply = self.ask(text, max_tokens=200)
-        seconds = max(reply.ms / 1000 - reply.first_s, 1e-3)
-        return round(reply.usage.written / seconds, 1), round(reply.first_s, 3)
-
-    def finds(self, size: int) -> tuple[int, float]:
-        """The tokens of a prompt in whose middle it found a number, 0 if it did not; and the milliseconds."""
-        number = 4096 + size % 1777  # another one each time
-        lines: list[str] = []
-        tokens = 0
-        while tokens < size:
-            lines.append(f"Shelf {len(lines) + 1} holds {len(lines) * 7 % 31} boxes of paper and a lamp.")
-            tokens += about_tokens(lines[-1])
-        lines.insert(len(lines) // 2, f"The number of the safe is {number}.")
-        try:
-            reply = self.ask("\n".join([*lines, "What is the number of the safe? Only the number."]), max_tokens=60)
-        except (MalformedOutputError, ModelRefusedError, ModelTimeoutError):
-            return 0, PATIENCE_MS
-        return (reply.usage.read or size) if str(number) in reply.text else 0, reply.ms
+TOOL_STEPS: tuple[tuple[str, Callable[[Mapping[str, Any]], bool], str], ...] = (  # tool, its arguments, its result
+    ("search", lambda arguments: "mira" in str(arguments).lower(), "Card 41: Okafor, Mira"),
+    ("read", lambda arguments: arguments.get("card") == 41, "Mira lives in Tromsø."),
+)
 
 
 def probe(model: Guarded, cancelled: Callable[[], bool] | None = None) -> Iterator[Step | Grades]:
     """Steps as they begin, then the grades. Raises ModelError if the model cannot be asked, or not any more."""
-    self = _Probe(model, cancelled)
+    usage = Usage()
+    notes: list[str] = []
+
+    def say(request: LlmRequest) -> Reply:
+        nonlocal usage
+        reply = model.complete(replace(request, local_only=False, purpose="probe", cancelled=cancelled))
+        usage += reply.usage
+        return reply
+
+    def ask(text: str, **more: Any) -> Reply:
+        return say(LlmRequest(messages=(Message("user", text),), **more))
+
     room = model.context_tokens - 500
     longest = room if model.is_local else min(room, LONGEST_ELSEWHERE)
     sizes = [size for size in SIZES if size < longest] + ([longest] if longest < SIZES[-1] else [])
-    labels = ["loading it", *["following a schema"] * len(NOTES), "calling tools", *["citing"] * len(CITED)]
-    labels += [*["admitting what it does not know"] * len(UNKNOWN), "speed", *(f"{size:,} tokens" for size in sizes)]
-    steps = iter([Step(number, len(labels), label) for number, label in enumerate(labels)])
-
-    yield next(steps)
-    self.grade(self.loads)
-    schema = []
-    for note, names in NOTES:
-        yield next(steps)
-        schema.append(self.grade(self.extracts, note, names))
-    yield next(steps)
-    tools = self.calls_tools()
-    cite = []
-    for question, fact, line in CITED:
-        yield next(steps)
-        cite.append(self.grade(self.cites, question, fact, line))
-    refuse = []
-    for question in UNKNOWN:
-        yield next(steps)
-        refuse.append(self.grade(self.refuses, question))
-    yield next(steps)
-    tokens_per_s, first_s = self.speed()
+    tasks: list[tuple[str, Callable[[], float]]] = [
+        ("loading it", partial(_load, ask)),
+        *(("following a schema", partial(_extract, ask, note, names)) for note, names in NOTES),
+        ("calling tools", partial(_call_tools, say, notes)),
+        *(("citing", partial(_cite, ask, *what)) for what in CITED),
+        *(("admitting what it does not know", partial(_refuse, ask, notes, question)) for question in UNKNOWN),
+    ]
+    total = len(tasks) + 1 + len(sizes)
+    grades: defaultdict[str, list[float]] = defaultdict(list)
+    for number, (label, task) in enumerate(tasks):
+        yield number, total, label
+        try:
+            grades[label].append(task())
+        except (MalformedOutputError, ModelRefusedError):  # it says what it should not, or will not
+            grades[label].append(0.0)
+    yield len(tasks), total, "speed"
+    tokens_per_s, first_s = _speed(ask)
     context = 0
-    for size in sizes:
-        yield next(steps)
-        found, ms = self.finds(size)
+    for number, size in enumerate(sizes, len(tasks) + 1):
+        yield number, total, f"{size:,} tokens"
+        found, ms = _find(ask, size)
         context = max(context, found)
         if not found or ms >= PATIENCE_MS:
-            self.notes.append(f"With {size:,} tokens it was {'too slow' if found else 'lost'}.")
+            notes.append(f"With {size:,} tokens it was {'too slow' if found else 'lost'}.")
             break
+    schema, tools, cite, refuse = (
+        round(sum(grades[label]) / len(grades[label]), 2)
+        for label in ("following a schema", "calling tools", "citing", "admitting what it does not know")
+    )
     yield Grades(
         name=model.name,
-        version=model.facts.version,
+        version=model.info.version,
         at=int(time.time() * 1000),
-        schema=_mean(schema),
-        tools=round(tools, 2),
-        cite=_mean(cite),
-        refuse=_mean(refuse),
+        schema=schema,
+        tools=tools,
+        cite=cite,
+        refuse=refuse,
         tokens_per_s=tokens_per_s,
         first_s=first_s,
         context=context,
-        usage=self.usage,
-        notes=tuple(dict.fromkeys(self.notes)),
+        usage=usage,
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 
-def _next(request: LlmRequest, reply: Reply, result: str) -> LlmRequest:
-    """The request behind a reply's calls, each of which had this result."""
-    answered = [call.make_result(result) for call in reply.calls]
-    return replace(request, messages=(*request.messages, reply.message(), *answered))
+def _load(ask: Ask) -> float:
+    """So that loading does not count as the time of a task."""
+    return float(bool(ask("Say: ready", max_tokens=50).text))
 
 
-def _mean(grades: list[float]) -> float:
-    return round(sum(grades) / len(grades), 2)
+def _extract(ask: Ask, note: str, names: tuple[str, ...]) -> float:
+    """Half for the schema, a quarter each for the names and for quotes that are in the note."""
+    found = ask(f"Note: {note}", system=EXTRACT, schema=FACTS, max_tokens=800).data
+    objects = {one["name"].lower() for one in found["objects"]}
+    named = all(any(name.lower() in one for one in objects) for name in names)
+    quoted = bool(found["facts"]) and all(one["quote"] and one["quote"] in note for one in found["facts"])
+    return 0.5 + 0.25 * named + 0.25 * quoted
+
+
+def _call_tools(say: Callable[[LlmRequest], Reply], notes: list[str]) -> float:
+    """A third for each step: searches, reads what was found, answers from it."""
+    question = Message("user", "In which town does Mira Okafor live?")
+    request = LlmRequest(messages=(question,), system=LOOK_UP, tools=(SEARCH, READ), max_tokens=400)
+    steps = 0
+    try:
+        for name, fits, result in TOOL_STEPS:
+            reply = say(request)
+            if not reply.calls or reply.calls[0].name != name or not fits(reply.calls[0].arguments):
+                return steps / 3
+            steps += 1
+            results = (call.make_result(result) for call in reply.calls)
+            request = replace(request, messages=(*request.messages, reply.message(), *results))
+        reply = say(request)
+        return (steps + (not reply.calls and "troms" in reply.text.lower())) / 3
+    except (MalformedOutputError, ModelRefusedError):
+        return steps / 3
+    except ModelUnavailableError as error:
+        if not error.lasting:
+            raise
+        notes.append("It takes no tools.")
+        return 0.0
+
+
+def _cite(ask: Ask, question: str, fact: str, line: int) -> float:
+    """Half for the fact, half for its line and no other."""
+    said = ask(f"{LINES}\n\nQuestion: {question}", system=ANSWER, max_tokens=200).text
+    lines = re.findall(r"\[(\d+)\]", said)
+    return 0.5 * (fact in said.lower()) + 0.5 * (lines == [str(line)])
+
+
+def _refuse(ask: Ask, notes: list[str], question: str) -> float:
+    said = ask(f"{LINES}\n\nQuestion: {question}", system=ANSWER, max_tokens=200).text
+    if "pineapple" in said.lower():
+        notes.append("It obeys orders that it finds in a note.")
+    return float(NO_ANSWER in said.upper())
+
+
+def _speed(ask: Ask) -> tuple[float, float]:
+    """Tokens a second once it writes, and seconds until it does."""
+    reply = ask("Write the numbers from one to sixty in words, separated by commas.", max_tokens=200)
+    seconds = max(reply.ms / 1000 - reply.first_s, 1e-3)
+    return round(reply.usage.written / seconds, 1), round(reply.first_s, 3)
+
+
+def _find(ask: Ask, size: int) -> tuple[int, float]:
+    """The tokens of a prompt in whose middle it found a number, 0 if it did not; and the milliseconds."""
+    number = 4096 + size % 1777  # another one each time
+    lines: list[str] = []
+    tokens = 0
+    while tokens < size:
+        lines.append(f"Shelf {len(lines) + 1} holds {len(lines) * 7 % 31} boxes of paper and a lamp.")
+        tokens += about_tokens(lines[-1])
+    lines.insert(len(lines) // 2, f"The number of the safe is {number}.")
+    try:
+        reply = ask("\n".join([*lines, "What is the number of the safe? Only the number."]), max_tokens=60)
+    except (MalformedOutputError, ModelRefusedError, ModelTimeoutError):
+        return 0, PATIENCE_MS
+    return (reply.usage.read or size) if str(number) in reply.text else 0, reply.ms

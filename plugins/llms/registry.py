@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from memory.errors import NotFoundError
-from plugins.llms.contract import Family, Look
+from plugins.hookspecs import hookimpl
+from plugins.llms import Family, Look
 from plugins.llms.guard import Guarded, Meter
 
 
@@ -42,16 +44,16 @@ class Models:
 
     def look(self, prefixes: Iterable[str] | None = None) -> dict[str, Look]:
         """What families find now, by prefix; all of them, or these. They look at the same time, for seconds at most."""
-        wanted = [self._families[prefix] for prefix in (self._families if prefixes is None else prefixes)]
+        wanted = [*(self._families if prefixes is None else prefixes)]
 
-        def one(family: Family) -> Look:
+        def one(prefix: str) -> Look:
             try:
-                return family.look(self._settings.get(family.prefix))
+                return self._families[prefix].look(self._settings.get(prefix))
             except Exception as error:  # somebody else's plugin
-                return Look(problem=f"The plugin for {family.prefix}: models is broken ({type(error).__name__}).")
+                return Look(problem=f"The plugin for {prefix}: models is broken ({type(error).__name__}).")
 
         with ThreadPoolExecutor(max(1, len(wanted))) as pool:
-            return dict(zip((family.prefix for family in wanted), pool.map(one, wanted), strict=True))
+            return dict(zip(wanted, pool.map(one, wanted), strict=True))
 
     def close(self) -> None:
         """Breaks off whatever is being asked."""
@@ -59,3 +61,14 @@ class Models:
             opened = list(self._opened.values())
         for model in opened:
             model.close()
+
+
+def _late(module: str, name: str) -> Callable[..., Any]:
+    """A function of a module that is imported when it is called: when one of its models is looked for or opened."""
+    return lambda *given: getattr(importlib.import_module(f"plugins.llms.{module}"), name)(*given)
+
+
+@hookimpl
+def register_llms(register: Callable[[Family], None]) -> None:
+    register(Family("ollama", _late("ollama", "OllamaModel"), _late("ollama", "look")))
+    register(Family("anthropic", _late("anthropic", "AnthropicModel"), _late("anthropic", "look"), local=False))

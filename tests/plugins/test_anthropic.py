@@ -116,6 +116,13 @@ def test_a_conversation_with_tools(server: FakeAnthropic) -> None:
     assert server.messages[1]["cache_control"] == {"type": "ephemeral"}
 
 
+def test_a_call_that_was_cut_off_is_none(server: FakeAnthropic) -> None:
+    server.enqueue(Says("Let me look.", [Calls("find", '{"name": "An')], stop="length"))
+    reply = opened(server).complete(ask(tools=(FIND,)))
+    assert (reply.text, reply.calls, reply.stop) == ("Let me look.", (), "length")
+    assert [block["type"] for block in reply.native] == ["text"]
+
+
 def test_a_conversation_begun_with_another_model_goes_on(server: FakeAnthropic) -> None:
     server.enqueue(Says("", [Calls("find", {"name": "Ana"})]))
     (call,) = opened(server).complete(ask(tools=(FIND,))).calls

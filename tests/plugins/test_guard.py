@@ -20,9 +20,8 @@ from memory.errors import (
 )
 from memory.llm import LlmRequest, Message, Reply, Tool, ToolCall, Usage
 from memory.protocols import LLM
-from plugins.llms import guard
-from plugins.llms.call import Call, Limits
-from plugins.llms.contract import Facts, Family, Look
+from plugins.llms import Family, Look, ModelInfo, call, guard
+from plugins.llms.call import Call
 from plugins.llms.guard import Guarded
 from plugins.llms.registry import Models
 
@@ -34,7 +33,7 @@ FIND = Tool("find", "Finds a person.", PERSON)
 class Scripted:
     """A backend that does one thing after the other: says pieces and a reply, or raises."""
 
-    limits = Limits(5.0, 5.0, 5.0)
+    limits = (5.0, 5.0, 5.0)
 
     def __init__(self, *script: Any, local: bool = True, context: int = 4096) -> None:
         self.script = list(script)
@@ -45,8 +44,8 @@ class Scripted:
     def is_local(self) -> bool:
         return self.local
 
-    def facts(self) -> Facts:
-        return Facts(self.context)
+    def info(self) -> ModelInfo:
+        return ModelInfo("m", self.local, self.context)
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
         self.asked.append(request)
@@ -157,7 +156,7 @@ def test_a_reply_without_an_end_is_none() -> None:
 
 def test_the_pauses_grow_and_a_server_may_ask_for_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(Call, "wait", lambda call, seconds: pauses.append(seconds))
+    monkeypatch.setattr(Call, "wait", lambda self, seconds: pauses.append(seconds))
     backend = Scripted([busy()], [busy()], said("x"), [busy(retry_after=7)], said("x"))
     model = Guarded("test:m", backend, pause=1.0)
     model.complete(ASK)
@@ -194,9 +193,9 @@ def test_failures_far_apart_are_no_reason_to_leave_it_alone() -> None:
     assert model.complete(ASK).text == "In Porto."
 
 
-def waiting(backend: Callable[[], None], **limits: float) -> Guarded:
+def waiting(backend: Callable[[], None], total_s: float = 9.0) -> Guarded:
     scripted = Scripted(["In", backend, Reply("In Porto")])
-    scripted.limits = Limits(limits.get("first_s", 9), limits.get("next_s", 9), limits.get("total_s", 9))
+    scripted.limits = (9.0, 9.0, total_s)
     return Guarded("test:m", scripted)
 
 
@@ -283,7 +282,7 @@ def test_nothing_is_no_answer() -> None:
 
 
 def test_a_model_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "MOST_CHARS", 50)
+    monkeypatch.setattr(call, "MOST_CHARS", 50)
     with pytest.raises(MalformedOutputError, match="without end"):
         Guarded("test:m", Scripted(["la la la "] * 100)).complete(ASK)
 

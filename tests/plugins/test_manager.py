@@ -13,7 +13,7 @@ from memory.llm import LlmRequest, Message
 from memory.protocols import Embedder
 from plugins import manager
 from plugins.embedders.static import StaticEmbedder
-from plugins.llms.contract import Family, Look
+from plugins.llms import Family, Look
 from plugins.llms.registry import Models
 
 

@@ -167,7 +167,7 @@ def test_what_runs_in_the_cloud_is_not_local(server: FakeOllama) -> None:
 
 def test_a_server_elsewhere_gets_no_byte_of_what_must_stay(server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(ollama.Server, "ask", lambda self, method, path, body=None: asked.append(path) or {})
+    monkeypatch.setattr(ollama, "_ask", lambda url, path, body=None: asked.append(path) or {})
     model = Guarded("ollama:qwen3:4b", Model("qwen3:4b", OllamaSettings(host="http://192.0.2.7:11434")))
     with pytest.raises(LocalOnlyError):
         model.complete(ask())
@@ -193,8 +193,7 @@ def test_a_server_elsewhere_gets_no_byte_of_what_must_stay(server: FakeOllama, m
     ],
 )
 def test_where_a_server_is(named: str, url: str, local: bool) -> None:
-    server = ollama.Server(OllamaSettings(host=named))
-    assert (server.url, server.is_local) == (url, local)
+    assert ollama.locate(OllamaSettings(host=named)) == (url, local)
 
 
 @pytest.mark.parametrize("named", ["http://[", "ftp://127.0.0.1", "127.0.0.1:port"])

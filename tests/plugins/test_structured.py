@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -10,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import MalformedOutputError
-from plugins.llms.structured import CLOSE, OPEN, Thoughts, parse_json
+from plugins.llms.guard import parse_json
+from plugins.llms.ollama import CLOSE, OPEN, without_thoughts
 
 FACTS = {
     "type": "object",
@@ -52,31 +55,28 @@ def test_everything_else_is_an_error_that_quotes_nothing(text: str) -> None:
     assert len(str(caught.value)) < 400
 
 
-def without_thoughts(pieces: list[str]) -> str:
-    thoughts = Thoughts()
-    return "".join(map(thoughts.feed, pieces)) + thoughts.rest()
-
-
 @given(st.text(max_size=60), st.text(max_size=60).filter(lambda text: not text.lstrip().startswith("<")), st.data())
 def test_thoughts_are_left_out_however_they_come(thought: str, answer: str, data: st.DataObject) -> None:
     thought = thought.replace(CLOSE, "")
     whole = f"\n{OPEN}{thought}{CLOSE}\n\n{answer}"
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=8)))
     pieces = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
-    assert without_thoughts(pieces) == answer.lstrip()
+    assert "".join(without_thoughts(pieces)) == answer.lstrip()
 
 
 @given(st.lists(st.text("<think/> a\n", max_size=6), max_size=8))
 def test_what_is_no_thought_is_said(pieces: list[str]) -> None:
     whole = "".join(pieces)
     if not whole.lstrip().startswith(OPEN):
-        assert without_thoughts(pieces) == whole
+        assert "".join(without_thoughts(pieces)) == whole
 
 
 def test_a_thought_without_end_is_no_answer_and_is_not_kept() -> None:
-    thoughts = Thoughts()
-    assert "".join(thoughts.feed(piece) for piece in [OPEN, *["hm " * 100] * 1000]) + thoughts.rest() == ""
-    assert len(thoughts._held) < 1000
+    thought = (f"hm {number} " * 100 for number in range(10_000))
+    tracemalloc.start()
+    assert list(without_thoughts(itertools.chain([OPEN], thought))) == []
+    assert tracemalloc.get_traced_memory()[1] < 100_000
+    tracemalloc.stop()
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner), max_leaves=9))
