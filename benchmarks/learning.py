@@ -21,14 +21,13 @@ from typing import Any
 from benchmarks import command, data, metrics
 from benchmarks.asking import build
 from memory import Memory
-from memory.edge_memory import activation
+from memory.edge_memory.edges import load_edge_memory
 from memory.edge_memory.reinforce import reinforce_edges
 from memory.graph import snapshot
 from memory.nouns import Answer, Citation, Scope
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse
-from memory.retrieval.pipeline import retrieve
-from memory.retrieval.replay import training_signal
+from memory.retrieval.pipeline import retrieve, training_signal
 from memory.serving import Serving
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import traces, training, vectors
@@ -91,7 +90,7 @@ def _serving(store: Store, embedder: Embedder) -> Serving:
 def _trace(store: Store, serving: Serving, questions: Sequence[data.Question]) -> None:
     """Each question with its gold as citations, and what edges learn of it, as `Memory.ask` would keep it."""
     with store.reading() as conn:
-        known = activation.load(conn, serving.embedder_id, serving.embedder.dimension)
+        known = load_edge_memory(conn, serving.embedder_id, serving.embedder.dimension)
         rows = conn.execute("SELECT node_id, value FROM episode, json_each(episode.refs) ORDER BY node_id").fetchall()
     holding: dict[str, list[int]] = {}
     for episode, ref in rows:

@@ -24,14 +24,19 @@ from benchmarks import command, drift, metrics, replaying, scale
 from memory import Memory
 from memory.answering.extractive import AskOutcome
 from memory.edge_memory import rebuild
-from memory.edge_memory.credit import QuestionUsage, assign_credit
-from memory.edge_memory.reinforce import reinforce_edges
-from memory.edge_memory.replay import answered_before, asked_before, most_alike, replay_walk, text_starts
-from memory.graph.adjacency import EPISODE, OBJECT, Walkable
+from memory.edge_memory.reinforce import assign_credit, reinforce_edges
+from memory.edge_memory.replay import (
+    answered_before,
+    asked_before,
+    most_alike,
+    replay_earlier,
+    replay_walk,
+    text_starts,
+)
+from memory.graph.walk import EPISODE, OBJECT, Walkable
 from memory.llm import NOTHING
 from memory.nouns import Answer, Citation, Episode, Step, Trace, Visit
 from memory.protocols import Embedder
-from memory.retrieval.replay import replay_earlier
 from memory.store import episodes, traces
 from memory.store import graph as stored
 from memory.trace import PLAIN
@@ -97,11 +102,11 @@ class Past:
                 lessons = [self._lesson(walk, *one) for one in asked]
                 of, known = memory.state.edge_memory
                 with memory.store.writing() as conn:
-                    for (text, episode), (trace, shown) in zip(asked, lessons, strict=True):
+                    for (text, episode), (trace, used) in zip(asked, lessons, strict=True):
                         said = Answer(ANSWER, (_cited(episode),), model="years")
                         now = time.time_ns() // 1_000_000
                         id = traces.store(conn, trace, said, now)
-                        given = assign_credit(walk, shown, grounded=True, no_answer=False)
+                        given = assign_credit(walk, grounded=True, **used)
                         query = memory.embedder.embed_query(text)
                         known = reinforce_edges(conn, known, of, id, query, given, now)
                         if self.draw.random() < VERDICTS:
@@ -110,7 +115,7 @@ class Past:
                 self.questions += [(text, episode.id) for text, episode in asked]
         memory.state.reload_edge_memory()
 
-    def _lesson(self, walk: Walkable, text: str, episode: Episode) -> tuple[Trace, QuestionUsage]:
+    def _lesson(self, walk: Walkable, text: str, episode: Episode) -> tuple[Trace, dict[str, Sequence[int]]]:
         """The trace of a question, and what it used: what it names, and what was shown beside the answer."""
         around = walk.neighbours(episode.id).vertices
         objects = around[walk.kinds(around) == OBJECT].tolist()
@@ -123,7 +128,8 @@ class Past:
         visits = [Visit(id, "object", labels[id], 1.0, "seed", "seed") for id in named]
         visits += [Visit(id, "episode", "", 0.5, "rank") for id in shown]
         steps = tuple(Step(stage, 1.0, {"episodes": len(shown)}) for stage in ("analyse", "text", "graph", "rank"))
-        return Trace(text, steps, tuple(visits)), QuestionUsage(tuple(named), shown[1:4], shown, (episode.id,))
+        used = {"named": named, "starts": shown[1:4], "shown": shown, "useful": (episode.id,)}
+        return Trace(text, steps, tuple(visits)), used
 
 
 def reworded(text: str, draw: random.Random) -> str:

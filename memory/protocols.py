@@ -50,7 +50,7 @@ class Embedder(Protocol):
 @runtime_checkable
 class Weighed(Protocol):
     """An embedder that says how much its vectors are worth: `lexical_weight` is the share that full text has beside
-    them, in [0, 1]. Of others it is that of static vectors, `memory.retrieval.embeddings.LEXICAL_WEIGHT`."""
+    them, in [0, 1]. Of others it is that of static vectors, `memory.retrieval.state.LEXICAL_WEIGHT`."""
 
     lexical_weight: float
 

@@ -21,7 +21,7 @@ from memory.facts.extraction import OWNER
 from memory.llm import about_tokens
 from memory.nouns import Episode, Step
 from memory.protocols import Embedder
-from memory.retrieval.edge_filter import LEAST, Candidate, score_facts
+from memory.retrieval.chains import LEAST, Candidate, score_facts
 from memory.retrieval.state import RetrievalResult
 from memory.stages import FilterNote, step
 from memory.store import episodes, facts, graph, relations, revisions

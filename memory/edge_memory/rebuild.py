@@ -13,7 +13,7 @@ from itertools import groupby
 
 import numpy as np
 
-from memory.edge_memory.edges import Vector, calibrate_threshold, keys
+from memory.edge_memory.edges import Vector, calibrate_threshold, is_due, keys
 from memory.edge_memory.reinforce import rejected_keys, update_slots
 from memory.protocols import Vectors
 from memory.store import edge_memory, queries, traces
@@ -21,7 +21,6 @@ from memory.store.connect import Connection
 from memory.store.edge_memory import Inheritance, Noted, Slots
 from memory.store.queries import Geometry
 
-ENOUGH = 50  # questions from which on it is known what all of them have in common
 NEVER = 2  # said of the answer to a question that there was not
 COMPARED = 1000  # questions, the newest, by which the threshold is calibrate_threshold
 PIECE = 500  # edges that are folded at a time
@@ -135,11 +134,6 @@ def apply_verdict(
     changed = fold(conn, embedder_id, dimension, touched)
     edge_memory.put(conn, embedder_id, changed)
     return changed
-
-
-def is_due(n: int, geometry: Geometry) -> bool:
-    """Whether it is time to see anew what all questions have in common: at 50 questions, then whenever they doubled."""
-    return n >= (2 * geometry.n if geometry.n >= ENOUGH else ENOUGH)
 
 
 def recentre(conn: Connection, embedder_id: int, dimension: int) -> Geometry | None:

@@ -1,4 +1,9 @@
-"""Learning from one question: what the edges it used remember from now on.
+"""Learning from one question: credit goes to the edges that led to what its answer used, and these are reinforced.
+
+What an answer cites was useful, as is what was collected for it; nobody else is asked. Every useful thing gets the
+whole way from what the question named, on all branches: ReMindRAG's code confirms the first branch of a vertex only and
+punishes the others. No stage keeps the ways by which spread found something, so they are looked up here, where the
+question is over: ways of at most three edges that pass through no hub.
 
 `update_slots` is the one place where an edge learns. What happens with a question (`reinforce_edges`), and what
 `memory.edge_memory.rebuild` makes anew from the traces, both go through it, so they come to the same, bit by bit.
@@ -6,18 +11,183 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
 from memory.edge_memory import edges
-from memory.edge_memory.activation import EdgeMemory
-from memory.edge_memory.credit import Credit
-from memory.edge_memory.edges import Vector
+from memory.edge_memory.edges import EdgeMemory, Vector
+from memory.graph.arrays import Floats, Ids
+from memory.graph.postings import flatten_slices
+from memory.graph.walk import Neighbours, Walkable
 from memory.protocols import Vectors
 from memory.store import edge_memory, queries
 from memory.store.connect import Connection
 from memory.store.edge_memory import Role, Slots
+from memory.store.graph import EDGE_KINDS
+from memory.store.tables import FIRST_EDGE
+
+MOST_EDGES = 1000  # a vertex with more is no way: what passes through it says nothing
+ASSERTS = EDGE_KINDS.index("asserts")
+NOTHING_REPLAYED: Mapping[int, float] = MappingProxyType({})
+
+
+class Credit(NamedTuple):
+    """What is to be learnt of edges. `grounded`: whether what was cited is to be remembered. `cited`: the edges on the
+    way to something useful -> how many slots each may have; `read`, `unread`: the episodes whose text was useful, or
+    was seen and was not; `penalised`: edge -> rho; `replayed`: edge -> how strongly it fired; `shown`: the edges on the
+    way to all that was shown; `expanded`: those that a model chose."""
+
+    grounded: bool
+    cited: Mapping[int, int]
+    read: tuple[int, ...]
+    unread: tuple[int, ...]
+    penalised: Mapping[int, float]
+    replayed: Mapping[int, float]
+    shown: tuple[int, ...]
+    expanded: tuple[int, ...]
+
+
+def assign_credit(
+    walk: Walkable,
+    *,
+    grounded: bool,
+    no_answer: bool = False,
+    named: Iterable[int] = (),
+    starts: Iterable[int] = (),
+    shown: Iterable[int] = (),
+    useful: Iterable[int] = (),
+    facts: Iterable[int] = (),
+    replayed: Mapping[int, float] = NOTHING_REPLAYED,
+    expanded: tuple[int, ...] = (),
+) -> Credit:
+    """What a question teaches. `walk`: the graph as the question might walk it; `grounded`: every sentence of the
+    answer is proved by what it cites. What it used, in node ids: `named` are the objects that it names; `starts` the
+    episodes that the text alone began with, the best first; `shown` the episodes that whoever answered got to see;
+    `useful` those that were cited or collected; `facts` the ids of those that were cited; `replayed` the edges that
+    were followed from memory, and how strongly each fired; `expanded` the edges that a model chose to follow.
+
+    A refusal, or an answer that is not grounded, enhances nothing; a refusal after a replay penalises what was
+    replayed. What was shown with a grounded answer and led to nothing useful is penalised.
+    """
+    if no_answer:
+        wrong = dict.fromkeys(replayed, edges.REPLAYED)
+        return Credit(False, {}, (), (), wrong, replayed, (), expanded)
+    ways = _PathFinder(walk, named, starts)
+    seen = [episode for episode in dict.fromkeys(useful) if walk.visible(episode)]
+    cited: dict[int, int] = {}
+    for episode in seen:
+        cited |= ways.edges_to(episode)
+    for fact in facts:
+        cited |= ways.of_fact(fact)
+    unread = tuple(sorted({episode for episode in shown if walk.visible(episode)} - set(seen)))
+    in_view = {edge for episode in unread for edge in ways.edges_to(episode)} | set(expanded) | set(cited)
+    penalised = dict.fromkeys(sorted(in_view - cited.keys()), edges.SHOWN) if grounded else {}
+    return Credit(grounded, cited, tuple(sorted(seen)), unread, penalised, replayed, tuple(sorted(in_view)), expanded)
+
+
+_Edges = tuple[Ids, Ids, Ids]
+"""Edges around the starting points (e,), by the vertex they lead to: those vertices, the edges, the starting points."""
+
+_CostedPath = tuple[float, tuple[int, ...], tuple[int, ...]]
+"""A path, seen from its end: what it costs, its edges from the start on, its vertices back to the start."""
+
+
+class _PathFinder:
+    """Ways from what a question named, or if there is none from where its text began."""
+
+    def __init__(self, walk: Walkable, named: Iterable[int], starts: Iterable[int]) -> None:
+        self._walk = walk
+        self._from = [[seed for seed in dict.fromkeys(seeds) if walk.visible(seed)] for seeds in (named, starts)]
+        self._near: dict[int, _Edges] = {}
+        self._found: dict[int, dict[int, int]] = {}
+
+    def edges_to(self, goal: int) -> dict[int, int]:
+        """The edges of the ways to a vertex -> how many slots each may have."""
+        if goal not in self._found:
+            tried = (self._ways(number, seeds, goal) for number, seeds in enumerate(self._from))
+            ways = next(filter(None, tried), [])
+            self._found[goal] = {edge: self._slots(vertices) for way, vertices in ways for edge in way}
+        return self._found[goal]
+
+    def of_fact(self, fact: int) -> dict[int, int]:
+        """The edges that make up a fact, and the ways there; nothing of a relation that may not be seen."""
+        if fact < FIRST_EDGE:
+            if not self._walk.visible(fact):
+                return {}
+            around = self._walk.neighbours(fact)
+            told = around.edges[around.kinds == ASSERTS].tolist()
+            return self.edges_to(fact) | dict.fromkeys(told, edges.SLOTS)
+        ends = self._walk.graph.links.ends(fact)
+        if ends is None or not self._walk.sees_link(fact):
+            return {}
+        starts = {seed for seeds in self._from for seed in seeds}
+        way: dict[int, int] = {}
+        if not starts & set(ends):
+            way = min((self.edges_to(end) for end in ends), key=lambda one: (not one, len(one), sorted(one)))
+        return way | {fact: self._slots(ends)}
+
+    def _slots(self, vertices: Iterable[int]) -> int:
+        crowded = any(len(self._walk.neighbours(vertex).edges) > edges.HUB_DEGREE for vertex in vertices)
+        return edges.HUB_SLOTS if crowded else edges.SLOTS
+
+    def _ways(self, number: int, seeds: Sequence[int], goal: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """(edges, vertices) of every way of one edge; without any of the cheapest of two edges, or of three."""
+        others = [seed for seed in seeds if seed != goal]
+        if not others or (number == 0 and goal in seeds):
+            return []
+        around = self._walk.neighbours(goal)
+        direct = np.isin(around.vertices, others)
+        if direct.any():
+            pairs = zip(around.edges[direct].tolist(), around.vertices[direct].tolist(), strict=True)
+            return [((edge,), (goal, vertex)) for edge, vertex in pairs]
+        near = self._around(number, others)
+        shortest = self._join(near, around, goal)
+        if shortest is None:
+            longer: list[_CostedPath] = []
+            for edge, vertex in zip(around.edges.tolist(), around.vertices.tolist(), strict=True):
+                rest = self._join(near, self._walk.neighbours(vertex), goal) if self._may_pass(vertex) else None
+                if rest is not None:
+                    cost = rest[0] + float(self._costs(np.array([vertex], np.int32))[0])
+                    longer.append((cost, (*rest[1], edge), (vertex, *rest[2])))
+            shortest = min(longer, default=None)
+        return [(shortest[1], (goal, *shortest[2]))] if shortest is not None else []
+
+    def _join(self, near: _Edges, around: Neighbours, goal: int) -> _CostedPath | None:
+        """The cheapest path of two edges that begins with one of `around` and ends at a start, if there is one."""
+        vertices, edges, seeds = near
+        begin = np.searchsorted(vertices, around.vertices)
+        count = np.searchsorted(vertices, around.vertices, side="right") - begin
+        of, met = flatten_slices(begin, np.where(around.vertices == goal, 0, count))
+        of, met = of[seeds[met] != goal], met[seeds[met] != goal]
+        cost = self._costs(around.vertices)[of] + self._costs(seeds)[met]
+        for place in np.lexsort((around.edges[of], edges[met], cost)).tolist():
+            first, last = int(of[place]), int(met[place])
+            vertex = int(around.vertices[first])
+            if self._may_pass(vertex):
+                way = int(edges[last]), int(around.edges[first])
+                return float(cost[place]), way, (vertex, int(seeds[last]))
+        return None
+
+    def _may_pass(self, vertex: int) -> bool:
+        return len(self._walk.neighbours(vertex).edges) <= MOST_EDGES
+
+    def _around(self, number: int, seeds: Sequence[int]) -> _Edges:
+        if number not in self._near:
+            parts = [(seed, self._walk.neighbours(seed)) for seed in seeds]
+            vertices = np.concatenate([near.vertices for _, near in parts])
+            order = np.argsort(vertices, kind="stable")
+            of_seeds = np.repeat(np.array(seeds, np.int32), [len(near.edges) for _, near in parts])
+            edges = np.concatenate([near.edges for _, near in parts])
+            self._near[number] = vertices[order], edges[order], of_seeds[order]
+        return self._near[number]
+
+    def _costs(self, vertices: Ids) -> Floats:
+        """(v,) what passing through each costs: a hub says less."""
+        found: Floats = -np.log(self._walk.penalties(vertices))
+        return found
 
 
 def update_slots(

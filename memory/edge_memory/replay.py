@@ -11,13 +11,15 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from memory.edge_memory.activation import SAME, Activation, EdgeMemory
-from memory.edge_memory.edges import ALPHA, Vector
-from memory.graph.adjacency import EPISODE, Walkable
+import numpy as np
+
+from memory.edge_memory.edges import ALPHA, SAME, Activation, EdgeMemory, Vector
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.graph.walk import MIN_RELEVANCE, Path, Visited, top_k
+from memory.graph.walk import EPISODE, MIN_RELEVANCE, Moment, Path, Visited, Walkable, top_k
+from memory.protocols import Vectors
+from memory.stages import ReplayNote
 from memory.store import queries
 from memory.store.connect import Connection
 from memory.store.queries import Earlier
@@ -26,26 +28,93 @@ NODES, DEPTH = 40, 6  # that a replay reaches at most, and the edges to the furt
 STARTS = 8  # best episodes of the text from which it starts, beside the objects named
 TRIED = 10  # edges that may turn out not to be walkable, for each vertex that may be reached
 APART = 0.20  # by how much others must be less alike (cosine) than the question that counts as this one in other words
+NO_QUERY = np.zeros(0, np.float32)
 OFFERED = 10  # of such questions, the most alike, are looked at
 
 
-@dataclass(frozen=True)
-class Replayed:
-    """What memory brought. `visit`: what was reached, with the way there, starts included; `weights`: vertex -> how
-    strongly it was reached, without the starts, in the order in which it was; `followed`: edge -> how strongly it
-    fired; `read`: episode whose text helped before -> how much, the surest first; `fires`: all edges that fire, reached
-    or not, for those who walk later."""
+@dataclass(frozen=True, slots=True)
+class ReplayResult:
+    """What earlier questions bring to this one.
 
+    `query` (d,) is the question's vector, empty if nothing was looked at. Of the walk: `visit` is what was reached,
+    with the way there, starts included; `weights`: vertex -> how strongly it was reached, without the starts, in the
+    order in which it was; `followed`: edge -> how strongly it fired; `read`: episode whose text helped before -> how
+    much, the surest first; `fires`: all edges that fire, reached or not, for those who walk later. `earlier` is the
+    question that was all but the same, or else `like` the one that stands out as the same in other words, if what
+    answered it is as it was.
+    """
+
+    query: Vectors = field(default_factory=lambda: NO_QUERY, compare=False)
     visit: Mapping[int, Visited] = field(default_factory=dict)
     weights: Mapping[int, float] = field(default_factory=dict)
     followed: Mapping[int, float] = field(default_factory=dict)
     read: Mapping[int, float] = field(default_factory=dict)
     fires: Mapping[int, float] = field(default_factory=dict)
+    earlier: Earlier | None = None
+    like: Earlier | None = None
 
     @property
     def evidence(self) -> tuple[int, ...]:
-        """The episodes whose text helped before, the surest first."""
-        return tuple(self.read)
+        """The episodes (ids) that helped with such a question before, the surest first."""
+        if self.earlier is not None:
+            return self.earlier.cited
+        return tuple(dict.fromkeys((*(self.like.cited if self.like is not None else ()), *self.read)))
+
+    def scores(self, graph: Graph) -> Floats:
+        """(n,) in [0, 1]: how surely reading an episode helped before."""
+        found = np.zeros(len(graph.alive), np.float32)
+        cited = self.earlier.cited if self.earlier is not None else ()
+        for episode, value in {**self.read, **dict.fromkeys(cited, 1.0)}.items():
+            if episode in graph.row_of:
+                found[graph.row_of[episode]] = value
+        return found
+
+    def note(self) -> ReplayNote:
+        """For the trace."""
+        return ReplayNote(
+            len(self.fires),
+            len(self.followed),
+            self.evidence,
+            tuple(self.read),
+            self.earlier.trace_id if self.earlier is not None else None,
+            self.like.trace_id if self.like is not None else None,
+        )
+
+
+NOT_ASKED_BEFORE = ReplayResult()
+
+
+def replay_earlier(
+    conn: Connection,
+    graph: Graph,
+    remembered: EdgeMemory,
+    query: Vectors,
+    starts: Iterable[int],
+    allowed: Bools,
+    valid_time: Moment,
+    as_of: int | None,
+    timeless: bool,
+) -> ReplayResult:
+    """What is remembered for a question with the vector `query` (d,) that begins at `starts` (node ids) and may see
+    `allowed` (n,), as of a time in ms UTC. Only one that is `timeless`, that speaks of no time itself, is taken for an
+    earlier one."""
+    key = remembered.key(query) if query.any() else None
+    if key is None:
+        return ReplayResult(query)
+    fires = remembered.activate(key)
+    found = NOT_ASKED_BEFORE
+    if len(fires.edges):
+        found = replay_walk(Walkable(graph, allowed, when=valid_time), starts, fires)
+    found = replace(found, query=query)
+    if not timeless:
+        return found
+
+    def sees(episode: int) -> bool:
+        return episode in graph.row_of and bool(allowed[graph.row_of[episode]])
+
+    asked = asked_before(conn, remembered, key, as_of, sees)
+    earlier = answered_before(asked)
+    return replace(found, earlier=earlier, like=most_alike(asked) if earlier is None else None)
 
 
 def replay_walk(
@@ -54,18 +123,19 @@ def replay_walk(
     fires: Activation,
     nodes: int = NODES,
     depth: int = DEPTH,
-) -> Replayed:
+) -> ReplayResult:
     """What is reached from `starts` (node ids) over edges that fire and that the question may walk: the strongest
     m first, of equals the smaller id; at most `nodes` vertices, `depth` edges away.
 
     Deterministic; costs as much as it reaches, whatever else fires.
     """
-    visit = {vertex: Visited(Path((vertex,), tag="replay"), "seed", 0) for vertex in _visible(walk, starts)}
+    seen = [vertex for vertex in dict.fromkeys(starts) if walk.visible(vertex)]
+    visit = {vertex: Visited(Path((vertex,), tag="replay"), "seed", 0) for vertex in seen}
     weights: dict[int, float] = {}
     followed: dict[int, float] = {}
     waiting: list[tuple[float, int, int, int]] = []  # -weight, vertex, edge, vertex before
     for vertex in visit:
-        _look(waiting, vertex, fires)
+        _add_edges(waiting, vertex, fires)
     pops = nodes * TRIED
     while waiting and len(weights) < nodes and pops:
         pops -= 1
@@ -77,9 +147,21 @@ def replay_walk(
             visit[vertex] = Visited(path, "selected", len(path.edges))
             weights[vertex] = -negative
             if len(path.edges) < depth:
-                _look(waiting, vertex, fires)
+                _add_edges(waiting, vertex, fires)
         followed[edge] = fires.activation_of[edge]
-    return _replayed(walk, visit, weights, followed, fires)
+    read = {}
+    for vertex in visit:
+        opening = fires.openings.get(vertex)
+        if opening is not None and walk.kinds([vertex])[0] == EPISODE:
+            read[vertex] = followed[opening] = fires.activation_of[opening]
+    surest = sorted(read, key=lambda episode: (-read[episode], episode))
+    return ReplayResult(
+        visit=visit,
+        weights=weights,
+        followed=followed,
+        read={episode: read[episode] for episode in surest},
+        fires=fires.activation_of,
+    )
 
 
 def text_starts(graph: Graph, episode_scores: Floats, allowed: Bools) -> tuple[int, ...]:
@@ -128,23 +210,6 @@ def most_alike(found: Sequence[tuple[Earlier, float]]) -> Earlier | None:
     return top_k if alike - next(strange, 0.0) >= APART else None
 
 
-def _visible(walk: Walkable, starts: Iterable[int]) -> list[int]:
-    return [vertex for vertex in dict.fromkeys(starts) if walk.visible(vertex)]
-
-
-def _look(waiting: list[tuple[float, int, int, int]], vertex: int, fires: Activation) -> None:
+def _add_edges(waiting: list[tuple[float, int, int, int]], vertex: int, fires: Activation) -> None:
     for edge, other in fires.around.get(vertex, []):
         heapq.heappush(waiting, (-(1 - ALPHA) * fires.activation_of[edge], other, edge, vertex))
-
-
-def _replayed(
-    walk: Walkable, visit: dict[int, Visited], weights: dict[int, float], followed: dict[int, float], fires: Activation
-) -> Replayed:
-    read = {}
-    for vertex in visit:
-        edge = fires.openings.get(vertex)
-        if edge is not None and walk.kinds([vertex])[0] == EPISODE:
-            read[vertex] = fires.activation_of[edge]
-            followed[edge] = fires.activation_of[edge]
-    surest = sorted(read, key=lambda episode: (-read[episode], episode))
-    return Replayed(visit, weights, followed, {episode: read[episode] for episode in surest}, fires.activation_of)

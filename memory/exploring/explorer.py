@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.exploring.labels import OptionLabels
-from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Bools, Graph, Ids, Ints
 from memory.graph.postings import flatten_slices
+from memory.graph.walk import Walkable
 from memory.nouns import Episode, Step
 from memory.retrieval.pagerank import Doubles, transition_steps
 from memory.retrieval.state import RetrievalResult

@@ -15,9 +15,8 @@ from time import perf_counter
 import numpy as np
 
 from memory.exploring.explorer import CollectedEvidence
-from memory.graph.adjacency import EPISODE, OBJECT, Walkable
 from memory.graph.arrays import Floats, Ids, Ints
-from memory.graph.walk import top_k
+from memory.graph.walk import EPISODE, OBJECT, Walkable, top_k
 from memory.nouns import Step
 from memory.retrieval.state import RetrievalResult
 from memory.retrieval.traversers import PropagatedRelevance

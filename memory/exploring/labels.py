@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
 
 from memory.facts.extraction import OWNER
-from memory.graph.adjacency import EPISODE, Walkable
+from memory.graph.walk import EPISODE, Walkable
 from memory.nouns import Episode
 from memory.retrieval.state import QuestionState
 from memory.store import episodes, relations, sources

@@ -21,9 +21,8 @@ from rapidfuzz import fuzz
 from memory.errors import InvalidInputError
 from memory.exploring.labels import ObjectNames, RelationLabels
 from memory.exploring.tool_schemas import NoSuchCallError, check_arguments
-from memory.graph.adjacency import EPISODE, OBJECT, Walkable
 from memory.graph.arrays import Floats, Ids, Ints
-from memory.graph.walk import top_k
+from memory.graph.walk import EPISODE, OBJECT, Walkable, top_k
 from memory.nouns import Episode
 from memory.retrieval.pipeline import search_passages
 from memory.retrieval.state import RetrievalResult

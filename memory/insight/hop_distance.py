@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memory.graph.adjacency import THESIS, Walkable, index
 from memory.graph.arrays import Graph, Ids
+from memory.graph.walk import THESIS, Walkable, index
 
 HOPS = 3
 MOST_EDGES = 1000  # a vertex with more is no way: what passes through it says nothing

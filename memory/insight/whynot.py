@@ -15,7 +15,7 @@ from memory.answering.candidates import AnswerCandidate, SentenceFact, facts_of_
 from memory.answering.extractive import ExtractiveAnswer
 from memory.errors import InvalidInputError
 from memory.nouns import Citation, Episode
-from memory.retrieval.scope import view
+from memory.retrieval.scope import limit_to_time
 from memory.retrieval.state import RetrievalResult
 from memory.stages import AnswerNote, ComposeNote, TextNote, last_note
 from memory.store import episodes, facts, text
@@ -158,8 +158,8 @@ class _Autopsy:
         when_ = found.question.when
         if when_ is None or (self._searched is not None and self._searched.any_time):
             return None
-        looks_at = view(self._conn, found.graph, found.allowed, when_, only=not found.question.topic)
-        if plan.as_of is not None or looks_at.seen[row]:
+        looks_at, _ = limit_to_time(self._conn, found.graph, found.allowed, when_, only=not found.question.topic)
+        if plan.as_of is not None or looks_at[row]:
             return None
         return "time", f'It lies outside the time that the question speaks of: "{when_.words}".'
 

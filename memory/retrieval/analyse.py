@@ -1,4 +1,8 @@
-"""Analyse: what is asked, found by rule: the words to search for, the names to look up, the time spoken of."""
+"""Analyse: what is asked, found by rule: the words to search for, the names to look up, the time spoken of.
+
+In a person's own notes they are "I", and a question that calls them by name means that. The name stands in few of the
+notes (mails, mostly), so as a word to search for it only leads away from the others.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,27 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 
 from memory.errors import InvalidInputError
 from memory.nouns import Scope
-from memory.retrieval.anchors import anchor
-from memory.retrieval.owner import in_first_person
-from memory.retrieval.state import QuestionState, Retrieval
+from memory.retrieval.state import Anchor, QuestionState, Retrieval
 from memory.stages import AnalysisNote, TimeNote
-from memory.text.languages import ENGLISH, content_words, guess_language, stem, stop_words
+from memory.text.languages import (
+    ENGLISH,
+    alternatives,
+    content_words,
+    guess_language,
+    stem,
+    stop_words,
+    tables,
+    word_set,
+)
 from memory.text.mentions import Mention, mentions, norm
 from memory.text.unicode import replace_surrogates, to_nfc
 from memory.text.words import UNSPACED, WORD, Term, words
-from memory.time.expressions import TimeExpression, generic_verbs, resolve_time
+from memory.time.dates import month_names
+from memory.time.expressions import TimeExpression, asks_time, generic_verbs, is_state, resolve_time
 from memory.time.timestamps import to_ms
 
 MAX_QUESTION_CHARS = 4_000  # characters; more is a document, not a question
@@ -26,16 +39,11 @@ LONGEST_NAME = 6  # words
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _SELF = frozenset(("i", "my"))  # in any language: what `in_first_person` writes
 
-_TAKES_PLACE = re.compile(  # it only says that something happens, and no note says so
-    r"\b(?:tak(?:e|es|en|ing)|took) place\b|\b(?:finde[nt]|fand(?:en)?)\b(?=.*\bstatt\W*$)|\bstatt(?=\W*$)"
-    r"|\bstatt(?:find|fand|gefunden)\w*",
-    re.IGNORECASE,
-)
-_OF_SELF = re.compile(r"\b(?:i|my|me|mine|myself|we|our|us)\b", re.IGNORECASE).search
-
 LONGEST_UNSPACED = 8  # characters of a name in a script without spaces
 LEAST_STEM = 3  # letters with which other forms of a word are looked up; 4 in Latin letters
 
+_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_NAME_WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _WORD = re.compile(rf"{WORD.pattern}(?:['’]{WORD.pattern})*")
 
 
@@ -84,8 +92,8 @@ def analyse(
         asked_on=asked_on,
         when=when,
         language=language,
-        anchor=anchor(asked) if when is None else None,
-        of_owner=_OF_SELF(asked) is not None,
+        anchor=find_anchor(asked) if when is None else None,
+        of_owner=_pattern("first_person").search(asked) is not None,
         mentions=entities,
         person_names=tuple(person_names),
         as_of=as_of,
@@ -130,7 +138,7 @@ def _check_times(as_of: datetime | None, within: Scope | None, now: datetime | N
 
 def _content(text: str, language: str) -> tuple[str, ...]:
     """The words that say what is asked. Full text stems English; in other languages a word stands for its stem's."""
-    found = [word for word in content_words(_TAKES_PLACE.sub(" ", text), language) if word not in _SELF]
+    found = [word for word in content_words(_pattern("happens").sub(" ", text), language) if word not in _SELF]
     return tuple(found) if language == ENGLISH else tuple(_inflected(word, language) for word in found)
 
 
@@ -163,3 +171,81 @@ def _names(text: str, language: str, entities: Iterable[Mention]) -> dict[str, f
                 names[key] = max(sure, names.get(key, 0.0))
     names.update({mention.norm: 1.0 for mention in entities})
     return names
+
+
+def find_anchor(question: str) -> Anchor | None:
+    """What the question names a time by, if it does."""
+    match = _anchor_pattern().search(question)
+    if match is None:
+        return None
+    who = match["name"] or "i"
+    about = tuple(word for word in content_words(match["about"], ENGLISH) if word.casefold() != match["verb"].lower())
+    rest = f"{question[: match.start()]} {question[match.end() :]}".strip(" ,")
+    side = match["side"].lower()
+    if match["verb"].lower() in word_set("anchors", "no_events"):
+        return None
+    if not any(letter.isalpha() for letter in rest) or asks_time(rest):
+        return None
+    if side in ("since", "after") and is_state(rest):  # how things have stood since then may have been told before
+        return None
+    return Anchor(side, match[0].strip(), who.casefold(), match["verb"].lower(), about, rest)
+
+
+@cache
+def _anchor_pattern() -> re.Pattern[str]:
+    [words] = tables("anchors", language=ENGLISH)
+    return re.compile(
+        rf"(?<!\w)(?P<side>(?i:{words['sides']}))\s+"
+        rf"(?:(?i:{words['asker']})|(?P<name>[A-Z]\w+)(?:\s+[A-Z]\w+)?)\s+"
+        rf"(?:(?:{words['adverbs']}) )*(?P<verb>[a-z]+)\b"
+        rf"(?P<about>(?:(?!,|\?|!|;|\.(?:\s|$)|\b(?:{words['about_ends']})\b).)*)"
+    )
+
+
+@cache
+def _pattern(key: str) -> re.Pattern[str]:
+    return re.compile(alternatives("analysis", key), re.IGNORECASE)
+
+
+def in_first_person(question: str, names: Iterable[str]) -> str:
+    """`question` with each of the person's own `names` as "I", and with "my" for "Ana's".
+
+    A full name counts and each of its words alone, written like a name: with a capital, or anyhow in a question
+    without capitals. A family name behind somebody else's first name is that one's.
+    """
+    full = [words for name in names if (words := _words_of_name(name))]
+    single = {word for words in full for word in words if word.lower() not in month_names()}
+    if not full:
+        return question
+    firsts = {words[0].casefold() for words in full}
+    alternatives = sorted({*(" ".join(words) for words in full), *single}, key=lambda name: (-len(name), name))
+    pattern = re.compile(
+        r"(?<![\w@.])(" + "|".join(map(re.escape, alternatives)) + r")(?![\w@]|\.\w)(['’]s?(?!\w))?", re.IGNORECASE
+    )
+    no_capitals = question == question.lower()
+
+    def first_person(match: re.Match[str]) -> str:
+        name = match[1]
+        written = no_capitals or name[0] == name[0].upper()
+        family = " " not in name and name.casefold() not in firsts
+        if not written or (family and _is_first_name(question[: match.start()])):
+            return match[0]
+        return "my" if match[2] else "I"
+
+    return pattern.sub(first_person, question)
+
+
+def _words_of_name(name: str) -> list[str]:
+    """The words of a name, first name first: "Doe, Jane (work)" is Jane Doe."""
+    last, _, first = _IN_BRACKETS.sub(" ", name).partition(",")
+    return [
+        word
+        for word in _NAME_WORD.findall(f"{first} {last}")
+        if len(word) > 1 and word.casefold().rstrip(".") not in word_set("honorifics")
+    ]
+
+
+def _is_first_name(before: str) -> bool:
+    """Whether what stands before a family name is a first name: a capital that begins no sentence."""
+    words = before.split()
+    return len(words) > 1 and before[-1:].isspace() and words[-1].isalpha() and words[-1][0].isupper()

@@ -2,28 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
+from types import MappingProxyType
 
-from memory.edge_memory.activation import EdgeMemory
+from memory.edge_memory.edges import EdgeMemory
+from memory.edge_memory.reinforce import Credit, assign_credit
+from memory.edge_memory.replay import replay_earlier, text_starts
 from memory.graph.arrays import NO_END, Bools, Floats
 from memory.graph.snapshot import Snapshot
-from memory.nouns import Recall, Trace
+from memory.graph.walk import Walkable
+from memory.nouns import Answer, Recall, Trace
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse, note_analysis
-from memory.retrieval.embeddings import CachedEmbedder
 from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.rank import combine_scores, final_scores, link_scores, rank_episodes, score_links
-from memory.retrieval.replay import replay_edges
 from memory.retrieval.scope import asked_time_ms, limit_scope
-from memory.retrieval.state import QuestionState, Retrieval, RetrievalResult
+from memory.retrieval.state import CachedEmbedder, QuestionState, Retrieval, RetrievalResult
 from memory.retrieval.text_search import find_named_objects, link_objects, search_text, text_scores
 from memory.retrieval.traversers import EdgeScorer, Lookup, PropagatedRelevance, Seeds, Strategy
 from memory.settings import RecallSettings
-from memory.stages import GraphNote, Note, step
+from memory.stages import GraphNote, Note, ReplayNote, step
 from memory.store.connect import Connection
 from memory.time.timestamps import to_ms
+
+NOTHING_QUOTED: Mapping[int, Sequence[int]] = MappingProxyType({})
+
+
+def replay_edges(retrieval: Retrieval) -> ReplayNote | None:
+    """Stage: the edges whose memory fires for the question, and the evidence of one that was all but the same."""
+    if retrieval.remembered is None or not retrieval.settings.replay:
+        return None
+    graph, question, seen = retrieval.graph, retrieval.question, retrieval.seen
+    starts = [int(graph.object_ids[column]) for column in retrieval.objects]
+    starts += text_starts(graph, retrieval.scores.fused, seen)
+    retrieval.replay = replay_earlier(
+        retrieval.conn,
+        graph,
+        retrieval.remembered,
+        retrieval.embedder.embed_query(question.text),
+        starts,
+        seen,
+        retrieval.valid_time,
+        to_ms(question.as_of),
+        timeless=retrieval.when is None and question.when is None and question.anchor is None,
+    )
+    return retrieval.replay.note()
 
 
 def guide_walk(retrieval: Retrieval) -> None:
@@ -33,8 +58,8 @@ def guide_walk(retrieval: Retrieval) -> None:
     retrieval.seeds = Seeds(
         scores.fused,
         retrieval.objects,
-        PropagatedRelevance(retrieval.graph, scores.fused, retrieval.view.seen),
-        activation=retrieval.replay.replayed.fires,
+        PropagatedRelevance(retrieval.graph, scores.fused, retrieval.seen),
+        activation=retrieval.replay.fires,
         when=retrieval.valid_time,
         lookup=lookup if scores.best_cosine else None,
         scorer=retrieval.scorer,
@@ -48,7 +73,7 @@ def walk_graph(retrieval: Retrieval) -> GraphNote | None:
     strategy, graph = retrieval.strategy, retrieval.graph
     if strategy.traverse is None:
         return None
-    walk = retrieval.walk = strategy.traverse(graph, retrieval.seeds, retrieval.view.seen, retrieval.settings)
+    walk = retrieval.walk = strategy.traverse(graph, retrieval.seeds, retrieval.seen, retrieval.settings)
     retrieval.seeds = replace(retrieval.seeds, lookup=None)  # its connection is open for as long as it walks
     if walk.votes is None:
         return GraphNote(strategy.name)
@@ -94,7 +119,7 @@ def retrieve(
     over which a model expects the answer, where it was asked.
     """
     state = Retrieval(
-        conn, snapshot, CachedEmbedder.wrap(embedder), settings, question, question, k, by_type, remembered, scorer,
+        conn, snapshot, CachedEmbedder(embedder), settings, question, question, k, by_type, remembered, scorer,
         strategy, outline,
     )  # fmt: skip
     for _, stage in STAGES:
@@ -120,7 +145,7 @@ def _result(state: Retrieval) -> RetrievalResult:
         n_alive=state.graph.n_alive,
         valid_time=valid_time,
         time_ms=asked_time_ms(question, state.spoken_of),
-        only_time=not question.topic and state.view.weight is not None,
+        only_time=not question.topic and state.time_weights is not None,
         allowed=state.allowed,
         ranking=state.ranking,
         seeds=state.seeds,
@@ -145,3 +170,32 @@ def search_passages(conn: Connection, found: RetrievalResult, query: str, allowe
     walk = found.strategy.traverse(graph, start, allowed, settings)
     linked = link_scores(graph, named, scores.fused, allowed, settings)
     return final_scores(scores, walk, linked, graph, settings), list(named)
+
+
+def training_signal(
+    found: RetrievalResult,
+    said: Answer,
+    expanded: Iterable[int] = (),
+    quoted: Mapping[int, Sequence[int]] = NOTHING_QUOTED,
+) -> Credit:
+    """The credit that a question which is over gives to edges. `expanded`: the edges that a model chose to follow;
+    `quoted`: number of a citation -> the relations that are read out of its words.
+
+    Of an answer that a model wrote, and that was checked, all citations count. The lines of memory are cited because
+    they look alike, so of these only the first one is noted, and it counts when a person calls the answer good: or
+    memory would learn its own mistakes. Costs some milliseconds; no connection is needed, so it is worked out before
+    the transaction.
+    """
+    counting = said.citations if said.model else said.citations[:1]
+    return assign_credit(
+        Walkable(found.graph, found.allowed, when=found.seeds.when),
+        grounded=bool(counting) and bool(said.model),
+        no_answer=said.no_answer,
+        named=sorted(found.named_objects),
+        starts=text_starts(found.graph, found.seeds.episode_scores, found.allowed),
+        shown=[hit.episode.id for hit in found.recall.hits],
+        useful=[citation.episode_id for citation in counting],
+        facts=dict.fromkeys(fact for citation in counting for fact in quoted.get(citation.n, ())),
+        replayed=found.replay.followed,
+        expanded=tuple(dict.fromkeys(expanded)),
+    )

@@ -1,7 +1,11 @@
-"""The type of a question: what an answer to it looks like, by the question's words alone.
+"""What a question asks for, by its words alone: its type, that is what an answer looks like, and its parts.
 
 One fact, one line; "what do I know about X" a briefing; "which ... did I" one line for each. A wrong guess costs an
 order of lines and nothing else, so what the rules do not know is a question for one fact. They know English and German.
+
+A question that asks two things, or compares two, is cut into questions that each stand for themselves, only where that
+is sure: a part must ask by itself ("and who is her dentist?"), what it refers to must be named in the part before it,
+and what only continues a sentence ("salt and pepper", "where he lives and what he does" behind "tell me") is not cut.
 """
 
 from __future__ import annotations
@@ -10,9 +14,9 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
-from memory.text.languages import ENGLISH, alternatives, languages, stem, stop_words, tables, word_set
+from memory.text.languages import ENGLISH, alternatives, guess_language, languages, stem, stop_words, tables, word_set
 from memory.text.mentions import is_date, mentions, norm
 from memory.text.words import UNSPACED
 
@@ -21,8 +25,10 @@ Kind = Literal["fact", "when_changed", "compare", "list", "count", "about", "yes
 MANY = 30  # episodes that a question of many is answered from
 NAME_WORDS = 4  # of a name that is asked about without anything else
 
-
-_HONORIFIC = re.compile(r"^(?:(?:dr|prof|mr|mrs|ms|sir|dame|herr|frau)\b\.?\s+)+", re.IGNORECASE)
+MAX_PARTS = 3
+MIN_PART_WORDS = 3
+MAX_CUT_CHARS = 600  # of a question that is cut
+MAX_READ_CHARS = 4_000  # more is a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +142,7 @@ def _bare(name: str) -> str:
 
 def is_name(text: str) -> bool:
     """Whether all of `text` is one name as it is written in a text."""
-    name = _HONORIFIC.sub("", text)
+    name = _honorific().sub("", text)
     first = name.split()[0].lower() if name.split() else ""
     shouted = name.isupper() and len(name.split()) > 1
     if (
@@ -149,6 +155,11 @@ def is_name(text: str) -> bool:
         return False
     found = [mention for mention in mentions(name) if not is_date(mention.norm)]
     return len(found) == 1 and found[0].norm == norm(name)
+
+
+@cache
+def _honorific() -> re.Pattern[str]:
+    return re.compile(rf"^(?:(?:{'|'.join(sorted(word_set('honorifics')))})\b\.?\s+)+", re.IGNORECASE)
 
 
 @cache
@@ -165,3 +176,116 @@ def _patterns(language: str) -> dict[str, re.Pattern[str]]:
 
 
 _EITHER = re.compile(r"[,:]\s+(?P<a>[^,;:]{1,60}?),?\s+(?:or|oder)\s+(?P<b>[^,;:]{1,60})$", re.IGNORECASE)
+
+
+# Decomposition --------------------------------------------------------------------------------------
+
+
+def decompose(text: str) -> tuple[str, ...]:
+    """The questions that `text` asks, each for itself, at most MAX_PARTS; () if it asks one thing, or may do so."""
+    asked = " ".join(text[:MAX_READ_CHARS].split()).rstrip(" ?!.")
+    if not asked or len(asked) > MAX_CUT_CHARS:
+        return ()
+    language = guess_language(asked)
+    words = tables("decomposition", language=language)
+    return (_of_each(asked, words[0], language) or _cut(asked, words[0], language)) if words else ()
+
+
+@cache
+def _part_pattern(key: str, language: str) -> re.Pattern[str]:
+    """What the rules of a language look for; {asked} and {aux} are the words with which a question begins."""
+    [words] = tables("decomposition", language=language)
+    pattern = words.get(key, "(?!)").replace("{asked}", words["asked"]).replace("{aux}", words["aux"])
+    return re.compile(pattern.replace("\n", ""), re.IGNORECASE)
+
+
+@cache
+def _words_anywhere(key: str) -> re.Pattern[str]:
+    """Words of all languages that have rules: they end what the rules are sure of."""
+    return re.compile(rf"\b(?:{alternatives('decomposition', key)})\b", re.IGNORECASE)
+
+
+def _of_each(asked: str, words: dict[str, Any], language: str) -> tuple[str, ...]:
+    """What a comparison asks of each of its sides, where it says that."""
+    both = _part_pattern("both", language).match(asked)
+    if (
+        both is not None
+        and not _part_pattern("jointly", language).search(both["rest"])
+        and all(_names(f"the {both[side]}", language) for side in "ab")
+    ):
+        verb = words["singular"][both["aux"].lower()]
+        return tuple(f"{verb} {both[side].strip()} {both['rest']}?" for side in "ab")
+    compared = sides(asked, language)
+    if len(compared) != 2:
+        return ()
+    said = asked
+    for side in compared:
+        said = said.replace(side, " ")
+    said = " ".join(re.sub(r"[,:]|\b(?:or|oder|than|als)\b", " ", said).split())
+    for pattern, question in words["degrees"]:
+        match = re.fullmatch(rf"{words['of_whom']} (?:{pattern})", said, re.IGNORECASE)
+        if match is not None:
+            known = {name: value.lower() for name, value in match.groupdict().items()}
+            return tuple(question.format(side, **known) for side in compared)
+    return ()
+
+
+def _cut(asked: str, words: dict[str, Any], language: str) -> tuple[str, ...]:
+    """It cut where another question begins, if every piece asks something and what it refers to is known."""
+    pieces, rest = list[str](), asked
+    while len(pieces) < MAX_PARTS - 1 and (cut := _next_cut(rest, language)) is not None:
+        pieces.append(rest[: cut.start()])
+        rest = rest[cut.end() :]
+    if not pieces:
+        return ()
+    begins = re.compile(rf"(?:{words['asked']}|{words['aux']})\b".replace("\n", ""), re.IGNORECASE)
+    found: list[str] = []
+    for piece in [*pieces, rest]:
+        own = piece.strip(" ?!.,;")
+        full = _resolve_pronoun(own, found[-1], words, language) if found else own
+        if full is None or len(own.split()) < MIN_PART_WORDS or not begins.match(own):
+            return ()
+        found.append(full)
+    return tuple(f"{one[:1].upper()}{one[1:]}?" for one in found)
+
+
+def _next_cut(text: str, language: str) -> re.Match[str] | None:
+    """The first place to cut that leaves a question before it."""
+    for cut in _part_pattern("cuts", language).finditer(text):
+        before = text[: cut.start()]
+        ends = "?" in cut[0] or ";" in cut[0]
+        if len(before.split()) >= MIN_PART_WORDS and (ends or not _words_anywhere("embeds").search(before)):
+            return cut
+    return None
+
+
+def _resolve_pronoun(part: str, before: str, words: dict[str, Any], language: str) -> str | None:
+    """The part with the name of the one before it in place of what stands for it; None if it refers to what is not
+    known."""
+    if _words_anywhere("unknown").search(part):
+        return None
+    refers = _part_pattern("pronouns", language).search(part)
+    if refers is None:
+        return part
+    if _names(part[: refers.start()], language):  # "where does Bo live and when did Cleo sell her boat?"
+        return part
+    names = _names(before, language)
+    thing = _part_pattern("thing", language).search(before)
+    is_thing = refers[0].lower() in words.get("of_things", "").split()
+    if is_thing and thing is not None:
+        name = f"{words['definite'].get(thing['article'].lower(), thing['article'])} {thing['noun']}"
+    elif names and (len(names) == 1 or not is_thing):
+        name = names[0]
+    else:
+        return None
+    if "possessive" not in words:  # of a language with cases: beside the pronoun nothing has to agree
+        return f"{part} ({name})"
+    put = words["possessive"].format(name) if refers["of"] else name
+    return part[: refers.start()] + put + part[refers.end() :]
+
+
+def _names(text: str, language: str) -> list[str]:
+    """The names in it, in order, without days."""
+    little = stop_words(language)
+    found = (one for one in mentions(text) if one.kind == "name" and not is_date(one.norm))
+    return [one.surface for one in found if one.norm not in little]

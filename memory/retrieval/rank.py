@@ -43,7 +43,7 @@ MAX_SHOWN_OBJECTS = 12  # objects of a walk that the trace names
 def score_links(retrieval: Retrieval) -> LinksNote:
     """Stage: what the pages that the question names lead to."""
     retrieval.links = link_scores(
-        retrieval.graph, retrieval.objects, retrieval.scores.fused, retrieval.view.seen, retrieval.settings
+        retrieval.graph, retrieval.objects, retrieval.scores.fused, retrieval.seen, retrieval.settings
     )
     return LinksNote(int(np.count_nonzero(retrieval.links)))
 
@@ -60,8 +60,8 @@ def combine_scores(retrieval: Retrieval) -> ContextNote:
         retrieval.channels["votes"] = votes
         ranking = (1 - share) * ranking + share * votes
     ranking = smooth_chat_scores(graph, ranking, settings.neighbour_weight)
-    if retrieval.view.weight is not None:
-        ranking = ranking * retrieval.view.weight
+    if retrieval.time_weights is not None:
+        ranking = ranking * retrieval.time_weights
     gain = settings.replay_weight * float(ranking.max(initial=0.0))
     retrieval.ranking = ranking + gain * retrieval.replay.scores(graph)
     return ContextNote()
@@ -72,7 +72,7 @@ def rank_episodes(retrieval: Retrieval) -> RankNote:
     graph, k = retrieval.graph, retrieval.k
     if retrieval.by_type:
         k = episode_count(retrieval.question.type, k)
-    rows = top_k(retrieval.ranking, retrieval.view.seen, k)
+    rows = top_k(retrieval.ranking, retrieval.seen, k)
     row_of = {int(graph.episode_ids[row]): int(row) for row in rows}
     hits = []
     for episode in episodes.by_ids(retrieval.conn, list(row_of)):

@@ -1,22 +1,34 @@
-"""Scope: which episodes a question may see at all. Every stage gets the result and none can widen it."""
+"""Scope: which episodes a question may see at all. Every stage gets the result and none can widen it.
+
+Also the time that a question names by what happened then, its anchor: "before I moved", "when I lived in Porto". A
+dated line of the memory must say when that was: "Moved to Ghent today." in a note of 2 March 2021. Where none does,
+the question has no time, and the trace says so. What a line asks, denies, supposes or refers to dates nothing, nor does
+what somebody else says of themselves, nor a file's time stamp.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from memory.graph.adjacency import Moment
-from memory.graph.arrays import NO_END, NO_TIME, Bools, Graph
-from memory.nouns import Scope
+from memory.graph.arrays import NO_END, NO_TIME, Bools, Floats, Graph
+from memory.graph.walk import Moment
+from memory.nouns import Episode, Scope
 from memory.retrieval.analyse import time_note, without_anchor
-from memory.retrieval.anchors import resolve_anchor
-from memory.retrieval.state import QuestionState, Retrieval, View
+from memory.retrieval.state import Anchor, QuestionState, Retrieval
 from memory.stages import ScopeNote, TimeNote
-from memory.store import episodes, text
+from memory.store import episodes
+from memory.store import text as full_text
 from memory.store.connect import Connection
-from memory.time.expressions import TimeExpression
+from memory.text.languages import ENGLISH, content_words, tables
+from memory.text.words import words as words_of
+from memory.time.expressions import TimeExpression, apply_signal, resolve_time
+from memory.time.spans import Span, day_span
 from memory.time.timestamps import to_ms
 
 DAY_MS = 86_400_000
@@ -24,6 +36,15 @@ SOON_MS = 7 * DAY_MS  # what happened is told within a week, or within as long a
 _LATEST_MS = np.iinfo(np.int64).max
 BESIDE_WEIGHT = 0.5  # what an episode counts for that was written at another time but tells of the one asked of
 OUTSIDE_WEIGHT = 0.1  # and one that has nothing to do with it
+
+MAX_ANCHOR_CANDIDATES = 500  # episodes that full text proposes
+LONGEST_ANCHOR = timedelta(days=366)  # a line that names a longer time dates no event
+_DURING = ("when", "while")
+LONGEST_MOMENT = timedelta(days=31)  # a longer time of a beginning is from when until when
+MAX_STAMP_MS = 1000  # between a file's date and its time stamp, if the one was made of the other
+_SAYS = re.compile(r"([^\W\d_][\w .'’-]{0,40}):\s+")
+_CAPITALISED = r"([^\W\d_]*[^\W\d_a-zß-ÿ][\w'’-]*)"
+_YEAR = re.compile(r"(?<!\d)(?:1[89]|2[01])\d\d(?!\d)")
 
 
 def limit_scope(retrieval: Retrieval) -> ScopeNote:
@@ -34,17 +55,18 @@ def limit_scope(retrieval: Retrieval) -> ScopeNote:
     may_see = retrieval.allowed = visible_episodes(conn, graph, question.as_of, question.within)
     when = question.when if settings.time_cues else None
     if settings.time_cues and question.anchor is not None:
-        dated = resolve_anchor(conn, graph, may_see, question.anchor, question.person_names, question.asked_on)
         time = TimeNote("unknown", question.anchor.words)
+        dated = resolve_anchor(conn, graph, may_see, question, question.anchor)
         if dated is not None:
-            when = dated.when
-            time = replace(time_note(when), line=dated.line, episode=dated.episode.id)
+            when, told = dated
+            time = replace(time_note(when), line=told.line, episode=told.episode.id)
             retrieval.question = without_anchor(question, when)
     if question.as_of is not None and when is not None and when.kind == "as_of":
         when = None  # whoever asks as of a time means that one
     retrieval.when = retrieval.spoken_of = when
-    retrieval.view = view(conn, graph, may_see, when, only=not retrieval.question.topic)
-    return ScopeNote(time, int(retrieval.view.seen.sum()))
+    only = not retrieval.question.topic
+    retrieval.seen, retrieval.time_weights = limit_to_time(conn, graph, may_see, when, only)
+    return ScopeNote(time, int(retrieval.seen.sum()))
 
 
 def fact_time(question: QuestionState, when: TimeExpression | None) -> Moment:
@@ -79,8 +101,11 @@ def visible_episodes(conn: Connection, graph: Graph, as_of: datetime | None, wit
     return mask
 
 
-def view(conn: Connection, graph: Graph, allowed: Bools, when: TimeExpression | None, only: bool) -> View:
-    """What of the `allowed` episodes belongs to the time a question speaks of; all of them if none does.
+def limit_to_time(
+    conn: Connection, graph: Graph, allowed: Bools, when: TimeExpression | None, only: bool
+) -> tuple[Bools, Floats | None]:
+    """Which of the `allowed` episodes (n,) belong to the time a question speaks of, all of them if none does; and the
+    weight (n,) of each, None if all are alike.
 
     `as_of`: what was written before the end of that time, and for less what names the time, whenever it was written.
     `range`: what was written in it comes first, then what names it or was written soon after, and far behind all the
@@ -88,7 +113,7 @@ def view(conn: Connection, graph: Graph, allowed: Bools, when: TimeExpression | 
     neither was written in it nor names it.
     """
     if when is None or when.kind == "now":
-        return View(allowed)
+        return allowed, None
     told = graph.event_from
     since = NO_TIME + 1 if when.since is None else to_ms(when.since)  # what has no time is in no range
     until = _LATEST_MS if when.until is None else to_ms(when.until)
@@ -99,9 +124,165 @@ def view(conn: Connection, graph: Graph, allowed: Bools, when: TimeExpression | 
         if when.since is not None and when.until is not None and not only:
             aside |= allowed & (told >= until) & (told < until + max(SOON_MS, until - since))
     if when.since is not None and when.until is not None:
-        naming = text.naming_dates(conn, when.since.date(), when.until.date())
+        naming = full_text.naming_dates(conn, when.since.date(), when.until.date())
         aside |= allowed & ~inside & np.isin(graph.episode_ids, naming)
     if not (inside | aside).any():
-        return View(allowed)
+        return allowed, None
     weight = np.select([inside, aside], [1, BESIDE_WEIGHT], OUTSIDE_WEIGHT).astype(np.float32)
-    return View(inside | aside if only or when.kind == "as_of" else allowed, weight)
+    return (inside | aside if only or when.kind == "as_of" else allowed), weight
+
+
+# Anchors --------------------------------------------------------------------------------------------
+
+
+class _DatedLine(NamedTuple):
+    """A line of the memory that tells of an event, and the local time of that."""
+
+    span: Span
+    line: str
+    episode: Episode
+
+
+def resolve_anchor(
+    conn: Connection, graph: Graph, allowed: Bools, question: QuestionState, anchor: Anchor
+) -> tuple[TimeExpression, _DatedLine] | None:
+    """The time that a question means by its anchor, and the line of an `allowed` episode (n,) that dates it; None if no
+    line says it.
+
+    What is told several times was when it was told first; of several such events, each to or at another place, the last
+    one is meant. Days are those of this machine.
+    """
+    [words] = tables("anchors", language=ENGLISH)
+    states = [one for one in words["states"] if anchor.verb in one["verbs"].split()] if anchor.side in _DURING else []
+    if states:
+        terms = [*states[0]["begin"].split("|"), *states[0]["end"].split("|"), *anchor.about]
+        lines = _candidate_lines(conn, graph, allowed, terms)
+        latest = _last_stay(lines, words, states[0], anchor, question)
+    else:
+        lines = _candidate_lines(conn, graph, allowed, [anchor.verb, *anchor.about])
+        latest = _last_event(list(_events(lines, words, anchor, question)), words)
+    if latest is None:
+        return None
+    side = "in" if anchor.side in _DURING else anchor.side
+    when = apply_signal(side, latest.span, anchor.rest, anchor.words, _local(question.asked_on), None)
+    return None if when is None else (when, latest)
+
+
+def _local(moment: datetime) -> datetime:
+    return moment.astimezone().replace(tzinfo=None)
+
+
+def _candidate_lines(conn: Connection, graph: Graph, allowed: Bools, terms: Sequence[str]) -> list[tuple[str, Episode]]:
+    """The sentences of the best episodes for any of the words that may be seen."""
+    may_see = allowed & graph.alive
+    within = None if may_see.sum() == graph.n_alive else graph.episode_ids[may_see].tolist()
+    ids, _ = full_text.search(conn, terms, MAX_ANCHOR_CANDIDATES, within=within)
+    nodes = sorted(ids.tolist())
+    known = {episode.id: episode for episode in episodes.by_ids(conn, nodes)}
+    return [(" ".join(t.text.split()), known[t.episode_id]) for t in episodes.theses_of(conn, nodes)]
+
+
+def _events(
+    lines: Sequence[tuple[str, Episode]], words: dict[str, Any], anchor: Anchor, question: QuestionState
+) -> Iterator[_DatedLine]:
+    """The lines that tell of the anchor as an event."""
+    verb, who = re.escape(anchor.verb), re.escape(anchor.who)
+    adverbs = rf"(?:(?:{words['adverbs']}) )*"
+    unsure = re.compile(words["unsure"], re.IGNORECASE)
+    own = re.compile(words["own"].format(adverbs=adverbs, verb=verb), re.IGNORECASE)
+    other = re.compile(rf"\b{who}(?: \w+)?\s+(?:{adverbs})?{verb}(?!\w)", re.IGNORECASE)
+    away = re.compile(rf"{words['away']}(?:{'|'.join(map(re.escape, anchor.about))})(?!\w)", re.IGNORECASE)
+    for line, episode in lines:
+        said, speaker = _speaker(line, episode)
+        if unsure.search(said) or not set(anchor.about) <= set(words_of(said)):
+            continue
+        if anchor.about and away.search(said) and not away.search(anchor.words):  # the way there, not from there
+            continue
+        if anchor.who == "i":
+            fits = _is_own(speaker, question.person_names) and own.search(said)
+        else:
+            by_them = speaker is not None and anchor.who in speaker.casefold().split()
+            fits = other.search(said) or (by_them and own.search(said))
+        if fits and (span := _dated(said, episode, question.asked_on)) is not None:
+            yield _DatedLine(span, line, episode)
+
+
+def _last_event(told: Sequence[_DatedLine], words: dict[str, Any]) -> _DatedLine | None:
+    """The last of the events, of each the line that told it first."""
+    place_name = re.compile(words["place"] + _CAPITALISED)
+    first: list[tuple[frozenset[str], _DatedLine]] = []
+    for one in sorted(told, key=lambda one: (one.span, one.episode.id, one.line)):
+        place = frozenset(place_name.findall(one.line)) or frozenset(content_words(one.line, ENGLISH))
+        if not any(place & known for known, _ in first):
+            first.append((place, one))
+    return first[-1][1] if first else None
+
+
+def _last_stay(
+    lines: Sequence[tuple[str, Episode]],
+    words: dict[str, Any],
+    state: dict[str, str],
+    anchor: Anchor,
+    question: QuestionState,
+) -> _DatedLine | None:
+    """The last stay: from the line that tells of its beginning until one that tells of its end, or now."""
+    if anchor.who != "i" or not anchor.about:
+        return None
+    place = r"\W+".join(map(re.escape, anchor.about))
+    begins, ends, onward = (
+        re.compile(words[name].format(**state, place=place), re.IGNORECASE) for name in ("begins", "ends", "onward")
+    )
+    unsure = re.compile(words["unsure"], re.IGNORECASE)
+    found: list[tuple[Span, bool, str, Episode]] = []
+    for line, episode in lines:
+        said, speaker = _speaker(line, episode)
+        if unsure.search(said) or not _is_own(speaker, question.person_names):
+            continue
+        is_begin = begins.search(said) is not None
+        elsewhere = onward.search(said)
+        is_end = ends.search(said) is not None or (elsewhere is not None and elsewhere[0].split()[-1][:1].isupper())
+        if (is_begin or is_end) and (span := _dated(said, episode, question.asked_on)) is not None:
+            found.append((span, is_begin, line, episode))
+    latest: _DatedLine | None = None
+    is_open = False
+    for span, is_begin, line, episode in sorted(found, key=lambda one: (one[0], one[3].id, one[2])):
+        if is_begin and span[1] - span[0] > LONGEST_MOMENT:  # it says itself from when until when
+            latest, is_open = _DatedLine(span, line, episode), False
+        elif is_begin and not is_open:
+            latest, is_open = _DatedLine((span[0], _local(question.asked_on)), line, episode), True
+        elif not is_begin and is_open and latest is not None:
+            latest, is_open = latest._replace(span=(latest.span[0], span[0])), False
+    return latest if latest is None or latest.span[0] < latest.span[1] else None
+
+
+def _speaker(line: str, episode: Episode) -> tuple[str, str | None]:
+    """The line without the name before it, and who says it; None in a note."""
+    match = _SAYS.match(line)
+    if episode.source.kind == "chat" and match is not None:
+        return line[match.end() :], match[1]
+    return line, episode.speaker
+
+
+def _is_own(speaker: str | None, names: Sequence[str]) -> bool:
+    if speaker is None:
+        return True
+    said = set(speaker.casefold().split())
+    return not said.isdisjoint(("user", "me", "i")) or any(not said.isdisjoint(n.casefold().split()) for n in names)
+
+
+def _dated(line: str, episode: Episode, now: datetime) -> Span | None:
+    """When the line says that it was, else when it was written; nothing that is yet to come."""
+    source, at = episode.source, episode.at
+    if at is not None and source.mtime_ns is not None and abs(to_ms(at) - source.mtime_ns // 10**6) < MAX_STAMP_MS:
+        at = None
+    named = resolve_time(line, at or now) if at or _YEAR.search(line) else None
+    if named is not None and named.kind != "now":
+        since, until = named.since, named.until
+        if since is None or until is None or (until - since > LONGEST_ANCHOR and " from " not in line):
+            return None
+        span = since.replace(tzinfo=None), until.replace(tzinfo=None)
+    elif at is None:
+        return None
+    else:
+        span = day_span(_local(at).replace(hour=0, minute=0, second=0, microsecond=0))
+    return span if span[0] <= _local(now) else None

@@ -10,29 +10,76 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.edge_memory.activation import EdgeMemory
-from memory.edge_memory.replay import Replayed
-from memory.graph.adjacency import ANY_TIME, Moment
+from memory.edge_memory.edges import EdgeMemory
+from memory.edge_memory.replay import NOT_ASKED_BEFORE, ReplayResult
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.snapshot import Snapshot
-from memory.graph.walk import Walk
+from memory.graph.walk import ANY_TIME, Moment, Walk
 from memory.nouns import Hit, Recall, Scope, Step, Visit
-from memory.protocols import Vectors
-from memory.retrieval.anchors import Anchor
-from memory.retrieval.embeddings import CachedEmbedder
+from memory.protocols import Embedder, Vectors, Weighed
 from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.question_type import FACT, QuestionType
 from memory.retrieval.traversers import EdgeScorer, Seeds, Strategy
 from memory.settings import RecallSettings
-from memory.stages import ReplayNote
 from memory.store import episodes
 from memory.store.connect import Connection
-from memory.store.queries import Earlier
 from memory.text.languages import ENGLISH
 from memory.text.mentions import Mention
 from memory.time.expressions import TimeExpression
 
+LEXICAL_WEIGHT = 0.7  # share of full text beside static vectors
 COLLECTED_SHARE = 0.10  # of the best score: what an episode gains that was gathered on purpose
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """What a question names a time by. `words` are those of the question, `side` which side of it is meant; `who` did
+    it ("i" for the asker and theirs), `verb` what, and `about` the other words that tell it from the like. `rest` is
+    the question without it."""
+
+    side: str
+    words: str
+    who: str
+    verb: str
+    about: tuple[str, ...]
+    rest: str
+
+
+class CachedEmbedder:
+    """An embedder that embeds each text of one question once. Several threads may use it; they may embed the same text
+    twice."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self.batch = embedder.batch
+        self.query_prefix, self.document_prefix = embedder.query_prefix, embedder.document_prefix
+        self.lexical_weight = embedder.lexical_weight if isinstance(embedder, Weighed) else LEXICAL_WEIGHT
+        self._queries: dict[str, Vectors] = {}
+        self._documents: dict[str, Vectors] = {}
+
+    @property
+    def name(self) -> str:
+        return self.embedder.name
+
+    @property
+    def dimension(self) -> int:
+        return self.embedder.dimension
+
+    def embed_query(self, text: str) -> Vectors:
+        """text -> (d,)."""
+        found = self._queries.get(text)
+        if found is None:
+            found = self._queries[text] = self.embedder.embed_query(text)
+        return found
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """(n,) texts -> (n, d)."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._documents]
+        if new:
+            self._documents.update(zip(new, self.embedder.embed_documents(new), strict=True))
+        if not texts:
+            return np.zeros((0, self.dimension), np.float32)
+        return np.stack([self._documents[text] for text in texts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +117,6 @@ NO_SEEDS = Seeds(np.zeros(0, np.float32), {})
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """What a question looks at, of what it may see: `seen` (n,), and the `weight` (n,) of each; None: all are alike."""
-
-    seen: Bools
-    weight: Floats | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class TextScores:
     """Per episode row (n,): `lexical` BM25 >= 0, `vector` cosine, `fused` in [0, 1]; 0 where not allowed.
 
@@ -106,59 +145,16 @@ class TextScores:
 NO_TEXT_SCORES = TextScores(np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros(0, np.float32), 0.0, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayResult:
-    """What earlier questions bring to this one. `query` (d,) is the question's vector, empty if nothing was looked at;
-    `replayed` what activated edges lead to; `earlier` the question that was all but the same, or else `like` the one
-    that stands out as the same in other words, if what answered it is as it was."""
-
-    query: Vectors
-    replayed: Replayed
-    earlier: Earlier | None = None
-    like: Earlier | None = None
-
-    @property
-    def evidence(self) -> tuple[int, ...]:
-        """The episodes (ids) that helped with such a question before, the surest first."""
-        if self.earlier is not None:
-            return self.earlier.cited
-        return tuple(dict.fromkeys((*(self.like.cited if self.like is not None else ()), *self.replayed.evidence)))
-
-    def scores(self, graph: Graph) -> Floats:
-        """(n,) in [0, 1]: how surely reading an episode helped before."""
-        found = np.zeros(len(graph.alive), np.float32)
-        sure = dict(self.replayed.read)
-        if self.earlier is not None:
-            sure |= dict.fromkeys(self.earlier.cited, 1.0)
-        for episode, value in sure.items():
-            if episode in graph.row_of:
-                found[graph.row_of[episode]] = value
-        return found
-
-    def note(self) -> ReplayNote:
-        """For the trace."""
-        return ReplayNote(
-            len(self.replayed.fires),
-            len(self.replayed.followed),
-            tuple(self.evidence),
-            tuple(self.replayed.evidence),
-            self.earlier.trace_id if self.earlier is not None else None,
-            self.like.trace_id if self.like is not None else None,
-        )
-
-
-NOT_ASKED_BEFORE = ReplayResult(np.zeros(0, np.float32), Replayed())
-
-
 @dataclass(slots=True)
 class Retrieval:
     """The working state of one retrieval: what it was asked, and what each stage adds for those behind it.
 
     `whole` is the question as it was asked, `question` what is searched for, without an event whose time is known. `k`
     episodes are wanted, more with `by_type` where the type of the question takes many. `allowed` (n,) are the episodes
-    that may be seen, `view` what of them is looked at. `when` is the time that limits the search and
-    `spoken_of` the one that the question speaks of; `valid_time` when facts must hold. `objects`: column -> weight of
-    the named objects, `labels` their names by node id. `channels`: named scores (n,) that each hit shows.
+    that may be seen, `seen` (n,) those of them that are looked at, with `time_weights` (n,) if they do not count alike.
+    `when` is the time that limits the search and `spoken_of` the one that the question speaks of; `valid_time` when
+    facts must hold. `objects`: column -> weight of the named objects, `labels` their names by node id. `channels`:
+    named scores (n,) that each hit shows.
     """
 
     conn: Connection
@@ -174,7 +170,8 @@ class Retrieval:
     strategy: Strategy = SPREAD
     outline: Sequence[Sequence[str]] = ()
     allowed: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
-    view: View = field(default_factory=lambda: View(np.zeros(0, np.bool_)))
+    seen: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
+    time_weights: Floats | None = None
     when: TimeExpression | None = None
     spoken_of: TimeExpression | None = None
     scores: TextScores = NO_TEXT_SCORES

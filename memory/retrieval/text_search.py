@@ -16,11 +16,10 @@ from dataclasses import replace
 import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph, Ids
-from memory.graph.snapshot import Snapshot, cosines
-from memory.retrieval.embeddings import CachedEmbedder
+from memory.graph.snapshot import Snapshot
 from memory.retrieval.question_type import question_type
 from memory.retrieval.scope import fact_time
-from memory.retrieval.state import QuestionState, Retrieval, TextScores, View
+from memory.retrieval.state import CachedEmbedder, QuestionState, Retrieval, TextScores
 from memory.settings import RecallSettings
 from memory.stages import SeedNote, TextNote
 from memory.store import graph as stored
@@ -40,19 +39,20 @@ def search_text(retrieval: Retrieval) -> TextNote:
     searched."""
     question, spoken_of = retrieval.question, retrieval.spoken_of
     scores = _scores_of(retrieval)
-    if retrieval.view.seen is not retrieval.allowed and question.topic and not scores.best_lexical:
-        retrieval.view, retrieval.when, retrieval.question = View(retrieval.allowed), None, retrieval.whole
+    if retrieval.seen is not retrieval.allowed and question.topic and not scores.best_lexical:
+        retrieval.seen, retrieval.time_weights = retrieval.allowed, None
+        retrieval.when, retrieval.question = None, retrieval.whole
         scores = _scores_of(retrieval)
     retrieval.scores = scores
     retrieval.channels = {"lexical": scores.lexical, "vector": scores.vector, "text": scores.fused}
-    any_time = spoken_of is not None and spoken_of.kind != "now" and retrieval.view.weight is None
+    any_time = spoken_of is not None and spoken_of.kind != "now" and retrieval.time_weights is None
     return TextNote(round(scores.best_lexical, 3), round(scores.best_cosine, 3), any_time or None)
 
 
 def _scores_of(retrieval: Retrieval) -> TextScores:
     return text_scores(
         retrieval.conn, retrieval.snapshot, retrieval.embedder, retrieval.settings, retrieval.question,
-        retrieval.view.seen,
+        retrieval.seen,
     )  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def text_scores(
     if snapshot.vectors is not None:
         everything = np.zeros(len(allowed), np.float32)
         everything[rows] = lexical
-        vector = cosines(snapshot.vectors, query) if query.any() else np.zeros_like(everything)
+        vector = snapshot.vectors @ query if query.any() else np.zeros_like(everything)
         return fuse(everything, vector, allowed, weight)
     assert snapshot.quantized is not None
     near, vector = snapshot.quantized.nearest(query, allowed, rows)
@@ -131,7 +131,7 @@ def _scaled(values: Floats) -> Floats:
 def link_objects(retrieval: Retrieval) -> SeedNote:
     """Stage: the objects that the question names, and with them what type of question it is."""
     conn, graph, question = retrieval.conn, retrieval.graph, retrieval.question
-    objects = find_named_objects(conn, graph, question, retrieval.view.seen)
+    objects = find_named_objects(conn, graph, question, retrieval.seen)
     labels = stored.object_labels(conn, [int(graph.object_ids[column]) for column in objects])
     retrieval.objects, retrieval.labels = objects, labels
     type = question_type(question.text, question.language, labels.values())

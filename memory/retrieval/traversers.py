@@ -14,10 +14,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from memory.graph.adjacency import ANY_TIME, EPISODE, OBJECT, THESIS, Moment, Relevance, Walkable, index
 from memory.graph.arrays import Bools, Floats, Graph, Ids
 from memory.graph.snapshot import Snapshot
-from memory.graph.walk import Walk, top_k
+from memory.graph.walk import ANY_TIME, EPISODE, OBJECT, THESIS, Moment, Relevance, Walk, Walkable, index, top_k
 from memory.nouns import Step
 from memory.protocols import LLM, Embedder
 from memory.settings import RecallSettings

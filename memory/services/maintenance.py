@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.edge_memory import rebuild
+from memory.edge_memory.edges import is_due
 from memory.errors import NotAvailableError
 from memory.graph.snapshot import with_vectors
 from memory.ingest.ingest import embedded_text, put_vectors
@@ -258,7 +259,7 @@ class Maintenance:
         of, dimension = self._state.edge_memory[0], self._state.serving.embedder.dimension
         with self._store.reading() as conn:
             n, known = queries.count(conn, of), queries.geometry(conn, of)
-        for _ in range(MAX_TRIES if rebuild.is_due(n, known) else 0):
+        for _ in range(MAX_TRIES if is_due(n, known) else 0):
             if self.recentre(write, of, dimension):
                 return True
         write(partial(self._calibrate, of, dimension))

@@ -9,17 +9,16 @@ from datetime import datetime
 from memory.answering.extractive import AskOutcome, Event, answer_extractively, extract_answer
 from memory.answering.options import ALLOWANCES, MAX_EARLIER_QUESTIONS, AskOptions, ModelChoice, resolve_followup
 from memory.edge_memory import rebuild
+from memory.edge_memory.edges import ENOUGH, is_due
 from memory.edge_memory.reinforce import reinforce_edges
 from memory.errors import InvalidInputError
 from memory.insight.whynot import explain_absence
 from memory.nouns import Answer, AskEvent, Citation, Fact, Scope, Trace, Visit
 from memory.protocols import ChooseLLM
 from memory.retrieval.analyse import analyse
-from memory.retrieval.decompose import parts
-from memory.retrieval.embeddings import CachedEmbedder
-from memory.retrieval.pipeline import retrieve
-from memory.retrieval.replay import training_signal
-from memory.retrieval.state import QuestionState, RetrievalResult
+from memory.retrieval.pipeline import retrieve, training_signal
+from memory.retrieval.question_type import decompose
+from memory.retrieval.state import CachedEmbedder, QuestionState, RetrievalResult
 from memory.retrieval.traversers import Strategy
 from memory.services.state import State
 from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
@@ -206,7 +205,7 @@ class Questions:
         self, question: QuestionState, models: ModelChoice, options: AskOptions, parent: int | None = None
     ) -> Iterator[AskEvent]:
         searched, within, k = question.original, question.within, self._state.settings.answer.episodes
-        split = () if options.question else parts(searched)
+        split = () if options.question else decompose(searched)
         asked = [question, *(self._analyse(one, options.now, options.as_of, within) for one in split)]
         found, *of_parts = (self._retrieve(one, k, True, options.replay, (), options.strategy) for one in asked)
         yield from found.recall.trace.steps
@@ -259,7 +258,7 @@ class Questions:
         found, state, now = outcome.found, self._state, now_ms()
         with self._store.reading() as conn:
             quoted = facts.quoted_facts(conn, said.citations)
-        given = training_signal(found, said, found.replay.replayed, outcome.expanded, quoted)
+        given = training_signal(found, said, outcome.expanded, quoted)
         with state.edge_lock:
             with self._store.writing() as conn:
                 if not traces.is_whole(conn, trace, said):
@@ -278,8 +277,8 @@ class Questions:
         of, known = state.edge_memory
         with self._store.reading() as conn:
             n = queries.count(conn, of, MAX_QUESTIONS_COMPARED + 1)
-        first = FIRST_QUESTIONS <= n < rebuild.ENOUGH and known.geometry.threshold is None
-        if n > MAX_QUESTIONS_COMPARED or not (first or rebuild.is_due(n, known.geometry)):
+        first = FIRST_QUESTIONS <= n < ENOUGH and known.geometry.threshold is None
+        if n > MAX_QUESTIONS_COMPARED or not (first or is_due(n, known.geometry)):
             return
         with state.edge_lock:
             if not state.serves(of):

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from email.utils import getaddresses
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memory.edge_memory import activation, rebuild
-from memory.edge_memory.activation import EdgeMemory
+from memory.edge_memory import rebuild
+from memory.edge_memory.edges import EdgeMemory, load_edge_memory
 from memory.graph.change import GraphChange
 from memory.graph.snapshot import load_snapshot
 from memory.protocols import Embedder
 from memory.ranking import EdgeRanker
-from memory.retrieval.owner import mailbox_owner
 from memory.retrieval.traversers import FindStrategy
 from memory.serving import Serving
 from memory.settings import MemorySettings
 from memory.store import correspondence, vectors
 from memory.store.connect import Connection
 from memory.store.store import Store
+from memory.text.languages import word_set
 from memory.time.timestamps import now_ms
 
 if TYPE_CHECKING:
     from memory.facts.assertion import FactAsserter
 
+MIN_MAILS = 2  # to tell whose mailbox it is
+_ADDRESS_WORD = re.compile(r"[^\W\d_][\w’'-]*")
 USABLE_SHARE = 0.9  # of the episodes that must have a vector before questions use vectors at all
 
 
@@ -103,7 +108,7 @@ class State:
     def mailbox_owner(self) -> tuple[str, ...]:
         """The names of whose mailbox was read."""
         with self.store.reading() as conn:
-            return mailbox_owner(correspondence.mail_people(conn))
+            return _mailbox_owner(correspondence.mail_people(conn))
 
     def asserter(self, conn: Connection) -> FactAsserter:
         """Asserts facts within a transaction."""
@@ -127,7 +132,7 @@ class State:
         with self.edge_lock:
             serving = self.serving
             with self.store.reading() as conn:
-                known = activation.load(conn, serving.embedder_id, serving.embedder.dimension)
+                known = load_edge_memory(conn, serving.embedder_id, serving.embedder.dimension)
             self.edge_memory = serving.embedder_id, known
 
     def edge_memory_of(self, embedder_id: int) -> EdgeMemory | None:
@@ -143,3 +148,30 @@ def _coverage(conn: Connection, embedder_id: int) -> float:
         return 1.0
     seen, live = vectors.coverage(conn, embedder_id)
     return seen / live if live else 1.0
+
+
+def _mailbox_owner(mails: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """The names of the one that most mails are addressed to, given From and To of each; empty if nobody is it clearly.
+
+    Of the mails that they did not write themselves, more than half are addressed to them, MIN_MAILS at least.
+    """
+    to, own, called = Counter[str](), Counter[str](), dict[str, Counter[str]]()
+    for sender, receivers in mails:
+        writers = {part for name, address in getaddresses([sender]) for part in (name.casefold(), address.casefold())}
+        for name, address in {(name.strip(), address.casefold()) for name, address in getaddresses([receivers])}:
+            if address:
+                to[address] += 1
+                called.setdefault(address, Counter())[name] += bool(name)
+        own.update(writers - {""})
+    best = to.most_common(2)
+    if not best or best[0][1] < MIN_MAILS or (len(best) == 2 and best[1][1] == best[0][1]):
+        return ()
+    address, count = best[0]
+    names = sorted((name for name, n in called[address].items() if n), key=lambda name: (-called[address][name], name))
+    written = max(own[part] for part in (address, *(name.casefold() for name in names)))
+    if 2 * count <= len(mails) - written:
+        return ()
+    words = _ADDRESS_WORD.findall(address.partition("@")[0])
+    return tuple(names) or tuple(
+        word.title() for word in words if len(word) > 2 and word not in word_set("analysis", "mailboxes")
+    )

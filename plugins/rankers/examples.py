@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memory.edge_memory.activation import EdgeMemory
+from memory.edge_memory.edges import EdgeMemory
 from memory.edge_memory.reinforce import update_slots
-from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Floats
+from memory.graph.walk import Walkable
 from memory.protocols import Vectors
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 
-from memory.graph.adjacency import EPISODE, OBJECT, Relevance, Walkable
 from memory.graph.arrays import NO_TIME, Bools, Floats, Graph, Ints
+from memory.graph.walk import EPISODE, OBJECT, Relevance, Walkable
 from memory.protocols import Vectors
 from memory.retrieval.traversers import Lookup, Seeds, relevance_of
 from memory.store.graph import EDGE_KINDS, EdgeKind

@@ -16,7 +16,7 @@ import numpy as np
 
 from memory.exploring.guided import cut_lines, parse_choice
 from memory.exploring.labels import OptionLabels
-from memory.graph.adjacency import EPISODE, OBJECT, THESIS, Relevance, Walkable
+from memory.graph.walk import EPISODE, OBJECT, THESIS, Relevance, Walkable
 from memory.llm import LlmRequest, Message
 from memory.nouns import Episode
 from memory.protocols import LLM

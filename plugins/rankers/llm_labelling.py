@@ -11,7 +11,7 @@ import numpy as np
 
 from memory.errors import ModelCancelledError, ModelError
 from memory.exploring.labels import OptionLabels
-from memory.graph.adjacency import Walkable
+from memory.graph.walk import Walkable
 from memory.protocols import LLM
 from memory.store import episodes, traces, training
 from memory.store import graph as stored

@@ -17,8 +17,8 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Bools, Floats, Graph
+from memory.graph.walk import Walkable
 from memory.retrieval.traversers import Lookup, Seeds, relevance_of
 from plugins.rankers.features import MEMORY, SIGMA, WIDTH, Asked, Surroundings, features
 from plugins.traversers.edge_embeddings import wording

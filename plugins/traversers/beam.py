@@ -12,9 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from memory.graph.adjacency import Relevance, Walkable
 from memory.graph.arrays import Bools, Floats, Graph, Ids
-from memory.graph.walk import Path, Visited, Walk, distinct, vertex_scores
+from memory.graph.walk import Path, Relevance, Visited, Walk, Walkable, distinct, vertex_scores
 from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.traversers.settings import BeamSettings, TraverserSettings
 from plugins.traversers.walking import costs, starts, walkable

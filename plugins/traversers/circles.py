@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memory.graph.adjacency import EPISODE, THESIS, Relevance, Walkable
 from memory.graph.arrays import Bools, Graph
-from memory.graph.walk import Path, Visited, Walk, vertex_scores
+from memory.graph.walk import EPISODE, THESIS, Path, Relevance, Visited, Walk, Walkable, vertex_scores
 from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.walking import costs, starts, walkable

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memory.graph.adjacency import EPISODE, index
 from memory.graph.arrays import Floats, Graph, Ids
+from memory.graph.walk import EPISODE, index
 from memory.protocols import Vectors
-from memory.retrieval.decompose import parts
+from memory.retrieval.question_type import decompose
 from memory.retrieval.traversers import Lookup
 from memory.store import graph as stored
 from memory.store import training
@@ -157,5 +157,5 @@ def wording(lookup: Lookup, embed: Callable[[Sequence[str]], Vectors] | None = N
 
     return Wording(
         snapshot.graph, snapshot.vectors, embedder.dimension, embed or embedder.embed_documents, texts, tellings,
-        lambda: embedder.embed_query(question), lambda: parts(question),
+        lambda: embedder.embed_query(question), lambda: decompose(question),
     )  # fmt: skip

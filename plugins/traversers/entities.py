@@ -11,9 +11,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from memory.graph.adjacency import Relevance, Walkable
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.graph.walk import Path, Visited, Walk, vertex_scores
+from memory.graph.walk import Path, Relevance, Visited, Walk, Walkable, vertex_scores
 from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.traversers.nearby import Nearby, extract_subgraph
 from plugins.traversers.settings import TraverserSettings

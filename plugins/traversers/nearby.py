@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memory.graph.adjacency import Relevance, Walkable
 from memory.graph.arrays import Codes, Floats, Ids, Ints
+from memory.graph.walk import Relevance, Walkable
 from memory.store.graph import EDGE_KINDS, EdgeKind
 from plugins.traversers.circles import draw
 

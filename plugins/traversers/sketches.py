@@ -13,9 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memory.graph.adjacency import Relevance, Walkable
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.graph.walk import MIN_RELEVANCE, Path, Visited, Walk, distinct, vertex_scores
+from memory.graph.walk import MIN_RELEVANCE, Path, Relevance, Visited, Walk, Walkable, distinct, vertex_scores
 from memory.retrieval.traversers import Seeds, relevance_of
 from memory.store.graph import EDGE_KINDS, EdgeKind
 from plugins.traversers.edge_embeddings import Wording, wording

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memory.graph.adjacency import OBJECT, Relevance, Walkable, index
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.graph.walk import Path, Visited, Walk, top_k
+from memory.graph.walk import OBJECT, Path, Relevance, Visited, Walk, Walkable, index, top_k
 from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.traversers.paths import Steps, price_paths
 from plugins.traversers.settings import TraverserSettings

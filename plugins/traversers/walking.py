@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memory.graph.adjacency import VERTEX_KINDS, Walkable
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.graph.walk import MIN_RELEVANCE, top_k
+from memory.graph.walk import MIN_RELEVANCE, VERTEX_KINDS, Walkable, top_k
 from memory.retrieval.traversers import Seeds
 from plugins.traversers.settings import WalkSettings
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memory import Memory
-from memory.edge_memory import activation
+from memory.edge_memory.edges import load_edge_memory
 from memory.errors import NotFoundError
 from memory.llm import LlmRequest, Reply, Usage, length
 from memory.nouns import Answer, Document
@@ -107,7 +107,7 @@ def test_whatever_happens_at_once_nothing_is_mixed_lost_or_kept(tmp_path: Path, 
         list(memory.ask(QUESTIONS[0], llm=lambda _: model))
         before, served = learnt(memory), memory.state.edge_memory[1]
         with memory.store.reading() as conn:
-            stored = activation.load(conn, memory.state.serving.embedder_id, static.dimension)
+            stored = load_edge_memory(conn, memory.state.serving.embedder_id, static.dimension)
         assert sorted(served.edges[served.alive].tolist()) == stored.edges.tolist() != []
         assert served.traces.tolist() == stored.traces.tolist() != []
         assert memory.maintenance.rebuild_edge_memory() == len(stored.edges)

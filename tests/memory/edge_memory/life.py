@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from memory.edge_memory import rebuild, reinforce
-from memory.edge_memory.activation import EdgeMemory
-from memory.edge_memory.credit import Credit
+from memory.edge_memory.edges import EdgeMemory
+from memory.edge_memory.reinforce import Credit
 from memory.errors import NotFoundError
 from memory.nouns import Answer, Citation, Trace
 from memory.store import edge_memory, forget, relations, revisions, traces, vectors

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.edge_memory import edges
-from memory.edge_memory.credit import MOST_EDGES, Credit, QuestionUsage, assign_credit
-from memory.edge_memory.replay import Replayed
-from memory.graph.adjacency import Moment, Walkable
+from memory.edge_memory.reinforce import MOST_EDGES, Credit, assign_credit
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
+from memory.graph.walk import Moment, Walkable
 from memory.store.tables import FIRST_EDGE
 from tests.memory.retrieval.walking import everything, rng_graph
 
@@ -36,7 +35,7 @@ def walk(graph: Graph) -> Walkable:
 
 
 def learnt(graph: Graph, *, grounded: bool = True, no_answer: bool = False, **used: object) -> Credit:
-    return assign_credit(walk(graph), QuestionUsage(**used), grounded=grounded, no_answer=no_answer)  # type: ignore[arg-type]
+    return assign_credit(walk(graph), grounded=grounded, no_answer=no_answer, **used)  # type: ignore[arg-type]
 
 
 def test_two_useful_branches_are_both_enhanced_and_the_useless_one_is_penalised() -> None:
@@ -96,16 +95,16 @@ def test_without_a_name_the_way_begins_where_the_text_did() -> None:
     assert learnt(graph, starts=(101,), useful=(101,)).cited == {}
 
 
-def test_a_way_that_is_known_is_believed() -> None:
+def test_an_edge_that_a_model_chose_is_penalised_if_it_led_nowhere() -> None:
     graph = mentioning({101: {1: EDGE}, 102: {2: EDGE + 1}})
-    found = learnt(graph, named=(1,), useful=(102,), ways={102: (EDGE + 7, EDGE + 1)}, expanded=(EDGE + 7, EDGE + 9))
-    assert found.cited.keys() == {EDGE + 7, EDGE + 1}
-    assert found.penalised == {EDGE + 9: edges.SHOWN} and found.expanded == (EDGE + 7, EDGE + 9)
+    found = learnt(graph, named=(1,), useful=(101,), expanded=(EDGE, EDGE + 9))
+    assert found.cited.keys() == {EDGE}
+    assert found.penalised == {EDGE + 9: edges.SHOWN} and found.expanded == (EDGE, EDGE + 9)
 
 
 def test_what_is_not_sure_enhances_nothing_and_a_wrong_replay_costs() -> None:
     graph = mentioning({101: {1: EDGE}, 102: {1: EDGE + 1}})
-    brought = Replayed(followed={EDGE: 0.7})
+    brought = {EDGE: 0.7}
     unsure = learnt(graph, grounded=False, named=(1,), shown=(101, 102), useful=(101,), replayed=brought)
     assert not unsure.grounded and unsure.cited.keys() == {EDGE} and unsure.penalised == {}
     refused = learnt(graph, no_answer=True, named=(1,), shown=(101, 102), useful=(101,), replayed=brought)
@@ -118,8 +117,8 @@ def test_what_is_not_sure_enhances_nothing_and_a_wrong_replay_costs() -> None:
 def test_nothing_that_the_question_may_not_see_is_touched() -> None:
     graph = mentioning({101: {1: EDGE, 2: EDGE + 1}, 102: {2: EDGE + 2}})
     hidden = Walkable(graph, graph.episode_ids != 101)
-    used = QuestionUsage(named=(1, 2), shown=(101, 102), useful=(101, 102))
-    assert assign_credit(hidden, used, grounded=True, no_answer=False)[1:5] == ({EDGE + 2: edges.SLOTS}, (102,), (), {})
+    found = assign_credit(hidden, grounded=True, named=(1, 2), shown=(101, 102), useful=(101, 102))
+    assert found[1:5] == ({EDGE + 2: edges.SLOTS}, (102,), (), {})
 
 
 @given(st.integers(0, 400))
@@ -129,9 +128,7 @@ def test_ways_are_ways_and_as_short_as_there_are(seed: int) -> None:
     rng = np.random.default_rng(seed)
     named = [node for node in sorted(whole) if node < 100 and rng.random() < 0.4]
     goal = int(rng.choice(graph.episode_ids))
-    cited = assign_credit(
-        walk(graph), QuestionUsage(named=tuple(named), useful=(goal,)), grounded=True, no_answer=False
-    ).cited
+    cited = assign_credit(walk(graph), grounded=True, named=named, useful=(goal,)).cited
     depth, frontier = {goal: 0}, [goal]
     for node in frontier:
         for _, _, other in whole[node]:
@@ -159,11 +156,8 @@ def test_credit_does_not_depend_on_how_the_graph_was_put_together(order: int) ->
     for seed in range(40):
         graph, seeds = rng_graph(seed)
         named = tuple(sorted(int(graph.object_ids[column]) for column in seeds.objects))
-        used = QuestionUsage(
-            named=named, shown=tuple(graph.episode_ids.tolist()), useful=tuple(graph.episode_ids.tolist()[:2])
-        )
+        shown = graph.episode_ids.tolist()
         again, _ = rng_graph(seed, order=order)
-        backwards = QuestionUsage(named=named[::-1], shown=used.shown[::-1], useful=used.useful[::-1])
-        one = assign_credit(walk(graph), used, grounded=True, no_answer=False)
-        other = assign_credit(walk(again), backwards, grounded=True, no_answer=False)
+        one = assign_credit(walk(graph), grounded=True, named=named, shown=shown, useful=shown[:2])
+        other = assign_credit(walk(again), grounded=True, named=named[::-1], shown=shown[::-1], useful=shown[1::-1])
         assert one == other

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from memory.edge_memory import activation, rebuild
-from memory.edge_memory.activation import EdgeMemory
+from memory.edge_memory import edges, rebuild
+from memory.edge_memory.edges import ENOUGH, EdgeMemory, is_due, load_edge_memory
 from memory.errors import NotFoundError
 from memory.store import edge_memory, graph, queries, vectors
 from memory.store.queries import Geometry
@@ -49,7 +49,7 @@ def test_what_is_served_is_what_is_stored(tmp_path: Path) -> None:
         for n in range(30):
             life.ask(n % 9, [n, 2 * n, 3 * n % 5], [n + 1, n + 2, n + 3])
         with store.reading() as conn:
-            loaded = activation.load(conn, life.id, DIMENSION)
+            loaded = load_edge_memory(conn, life.id, DIMENSION)
         assert fired(life.remembered) == fired(loaded)
         assert any(fired(loaded))
         assert life.remembered.traces.tolist() == loaded.traces.tolist()
@@ -59,7 +59,7 @@ def test_what_is_served_is_what_is_stored(tmp_path: Path) -> None:
 def test_a_lesson_of_old_versions_is_dropped_once_they_are_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(activation, "SPARE", 5)
+    monkeypatch.setattr(edges, "SPARE", 5)
     with Store.open(tmp_path / "memory.db") as store:
         life = Life(store)
         for n in range(20):
@@ -67,7 +67,7 @@ def test_a_lesson_of_old_versions_is_dropped_once_they_are_many(
         held = life.remembered
         with store.reading() as conn:
             slots = edge_memory.counts(conn, life.id).slots
-            assert fired(held) == fired(activation.load(conn, life.id, DIMENSION))
+            assert fired(held) == fired(load_edge_memory(conn, life.id, DIMENSION))
         assert slots <= len(held.vectors) <= 2 * slots + 5
 
 
@@ -97,7 +97,7 @@ def test_what_a_person_rejected_is_not_learnt_again_without_them(tmp_path: Path)
         life.ask(0, [1, 2, 3], [])
         life.say(first, -1)
         with store.reading() as conn:
-            life.remembered = activation.load(conn, life.id, DIMENSION)
+            life.remembered = load_edge_memory(conn, life.id, DIMENSION)
         only = {life.edges[3]}
         assert {row[0] for row in life.rows()} == only, "the second learnt of one that the first did not use"
         life.ask(0, [1, 2, 3], [])
@@ -176,7 +176,7 @@ def test_another_embedder_learns_it_all_from_the_same_questions(tmp_path: Path) 
         theirs = {row[0] for row in rows if row[2] == new}
         assert theirs == {row[0] for row in before}
         with store.reading() as conn:
-            held = activation.load(conn, new, other.dimension)
+            held = load_edge_memory(conn, new, other.dimension)
         key = held.key(other.embed_query(QUESTIONS[0]))
         assert key is not None and set(held.activate(key).edges.tolist()) >= {life.edges[0]}
 
@@ -184,7 +184,7 @@ def test_another_embedder_learns_it_all_from_the_same_questions(tmp_path: Path) 
 def test_a_new_center_makes_all_anew(tmp_path: Path) -> None:
     with Store.open(tmp_path / "memory.db") as store:
         life = Life(store)
-        for n in range(rebuild.ENOUGH - 1):
+        for n in range(ENOUGH - 1):
             life.ask(n % 9, [n % 3], [])
         with store.writing() as conn:
             assert rebuild.recentre(conn, life.id, DIMENSION) is None
@@ -192,12 +192,12 @@ def test_a_new_center_makes_all_anew(tmp_path: Path) -> None:
         before = life.rows()
         with store.writing() as conn:
             found = rebuild.recentre(conn, life.id, DIMENSION)
-            assert found is not None and found.n == rebuild.ENOUGH
+            assert found is not None and found.n == ENOUGH
             assert rebuild.recentre(conn, life.id, DIMENSION) is None
             stored = queries.geometry(conn, life.id)
         assert stored.center is not None and found.center is not None
         assert np.array_equal(stored.center, found.center)
-        questions = np.array([life.embedder.embed_query(QUESTIONS[n % 9]) for n in [*range(rebuild.ENOUGH - 1), 0]])
+        questions = np.array([life.embedder.embed_query(QUESTIONS[n % 9]) for n in [*range(ENOUGH - 1), 0]])
         assert stored.center == pytest.approx(questions.mean(axis=0), abs=1e-3)
         rows = life.rows()
         assert rows != before and {row[0] for row in rows} == {row[0] for row in before}
@@ -219,11 +219,11 @@ def test_the_threshold_is_calibrated_as_soon_as_there_are_pairs_enough(tmp_path:
         with store.writing() as conn:
             found = rebuild.calibrate(conn, life.id, DIMENSION)
             assert found is not None and found == queries.geometry(conn, life.id)
-            served = activation.load(conn, life.id, DIMENSION)
+            served = load_edge_memory(conn, life.id, DIMENSION)
         assert found.threshold == served.threshold == 0.75 and found.n == 0, "the same questions had other evidence"
         assert life.rows() == before
 
 
 @pytest.mark.parametrize(("n", "known", "due"), [(49, 0, False), (50, 0, True), (99, 50, False), (100, 50, True)])
 def test_the_center_is_looked_at_when_questions_have_doubled(n: int, known: int, due: bool) -> None:
-    assert rebuild.is_due(n, Geometry(None, known)) == due
+    assert is_due(n, Geometry(None, known)) == due

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from memory import Memory
 from memory.edge_memory import reinforce
-from memory.edge_memory.activation import EdgeMemory
-from memory.edge_memory.credit import Credit
-from memory.edge_memory.replay import Replayed, replay_walk, text_starts
-from memory.graph.adjacency import Walkable
+from memory.edge_memory.edges import EdgeMemory
+from memory.edge_memory.reinforce import Credit
+from memory.edge_memory.replay import ReplayResult, replay_walk, text_starts
+from memory.graph.walk import Walkable
 from memory.nouns import Answer, Citation, Document, Trace
-from memory.retrieval.replay import training_signal
+from memory.retrieval.pipeline import training_signal
 from memory.retrieval.state import RetrievalResult
 from memory.store import facts, traces
 
@@ -53,7 +55,7 @@ def learnt(memory: Memory, held: EdgeMemory, question: str, said: Answer, credit
         return reinforce.reinforce_edges(conn, held, 1, trace, query, credit, 1000)
 
 
-def replayed(memory: Memory, held: EdgeMemory, question: str) -> Replayed:
+def replayed(memory: Memory, held: EdgeMemory, question: str) -> ReplayResult:
     seen = found(memory, question)
     key = held.key(memory.embedder.embed_query(question))
     assert key is not None
@@ -81,7 +83,8 @@ def test_a_wrong_replay_fires_less_each_time_it_leads_to_no_answer(memory: Memor
     for _ in range(4):
         again = replayed(memory, held, QUESTION)
         fired.append(sum(again.followed.values()))
-        held = learnt(memory, held, QUESTION, refusal, training_signal(found(memory, QUESTION), refusal, again))
+        asked = replace(found(memory, QUESTION), replay=again)
+        held = learnt(memory, held, QUESTION, refusal, training_signal(asked, refusal))
     assert fired[0] > 2 and fired[-1] == 0 and fired == sorted(fired, reverse=True)
 
 

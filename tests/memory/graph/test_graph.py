@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.graph.adjacency import Walkable
 from memory.graph.arrays import TITLE_BONUS, Graph
 from memory.graph.change import LINK_KINDS, EpisodeVertex, Link
+from memory.graph.walk import Walkable
 from memory.store.graph import EDGE_KINDS
 from memory.store.store import Store
 from tests.examples import examples

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from memory import Memory
-from memory.graph.adjacency import index
 from memory.graph.arrays import Graph
 from memory.graph.snapshot import Snapshot, load_snapshot
+from memory.graph.walk import index
 from memory.nouns import Document, Turn
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import graph as stored

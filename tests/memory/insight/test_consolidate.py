@@ -15,9 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
-from memory.edge_memory.credit import Credit
-from memory.edge_memory.rebuild import ENOUGH
-from memory.edge_memory.reinforce import reinforce_edges
+from memory.edge_memory.edges import ENOUGH
+from memory.edge_memory.reinforce import Credit, reinforce_edges
 from memory.errors import NotFoundError
 from memory.facts.extraction import OWNER, ExtractedRelation, Extraction
 from memory.insight.diagnosis import ConsolidationReport

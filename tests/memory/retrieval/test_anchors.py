@@ -9,7 +9,7 @@ import pytest
 
 from memory import Memory
 from memory.nouns import Answer, Document, Turn
-from memory.retrieval.anchors import anchor
+from memory.retrieval.analyse import find_anchor
 
 NOW = datetime(2026, 6, 30, 12).astimezone()
 
@@ -128,7 +128,7 @@ def test_i_is_whose_memory_it_is(fresh: Memory) -> None:
     ],
 )
 def test_other_questions_name_no_event(question: str) -> None:
-    assert anchor(question) is None
+    assert find_anchor(question) is None
 
 
 def test_a_question_about_a_time_as_a_whole_is_answered_by_what_is_of_it(diary: Memory) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.retrieval.decompose import MOST, parts
+from memory.retrieval.question_type import MAX_PARTS, decompose
 
 TWO = {
     "Where does Ana live and who is her dentist?": ("Where does Ana live?", "Who is Ana's dentist?"),
@@ -48,17 +48,17 @@ ONE = (
 
 @pytest.mark.parametrize(("asked", "found"), TWO.items())
 def test_two_questions(asked: str, found: tuple[str, ...]) -> None:
-    assert parts(asked) == found
+    assert decompose(asked) == found
 
 
 @pytest.mark.parametrize("asked", ONE)
 def test_one_question_stays_one(asked: str) -> None:
-    assert parts(asked) == ()
+    assert decompose(asked) == ()
 
 
 def test_more_than_three_are_three() -> None:
-    found = parts("Where does Ana live; when did she move; who is her dentist; what is her phone number?")
-    assert len(found) == MOST and found[2].endswith("phone number?")
+    found = decompose("Where does Ana live; when did she move; who is her dentist; what is her phone number?")
+    assert len(found) == MAX_PARTS and found[2].endswith("phone number?")
 
 
 _WORDS = [
@@ -69,8 +69,8 @@ _WORDS = [
 
 @given(st.lists(st.sampled_from(_WORDS), max_size=24).map(" ".join) | st.text(max_size=120))
 def test_parts_are_few_and_shorter(text: str) -> None:
-    found = parts(text)
-    assert len(found) != 1 and len(found) <= MOST
+    found = decompose(text)
+    assert len(found) != 1 and len(found) <= MAX_PARTS
     longest = max((len(word) for word in text.split()), default=0)
     for part in found:
         assert part.strip(" ?") and part.endswith("?")

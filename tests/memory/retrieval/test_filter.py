@@ -14,7 +14,7 @@ from memory.answering.context import EvidencePiece, gather_evidence
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.nouns import Document, Step
 from memory.protocols import Embedder
-from memory.retrieval.edge_filter import LEARNT, LEAST, MEMORY, Candidate, score_facts, sigma
+from memory.retrieval.chains import LEARNT, LEAST, MEMORY, Candidate, score_facts, sigma
 from memory.retrieval.state import RetrievalResult
 from memory.retrieval.traversers import Lookup, Seeds
 

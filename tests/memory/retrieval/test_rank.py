@@ -11,8 +11,8 @@ from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
 from memory.graph.walk import Walk, top_k
 from memory.protocols import Embedder
-from memory.retrieval.embeddings import LEXICAL_WEIGHT
 from memory.retrieval.rank import final_scores, smooth_chat_scores
+from memory.retrieval.state import LEXICAL_WEIGHT
 from memory.retrieval.text_search import fuse
 from memory.settings import MemorySettings, RecallSettings
 

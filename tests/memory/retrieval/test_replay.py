@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.edge_memory import rebuild, reinforce
-from memory.edge_memory.activation import Activation, EdgeMemory
-from memory.edge_memory.credit import Credit
-from memory.edge_memory.replay import Replayed, answered_before, asked_before, most_alike, replay_walk
-from memory.graph.adjacency import Moment, Walkable
+from memory.edge_memory.edges import Activation, EdgeMemory
+from memory.edge_memory.reinforce import Credit
+from memory.edge_memory.replay import ReplayResult, answered_before, asked_before, most_alike, replay_walk
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
+from memory.graph.walk import Moment, Walkable
 from memory.nouns import Answer, Citation, Trace
 from memory.store import episodes, revisions, traces, vectors
 from memory.store.graph import EDGE_KINDS
@@ -64,7 +64,7 @@ def seen(graph: Graph, *hidden: int, when: int | None = 1500) -> Walkable:
     return Walkable(graph, allowed, "ETO", Moment(when, when) if when is not None else Moment(5000, 5000))
 
 
-def reached(found: Replayed) -> list[int]:
+def reached(found: ReplayResult) -> list[int]:
     return list(found.weights)
 
 
@@ -84,7 +84,7 @@ def test_a_start_counts_if_reading_it_helped(graph: Graph) -> None:
     found = replay_walk(seen(graph), [NOTE, OTHER], firing({OPEN[NOTE]: 0.7}))
     assert (found.evidence, reached(found), found.read) == ((NOTE,), [], {NOTE: pytest.approx(0.7)})
     nothing = replay_walk(seen(graph), [NOTE], firing({}))
-    assert nothing == Replayed(nothing.visit)
+    assert nothing == ReplayResult(visit=nothing.visit)
 
 
 def test_it_stops_at_its_budget(graph: Graph) -> None:

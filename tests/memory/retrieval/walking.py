@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from memory.graph.adjacency import EPISODE, OBJECT, THESIS, Relevance, Walkable, index
 from memory.graph.arrays import Floats, Graph, Ids
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
+from memory.graph.walk import EPISODE, OBJECT, THESIS, Relevance, Walkable, index
 from memory.retrieval.traversers import Seeds
 from memory.store.tables import FIRST_EDGE
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memory import Memory
-from memory.edge_memory import activation
+from memory.edge_memory.edges import load_edge_memory
 from memory.edge_memory.reinforce import reinforce_edges
 from memory.nouns import Answer, Citation, Document
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse
-from memory.retrieval.pipeline import retrieve
-from memory.retrieval.replay import training_signal
+from memory.retrieval.pipeline import retrieve, training_signal
 from memory.store import traces
 from memory.trace import Plan
 
@@ -36,7 +35,7 @@ def trace(memory: Memory, number: int, cites: Sequence[int] | None = None) -> in
     serving = memory.state.serving
     with memory.store.reading() as conn:
         found = retrieve(conn, serving.snapshot, serving.embedder, memory.settings.recall, analyse(text), 10)
-        known = activation.load(conn, serving.embedder_id, serving.embedder.dimension)
+        known = load_edge_memory(conn, serving.embedder_id, serving.embedder.dimension)
         wanted = [f"friends {name}.md", f"home {_friend(name)}.md"]
         rows = conn.execute(
             "SELECT e.node_id, e.text FROM episode e JOIN source s ON s.id = e.source_id WHERE s.uri IN (?, ?)", wanted

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link
+from memory.graph.walk import Walkable
 from memory.store.graph import EDGE_KINDS
 from memory.store.tables import FIRST_EDGE
 from plugins.rankers.features import DAY, MEMORY, NAMES, SIGMA, WIDTH, Asked, distances, features

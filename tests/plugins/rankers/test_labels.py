@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memory.graph.adjacency import Walkable
+from memory.graph.walk import Walkable
 from memory.store.tables import FIRST_EDGE
 from memory.store.training import Label, Lesson
 from plugins.rankers.labels import CANDIDATES, NEGATIVES, candidates, label_from_trace

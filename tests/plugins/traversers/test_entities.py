@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Floats
-from memory.graph.walk import Walk
+from memory.graph.walk import Walk, Walkable
 from memory.retrieval.traversers import Seeds
 from plugins.traversers.entities import EDGES, entities
 from plugins.traversers.settings import TraverserSettings, WalkSettings

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Floats, Ids
+from memory.graph.walk import Walkable
 from memory.retrieval.traversers import Lookup, Seeds
 from plugins.traversers import paths as module
 from plugins.traversers.beam import beam

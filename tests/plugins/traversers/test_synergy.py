@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memory.graph.adjacency import Walkable
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
-from memory.graph.walk import Path, Visited
+from memory.graph.walk import Path, Visited, Walkable
 from memory.retrieval.traversers import Seeds
 from plugins.traversers.beam import beam, search
 from plugins.traversers.settings import BeamSettings, TraverserSettings

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import InvalidInputError
-from memory.graph.adjacency import Walkable, index
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link
-from memory.graph.walk import Walk
+from memory.graph.walk import Walk, Walkable, index
 from memory.retrieval.traversers import Seeds, Traverser
 from memory.settings import RecallSettings
 from plugins.manager import load

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import InvalidInputError
-from memory.graph.adjacency import Moment, Walkable
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
+from memory.graph.walk import Moment, Walkable
 from memory.store.graph import EDGE_KINDS
 from tests.examples import examples
 from tests.memory.retrieval.walking import kinds_of, rng_graph
