@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from memory.nouns import Document
 from memory.time.dates import with_local_zone
 from plugins.hookspecs import hookimpl
-from plugins.readers.contract import Reader, Unreadable
+from plugins.readers import Reader, Unreadable
 from plugins.readers.decode import text_of
 
 _ENTRIES = ("VEVENT", "VTODO", "VJOURNAL")
