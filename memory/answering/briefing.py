@@ -8,21 +8,31 @@ memory that no model has read knows few facts, and one made of short messages ha
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import UTC
+from itertools import chain
 
-from memory.answering.candidates import AnswerCandidate, stems
-from memory.answering.supersession import holds_at
+from memory.answering.candidates import (
+    AnswerCandidate,
+    day_of,
+    describe_time,
+    is_current,
+    read_evidence,
+    read_names,
+    stems,
+    titling_objects,
+)
+from memory.answering.features import AnswerState
 from memory.facts.predicates import canonical_predicate, same_value
 from memory.retrieval.state import RetrievalResult
-from memory.store import episodes, graph, relations
+from memory.store import episodes, relations
+from memory.store import graph as objects
 from memory.store.connect import Connection
 from memory.store.relations import Relation
+from memory.text.languages import alternatives, tables, word_set
 from memory.text.mentions import norm
 from memory.text.relation_sentences import statement
-from memory.time.timestamps import from_ms
 
 MAX_BRIEFING_LINES, MAX_BRIEFING_FACTS = 10, 6  # shown at most
 MAX_LONGER_NAMES = 50  # longer names that are looked at, the shortest
@@ -37,136 +47,108 @@ LEAST_WORDS, LEAST_WORDS_OWN = 3, 2  # words that a sentence has at least; one o
 # A line that only files a note, or greets.
 _FILING = re.compile(
     r"(?:from|to|cc|bcc|subject|date|title|tags?|aliases|created|updated|category|id|status): "
-    r"|(?:dear|hi|hello|liebe[rs]?|hallo|beste)\b[^.!?]{0,60}$",
+    rf"|(?:{alternatives('briefings', 'greetings')})\b[^.!?]{{0,60}}$",
     re.IGNORECASE,
 )
 _FIELD = re.compile(r"[\w -]{1,24}: ")  # of a note's properties
-# What says what somebody or something is, apart from all that belongs to it.
-_IS = frozenset(("is", "is a", "is an", "is the", "was", "job title", "type", "kind", "is called", "means", "species"))
+_SELF = word_set("briefings", "self")
+_IDENTITY = frozenset(chain.from_iterable(tables("briefings", "identity")))
 NAMED_WEIGHT, NEWNESS_WEIGHT, VALUES_WEIGHT, LENGTH_WEIGHT = 1.0, 1.0, 1.5, 0.5  # of a sentence; not fitted
 ENOUGH_VALUES, ENOUGH_WORDS = 2, 14  # from which on it tells enough, and is long enough
 
 
-def find_objects(conn: Connection, found: RetrievalResult, subject: str) -> list[int]:
+def find_objects(state: AnswerState, subject: str) -> list[int]:
     """The objects that have this name, none if nothing has it; the person whose memory it is for "me".
 
     Also the one whose longer name begins with it: the only one if no fact tells of the short name, else the only one
     that is the title of a passage. "Ana" may be a word in many facts, and "Ana Silva" the note of her.
     """
-    key = norm(subject)
+    conn, graph, key = state.conn, state.found.graph, norm(subject)
     if key in _SELF:
-        return graph.owner(conn)
-    named = graph.all_by_norm(conn, key) or [id for id, name in found.named_objects.items() if norm(name) == key]
+        return objects.owner(conn)
+    named = objects.all_by_norm(conn, key)
+    named = named or [id for id, name in state.found.named_objects.items() if norm(name) == key]
     if not key:
         return named
-    longer = {norm(name) for name in graph.beginning_with(conn, f"{key} ", MAX_LONGER_NAMES)}
+    longer = {norm(name) for name in objects.beginning_with(conn, f"{key} ", MAX_LONGER_NAMES)}
     if len(longer) != 1 or relations.find_incident(conn, named, 1):
-        longer = {name for name in longer if _has_note(found, graph.all_by_norm(conn, name))}
-    return named + (graph.all_by_norm(conn, longer.pop()) if len(longer) == 1 else [])
+        titling = set(graph.object_ids[graph.titled.indices].tolist())
+        longer = {name for name in longer if not titling.isdisjoint(objects.all_by_norm(conn, name))}
+    return named + (objects.all_by_norm(conn, longer.pop()) if len(longer) == 1 else [])
 
 
-def _has_note(found: RetrievalResult, objects: Sequence[int]) -> bool:
-    """Whether one of these gives a passage its title."""
-    titling = found.graph.object_ids[found.graph.titled.indices]
-    return not set(objects).isdisjoint(titling.tolist())
-
-
-_SELF = frozenset(("i", "me", "my", "myself", "mich", "mir", "ich"))
-
-
-def write_briefing(
-    conn: Connection, found: RetrievalResult, subject: str, candidates: Sequence[AnswerCandidate]
-) -> list[AnswerCandidate]:
+def write_briefing(state: AnswerState, subject: str, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """What is known of `subject`, at most MAX_BRIEFING_LINES candidates; none if nothing is. `candidates` are those of
-    the retrieved episodes, the best first. `conn` must see what the retrieval saw."""
-    objects = find_objects(conn, found, subject)
-    known = _facts(conn, found, objects) if objects else []
-    return [*known, *_sentences(found, subject, objects, known, candidates)]
+    the retrieved episodes, the best first."""
+    about = find_objects(state, subject)
+    known = _facts(state, about) if about else []
+    return [*known, *_sentences(state.found, subject, about, known, candidates)]
 
 
 # Facts -----------------------------------------------------------------------------------------
 
 
-def _facts(conn: Connection, found: RetrievalResult, objects: Collection[int]) -> list[AnswerCandidate]:
-    near = relations.find_incident(conn, sorted(objects), MAX_FACTS_OF_OBJECT)
-    holding = [one for one in near if one.modality in ("asserted", "plan") and holds_at(one, found.time_ms)]
-    supporting = _supporting(conn, found, holding)
-    holding = [one for one in holding if one.id in supporting]
-    replaced = _replaced_values(conn, found, holding)
-    labels = graph.object_labels(conn, sorted({node for one in holding for node in (one.subject, one.object)}))
+def _facts(state: AnswerState, about: Collection[int]) -> list[AnswerCandidate]:
+    conn, found = state.conn, state.found
+    near = relations.find_incident(conn, sorted(about), MAX_FACTS_OF_OBJECT)
+    current = [one for one in near if is_current(one, found.time_ms)]
+    supporting = _supporting(conn, found, [one.id for one in current])
+    current = [one for one in current if one.id in supporting]
+    replaced = _replaced_values(conn, found, [one.id for one in current])
+    names = read_names(conn, current)
 
     def group(one: Relation) -> int:
-        if one.subject not in objects:
+        if one.subject not in about:
             return 2
-        return 0 if canonical_predicate(one.predicate) in _IS else 1
+        return 0 if canonical_predicate(one.predicate) in _IDENTITY else 1
 
-    holding.sort(key=lambda one: (group(one), not replaced.get(one.id), -(one.last_asserted or 0), one.id))
-    shown: list[AnswerCandidate] = []
+    current.sort(key=lambda one: (group(one), not replaced[one.id], -(one.last_asserted or 0), one.id))
+    shown: dict[str, AnswerCandidate] = {}
     kinds = Counter[tuple[int, bool]]()
-    said: set[str] = set()
-    for one in holding:
-        kind = (one.canon, one.subject in objects)
-        words = statement(labels[one.subject], one.predicate, labels[one.object])
-        if kinds[kind] == MAX_PER_PREDICATE or norm(words) in said:
+    for one in current:
+        kind = (one.canon, one.subject in about)
+        words = statement(names[one.subject], one.predicate, names[one.object])
+        if kinds[kind] == MAX_PER_PREDICATE or norm(words) in shown:
             continue
         kinds[kind] += 1
-        said.add(norm(words))
         candidate = supporting[one.id]
-        before = [old for old in replaced.get(one.id, ()) if not same_value(old, labels[one.object])]
-        shown.append(replace(candidate, shown=words + _time(one, candidate, before[:MAX_EARLIER_VALUES])))
+        time = describe_time(one, candidate.newness)
+        before = [old for old in replaced[one.id] if not same_value(old, names[one.object])][:MAX_EARLIER_VALUES]
+        time += [f"before that: {', '.join(before)}"] if before else []
+        shown[norm(words)] = replace(candidate, shown=f"{words} ({', '.join(time)})" if time else words)
         if len(shown) == MAX_BRIEFING_FACTS:
             break
-    return shown
+    return list(shown.values())
 
 
-def _replaced_values(conn: Connection, found: RetrievalResult, holding: Sequence[Relation]) -> dict[int, list[str]]:
+def _replaced_values(conn: Connection, found: RetrievalResult, facts: Sequence[int]) -> dict[int, list[str]]:
     """The values that each of these replaced, the latest first, as far as the question may see who told it."""
-    replaced = relations.predecessors(conn, [one.id for one in holding])
+    replaced = relations.predecessors(conn, facts)
     rows = relations.by_id(conn, sorted({id for ids in replaced.values() for id in ids}))
     seen = {id for id, episode, _, _ in relations.evidence(conn, [row.id for row in rows]) if found.sees(episode)}
-    labels = graph.object_labels(conn, sorted({row.object for row in rows}))
-    values = {row.id: labels[row.object] for row in rows if row.id in seen}
+    names = read_names(conn, rows)
+    values = {row.id: names[row.object] for row in rows if row.id in seen}
     return {id: list(dict.fromkeys(values[old] for old in olds if old in values)) for id, olds in replaced.items()}
 
 
-def _supporting(conn: Connection, found: RetrievalResult, facts: Sequence[Relation]) -> dict[int, AnswerCandidate]:
+def _supporting(conn: Connection, found: RetrievalResult, facts: Sequence[int]) -> dict[int, AnswerCandidate]:
     """The newest sentence that supports each of these, as far as the question may see one."""
-    rows = [row for row in relations.evidence(conn, [one.id for one in facts]) if found.sees(row[1])]
-    ids = sorted({episode for _, episode, _, _ in rows})
-    there = {episode.id: episode for episode in episodes.by_ids(conn, ids)}
-    theses: dict[int, list[episodes.Thesis]] = {}
-    for thesis in episodes.theses_of(conn, ids):
+    evidence = read_evidence(conn, found, facts)
+    theses = defaultdict[int, list[episodes.Thesis]](list)
+    for thesis in episodes.theses_of(conn, sorted({place[0].id for places in evidence.values() for place in places})):
         if thesis.origin == "sentence" and thesis.span_from is not None:
-            theses.setdefault(thesis.episode_id, []).append(thesis)
-    newest: dict[int, AnswerCandidate] = {}
-    for fact, id, start, end in rows:
-        overlapping = (
-            one
-            for one in theses.get(id, ())
+            theses[thesis.episode_id].append(thesis)
+    newest = {}
+    for fact, places in evidence.items():
+        sentences = (
+            AnswerCandidate.from_thesis(episode, one)
+            for episode, start, end in places
+            for one in theses[episode.id]
             if one.span_from is not None and one.span_from < end and start < one.span_from + len(one.text)
         )
-        first = next(overlapping, None) if id in there else None
-        if first is None:
-            continue
-        words = frozenset(stems(first.text, found.question.language))
-        candidate = replace(AnswerCandidate.from_thesis(there[id], first), words=words, coverage=1.0, shown=first.text)
-        if fact not in newest or newest[fact].newness < candidate.newness:
-            newest[fact] = candidate
+        if (first := next(sentences, None)) is not None:
+            newest[fact] = first
     return newest
-
-
-def _time(fact: Relation, candidate: AnswerCandidate, before: Sequence[str]) -> str:
-    """Since when it holds, as far as that is known, and what was there before."""
-    parts = ["planned"] if fact.modality == "plan" else []
-    start, end = from_ms(fact.valid_from), from_ms(fact.valid_to)
-    if start is not None:
-        since = "as of" if fact.valid_from == candidate.newness else "since"
-        parts.append(f"{since} {start.astimezone(UTC).date().isoformat()}")
-    if end is not None:
-        parts.append(f"until {end.astimezone(UTC).date().isoformat()}")
-    if before:
-        parts.append(f"before that: {', '.join(before)}")
-    return f" ({', '.join(parts)})" if parts else ""
 
 
 # Sentences -------------------------------------------------------------------------------------
@@ -175,13 +157,14 @@ def _time(fact: Relation, candidate: AnswerCandidate, before: Sequence[str]) -> 
 def _sentences(
     found: RetrievalResult,
     subject: str,
-    objects: Collection[int],
+    about: Collection[int],
     known: Sequence[AnswerCandidate],
     candidates: Sequence[AnswerCandidate],
 ) -> list[AnswerCandidate]:
     """The sentences that tell most of it: those of its own notes in their order, then the others, the newest first."""
     name = frozenset(stems(subject, found.question.language))
-    own = _titled(found, objects, {one.episode.id for one in candidates})
+    passages = {one.episode.id for one in candidates}
+    own = {id for id in passages if not set(about).isdisjoint(titling_objects(found, id))}
     telling = [
         one
         for one in candidates
@@ -243,20 +226,6 @@ def _within_limits(
     return chosen
 
 
-def _titled(found: RetrievalResult, objects: Collection[int], ids: Collection[int]) -> set[int]:
-    """Which of these episodes have one of the objects as their title."""
-    kept = set()
-    for id in ids:
-        row = found.graph.row_of.get(id)
-        if row is None:
-            continue
-        begin, end = found.graph.titled.indptr[row : row + 2]
-        columns = found.graph.titled.indices[begin:end]
-        if not set(found.graph.object_ids[columns].tolist()).isdisjoint(objects):
-            kept.add(id)
-    return kept
-
-
 def _tells(candidate: AnswerCandidate, name: frozenset[str], is_own: bool) -> bool:
     """Whether it is more than a heading, a label or a question, and long enough; of a note about it less will do."""
     beside = candidate.words - {*stems(candidate.episode.title), *name}
@@ -273,5 +242,5 @@ def _is_repeated(candidate: AnswerCandidate, shown: Sequence[AnswerCandidate]) -
 
 def _add_date(candidate: AnswerCandidate) -> AnswerCandidate:
     """The sentence with the day on which it was written."""
-    day = candidate.episode.at.astimezone(UTC).date().isoformat() if candidate.episode.at else ""
+    day = day_of(candidate.newness) if candidate.episode.at else ""
     return candidate if not day or day in candidate.shown else replace(candidate, shown=f"{candidate.shown} ({day})")

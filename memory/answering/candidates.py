@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from memory.graph.arrays import NO_END, NO_TIME
 from memory.nouns import Citation, Episode
 from memory.retrieval.state import RetrievalResult
 from memory.store import episodes, facts, graph, relations
@@ -16,7 +17,7 @@ from memory.store.relations import Relation
 from memory.text.languages import ENGLISH, stem, stop_words
 from memory.text.relation_sentences import statement
 from memory.text.words import words
-from memory.time.timestamps import to_ms
+from memory.time.timestamps import from_ms, to_ms
 
 SAME_STATEMENT_OVERLAP = 0.5  # share of words, values apart, from which two sentences say the same
 
@@ -127,7 +128,7 @@ def facts_of_sentences(conn: Connection, theses: Iterable[Thesis]) -> dict[int, 
         by_episode[episode].append((relation, start, end))
     ids = {id for quotes in by_episode.values() for id, _, _ in quotes}
     known = {one.id: one for one in relations.by_id(conn, sorted(ids)) if one.modality in ("asserted", "plan")}
-    names = graph.object_labels(conn, sorted({node for one in known.values() for node in (one.subject, one.object)}))
+    names = read_names(conn, known.values())
     stated: dict[int, list[SentenceFact]] = defaultdict(list)
     for thesis, episode, start, end in spans:
         for id, first, last in by_episode.get(episode, ()):
@@ -136,6 +137,63 @@ def facts_of_sentences(conn: Connection, theses: Iterable[Thesis]) -> dict[int, 
                 words = statement(names[one.subject], one.predicate, names[one.object])
                 stated[thesis].append(SentenceFact(one, words, names[one.subject]))
     return dict(stated)
+
+
+def read_names(conn: Connection, facts: Iterable[Relation]) -> dict[int, str]:
+    """The names of their subjects and objects, by node id."""
+    return graph.object_labels(conn, sorted({node for one in facts for node in (one.subject, one.object)}))
+
+
+def read_evidence(
+    conn: Connection, found: RetrievalResult, facts: Sequence[int]
+) -> dict[int, list[tuple[Episode, int, int]]]:
+    """(episode, start, end) of the words that support each of these facts (relation ids), as far as the question may
+    see them, the newest first."""
+    rows = [row for row in relations.evidence(conn, facts) if found.sees(row[1])]
+    there = {one.id: one for one in episodes.by_ids(conn, sorted({episode for _, episode, _, _ in rows}))}
+    places: dict[int, list[tuple[Episode, int, int]]] = defaultdict(list)
+    for id, episode, start, end in rows:
+        if episode in there:
+            places[id].append((there[episode], start, end))
+    for of_fact in places.values():
+        of_fact.sort(key=lambda place: (-(place[0].at.timestamp() if place[0].at else 0.0), place[0].id))
+    return places
+
+
+def titling_objects(found: RetrievalResult, episode: int) -> list[int]:
+    """The objects (node ids) that give an episode its title; none if it is newer than the graph."""
+    row, graph = found.graph.row_of.get(episode), found.graph
+    begin, end = (0, 0) if row is None else graph.titled.indptr[row : row + 2]
+    titling: list[int] = graph.object_ids[graph.titled.indices[begin:end]].tolist()
+    return titling
+
+
+def holds_at(fact: Relation, at: int) -> bool:
+    """Whether a fact's valid time holds a time (ms UTC)."""
+    start = NO_TIME if fact.valid_from is None else fact.valid_from
+    end = NO_END if fact.valid_to is None else fact.valid_to
+    return start <= at < end
+
+
+def is_current(fact: Relation, at: int) -> bool:
+    """Whether a fact may be told of a time (ms UTC): it holds then, or is planned."""
+    return fact.modality in ("asserted", "plan") and holds_at(fact, at)
+
+
+def describe_time(fact: Relation, written: int | None = None) -> list[str]:
+    """Since when and until when a fact holds, as far as that is known, in words. What only stands in a note `written`
+    then (ms UTC) is known to have held then."""
+    parts = ["planned"] if fact.modality == "plan" else []
+    if fact.valid_from is not None:
+        parts.append(f"{'as of' if fact.valid_from == written else 'since'} {day_of(fact.valid_from)}")
+    if fact.valid_to is not None:
+        parts.append(f"until {day_of(fact.valid_to)}")
+    return parts
+
+
+def day_of(ms: int) -> str:
+    """The day of a time (ms UTC), as 2024-05-31."""
+    return from_ms(ms).date().isoformat()
 
 
 def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memory.answering.candidates import AnswerCandidate, stems
+from memory.answering.candidates import AnswerCandidate, stems, titling_objects
+from memory.answering.features import AnswerState
 from memory.retrieval.chains import Chain, Statement, find_chains, join_objects
-from memory.retrieval.state import QuestionState, RetrievalResult
+from memory.retrieval.state import QuestionState
 from memory.stages import AnswerNote
 from memory.store import graph as stored
-from memory.store.connect import Connection
 from memory.text.languages import stem
 
 MAX_CANDIDATES_PER_EPISODE = 5  # that are looked at, the best
@@ -34,19 +34,8 @@ MAX_ENDS_NAMED = 3  # of a chain that the trace names
 SCORE_DIGITS = 6  # of a candidate's score: what lies behind them depends on where in a matrix a vector stands
 
 
-@dataclass(frozen=True, slots=True)
-class ShownChain:
-    """A chain as it is shown: its candidates, and the names of the objects before each of them and after the last."""
-
-    candidates: tuple[AnswerCandidate, ...]
-    names: tuple[str, ...]
-
-    def text(self, number: Mapping[int, int]) -> str:
-        """`Free Guy -> [2] -> Shawn Levy -> [3] -> Canada`, by the numbers of the candidates (thesis id -> number)."""
-        parts = []
-        for name, one in zip(self.names, self.candidates, strict=False):
-            parts += [name, f"[{number[one.thesis_id]}]"]
-        return " -> ".join([*parts, *self.names[len(self.candidates) :]])
+ShownChain = tuple[tuple[AnswerCandidate, ...], tuple[str, ...]]
+"""Candidates, and the names of the objects before each of them and after the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +51,7 @@ class ChainEvidence:
         """For the trace: how many of the `considered` candidates are shown, how many chains there were, which of the
         shown candidates come from one, by number and by episode, and each chain that is shown whole."""
         number = {one.thesis_id: place for place, one in enumerate(shown, 1)}
-        whole = [chain for chain in self.chains if all(one.thesis_id in number for one in chain.candidates)]
+        whole = [chain for chain in self.chains if all(one.thesis_id in number for one in chain[0])]
         joining = [one for one in self.candidates if one.thesis_id in number]
         return AnswerNote(
             len(shown),
@@ -70,58 +59,48 @@ class ChainEvidence:
             self.followed,
             tuple(sorted(number[one.thesis_id] for one in joining)),
             tuple(sorted({one.episode.id for one in joining})),
-            tuple(chain.text(number) for chain in whole),
+            tuple(_in_words(chain, number) for chain in whole),
         )
 
 
 NO_CHAINS = ChainEvidence()
 
 
-@dataclass(frozen=True, slots=True)
-class _Statements:
-    """What candidates state, with a number for every object and, behind those, for every candidate: by what they are
-    called and how good they are, so that what was written first decides nothing. `labels` and `rarity` by object's
-    number; `roots` are the objects at which chains begin."""
-
-    candidates: Sequence[AnswerCandidate]
-    labels: Sequence[str]
-    rarity: Mapping[int, float]
-    statements: Sequence[Statement]
-    roots: Collection[int]
-
-    def candidate(self, number: int) -> AnswerCandidate:
-        """The candidate with that number."""
-        return self.candidates[number - len(self.labels)]
+def _in_words(chain: ShownChain, number: Mapping[int, int]) -> str:
+    """`Free Guy -> [2] -> Shawn Levy -> [3] -> Canada`, by the numbers of the candidates (thesis id -> number)."""
+    candidates, names = chain
+    parts = [
+        part for name, one in zip(names, candidates, strict=False) for part in (name, f"[{number[one.thesis_id]}]")
+    ]
+    return " -> ".join([*parts, *names[len(candidates) :]])
 
 
-def join_with_chains(
-    conn: Connection, found: RetrievalResult, candidates: Sequence[AnswerCandidate], most: int
-) -> ChainEvidence:
+def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], most: int) -> ChainEvidence:
     """At most `most` candidates to show with the first of them, which are sorted, the best first.
 
     Of each object that the question names and few passages speak of: those of its best chain. Of one that leads to no
     other passage: its best one, unless the first candidate speaks of it. None if that one says all that is asked.
     """
     top = candidates[0]
-    if _says_all(top, found.question):
+    if _says_all(top, state.question):
         return NO_CHAINS
-    stated = _read_statements(conn, found, _best_of_episodes(candidates))
-    if not stated.roots:
+    best = _best_of_episodes(candidates)
+    labels, rarity, statements, roots = _read_statements(state, best)
+    if not roots:
         return NO_CHAINS
-    triples = join_objects(stated.statements, stated.rarity)
-    followed = find_chains(triples, stated.roots, MAX_HOPS, len(triples) ** 2)
-    about = {one.id: one.about for one in stated.statements}
-    of_top = {
-        node for one in stated.statements if stated.candidate(one.id) is top for node in (*one.about, *one.objects)
-    }
+    stating = dict(enumerate(best, len(labels)))
+    triples = join_objects(statements, rarity)
+    followed = find_chains(triples, roots, MAX_HOPS, len(triples) ** 2)
+    about = {one.id: one.about for one in statements}
+    of_top = {node for one in statements if stating[one.id] is top for node in (*one.about, *one.objects)}
     shown: dict[int, ShownChain] = {}
     joined: dict[int, AnswerCandidate] = {}
     for chain in sorted(followed, key=lambda chain: (-_score(chain, about), _numbers(chain), chain.vertices)):
-        path = [stated.candidate(number) for number in _numbers(chain)]
+        path = tuple(stating[number] for number in _numbers(chain))
         if chain.root in shown or len({one.episode.id for one in path}) < len(path):
             continue
         if len(path) > 1 or chain.root not in of_top:
-            shown[chain.root] = ShownChain(tuple(path), _names(chain, stated.labels))
+            shown[chain.root] = path, _names(chain, labels)
             joined |= {one.thesis_id: one for one in path if one is not top}
         if len(joined) >= most:
             break
@@ -160,26 +139,27 @@ def _best_of_episodes(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandi
     return kept
 
 
-def _read_statements(conn: Connection, found: RetrievalResult, candidates: Sequence[AnswerCandidate]) -> _Statements:
-    graph, titled = found.graph, found.graph.titled
-    subjects: dict[int, list[int]] = {}
-    for id in {one.episode.id for one in candidates}:
-        row = graph.row_of.get(id)  # an episode that is newer than the graph has none
-        begin, end = (0, 0) if row is None else titled.indptr[row : row + 2]
-        subjects[id] = graph.object_ids[titled.indices[begin:end]].tolist()
+def _read_statements(
+    state: AnswerState, candidates: Sequence[AnswerCandidate]
+) -> tuple[list[str], dict[int, float], list[Statement], set[int]]:
+    """What candidates state, with a number for every object and, behind those, for every candidate: by what they are
+    called and how good they are, so that what was written first decides nothing. The names and the rarity of the
+    objects, by number; the statements; and the objects at which chains begin."""
+    graph = state.found.graph
+    subjects = {id: titling_objects(state.found, id) for id in {one.episode.id for one in candidates}}
     members: dict[int, list[int]] = defaultdict(list)
-    for edge in stored.edges_from(conn, [one.thesis_id for one in candidates], "member"):
+    for edge in stored.edges_from(state.conn, [one.thesis_id for one in candidates], "member"):
         members[edge.src].append(edge.dst)
     nodes = np.unique(np.array([node for of in (*subjects.values(), *members.values()) for node in of], np.int64))
     columns = graph.column_of.find(nodes)  # what is newer than the graph has no column
     nodes, columns = nodes[columns >= 0], columns[columns >= 0]
-    labels = stored.object_labels(conn, nodes.tolist())
+    labels = stored.object_labels(state.conn, nodes.tolist())
     named = sorted(labels, key=lambda node: (labels[node], node))
     number = {node: place for place, node in enumerate(named)}
     rare = (graph.rarity(columns) / math.log(max(2, graph.n_alive))).tolist()
     rarity = {number[node]: value for node, value in zip(nodes.tolist(), rare, strict=True) if node in number}
     undated = {number[node] for node in nodes[~graph.is_date[columns]].tolist() if node in number}
-    known = {number[node] for node in found.named_objects if node in number}
+    known = {number[node] for node in state.found.named_objects if node in number}
     roots = {object for object in known & undated if rarity[object] >= LEAST_ROOT_RARITY}
     scores = [round(one.score, SCORE_DIGITS) for one in candidates]
     low, width = min(scores), (max(scores) - min(scores)) or 1.0
@@ -188,6 +168,5 @@ def _read_statements(conn: Connection, found: RetrievalResult, candidates: Seque
         about = tuple(number[node] for node in subjects[one.episode.id] if node in number)
         objects = {number[node] for node in members[one.thesis_id] if node in number} & undated
         rarest = sorted(objects, key=lambda object: (object not in roots, -rarity[object], object))
-        kept = tuple(rarest[:MAX_OBJECTS_PER_CANDIDATE])
-        statements.append(Statement(place, about, kept, (score - low) / width))
-    return _Statements(candidates, [labels[node] for node in named], rarity, statements, roots)
+        statements.append(Statement(place, about, tuple(rarest[:MAX_OBJECTS_PER_CANDIDATE]), (score - low) / width))
+    return [labels[node] for node in named], rarity, statements, roots

@@ -32,6 +32,7 @@ from memory.answering.extractive import (
     WORD_FOR_WORD,
     ExtractiveAnswer,
     stream_extractive,
+    stream_lines,
 )
 from memory.answering.grounding import Problem
 from memory.errors import (
@@ -48,6 +49,7 @@ from memory.nouns import Answer, Citation, Token
 from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.state import RetrievalResult
 from memory.stages import ComposeNote
+from memory.text.languages import stem_set
 
 PURPOSE = "answer"
 NO_ANSWER = "NO ANSWER"
@@ -309,17 +311,6 @@ def _sentence(text: str, claim: str) -> tuple[int, str]:
     return start + len(sentence) - len(sentence.lstrip()), sentence.strip()
 
 
-# What a refusal may name as missing: words of the question, and what kind of thing it is.
-_ASKABLE = frozenset(
-    stem
-    for stem in stems(
-        "date day time year month name names person people place address street city town country number amount price"
-        " cost reason reasons cause kind type colour color detail details information answer value age list duration"
-        " length where when who why how what which known told noted written note notes memory missing about evidence"
-    )
-)
-
-
 def _refusal(text: str, *, begun: bool = False) -> bool:
     """Whether it says that there is no answer, or has `begun` to."""
     start = text.lstrip(_MARKS).upper()[: len(NO_ANSWER)]
@@ -329,7 +320,7 @@ def _refusal(text: str, *, begun: bool = False) -> bool:
 def _missing(said: str, question: str) -> tuple[str, ...]:
     """What the model says is missing, as far as that only repeats what was asked."""
     told = said.lstrip(_MARKS)[len(NO_ANSWER) :].lstrip(" :.-–—*")
-    allowed = _ASKABLE | set(stems(question))
+    allowed = stem_set("claims", "askable") | set(stems(question))
     found = []
     for part in re.split(r"[;\n]", told):
         words = " ".join(part.split()).strip(" .-*")[:MAX_MISSING_CHARS]
@@ -357,10 +348,6 @@ def _explain_error(name: str, error: Exception) -> str:
     return f"{name} failed."
 
 
-_NUMBERS = re.compile(r"(?:\[\d+\]\s*)+$")  # of a line's citations, behind it
-_NUMBER = re.compile(r"\[(\d+)\]")
-
-
 def finalise(
     said: GroundedText, lines: ExtractiveAnswer, found: RetrievalResult, model: str, context: PromptContext
 ) -> Generator[Token | Citation, None, Answer]:
@@ -372,8 +359,7 @@ def finalise(
     if said.text and lines.answer.no_answer:
         return Answer(said.text, tuple(said.citations), model=model, note=said.failed)
     if said.text:  # it broke off: what it had said is proved, and the lines tell the rest
-        first = len(said.citations)
-        rest = [renumber(piece, first) for piece in lines.pieces]
+        rest = list(stream_lines(lines.lines, len(said.citations)))
         yield Token("\n\n")
         yield from rest
         text = "".join(piece.text for piece in rest if isinstance(piece, Token)).rstrip()
@@ -387,13 +373,6 @@ def finalise(
         return Answer(why, no_answer=True, missing=said.missing or lines.answer.missing, model=model, note=note)
     failed = note if said.no_answer else said.failed
     return (yield from stream_extractive(lines, failed))
-
-
-def renumber(piece: str | Citation, by: int) -> Token | Citation:
-    """A piece of the extractive answer with higher numbers, behind what a model cited."""
-    if isinstance(piece, Citation):
-        return replace(piece, n=piece.n + by)
-    return Token(_NUMBERS.sub(lambda behind: _NUMBER.sub(lambda n: f"[{int(n[1]) + by}]", behind[0]), piece))
 
 
 def _left_out(passages: int, model: str) -> str:

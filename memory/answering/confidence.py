@@ -19,10 +19,10 @@ from statistics import median
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate
-from memory.answering.features import ExpectedType, QueryFeatures, expected_types
+from memory.answering.features import EXPECTED_TYPES, AnswerState, QueryFeatures, expected_types
 from memory.graph.arrays import Bools, Floats
-from memory.retrieval.state import QuestionState, RetrievalResult
-from memory.text.languages import ENGLISH, stem
+from memory.retrieval.state import QuestionState
+from memory.text.languages import alternatives, stem_set, tables
 
 MAX_CANDIDATES = 10  # lines, the best
 LEAST_COVERAGE = 0.1  # of a question's weight; a passage that holds less shares no word with it worth the name
@@ -40,47 +40,24 @@ WEIGHTS: Mapping[str, float] = {
 }
 BIAS = -5.2  # as fitted, less 0.1: at the default threshold one question in ten at most is refused for nothing
 
-# What only says what kind of thing is asked for, beside the words that `expected_types` knows.
-_GENERIC = frozenset(
-    stem(word, ENGLISH)
-    for word in "name names called number day date time year month kind type sort title many much long often".split()
-)
-_NUMBERS = re.compile(
-    r"\b(salary|rates?|fees?|price|rent|costs?|number|phone|dose|amount|revenue|age|score|weight|height|percentage|budget"
-    r"|how (many|much|old|far|big|tall|long|high|heavy|large))\b",
-    re.IGNORECASE,
-)
-_DATES = re.compile(r"\b(birthday|deadline|due date|what day|which day)\b", re.IGNORECASE)
-_NAMES = re.compile(
-    r"\b(names? of|called|brand|author|(which|what) (city|town|street|country|person|company|school|doctor|firm|startup"
-    r"|club|hotel|restaurant|book|film|movie|song|band))\b",
-    re.IGNORECASE,
-)
-# "What is Ana's new phone number at work?": what is hers.
-_OWNED = re.compile(r"^\W*\w+(?:['’]s| is| are| was| were)\b.*[\w.]['’]s? (.+)", re.IGNORECASE)
-_ENDS = re.compile(
-    r"\b(?:is|are|was|were|do|does|did|has|have|had|will|would|can|at|in|on|of|for|with|from|to|as|and|or|per|now|by"
-    r"|when|that|before|after|since|during)\b|[?,.;:()]",
-    re.IGNORECASE,
-)
-_COUNTED = re.compile(r"\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|once|twice)\b", re.IGNORECASE)
+_GENERIC = stem_set("asks", "generic")
+_COUNTED = re.compile(rf"\b(?:{alternatives('asks', 'counted')})\b", re.IGNORECASE)
+_HOW_MANY = re.compile(alternatives("asks", "how_many"), re.IGNORECASE)
 _SINCE = re.compile(r" \((?:planned, )?(?:as of |since |until )?\d{4}-\d\d-\d\d[^)]*\)")
 _LABEL = re.compile(r"^\s*(?:\w+:\s*)?\(?\d{1,3}[.)]\s|^\s*[A-Z]{2,}:")  # the number of a list's item, who speaks
 _FIGURE = re.compile(r"(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")
 _YEAR = re.compile(r"(19|20)\d\d$")
 
 
-def confidence(found: RetrievalResult, lines: Sequence[AnswerCandidate], features: QueryFeatures) -> float:
+def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
     """In [0, 1]: how likely it is that the `lines`, best first, hold what the question asks. 0 without lines."""
     if not lines:
         return 0.0
-    seen = confidence_features(found, lines, features)
+    seen = confidence_features(state, lines)
     return 1 / (1 + math.exp(-BIAS - sum(weight * seen[name] for name, weight in WEIGHTS.items())))
 
 
-def confidence_features(
-    found: RetrievalResult, lines: Sequence[AnswerCandidate], features: QueryFeatures
-) -> dict[str, float]:
+def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) -> dict[str, float]:
     """What the confidence is made of, each in [0, 1] but for the cosine; of one line at least.
 
     passage: cosine of the question and the best passage, or line while passages have no vectors; if none shares a
@@ -91,8 +68,8 @@ def confidence_features(
     near a line comes to what of somebody's is asked for ("phone" of "Ana's phone"), times the share of the names; 1
     if the question is not of that form. fact: the first line is a fact, not a sentence.
     """
-    top = lines[:MAX_CANDIDATES]
-    names, asked, owned = _split_stems(found.question, features)
+    top, features = lines[:MAX_CANDIDATES], state.features
+    names, asked, owned = _split_stems(features)
     features.embed_words(line.shown for line in top)
     alone = np.stack([features.max_similarity(line.shown) for line in top])
     titles = np.stack([features.max_similarity(f"{line.episode.title} {line.episode.speaker or ''}") for line in top])
@@ -103,7 +80,7 @@ def confidence_features(
     both = named * _share(titled, features.shares * asked)
     best = top[int(np.argmax(both * (1 + alone @ features.shares)))]
     coverage = max(line.coverage for line in lines)
-    cosine = max((hit.channels.get("vector", 0.0) for hit in found.recall.hits), default=0.0)
+    cosine = max((hit.channels.get("vector", 0.0) for hit in state.found.recall.hits), default=0.0)
     if not cosine:  # passages have no vectors yet
         cosine = max(line.cosine for line in lines)
     if coverage < LEAST_COVERAGE:
@@ -114,38 +91,35 @@ def confidence_features(
         "coverage": coverage,
         "together": float(both.max()),
         "named": float(_share(spoken_of.max(axis=0, keepdims=True), features.shares * names)[0]),
-        "kind": float(_holds_kind(best.shown, found.question, features)),
+        "kind": float(_holds_kind(best.shown, features)),
         "attribute": float((_share(alone, features.shares * owned) * named).max()) if owned.any() else 1.0,
         "fact": float(top[0].shown != " ".join(top[0].quote.split())),
     }
 
 
-def _split_stems(question: QuestionState, features: QueryFeatures) -> tuple[Bools, Bools, Bools]:
+def _split_stems(features: QueryFeatures) -> tuple[Bools, Bools, Bools]:
     """(n,) which of the question's stems name somebody or something, which say what is asked of them, and which say
     what of somebody's is asked for: "phone" in "Ana's phone number"."""
-    known = question.language == ENGLISH and not question.text.isupper()  # where capitals say what is a name
-    spoken = [one.surface for one in question.mentions if one.kind != "date"] if known else []
-    name_words = {
+    question, own = features.question, features.stem_words(_owned(features.question))
+    in_capitals = tables("asks", "names_have_capitals", language=question.language) and not question.text.isupper()
+    spoken = [one.surface for one in question.mentions if one.kind != "date"] if in_capitals else []
+    # What begins a question is seldom a name: "List the prices".
+    in_names = {
         word for name in spoken if not question.text.startswith(name) for word in features.stem_words(name)
-    }  # what begins a question is seldom a name: "List the prices"
-    own = features.stem_words(_owned(question))
-    names, generic, owned = (
-        np.array([stem in words for stem in features.stems], np.bool_)
-        for words in (
-            name_words,
-            _GENERIC,
-            {word for word in own if word not in _GENERIC or len(own) > LEAST_PHRASE_WORDS},
-        )
+    } - _GENERIC
+    in_owned = {word for word in own if word not in _GENERIC or len(own) > LEAST_PHRASE_WORDS}
+    names, asked, owned = (
+        np.array([key in words for key in features.stems], np.bool_)
+        for words in (in_names, {*features.stems} - in_names - _GENERIC, in_owned)
     )
-    return names & ~generic, ~names & ~generic, owned
+    return names, asked, owned
 
 
 def _owned(question: QuestionState) -> str:
     """The words that say what of somebody's the question asks for; none if it does not ask so."""
-    if question.language != ENGLISH:
-        return ""
-    said = _OWNED.search(question.text)
-    return _ENDS.split(said[1], maxsplit=1)[0] if said else ""
+    form, ends = (alternatives("asks", key, language=question.language) for key in ("owned", "owned_ends"))
+    said = re.search(form, question.text, re.IGNORECASE) if form else None
+    return re.split(ends, said[1], maxsplit=1, flags=re.IGNORECASE)[0] if said else ""
 
 
 def _share(near: Floats, weights: Floats) -> Floats:
@@ -154,13 +128,14 @@ def _share(near: Floats, weights: Floats) -> Floats:
     return near @ weights / total if total else np.ones(len(near), np.float32)
 
 
-def _holds_kind(shown: str, question: QuestionState, features: QueryFeatures) -> bool:
+def _holds_kind(shown: str, features: QueryFeatures) -> bool:
     """Whether a line holds the kind of thing that is asked for; so does any, if the question does not say."""
+    question = features.question
     kinds = set(expected_types(question.text, question.language))
-    if question.language == ENGLISH:
-        told: tuple[tuple[ExpectedType, re.Pattern[str]], ...]
-        told = (("number", _NUMBERS), ("date", _DATES), ("name", _NAMES))
-        kinds.update(kind for kind, words in told if words.search(question.text))
+    for kind in EXPECTED_TYPES:
+        nouns = alternatives("asks", "noun", kind, language=question.language)
+        if nouns and re.search(rf"\b(?:{nouns})\b", question.text, re.IGNORECASE):
+            kinds.add(kind)
     text = _LABEL.sub("", _SINCE.sub("", shown))
     found = features.mentions(text)
     dates = {part for mention in found if mention.kind == "date" for part in re.findall(r"\d+", mention.surface)}
@@ -170,7 +145,7 @@ def _holds_kind(shown: str, question: QuestionState, features: QueryFeatures) ->
     ]
     holds = {
         "date": bool(dates) or any(mention.kind == "date" for mention in found) or bool(figures),
-        "number": bool(figures) or (_COUNTED.search(text) is not None and "how many" in question.text.lower()),
+        "number": bool(figures) or (_COUNTED.search(text) is not None and _HOW_MANY.search(question.text) is not None),
         "name": any(
             mention.kind != "date" and not any(features.is_asked_with(word) for word in mention.surface.split())
             for mention in found

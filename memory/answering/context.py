@@ -10,13 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC
 from time import perf_counter
 from typing import Literal
 
-from memory.answering.candidates import AnswerCandidate, stems
+from memory.answering.candidates import (
+    AnswerCandidate,
+    describe_time,
+    is_current,
+    read_evidence,
+    read_names,
+    stems,
+)
 from memory.answering.grounding import Proof
-from memory.answering.supersession import holds_at
 from memory.facts.extraction import OWNER
 from memory.llm import about_tokens
 from memory.nouns import Episode, Step
@@ -24,12 +29,11 @@ from memory.protocols import Embedder
 from memory.retrieval.chains import LEAST, Candidate, score_facts
 from memory.retrieval.state import RetrievalResult
 from memory.stages import FilterNote, step
-from memory.store import episodes, facts, graph, relations, revisions
+from memory.store import facts, graph, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.quotes import Quotable, one_line, strip_unseen
 from memory.text.relation_sentences import NAMELESS, statement
-from memory.time.timestamps import from_ms
 
 MAX_RELATIONS_NEAR = 60  # relations of the question's objects that are looked at, the newest
 MAX_FACTS_SHOWN = 10  # shown at most, beside those that contradict each other
@@ -182,22 +186,33 @@ def _facts(
     known |= {one.id: one for one in relations.find_incident(conn, near, MAX_RELATIONS_NEAR)}
     disputed = _disputed(conn, list(known))
     known |= {one.id: one for one in relations.by_id(conn, sorted({*disputed} - known.keys()))}
-    current = [one for one in known.values() if one.modality in ("asserted", "plan") and holds_at(one, found.time_ms)]
-    tellers = _tellers(conn, found, [one.id for one in current])
-    names = graph.object_labels(conn, sorted({node for one in current for node in (one.subject, one.object)}))
+    current = [one for one in known.values() if is_current(one, found.time_ms)]
+    evidence = read_evidence(conn, found, [one.id for one in current])
+    names = read_names(conn, current)
+    asked = set(stems(found.question.text, found.question.language))
+    top = max((hit.score for hit in found.recall.hits), default=0.0) or 1.0
+    ranks = {hit.episode.id: hit.score / top for hit in found.recall.hits}
+
+    def overlap(text: str) -> float:
+        return len(asked.intersection(stems(text, found.question.language))) / (len(asked) or 1)
+
     pieces: dict[int, EvidencePiece] = {}
     candidates: list[Candidate] = []
-    asked = _QuestionOverlap(found, near)
     for one in current:
-        if one.id not in tellers:
+        if one.id not in evidence:
             continue
         words = statement(names[one.subject], one.predicate, names[one.object])
-        episode, *span = tellers[one.id][0]
+        telling = [episode for episode, *_ in evidence[one.id]]
+        episode, *span = evidence[one.id][0]
         start, end = _sentence(episode.text, *span)
-        stays = not _may_leave(conn, one, (names[one.subject], names[one.object]), [of for of, *_ in tellers[one.id]])
-        text = one_line(words, MAX_HEAD_CHARS) + _time(one)
-        pieces[one.id] = EvidencePiece("fact", text, episode, start, episode.text[start:end], stays, id=one.id)
-        candidates.append(asked.candidate(one, words, episode.text[start:end], [of for of, *_ in tellers[one.id]]))
+        sentence = episode.text[start:end]
+        stays = not _may_leave(conn, one, (names[one.subject], names[one.object]), telling)
+        time = describe_time(one)
+        text = one_line(words, MAX_HEAD_CHARS) + (f" ({', '.join(time)})" if time else "")
+        pieces[one.id] = EvidencePiece("fact", text, episode, start, sentence, stays, id=one.id)
+        shares = overlap(words), overlap(f"{words} {sentence}")
+        rank = max(ranks.get(episode.id, 0.0) for episode in telling)
+        candidates.append(Candidate(one.id, words, one.predicate, sentence, *shares, rank, one.subject in near))
     score = dict(zip(pieces, score_facts(conn, found, candidates, embedder).tolist(), strict=True))
     needed = [id for id in score if score[id] > LEAST]
     needed.sort(key=lambda id: (-score[id], -(known[id].last_asserted or 0), id))
@@ -211,46 +226,10 @@ def _facts(
     return list(ordered.values()), FilterNote(len(pieces), tuple(ordered))
 
 
-class _QuestionOverlap:
-    """What a question asks, to compare facts with."""
-
-    def __init__(self, found: RetrievalResult, named: Collection[int]) -> None:
-        """`named`: the objects (node ids) that it names."""
-        self._named = named
-        self._language = found.question.language
-        self._words = set(stems(found.question.text, self._language))
-        top = max((hit.score for hit in found.recall.hits), default=0.0) or 1.0
-        self._ranks = {hit.episode.id: hit.score / top for hit in found.recall.hits}
-
-    def candidate(self, fact: Relation, words: str, sentence: str, tellers: Sequence[Episode]) -> Candidate:
-        rank = max(self._ranks.get(episode.id, 0.0) for episode in tellers)
-        shares = (self._share(words), self._share(f"{words} {sentence}"))
-        return Candidate(fact.id, words, fact.predicate, sentence, *shares, rank, fact.subject in self._named)
-
-    def _share(self, text: str) -> float:
-        """Of the question's words those that stand in a text."""
-        return len(self._words & set(stems(text, self._language))) / (len(self._words) or 1)
-
-
 def _disputed(conn: Connection, ids: Sequence[int]) -> dict[int, int]:
     """Relation -> the one that contradicts it, both ways, where nobody has said which holds."""
     pairs = revisions.contradictions(conn, ids)
     return {new: old for old, new in pairs} | dict(pairs)
-
-
-def _tellers(conn: Connection, found: RetrievalResult, ids: Sequence[int]) -> dict[int, list[tuple[Episode, int, int]]]:
-    """(episode, start, end) of the words that tell each of these, as far as the question may see them, the newest
-    first; where their text may go decides between two of one day."""
-    rows = relations.evidence(conn, ids)
-    seen = {id for id in {episode for _, episode, _, _ in rows} if found.sees(id)}
-    there = {episode.id: episode for episode in episodes.by_ids(conn, sorted(seen))}
-    told: dict[int, list[tuple[Episode, int, int]]] = {}
-    for id, episode, start, end in rows:
-        if episode in there:
-            told.setdefault(id, []).append((there[episode], start, end))
-    for places in told.values():
-        places.sort(key=lambda place: (-(place[0].at.timestamp() if place[0].at else 0.0), place[0].id))
-    return told
 
 
 def _may_leave(conn: Connection, fact: Relation, names: Sequence[str], tellers: Sequence[Episode]) -> bool:
@@ -273,12 +252,3 @@ def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
     stop = text.find("\n", end) if after is None else after.start()
     until = len(text) if stop < 0 else max(end, stop)
     return before, min(until + 1, len(text)) if text[until : until + 1] in (".", "!", "?") else until
-
-
-def _time(fact: Relation) -> str:
-    """From when and until when it holds, as far as that is known."""
-    start, end = (from_ms(ms) if ms is not None else None for ms in (fact.valid_from, fact.valid_to))
-    parts = ["planned"] if fact.modality == "plan" else []
-    parts += [f"since {start.astimezone(UTC).date().isoformat()}"] if start else []
-    parts += [f"until {end.astimezone(UTC).date().isoformat()}"] if end else []
-    return f" ({', '.join(parts)})" if parts else ""

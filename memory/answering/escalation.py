@@ -8,6 +8,7 @@ writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from time import perf_counter
@@ -16,12 +17,11 @@ from memory.answering import compose
 from memory.answering.candidates import AnswerCandidate
 from memory.answering.compose import GroundedText, finalise
 from memory.answering.context import EvidencePiece, PromptContext, fit_context, gather_evidence
-from memory.answering.extractive import Answering, AskOutcome, Event, OpenConnection, extract_answer, stream_extractive
+from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer, stream_extractive
 from memory.answering.options import (
     AGENT_ALLOWANCE,
     ALLOWANCES,
     MAX_GUIDED_CALLS,
-    AskOptions,
     Meter,
     Metered,
     ModelChoice,
@@ -33,11 +33,10 @@ from memory.exploring.guided import explore_guided
 from memory.exploring.tools import Toolbox
 from memory.llm import Allowance, LlmRequest, about_tokens
 from memory.nouns import Answer, Episode, Step
-from memory.protocols import LLM, ChooseLLM, Embedder
+from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.question_type import format_hint
 from memory.retrieval.route import fits, next_tier
 from memory.retrieval.state import RetrievalResult
-from memory.settings import AnswerSettings
 from memory.stages import RouteNote, Tier, step
 from memory.store import traces
 from memory.store.traces import Refused
@@ -52,62 +51,37 @@ MAX_TOKENS_DEEP = 5_000  # of evidence that an answer with much effort may be wr
 NOT_OF_THIS = "What helped with such a question before does not speak of what this one names."
 
 
-def answer_with_model(
-    reading: OpenConnection,
-    found: RetrievalResult,
-    embedder: Embedder,
-    settings: AnswerSettings,
-    models: ModelChoice,
-    options: AskOptions,
-    parts: Sequence[RetrievalResult] = (),
-    again: RetrieveAgain | None = None,
-) -> Generator[Event, None, AskOutcome]:
-    """Answers from what was retrieved, with as little as suffices; `parts` is what was retrieved for each of the
-    questions that this one is made of, `again` retrieves once more where a model's outline may help. A connection must
-    see what the retrieval saw."""
-    run = Escalation(reading, found, embedder, settings, models, options, parts, again)
-    answer = yield from run.escalate()
-    return AskOutcome(
-        answer,
-        tuple(run.steps),
-        run.found,
-        tier=run.tier,
-        calls=run.meter.calls,
-        usage=run.meter.usage,
-        expanded=tuple(run.expanded),
-    )
-
-
+@dataclass(kw_only=True)
 class Escalation(Answering):
-    """One question on its way from tier to tier."""
+    """One question on its way from tier to tier, with as little as suffices. `again` retrieves once more where a
+    model's outline may help; `chosen` are the episodes that a model chose, `expanded` the edges that it followed."""
 
-    def __init__(
-        self,
-        reading: OpenConnection,
-        found: RetrievalResult,
-        embedder: Embedder,
-        settings: AnswerSettings,
-        models: ModelChoice,
-        options: AskOptions,
-        parts: Sequence[RetrievalResult],
-        again: RetrieveAgain | None,
-    ) -> None:
-        super().__init__(reading, found, embedder, settings, options, parts)
-        self.expanded: dict[int, None] = {}
-        self.meter = Meter(ALLOWANCES[options.effort], options.cancelled)
-        self._models = models
-        self._tried: set[Tier] = set()
-        self._again = again
-        self._chosen: dict[int, None] = {}  # episodes that a model chose
+    models: ModelChoice
+    again: RetrieveAgain | None = None
+    meter: Meter = field(init=False)
+    tried: set[Tier] = field(default_factory=set)
+    chosen: dict[int, None] = field(default_factory=dict)
+    expanded: dict[int, None] = field(default_factory=dict)
 
-    def escalate(self) -> Generator[Event, None, Answer]:
-        """The answer, by the lowest tier that suffices."""
-        if self.found.replay.evidence and not self._parts:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.meter = Meter(ALLOWANCES[self.options.effort], self.options.cancelled)
+
+    def run(self) -> Generator[Event, None, AskOutcome]:
+        """The answer by the lowest tier that suffices, after the events that lead to it."""
+        answer = yield from self._escalate()
+        taken = self.meter
+        return AskOutcome(
+            answer, tuple(self.steps), self.found, self.tier, taken.calls, taken.usage, tuple(self.expanded)
+        )
+
+    def _escalate(self) -> Generator[Event, None, Answer]:
+        if self.found.replay.evidence and not self.parts:
             answer = yield from self._answer_from_replay()
             if answer is not None:
                 return answer
         yield from self._consult()
-        extractive = yield from self.extract_enough()
+        extractive = yield from self._extract_enough()
         while True:
             pieces = yield from self._gather(self.found, extractive.candidates)
             try:
@@ -130,13 +104,13 @@ class Escalation(Answering):
     def _answer_from_replay(self) -> Generator[Event, None, Answer | None]:
         """The answer from what helped with such a question before, if a model finds it there."""
         start, whole = perf_counter(), self.found
-        with self._reading() as conn:
+        with self.reading() as conn:
             known = whole.restricted_to(conn, whole.replay.evidence[:MAX_EPISODES_REPLAYED])
-            extractive = extract_answer(conn, known, self._embedder, self._settings)
+            extractive = extract_answer(conn, known, self.embedder, self.settings)
         evidence = [hit.episode for hit in known.recall.hits]
         same = whole.replay.earlier is not None
         asked = whole.replay.like.question if whole.replay.like is not None else ""
-        may_try = same or self._options.effort != "quick"  # in vain, it takes a second call
+        may_try = same or self.options.effort != "quick"  # in vain, it takes a second call
         enough = bool(evidence) and may_try and (same or fits(known, evidence, asked))
         note = RouteNote("R0", enough, () if enough else (NOT_OF_THIS,))
         yield self._record(step(note, (perf_counter() - start) * 1000))
@@ -164,15 +138,15 @@ class Escalation(Answering):
     def _consult(self) -> Generator[Event, None, None]:
         """Retrieves once more by what a model says of the question, if the strategy has a use for that."""
         consult = self.found.strategy.consult
-        if consult is None or self._again is None or self._models.writer is None or self._options.effort == "quick":
+        if consult is None or self.again is None or self.models.writer is None or self.options.effort == "quick":
             return
         reserved = Allowance(1, self._max_evidence_tokens + self._tokens_beside, 0)
-        llm = _may_see_question(self._models.writer, [hit.episode for hit in self.found.recall.hits])
+        llm = _may_see_question(self.models.writer, [hit.episode for hit in self.found.recall.hits])
         if llm is not None:
-            question, cancelled = self.found.question.text, self._options.cancelled
+            question, cancelled = self.found.question.text, self.options.cancelled
             outline, step = consult(Metered(llm, self.meter, reserved), question, self._now, cancelled)
             if outline:
-                self.found = self._again(outline)
+                self.found = self.again(outline)
                 self._collect_parts()
             yield self._record(step)
 
@@ -188,11 +162,11 @@ class Escalation(Answering):
         )
         reserved = Allowance(1, about_tokens(context.text()) + self._tokens_beside, 0)
         while True:
-            driver = self._models.to_drive() if self._options.effort == "deep" else None
+            driver = self.models.to_drive() if self.options.effort == "deep" else None
             rise = next_tier(
                 self.found,
-                effort=self._options.effort,
-                tried=self._tried,
+                effort=self.options.effort,
+                tried=self.tried,
                 why=why,
                 missing=text.missing,
                 many=self.found.question.type.kind in ("list", "count", "about"),
@@ -201,7 +175,7 @@ class Escalation(Answering):
             )
             if rise is None:
                 return False
-            self._tried.add(rise.tier)
+            self.tried.add(rise.tier)
             self.tier = rise.tier
             yield self._record(step(RouteNote(rise.tier, reason=rise.reason), 0.0))
             before = self.found
@@ -213,24 +187,24 @@ class Escalation(Answering):
                 return True
 
     def _explore_guided(self, llm: LLM, missing: Sequence[str], reserved: Allowance) -> Generator[Event, None, None]:
-        explorer = Explorer(self._reading, self.found, only_open=not llm.is_local)
+        explorer = Explorer(self.reading, self.found, only_open=not llm.is_local)
         looked = explore_guided(
             Metered(llm, self.meter, reserved),
             explorer,
             self.found.question.text,
             missing=missing,
-            calls=MAX_GUIDED_CALLS[self._options.effort],
+            calls=MAX_GUIDED_CALLS[self.options.effort],
             now=self._now,
-            cancelled=self._options.cancelled,
+            cancelled=self.options.cancelled,
         )
         yield from map(self._record, looked.steps)
-        self._chosen |= dict.fromkeys(looked.episodes)
+        self.chosen |= dict.fromkeys(looked.episodes)
         self.expanded |= dict.fromkeys(edge for step in looked.steps for edge in step.detail.get("edges", ()))
         self._collect(looked.episodes)
 
     def _run_agent(self, llm: LLM, missing: Sequence[str], reserved: Allowance) -> Generator[Event, None, None]:
         self.meter.allow(AGENT_ALLOWANCE)
-        toolbox = Toolbox(self._reading, self.found, only_open=not llm.is_local)
+        toolbox = Toolbox(self.reading, self.found, only_open=not llm.is_local)
         try:
             looked = run_agent(
                 Metered(llm, self.meter, reserved),
@@ -239,23 +213,23 @@ class Escalation(Answering):
                 turns=AGENT_ALLOWANCE.calls,
                 missing=missing,
                 now=self._now,
-                cancelled=self._options.cancelled,
+                cancelled=self.options.cancelled,
             )
         except Exception as error:  # a model of somebody else's
             yield self._record(Step("agent", 0.0, {"stopped": type(error).__name__, "broke": True}))
         else:
             yield from map(self._record, looked.steps)
-        self._chosen |= dict.fromkeys(toolbox.collected)
+        self.chosen |= dict.fromkeys(toolbox.collected)
         self._collect(toolbox.collected)
 
     @cached_property
     def _refusals(self) -> tuple[Refused, ...]:
         """How this very question was refused before, while there was as much to look at as now."""
-        if not self._options.replay:
+        if not self.options.replay:
             return ()
-        asked = self._options.question or self.found.recall.trace.question
-        with self._reading() as conn:
-            return traces.list_refusals(conn, asked, self._options.plan)
+        asked = self.options.question or self.found.recall.trace.question
+        with self.reading() as conn:
+            return traces.list_refusals(conn, asked, self.options.plan)
 
     def _refused_before(self, llm: LLM, context: PromptContext) -> GroundedText | None:
         """What a model said to the very same request before, if that was that it holds no answer: it is not asked
@@ -271,35 +245,35 @@ class Escalation(Answering):
     @property
     def _tokens_beside(self) -> int:
         """What an answer takes beside its evidence."""
-        return about_tokens(compose.SYSTEM) + PROMPT_TOKENS + self._settings.answer_tokens
+        return about_tokens(compose.SYSTEM) + PROMPT_TOKENS + self.settings.answer_tokens
 
     @property
     def _now(self) -> datetime:
-        return self._options.now or self._options.as_of or datetime.now(UTC)
+        return self.options.now or self.options.as_of or datetime.now(UTC)
 
     @property
     def _max_evidence_tokens(self) -> int:
-        wanted = self._settings.context_tokens
-        return max(MAX_TOKENS_DEEP, wanted) if self._options.effort == "deep" else wanted
+        wanted = self.settings.context_tokens
+        return max(MAX_TOKENS_DEEP, wanted) if self.options.effort == "deep" else wanted
 
     def _gather(
         self, found: RetrievalResult, candidates: Sequence[AnswerCandidate]
     ) -> Generator[Event, None, tuple[EvidencePiece, ...]]:
         """All that a model may get to read."""
-        with self._reading() as conn:
-            pieces, step = gather_evidence(conn, found, candidates, self._embedder, self._chosen)
+        with self.reading() as conn:
+            pieces, step = gather_evidence(conn, found, candidates, self.embedder, self.chosen)
         yield self._record(step)
         return pieces
 
     def _pick_model(self, pieces: Sequence[EvidencePiece], most: int) -> tuple[LLM, PromptContext] | None:
         """The model that answers, and the evidence that it gets, of `most` tokens; None if there is no model, or no
         room for evidence. Raises what the choice of a model raises."""
-        assert self._models.writer is not None
-        chosen = compose.choose_model(self._models.writer, pieces)
+        assert self.models.writer is not None
+        chosen = compose.choose_model(self.models.writer, pieces)
         if chosen is None:
             return None
         llm, kept, left_out = chosen
-        room = llm.context_tokens - about_tokens(compose.SYSTEM) - PROMPT_TOKENS - 2 * self._settings.answer_tokens
+        room = llm.context_tokens - about_tokens(compose.SYSTEM) - PROMPT_TOKENS - 2 * self.settings.answer_tokens
         tokens = min(most, room)
         return (llm, fit_context(kept, tokens, left_out)) if tokens >= LEAST_EVIDENCE_TOKENS else None
 
@@ -314,7 +288,7 @@ class Escalation(Answering):
         return text
 
     def _request(self, context: PromptContext, fence: str = "") -> LlmRequest:
-        options = self._options
+        options = self.options
         return compose.build_request(
             options.question or self.found.question.text,
             context,
@@ -322,7 +296,7 @@ class Escalation(Answering):
             as_of=options.as_of,
             before=options.before,
             hint=format_hint(self.found.question.type),
-            max_tokens=self._settings.answer_tokens,
+            max_tokens=self.settings.answer_tokens,
             cancelled=options.cancelled,
             fence=fence,
         )

@@ -11,10 +11,10 @@ older ones follow, marked "earlier". The answers to the parts of a question are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
+from dataclasses import dataclass, field, replace
+from itertools import chain, count, zip_longest
 from time import perf_counter
 
 import numpy as np
@@ -22,11 +22,16 @@ import numpy as np
 from memory.answering.candidates import AnswerCandidate
 from memory.answering.chains import NO_CHAINS, join_with_chains
 from memory.answering.confidence import confidence
-from memory.answering.fact_candidates import MAX_FACTS_ANSWERING, find_fact_candidates
-from memory.answering.features import CandidateScorer
+from memory.answering.facts import (
+    MAX_FACTS_ANSWERING,
+    find_fact_candidates,
+    prefer_newest,
+    supersede,
+    supersede_sentences,
+)
+from memory.answering.features import AnswerState
 from memory.answering.options import AskOptions
 from memory.answering.selection import select_best, select_by_type
-from memory.answering.supersession import prefer_newest, supersede, supersede_sentences
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Citation, Step, Token
 from memory.protocols import Embedder
@@ -34,7 +39,6 @@ from memory.retrieval.route import Assessment, assess
 from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
 from memory.stages import AnswerNote, RouteNote, Tier, step
-from memory.store import graph
 from memory.store.connect import Connection
 from memory.text.languages import stem
 
@@ -46,16 +50,16 @@ WORD_FOR_WORD = "This is what your notes say, word for word."
 NOTHING_ABOUT = "There is nothing in your memory about:"
 MAX_LINES_PER_PART = 4  # of an answer to a part of a question
 
-Piece = str | Citation  # of an answer's text as it is streamed: words, and behind each line its citations
+Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without the numbers, and what it cites
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveAnswer:
-    """An answer with the events that lead to it: pieces of its text and, after each line, its citations. `candidates`:
-    those that it shows, then what else there was, the best first."""
+    """An answer with the lines that it is made of, none if it is a refusal. `candidates`: those that it shows, then
+    what else there was, the best first."""
 
     answer: Answer
-    pieces: tuple[Piece, ...]
+    lines: tuple[Line, ...]
     step: Step
     candidates: tuple[AnswerCandidate, ...] = ()
 
@@ -65,79 +69,89 @@ def extract_answer(
 ) -> ExtractiveAnswer:
     """The best candidates of the retrieved episodes as an answer. `conn` must see what the retrieval saw."""
     start = perf_counter()
-    scorer = CandidateScorer(conn, found, embedder)
-    candidates = rank_candidates(conn, found, scorer)
+    state = AnswerState(conn, found, embedder)
+    candidates = rank_candidates(state)
     is_answered = bool(candidates) and found.only_time  # all that is told of a time answers
-    certainty = 1.0 if is_answered else confidence(found, candidates, scorer.features)
+    certainty = 1.0 if is_answered else confidence(state, candidates)
     chains, selected = NO_CHAINS, list[AnswerCandidate]()
     if candidates and certainty >= settings.threshold:
         if settings.chains:
-            chains = join_with_chains(conn, found, candidates, settings.lines - 1)
+            chains = join_with_chains(state, candidates, settings.lines - 1)
         usual = select_best(candidates, chains.candidates, settings)
-        selected = select_by_type(conn, found, candidates, usual, settings)
-    answer, pieces = _compose(selected, certainty) if selected else _refuse(found, candidates)
+        selected = select_by_type(state, candidates, usual, settings)
+    lines = _cite(selected)
+    answer = _answer(lines, certainty) if lines else _refuse(found, candidates)
     taken = step(chains.note(selected, len(candidates)), (perf_counter() - start) * 1000)
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
-    return ExtractiveAnswer(answer, pieces, taken, (*selected, *rest))
+    return ExtractiveAnswer(answer, lines, taken, (*selected, *rest))
 
 
-def rank_candidates(conn: Connection, found: RetrievalResult, scorer: CandidateScorer) -> list[AnswerCandidate]:
+def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     """What may answer, best first: facts about the question's objects as statements, and the sentences of the retrieved
     episodes that hold at the time asked of, where what they state has not been replaced. A statement and a sentence
     compare by how likely each is to answer, of its kind."""
-    sentences = scorer.read(hit.episode for hit in found.recall.hits)
-    objects = [*found.named_objects, *(graph.owner(conn) if found.question.of_owner else ())]
-    if not objects and not any(one.facts for one in sentences):
-        return prefer_newest(sentences, found, scorer.features)
-    facts = find_fact_candidates(conn, found, objects, scorer, sentences)
-    sentences = supersede(conn, found, sentences, scorer, objects)
+    sentences = state.read(hit.episode for hit in state.found.recall.hits)
+    if not state.objects and not any(one.facts for one in sentences):
+        return prefer_newest(state, sentences)
+    facts = find_fact_candidates(state, sentences)
+    sentences = supersede(state, sentences)
     total = float(np.logaddexp.reduce([one.score for one in sentences])) if sentences else 0.0
-    sentences, facts = supersede_sentences([replace(one, score=one.score - total) for one in sentences], facts)
-    answering = [fact.candidate for fact in facts[:MAX_FACTS_ANSWERING]]
+    likely = (replace(one, score=one.score - total) for one in sentences)
+    sentences, answering = supersede_sentences(likely, facts)
+    answering = answering[:MAX_FACTS_ANSWERING]
     proving = {proof.thesis_id for one in answering for proof in (one, *one.also)}
-    rest = (one for one in sentences if one.thesis_id not in proving)
-    return prefer_newest([*answering, *rest], found, scorer.features)
+    return prefer_newest(state, [*answering, *(one for one in sentences if one.thesis_id not in proving)])
 
 
-def _compose(selected: Sequence[AnswerCandidate], confidence: float) -> tuple[Answer, tuple[Piece, ...]]:
-    pieces: list[Piece] = []
-    citations: list[Citation] = []
+def _cite(selected: Sequence[AnswerCandidate]) -> tuple[Line, ...]:
+    """A line for each candidate, numbered through."""
+    lines: list[Line] = []
+    n = count(1)
     for one in selected:
-        proofs = [proof.citation(len(citations) + n) for n, proof in enumerate((one, *one.also), 1)]
-        citations += proofs
         mark = "earlier: " if one.earlier else ""
-        numbers = " ".join(f"[{proof.n}]" for proof in proofs)
-        pieces += [f"- {mark}{one.shown} {numbers}\n", *proofs]
-    return Answer(_text(pieces), tuple(citations), confidence=confidence), tuple(pieces)
+        lines.append((f"- {mark}{one.shown}", tuple(proof.citation(next(n)) for proof in (one, *one.also))))
+    return tuple(lines)
 
 
-def _refuse(found: RetrievalResult, candidates: Sequence[AnswerCandidate]) -> tuple[Answer, tuple[Piece, ...]]:
+def _answer(lines: Sequence[Line], confidence: float, missing: tuple[str, ...] = ()) -> Answer:
+    events = list(stream_lines(lines))
+    text = "".join(event.text for event in events if isinstance(event, Token)).rstrip()
+    citations = tuple(event for event in events if isinstance(event, Citation))
+    return Answer(text, citations, missing=missing, confidence=confidence)
+
+
+def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Citation]:
+    """Each line with its numbers and then the citations that are cited for the first time. All are numbered on behind
+    that many others."""
+    seen: set[int] = set()
+    for text, cited in lines:
+        numbered = [replace(one, n=one.n + behind) for one in cited]
+        yield Token(" ".join([text, *(f"[{one.n}]" for one in numbered)]) + "\n")
+        yield from (one for one in numbered if one.n not in seen)
+        seen.update(one.n for one in numbered)
+
+
+def _refuse(found: RetrievalResult, candidates: Sequence[AnswerCandidate]) -> Answer:
     if not found.n_allowed:
-        why = NOTHING_THERE if found.n_alive else NOTHING_READ
-        return Answer(why, no_answer=True), (why,)
+        return Answer(NOTHING_THERE if found.n_alive else NOTHING_READ, no_answer=True)
     held = candidates[0].covered if candidates else frozenset()
     missing = tuple(term for term in found.question.terms if stem(term, found.question.language) not in held)
-    why = NOT_FOUND_THERE if found.n_allowed < found.n_alive else NOT_FOUND
-    return Answer(why, no_answer=True, missing=missing), (why,)
-
-
-def _text(pieces: Sequence[Piece]) -> str:
-    return "".join(piece for piece in pieces if isinstance(piece, str)).rstrip()
+    return Answer(NOT_FOUND_THERE if found.n_allowed < found.n_alive else NOT_FOUND, no_answer=True, missing=missing)
 
 
 def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[Token | Citation, None, Answer]:
-    """The extractive answer, piece by piece, with a sentence why no model wrote if one should have."""
-    for piece in extractive.pieces:
-        yield Token(piece) if isinstance(piece, str) else piece
-    note = "" if extractive.answer.no_answer else WORD_FOR_WORD
-    note = " ".join(filter(None, [why, note])) if why else ""
-    return replace(extractive.answer, note=note)
+    """The extractive answer, line by line, with a sentence why no model wrote if one should have."""
+    answer = extractive.answer
+    if answer.no_answer:
+        yield Token(answer.text)
+        return replace(answer, note=why)
+    yield from stream_lines(extractive.lines)
+    return replace(answer, note=f"{why} {WORD_FOR_WORD}" if why else "")
 
 
 # Parts of a question --------------------------------------------------------------------------
 
-_Line = tuple[str, list[Citation]]  # a line of an answer without its numbers, and what it cites
 _Key = tuple[int, str]  # of a line: its passage and its words
 
 
@@ -151,28 +165,26 @@ def merge_answers(answers: Sequence[ExtractiveAnswer], parts: Sequence[str]) -> 
     if not answered:
         answer = replace(answers[0].answer, missing=missing)
         return replace(answers[0], answer=answer, step=step, candidates=candidates)
-    pieces: list[Piece] = []
-    citations: list[Citation] = []
-    numbers: dict[_Key, int] = {}  # a line -> the number that it has
-    shown = [_split_lines(one.pieces)[:MAX_LINES_PER_PART] for _, one in answered]
+    lines: list[Line] = []
+    cited: dict[_Key, tuple[Citation, ...]] = {}  # by each line that stands there
+    shown = [one.lines[:MAX_LINES_PER_PART] for _, one in answered]
     homes = _homes(shown)
     for place, (part, _) in enumerate(answered):
-        pieces.append(f"{chr(10) if pieces else ''}{part}\n")
-        pieces += _renumbered([line for line in shown[place] if homes[_key(line)] <= place], citations, numbers)
+        lines.append((f"\n{part}" if lines else part, ()))
+        lines += _renumbered([line for line in shown[place] if homes[_key(line)] <= place], cited)
     unanswered = [part for part, one in zip(parts, answers, strict=True) if one.answer.no_answer]
     if unanswered:
-        pieces.append(f"\n{NOTHING_ABOUT} {' '.join(unanswered)}\n")
+        lines.append((f"\n{NOTHING_ABOUT} {' '.join(unanswered)}", ()))
     least = min(one.answer.confidence for _, one in answered)
-    answer = Answer(_text(pieces), tuple(citations), missing=missing, confidence=least)
-    return ExtractiveAnswer(answer, tuple(pieces), step, candidates)
+    return ExtractiveAnswer(_answer(lines, least, missing), tuple(lines), step, candidates)
 
 
-def _key(line: _Line) -> _Key:
+def _key(line: Line) -> _Key:
     text, cited = line
-    return cited[0].episode_id if cited else 0, text.strip()
+    return cited[0].episode_id if cited else 0, text
 
 
-def _homes(answers: Sequence[Sequence[_Line]]) -> dict[_Key, int]:
+def _homes(answers: Sequence[Sequence[Line]]) -> dict[_Key, int]:
     """Each line -> the part, by number, under which it belongs: where it stands highest, the first of several."""
     homes: dict[_Key, tuple[int, int]] = {}
     for part, lines in enumerate(answers):
@@ -181,38 +193,23 @@ def _homes(answers: Sequence[Sequence[_Line]]) -> dict[_Key, int]:
     return {line: part for line, (_, part) in homes.items()}
 
 
-def _renumbered(lines: Sequence[_Line], citations: list[Citation], numbers: dict[_Key, int]) -> list[Piece]:
-    """The lines of an answer, with the numbers that follow on `citations`, to which it adds its own; one that stands
-    under an earlier part is only pointed to, in its place if it is the best."""
-    pieces: list[Piece] = []
-    pointed: list[int] = []
+def _renumbered(lines: Sequence[Line], cited: dict[_Key, tuple[Citation, ...]]) -> list[Line]:
+    """The lines of an answer, numbered on from what is `cited`, to which it adds its own; one that stands under an
+    earlier part is only pointed to, in its place if it is the best."""
+    numbered: list[Line] = []
+    pointed: list[Citation] = []
     for line in lines:
-        text, cited = line
         key = _key(line)
-        if key in numbers:
-            pointed.append(numbers[key])
+        if key in cited:
+            pointed.append(cited[key][0])
             continue
-        new = [replace(citation, n=len(citations) + place) for place, citation in enumerate(cited, 1)]
-        if new:
-            numbers[key] = new[0].n
-        marks = "".join(f" [{citation.n}]" for citation in new)
-        pieces += [f"{text}{marks}\n", *new]
-        citations += new
+        known = sum(map(len, cited.values()))
+        cited[key] = tuple(replace(one, n=known + place) for place, one in enumerate(line[1], 1))
+        numbered.append((line[0], cited[key]))
     if pointed:
-        above = f"- as above {' '.join(f'[{number}]' for number in dict.fromkeys(pointed))}\n"
-        pieces.insert(0 if numbers[_key(lines[0])] == pointed[0] else len(pieces), above)
-    return pieces
-
-
-def _split_lines(pieces: Sequence[Piece]) -> list[_Line]:
-    """The lines of an answer without their numbers, each with the citations that follow it."""
-    lines: list[_Line] = []
-    for piece in pieces:
-        if isinstance(piece, str):
-            lines.append((piece.rstrip(), []))
-        else:
-            lines[-1][1].append(piece)
-    return [(text.removesuffix(" ".join(f"[{one.n}]" for one in cited)).rstrip(), cited) for text, cited in lines]
+        is_best = cited[_key(lines[0])][0] == pointed[0]
+        numbered.insert(0 if is_best else len(numbered), ("- as above", tuple(dict.fromkeys(pointed))))
+    return numbered
 
 
 def _in_turn(answers: Sequence[Sequence[AnswerCandidate]]) -> tuple[AnswerCandidate, ...]:
@@ -252,60 +249,46 @@ class AskOutcome:
     expanded: tuple[int, ...] = ()
 
 
-def answer_extractively(
-    reading: OpenConnection,
-    found: RetrievalResult,
-    embedder: Embedder,
-    settings: AnswerSettings,
-    options: AskOptions,
-    parts: Sequence[RetrievalResult] = (),
-) -> Generator[Event, None, AskOutcome]:
-    """Answers without a model; `parts` is what was retrieved for each of the questions that this one is made of. A
-    connection must see what the retrieval saw."""
-    run = Answering(reading, found, embedder, settings, options, parts)
-    extractive = yield from run.extract_enough()
-    answer = yield from stream_extractive(extractive)
-    return AskOutcome(answer, tuple(run.steps), run.found)
-
-
+@dataclass
 class Answering:
-    """One question on its way from its retrieval to an answer; `found` is what was retrieved and gathered so far."""
+    """One question on its way from its retrieval to an answer without a model. `found` is what was retrieved and
+    gathered so far, `parts` what was retrieved for each of the questions that this one is made of. A connection of
+    `reading` must see what the retrieval saw."""
 
-    def __init__(
-        self,
-        reading: OpenConnection,
-        found: RetrievalResult,
-        embedder: Embedder,
-        settings: AnswerSettings,
-        options: AskOptions,
-        parts: Sequence[RetrievalResult],
-    ) -> None:
-        self.found = found
-        self.steps: list[Step] = []
-        self.tier: Tier = "R2"
-        self._reading = reading
-        self._embedder = embedder
-        self._settings = settings
-        self._options = options
-        self._parts = parts
+    reading: OpenConnection
+    found: RetrievalResult
+    embedder: Embedder
+    settings: AnswerSettings
+    options: AskOptions
+    parts: Sequence[RetrievalResult] = ()
+    steps: list[Step] = field(default_factory=list)
+    tier: Tier = "R2"
+
+    def __post_init__(self) -> None:
         self._collect_parts()
 
-    def extract_enough(self) -> Generator[Event, None, ExtractiveAnswer]:
+    def run(self) -> Generator[Event, None, AskOutcome]:
+        """The answer, after the events that lead to it."""
+        extractive = yield from self._extract_enough()
+        answer = yield from stream_extractive(extractive)
+        return AskOutcome(answer, tuple(self.steps), self.found)
+
+    def _extract_enough(self) -> Generator[Event, None, ExtractiveAnswer]:
         """The extractive answer, from what lies around what is named as well where the retrieval is not enough."""
         extractive = yield from self._extract()
         assessment = yield from self._assess(extractive)
-        if not assessment.enough and self._options.effort != "quick":
+        if not assessment.enough and self.options.effort != "quick":
             yield from self._look_around()
             extractive = yield from self._extract()
         return extractive
 
     def _extract(self) -> Generator[Event, None, ExtractiveAnswer]:
-        with self._reading() as conn:
-            if self._parts:
-                of_parts = [extract_answer(conn, part, self._embedder, self._settings) for part in self._parts]
-                extractive = merge_answers(of_parts, [part.question.text for part in self._parts])
-            if not self._parts or extractive.answer.no_answer:
-                extractive = extract_answer(conn, self.found, self._embedder, self._settings)
+        with self.reading() as conn:
+            if self.parts:
+                of_parts = [extract_answer(conn, part, self.embedder, self.settings) for part in self.parts]
+                extractive = merge_answers(of_parts, [part.question.text for part in self.parts])
+            if not self.parts or extractive.answer.no_answer:
+                extractive = extract_answer(conn, self.found, self.embedder, self.settings)
         yield self._record(extractive.step)
         return extractive
 
@@ -313,7 +296,7 @@ class Answering:
         """Whether what there is looks enough."""
         start = perf_counter()
         evidence = [hit.episode for hit in self.found.recall.hits]
-        assessment = assess(self.found, evidence, extractive.answer.confidence, self._settings.threshold)
+        assessment = assess(self.found, evidence, extractive.answer.confidence, self.settings.threshold)
         gaps, unknown = tuple(assessment.gaps), tuple(assessment.unknown) or None
         note = RouteNote(self.tier, assessment.enough, gaps, unknown)
         yield self._record(step(note, (perf_counter() - start) * 1000))
@@ -325,15 +308,15 @@ class Answering:
 
         looked = explore_best_first(self.found)
         yield from map(self._record, looked.steps)
-        most = max(len(self.found.recall.hits), self._settings.episodes)
+        most = max(len(self.found.recall.hits), self.settings.episodes)
         self._collect(looked.episodes)
         self.found = self.found.top(most)
 
     def _collect_parts(self) -> None:
-        self._collect(hit.episode.id for part in self._parts for hit in part.recall.hits[:MAX_EPISODES_PER_PART])
+        self._collect(hit.episode.id for part in self.parts for hit in part.recall.hits[:MAX_EPISODES_PER_PART])
 
     def _collect(self, episodes: Iterable[int]) -> None:
-        with self._reading() as conn:
+        with self.reading() as conn:
             self.found = self.found.with_collected(conn, episodes)
 
     def _record(self, step: Step) -> Step:

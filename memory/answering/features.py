@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Literal
 
 import numpy as np
@@ -22,7 +22,7 @@ from memory.graph.arrays import Floats
 from memory.nouns import Episode, Hit
 from memory.protocols import Embedder
 from memory.retrieval.state import QuestionState, RetrievalResult
-from memory.store import episodes, relations, text
+from memory.store import episodes, graph, relations, text
 from memory.store.connect import Connection
 from memory.text.languages import ENGLISH, languages, stem, stop_words
 from memory.text.mentions import Mention, mentions
@@ -69,36 +69,6 @@ def _patterns(language: str) -> dict[ExpectedType, re.Pattern[str]]:
     return {kind: re.compile(f"{edges[0]}(?:{strip_accents(data['asks'][kind])}){edges[1]}") for kind in EXPECTED_TYPES}
 
 
-class LateInteraction:
-    """MaxSim: the question's words compared with each word of a text by their own vectors, the nearest of which counts.
-
-    The vector of a whole sentence says what it is about, not whether each thing that was asked is in it (Khattab &
-    Zaharia 2020, eq. 3, with words for tokens): "pays" is near to "rent", "fee" to "cost".
-    """
-
-    def __init__(self, embedder: Embedder, asked: Sequence[str]) -> None:
-        """`asked`: (n,) the words of the question."""
-        self._embedder = embedder
-        self._asked = embedder.embed_documents(asked) if asked else np.zeros((0, embedder.dimension), np.float32)
-        self._similarity: dict[str, Floats] = {}
-
-    def embed(self, words: Iterable[str]) -> None:
-        """Compares all of these at once; what is asked of them later costs nothing."""
-        new = sorted({word for word in words if word not in self._similarity})
-        if new:
-            cosines = self._embedder.embed_documents(new) @ self._asked.T
-            near = np.clip((cosines - UNRELATED_COSINE) / (SYNONYM_COSINE - UNRELATED_COSINE), 0, 1).astype(np.float32)
-            self._similarity.update(zip(new, near, strict=True))
-
-    def max_similarity(self, words: Sequence[str]) -> Floats:
-        """(n,) in [0, 1]: how near the nearest of `words` is to each of those asked; 0 if there are none."""
-        self.embed(words)
-        if not words:
-            return np.zeros(len(self._asked), np.float32)
-        nearest: Floats = np.max([self._similarity[word] for word in words], axis=0)
-        return nearest
-
-
 class QueryFeatures:
     """What texts of memory have in common with one question. `stems` (n,) are those of its words, `shares` (n,) what
     each counts: by how rare it is (inverse document frequency), all together 1."""
@@ -128,7 +98,9 @@ class QueryFeatures:
         self._total = sum(self._weights.values()) or 1.0
         self.stems = tuple(self._weights)
         self.shares: Floats = np.array(list(self._weights.values()), np.float32) / self._total
-        self._late_interaction = LateInteraction(embedder, [written[key] for key in self.stems])
+        asked = [written[key] for key in self.stems]
+        self._asked = embedder.embed_documents(asked) if asked else np.zeros((0, embedder.dimension), np.float32)
+        self._similarity: dict[str, Floats] = {}  # (n,) of a word to those that are asked
         self._expected = expected_types(question.text, question.language)
         top = max((hit.score for hit in hits), default=1.0)
         self._ranks = {hit.episode.id: hit.score / top for hit in hits}
@@ -215,14 +187,27 @@ class QueryFeatures:
         return not self._weights.keys().isdisjoint(self.stem_words(word))
 
     def embed_words(self, texts: Iterable[str]) -> None:
-        """Compares all words of these texts with those of the question at once."""
-        self._late_interaction.embed(word for text in texts for word in self._content_words(text))
+        """Compares all words of these texts with those of the question at once; what is asked of them later costs
+        nothing."""
+        new = sorted({word for text in texts for word in self._content_words(text)} - self._similarity.keys())
+        if new:
+            cosines = self.embedder.embed_documents(new) @ self._asked.T
+            near = np.clip((cosines - UNRELATED_COSINE) / (SYNONYM_COSINE - UNRELATED_COSINE), 0, 1).astype(np.float32)
+            self._similarity.update(zip(new, near, strict=True))
 
     def max_similarity(self, text: str) -> Floats:
-        """(n,) in [0, 1]: how near a text comes to each of the question's stems; 1 to those that it holds."""
+        """(n,) in [0, 1]: how near the nearest word of a text comes to each of the question's; 1 to those it holds.
+
+        Late interaction, MaxSim (Khattab & Zaharia 2020, eq. 3, with words for tokens): the vector of a whole sentence
+        says what it is about, not whether each thing that was asked is in it. "Pays" is near to "rent", "fee" to
+        "cost".
+        """
+        self.embed_words([text])
         held = self._covered(self.stem_words(text))
-        similarity = self._late_interaction.max_similarity(self._content_words(text))
-        return np.maximum(similarity, [key in held for key in self.stems])
+        nearest: Floats = np.array([key in held for key in self.stems], np.float32)
+        for word in self._content_words(text):
+            nearest = np.maximum(nearest, self._similarity[word])
+        return nearest
 
     def mentions(self, text: str) -> list[Mention]:
         """The named entities of a text, looked for once."""
@@ -273,34 +258,41 @@ class QueryFeatures:
         return sum(self._weights[word] for word in covered) / self._total
 
 
-class CandidateScorer:
-    """Reads the candidates of episodes for one question, with their scores. `conn` must see what the retrieval saw."""
+class AnswerState:
+    """One answer in the making: what was retrieved (`found`), the features of its question, and the `objects` (node
+    ids) that it is about. `conn` must see what the retrieval saw; what is read by it is read once."""
 
     def __init__(self, conn: Connection, found: RetrievalResult, embedder: Embedder) -> None:
+        self.conn, self.found, self.question = conn, found, found.question
         frequencies = text.document_frequencies(conn, found.question.terms)
         self.features = QueryFeatures(found.question, frequencies, found.n_allowed, embedder, found.recall.hits)
-        self._conn, self._found = conn, found
+        self.objects = [*found.named_objects, *(graph.owner(conn) if found.question.of_owner else ())]
         self._read: dict[int, list[AnswerCandidate]] = {}  # by episode
 
+    @cached_property
+    def beside_names(self) -> frozenset[str]:
+        """The question's stems that are not those of what it names."""
+        labels = graph.object_labels(self.conn, sorted(set(self.objects)))
+        names = " ".join([*self.found.named_objects.values(), *labels.values()])
+        return frozenset(self.features.stems).difference(stems(names, self.question.language))
+
     def read(self, of: Iterable[Episode]) -> list[AnswerCandidate]:
-        """The candidates of these episodes, best first."""
+        """The candidates of these episodes with their scores, best first."""
         wanted = {one.id: one for one in of}
         new = {id: one for id, one in wanted.items() if id not in self._read}
         self._read |= {id: [] for id in new}
-        for one in self.features.score(read_candidates(self._conn, self._found, new) if new else ()):
+        for one in self.features.score(read_candidates(self.conn, self.found, new) if new else ()):
             self._read[one.episode.id].append(one)
         return sorted((one for id in wanted for one in self._read[id]), key=lambda one: (-one.score, one.thesis_id))
 
     def find_supporting(self, facts: Sequence[int], known: Sequence[AnswerCandidate]) -> dict[int, AnswerCandidate]:
         """For each of these facts (relation ids) the best sentence that states it, the newest first, as far as the
         question may see one; `known` are those that were read already."""
-        quotes = relations.evidence(self._conn, facts)
-        elsewhere = sorted({episode for _, episode, _, _ in quotes} - {one.episode.id for one in known})
-        others = (
-            [one for one in episodes.by_ids(self._conn, elsewhere) if self._found.sees(one.id)] if elsewhere else []
-        )
+        quotes = relations.evidence(self.conn, facts)
+        elsewhere = {episode for _, episode, _, _ in quotes if self.found.sees(episode)}
+        others = sorted(elsewhere - {one.episode.id for one in known})
         by_episode: dict[int, list[AnswerCandidate]] = defaultdict(list)
-        for one in (*known, *self.read(others)):
+        for one in (*known, *self.read(episodes.by_ids(self.conn, others) if others else ())):
             by_episode[one.episode.id].append(one)
         best: dict[int, AnswerCandidate] = {}
         for id, episode, start, end in quotes:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Literal
 
 from memory.answering.candidates import stems
-from memory.text.languages import ENGLISH, guess_language, stem
+from memory.text.languages import ENGLISH, guess_language, stem, stem_set, tables, word_numbers, word_set
 from memory.text.mentions import Mention, is_date, mentions
 from memory.text.unicode import ascii_digits, strip_accents
 from memory.text.words import words
@@ -39,54 +39,19 @@ _CODE = re.compile(r"(?<!\w)[^\W\d_]+\d\w*")
 _DOTTED = re.compile(r"(?<!\w)(?:[^\W\d_]\.){2,}")
 _GROUPED = re.compile(r"\d{1,3}(?:[,.’' ]\d{3})+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
-_COUNTS = {
-    word: str(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-        " seventeen eighteen nineteen twenty".split()
-    )
-} | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90"}
-_COUNTS |= {"once": "1", "twice": "2", "dozen": "12", "hundred": "100"}
-_SMALL = frozenset(("one", "once"))  # they rarely count anything
-# Words by which an answer says how it knows, or joins what it says; they claim nothing.
-_GLUE = frozenset(
-    """according based note notes noted memory record records recorded mention mentions mentioned say says said state
-    states stated tell tells told show shows shown write writes written wrote answer answers both also since until as
-    currently current now today present before after then later earlier first last previously former formerly still
-    however therefore so because while although there here only just yes no not neither nor either total together same
-    different respectively namely including include includes called named known date day month year time""".split()
-)
-_GLUE_STEMS = _GLUE | frozenset(stems(" ".join(_GLUE), ENGLISH))
-# Words for what notes say in others: these may stand in a claim though they stand nowhere. No noun that could answer.
-_PARAPHRASE = frozenset(
-    stems(
-        """add agree arrange arrive ask attend base become begin belong bring build buy call cancel carry change choose
-        close come complete consist contain continue cost create decide describe do drive eat end enjoy expect feel
-        find finish follow get give go happen have hold hope intend involve join keep know last learn leave let like
-        live located look love make mean meet move need occur offer open order own paid part pay place plan play
-        prefer present provide put reach read receive refer relate release relocate rely remain replace report
-        reside result return run see seem sell send serve set share sign situated sit sleep speak spend stand start
-        stay stop study suggest switch take talk teach think travel try turn use visit wait walk want watch win work
-        write mentioned specifically various several originally usually often always never again already instead
-        main mainly each every another person people someone thing things way case fact reason due born appear
-        publish perform consider represent support help require allow""",
-        ENGLISH,
-    )
-)
+_COUNTS = {word: str(number) for word, number in word_numbers("claims", "numbers").items()} | {
+    word: str(10 * number) for word, number in word_numbers("claims", "tens", first=1).items()
+}
+_SMALL = word_set("claims", "rarely_numbers")
+_GLUE = word_set("claims", "glue")
+_GLUE_STEMS = _GLUE | stem_set("claims", "glue")
+_PARAPHRASES = stem_set("claims", "paraphrases")
 # What a passage says of time by the day on which it was written: (words, days by which it may be another).
-_RELATIVE: tuple[tuple[re.Pattern[str], int], ...] = tuple(
-    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), days)
-    for words, days in (
-        (r"today|tonight|yesterday|tomorrow|this (?:morning|afternoon|evening)|last night", 2),
-        (r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|weekend|(?:this|last|next) week|\w+ days? (?:ago|later)", 14),
-        (r"weeks? ago|in \w+ weeks?|fortnight|(?:this|last|next) month|month'?s? end|end of the month", 62),
-        (r"months? ago|in \w+ months?|(?:last|next|this) (?:spring|summer|autumn|fall|winter|year)|years? ago", 800),
-        (
-            "|".join("january february march april may june july august september october november december".split()),
-            366,
-        ),
-    )
-)
+_RELATIVE = [
+    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), int(days))
+    for table in tables("claims", "days_off")
+    for days, words in table.items()
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +194,7 @@ def _blank(text: str, found: Sequence[Mention]) -> str:
 def _missing_dates(
     dates: Sequence[Mention], shown: Sequence[Proof], there: Sequence[_TextContent], numbers: Collection[str]
 ) -> list[str]:
-    written = [_Day(one.at.date(), _max_days_off(one.text)) for one in shown if one.at is not None]
+    written = [(one.at.date(), _max_days_off(one.text)) for one in shown if one.at is not None]
     undated = [one for one in dates if not _is_dated(one.norm, there, written)]
     return [one.surface for one in undated if one.norm not in numbers]  # 1250 is a year, or a price
 
@@ -288,9 +253,9 @@ def _unsupported_words(
         and word not in question.stems
     ]
     unheard = [word for word in new if not any(word in one.stems or one.names(_folded(word)) for one in there)]
-    rephrased = [word for word in unheard if word in _PARAPHRASE]
+    rephrased = [word for word in unheard if word in _PARAPHRASES]
     if len(rephrased) < len(new) or hard:  # something is left that can be proved
-        unheard = [word for word in unheard if word not in _PARAPHRASE]
+        unheard = [word for word in unheard if word not in _PARAPHRASES]
     if hard and language == guess_language(question.joined) != guess_language(
         " ".join(one.joined for one in there[1:])
     ):
@@ -395,22 +360,15 @@ def _plain(number: str) -> str:
     return number.lstrip("0") or "0"
 
 
-@dataclass(frozen=True, slots=True)
-class _Day:
-    """The day on which something was written, and by how many days what it says of time may be another."""
-
-    day: date
-    days_off: int
-
-
 def _max_days_off(text: str) -> int:
     return max((days for pattern, days in _RELATIVE if pattern.search(text)), default=0)
 
 
-def _is_dated(norm: str, there: Sequence[_TextContent], written: Sequence[_Day]) -> bool:
+def _is_dated(norm: str, there: Sequence[_TextContent], written: Sequence[tuple[date, int]]) -> bool:
     """Whether a date is said there: as it is or more exactly, or the other way round without its year; or whether it
-    lies where words like "last week" may lead from the day on which they were written."""
-    known = {date for one in there for date in one.dates} | {one.day.isoformat() for one in written}
+    lies where words like "last week" may lead from the day on which they were written. `written`: that day of each
+    piece, and by how many days what it says of time may be another."""
+    known = {date for one in there for date in one.dates} | {day.isoformat() for day, _ in written}
     if any(one == norm or one.startswith(f"{norm}-") for one in known):
         return True
     year_less = norm if norm.startswith("-") else norm[4:] if len(norm) > 4 else ""
@@ -420,11 +378,7 @@ def _is_dated(norm: str, there: Sequence[_TextContent], written: Sequence[_Day])
     if year_less and norm[:4] in years and any(one == year_less or one.startswith(f"{year_less}-") for one in known):
         return True
     first, last = _span(norm)
-    return any(
-        first <= one.day + timedelta(days=one.days_off) and last >= one.day - timedelta(days=one.days_off)
-        for one in written
-        if one.days_off
-    )
+    return any(first <= day + timedelta(days=off) and last >= day - timedelta(days=off) for day, off in written if off)
 
 
 def _span(norm: str) -> tuple[date, date]:

@@ -17,6 +17,7 @@ from memory.errors import ModelCancelledError, ModelError, ModelTimeoutError, Ov
 from memory.llm import NOTHING, Allowance, LlmRequest, Reply, Usage, about_tokens, length
 from memory.nouns import Effort
 from memory.protocols import LLM, ChooseLLM
+from memory.text.languages import alternatives
 from memory.text.mentions import is_date, mentions
 from memory.trace import PLAIN, Plan
 
@@ -59,16 +60,7 @@ class AskOptions:
 MAX_FOLLOWUP_WORDS = 8  # words of a question that may need the one before it
 MAX_EARLIER_CHARS = 500  # characters of the one before
 MAX_EARLIER_QUESTIONS = 3  # questions that are looked at, the newest
-# What stands for something that was named before, and how a question goes on from another.
-_REFERS = re.compile(
-    r"\b(?:he|she|it|they|him|her|his|its|them|their|theirs|hers|that|this|those|these|there|then|one|ones|same)\b"
-    r"|^(?:and|or|but|so|what about|how about|since when|until when|why|when|where|who|which)\b[^?]{0,12}\??$"
-    r"|^(?:and|but|or|what about|how about)\b",
-    re.IGNORECASE,
-)
-
-
-_GOES_ON = re.compile(r"(?:and|but|or|what about|how about)\b", re.IGNORECASE)
+_REFERS, _GOES_ON = (re.compile(alternatives("followup", key), re.IGNORECASE) for key in ("refers", "goes_on"))
 
 
 def resolve_followup(question: str, before: Sequence[str]) -> str:

@@ -13,11 +13,11 @@ from datetime import UTC, datetime, timedelta
 
 from memory.answering.briefing import write_briefing
 from memory.answering.candidates import AnswerCandidate, same_statement, stems
+from memory.answering.features import AnswerState
 from memory.retrieval.question_type import course_words, is_name
-from memory.retrieval.state import QuestionState, RetrievalResult
+from memory.retrieval.state import QuestionState
 from memory.settings import AnswerSettings
-from memory.store.connect import Connection
-from memory.text.languages import stem
+from memory.text.languages import alternatives, stem
 from memory.text.mentions import is_date, mentions
 from memory.time.expressions import resolve_time
 
@@ -30,9 +30,7 @@ LEAST_TOPIC_SHARE = (
 )
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S")  # of a list, at the begin of its row
 _FULL = re.compile(r"\d{4}-\d\d-\d\d")
-_RELATIVE = re.compile(
-    r"\b(?:yesterday|tomorrow|last (?:night|\w+day)|(?:vor)?gestern|(?:über)?morgen|letzten \w+tag)\b", re.IGNORECASE
-)
+_RELATIVE = re.compile(rf"\b(?:{alternatives('time', 'relative_day')})\b", re.IGNORECASE)
 
 
 def select_best(
@@ -59,21 +57,19 @@ def select_best(
 
 
 def select_by_type(
-    conn: Connection,
-    found: RetrievalResult,
+    state: AnswerState,
     candidates: Sequence[AnswerCandidate],
     usual: Sequence[AnswerCandidate],
     settings: AnswerSettings,
 ) -> list[AnswerCandidate]:
     """The candidates to show, in order. `candidates` is all there is, the best first; `usual` are those that answer a
     question for one fact. Empty if a briefing is asked of something that nothing tells of."""
-    question, asked = found.question, found.question.type
+    question, asked = state.question, state.question.type
     selected: Sequence[AnswerCandidate]
     match asked.kind:
         case "about":
-            return write_briefing(conn, found, asked.subjects[0], candidates) or (
-                list(usual) if found.named_objects else []
-            )
+            known = write_briefing(state, asked.subjects[0], candidates)
+            return known or (list(usual) if state.found.named_objects else [])
         case "compare":
             selected = _compared(candidates, usual, asked.subjects, settings.lines)
         case "when_changed":

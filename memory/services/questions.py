@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from memory.answering.extractive import AskOutcome, Event, answer_extractively, extract_answer
+from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer
 from memory.answering.options import ALLOWANCES, MAX_EARLIER_QUESTIONS, AskOptions, ModelChoice, resolve_followup
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import ENOUGH, is_due
@@ -229,15 +229,16 @@ class Questions:
         """The answer from what was retrieved, by a model if one may write."""
         reading, embedder, settings = self._store.reading, self._sentence_embedder(found), self._state.settings.answer
         if models.writer is None or settings.model != "auto" or not found.n_allowed:
-            return (yield from answer_extractively(reading, found, embedder, settings, options, parts))
-        from memory.answering.escalation import answer_with_model  # half of answering, which many never need
+            return (yield from Answering(reading, found, embedder, settings, options, parts).run())
+        from memory.answering.escalation import Escalation  # half of answering, which many never need
 
         k = self._state.settings.answer.episodes
 
         def again(outline: Sequence[Sequence[str]]) -> RetrievalResult:
             return self._retrieve(found.question, k, True, options.replay, outline, options.strategy)
 
-        return (yield from answer_with_model(reading, found, embedder, settings, models, options, parts, again))
+        run = Escalation(reading, found, embedder, settings, options, parts, models=models, again=again)
+        return (yield from run.run())
 
     def _sentence_embedder(self, found: RetrievalResult) -> CachedEmbedder:
         """What compares sentences with the question: the embedder that found them, if it is the same."""

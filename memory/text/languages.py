@@ -47,6 +47,12 @@ def word_set(*path: str, language: str | None = None) -> frozenset[str]:
 
 
 @cache
+def stem_set(*path: str) -> frozenset[str]:
+    """The stems of the words listed under `path`, each as in its language."""
+    return frozenset(stem(word, code) for code in languages() for word in word_set(*path, language=code))
+
+
+@cache
 def word_numbers(*path: str, first: int = 0, language: str | None = None) -> dict[str, int]:
     """The number of each word in the lists under `path`, such as those of months, counted from `first`."""
     return {

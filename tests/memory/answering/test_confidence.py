@@ -10,8 +10,9 @@ import pytest
 from memory import Memory
 from memory.answering.confidence import WEIGHTS, confidence, confidence_features
 from memory.answering.extractive import extract_answer
-from memory.answering.features import CandidateScorer, LateInteraction
+from memory.answering.features import AnswerState, QueryFeatures
 from memory.nouns import Answer
+from memory.retrieval.analyse import analyse
 from plugins.embedders.static import StaticEmbedder
 
 NOTES = (
@@ -35,10 +36,9 @@ def sure(memory: Memory, question: str) -> tuple[float, dict[str, float]]:
     embedder = StaticEmbedder()
     found = memory.questions.retrieve(question, 10, None, None, None)
     with memory.store.reading() as conn:
-        scorer = CandidateScorer(conn, found, embedder)
-        candidates = scorer.read(hit.episode for hit in found.recall.hits)
-    features = scorer.features
-    return confidence(found, candidates, features), confidence_features(found, candidates, features)
+        state = AnswerState(conn, found, embedder)
+        candidates = state.read(hit.episode for hit in found.recall.hits)
+    return confidence(state, candidates), confidence_features(state, candidates)
 
 
 @pytest.mark.parametrize(
@@ -81,11 +81,10 @@ def test_the_threshold_is_the_least_confidence_of_an_answer(life: Memory) -> Non
 
 
 def test_words_that_mean_the_same_are_near() -> None:
-    like = LateInteraction(StaticEmbedder(), ["cost", "live"])
-    near = like.max_similarity(["price", "office"])
+    features = QueryFeatures(analyse("cost live"), {}, 10, StaticEmbedder())
+    assert features.stems == ("cost", "live")
+    near = features.max_similarity("price office")
     assert near[0] > 0.5 > near[1]
-    assert (
-        np.array_equal(like.max_similarity(["live"]), like.max_similarity(["live"]))
-        and like.max_similarity(["live"])[1] == 1
-    )
-    assert like.max_similarity([]).tolist() == [0, 0]
+    assert np.array_equal(features.max_similarity("live"), features.max_similarity("live"))
+    assert features.max_similarity("live")[1] == 1
+    assert features.max_similarity("").tolist() == [0, 0]

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answering.compose import renumber
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.exploring.tool_schemas import TOOLS
 from memory.llm import LlmRequest, Reply, ToolCall, Usage, length
-from memory.nouns import Answer, Effort, Step, Token
+from memory.nouns import Answer, Effort, Step
 from memory.protocols import LLM
 from memory.settings import AnswerSettings
 from tests.examples import examples
@@ -243,7 +242,3 @@ def fleet_of_all(tmp_path_factory: pytest.TempPathFactory, static: Any) -> Any:
         for day in range(1, 20):
             desk.note(f"log {day}", f"The boat of the Okafor family lay in harbour {day}.", day)
         yield desk
-
-
-def test_all_numbers_of_a_line_move_behind_what_was_cited_before() -> None:
-    assert renumber("- She moved [twice] in 2021 [1] [2]\n", 3) == Token("- She moved [twice] in 2021 [4] [5]\n")

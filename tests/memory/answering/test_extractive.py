@@ -5,34 +5,41 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.answering.candidates import AnswerCandidate
-from memory.answering.extractive import NOTHING_ABOUT, ExtractiveAnswer, merge_answers
-from memory.nouns import Answer, Citation, Episode, Source, Step
+from memory.answering.extractive import NOTHING_ABOUT, ExtractiveAnswer, merge_answers, stream_extractive, stream_lines
+from memory.nouns import Answer, Citation, Episode, Source, Step, Token
 
 NUMBER = re.compile(r"\[(\d+)\]")
 
 
 def found(*lines: tuple[int, str], also: int = 0) -> ExtractiveAnswer:
     """An answer of lines (episode, words); the last one has so many more proofs."""
-    pieces: list[str | Citation] = []
-    citations: list[Citation] = []
-    for place, (episode, words) in enumerate(lines, 1):
-        more = also if place == len(lines) else 0
-        new = [Citation(len(citations) + n, episode + 100 * (n - 1), "/a.md", "a", words) for n in range(1, 2 + more)]
-        citations += new
-        pieces += [f"- {words} {' '.join(f'[{one.n}]' for one in new)}\n", *new]
-    text = "".join(piece for piece in pieces if isinstance(piece, str)).rstrip()
-    return ExtractiveAnswer(
-        Answer(text, tuple(citations), confidence=0.7), tuple(pieces), Step("answer", 1.0, {"lines": 1})
-    )
+    numbers = count(1)
+    cited = [
+        (
+            f"- {words}",
+            tuple(
+                Citation(next(numbers), episode + 100 * n, "/a.md", "a", words)
+                for n in range(1 + (also if place == len(lines) else 0))
+            ),
+        )
+        for place, (episode, words) in enumerate(lines, 1)
+    ]
+    answer = Answer("", tuple(one for _, proofs in cited for one in proofs), confidence=0.7)
+    return ExtractiveAnswer(answer, tuple(cited), Step("answer", 1.0, {"lines": 1}))
 
 
 def nothing(*missing: str) -> ExtractiveAnswer:
-    return ExtractiveAnswer(Answer("Nothing.", no_answer=True, missing=missing), ("Nothing.",), Step("answer", 2.0, {}))
+    return ExtractiveAnswer(Answer("Nothing.", no_answer=True, missing=missing), (), Step("answer", 2.0, {}))
+
+
+def streamed(answer: ExtractiveAnswer) -> list[Token | Citation]:
+    return list(stream_extractive(answer))
 
 
 def test_each_answer_stands_under_its_question_and_is_numbered_through() -> None:
@@ -41,7 +48,8 @@ def test_each_answer_stands_under_its_question_and_is_numbered_through() -> None
     )
     assert both.answer.text == "Where?\n- Ana lives in Porto [1]\n- By the river [2]\n\nWho?\n- Dr Ito [3]"
     assert [(one.n, one.episode_id) for one in both.answer.citations] == [(1, 1), (2, 2), (3, 3)]
-    assert "".join(piece for piece in both.pieces if isinstance(piece, str)).rstrip() == both.answer.text
+    assert "".join(one.text for one in streamed(both) if isinstance(one, Token)).rstrip() == both.answer.text
+    assert tuple(one for one in streamed(both) if isinstance(one, Citation)) == both.answer.citations
 
 
 def test_what_was_not_found_is_said_once() -> None:
@@ -64,6 +72,7 @@ def test_no_line_stands_twice() -> None:
     both = merge_answers([found(line), found(line)], ["Where?", "Who?"])
     assert both.answer.text == "Where?\n- Ana lives in Porto, near Dr Ito [1]\n\nWho?\n- as above [1]"
     assert len(both.answer.citations) == 1
+    assert [one for one in streamed(both) if isinstance(one, Citation)] == list(both.answer.citations)
 
 
 def test_the_best_line_of_each_comes_before_the_rest_of_any() -> None:
@@ -106,3 +115,9 @@ def test_a_line_stands_under_the_question_that_it_answers_best() -> None:
 def test_the_best_line_of_a_part_is_pointed_to_first() -> None:
     both = merge_answers([found((1, "a")), found((1, "a"), (2, "b"))], ["A?", "B?"])
     assert both.answer.text == "A?\n- a [1]\n\nB?\n- as above [1]\n- b [2]"
+
+
+def test_all_numbers_of_a_line_move_behind_what_was_cited_before() -> None:
+    (token, *cited) = stream_lines(found((1, "She moved [twice] in 2021"), also=1).lines, 3)
+    assert token == Token("- She moved [twice] in 2021 [4] [5]\n")
+    assert [one.n for one in cited if isinstance(one, Citation)] == [4, 5]

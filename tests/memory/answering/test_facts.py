@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory import Memory
-from memory.answering import fact_candidates as facts
+from memory.answering import facts
 from memory.nouns import Answer
 
 NOTES = (

@@ -1,0 +1,414 @@
+"""Facts as answers, and supersession: what was replaced by the time asked of ranks behind what replaced it.
+
+A fact says in a few words what a sentence says among other things, and it says since when. So "what is" is answered by
+the fact that holds, not by the sentence that tells of the change; and "how did it change" by its history, in order. The
+quote under a statement is a sentence that supports it.
+
+Where the memory knows the facts that a sentence states, the successor of the fact that the question is about answers,
+and the old sentence stands behind it, marked "earlier". Where it does not, recency decides: a newer sentence, nearly as
+good, that holds all that the best one holds of what is asked, with another value of the same kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+
+from memory.answering.candidates import (
+    AnswerCandidate,
+    SentenceFact,
+    day_of,
+    holds_at,
+    is_current,
+    read_names,
+    same_kind,
+    stems,
+)
+from memory.answering.features import AnswerState, QueryFeatures
+from memory.facts.predicates import PERSONAL, canonical_predicate, contains_value, same_value
+from memory.graph.arrays import NO_END
+from memory.retrieval.question_type import asks_course
+from memory.store import relations
+from memory.store.connect import Connection
+from memory.store.relations import Relation
+from memory.text.languages import alternatives
+from memory.text.mentions import norm
+from memory.text.relation_sentences import NAMELESS, statement, subject_and_predicate
+
+MAX_FACTS_NEAR = 400  # facts of the question's objects that are looked at, the newest
+MAX_FACTS_SUPPORTED = 12  # of them whose sentences are read, the best without these
+MAX_FACTS_ANSWERING = 3  # facts that may answer
+
+# Weights, fitted as a softmax over the facts of each question and NO_FACT_SCORE, with those that answer it as its
+# targets, on the 316 questions of two invented lives that have an answer, with facts of rules and then of a model.
+WHOLE, SAID, PREDICATE = 1.1, 1.1, 1.5  # cosines of the question with all, predicate and object, predicate
+COVERS, TOLD, COURSE = 1.4, 1.5, 1.9  # shares of the question's weight: the fact, its sentences, those of its past too
+LIKE = 1.2  # cosine of the question with the sentence that is most like it, of the fact or its past
+SUBJECT = 0.4  # the question names the subject
+RANK = 0.6  # of the episode in the retrieval
+NEWNESS = 1.3  # 1 for the newest of the retrieved episodes
+KIND = 0.5  # the object is of the kind that is asked for
+LENGTH = -0.4  # of the object, full at MANY_WORDS
+RECALLED = 0.55  # a retrieved episode states it
+CHANGED = 1.0  # it took the place of another
+COURSE_ASKED = 2.0  # beside it, where the question asks for the course; not fitted
+NAMED_ONLY = -0.5  # of what is asked it and its sentences hold the names alone; not fitted
+NO_FACT_SCORE = 6.3  # that none of them answers
+MANY_WORDS = 8
+MAX_PLAIN_WORDS = 16  # of a sentence that is shown as it stands
+
+MAX_CANDIDATES_FOLLOWED = 40  # the best, whose facts are followed
+LEAST_FACT_COSINE = 0.3  # of a question and a fact for the question to be about it
+ENDED_PENALTY = -1.5  # score of a candidate whose fact has ended without a successor
+OTHER_PERSON_PENALTY = -4.0  # of a candidate, or a fact, that tells it of somebody else; not fitted
+SUCCESSOR_LEAD = 0.01  # how much better the candidate of the successor stands than the one that it replaces
+MAX_CANDIDATES_COMPARED = 10  # the best, of which the newest is looked for
+MAX_SCORE_GAP = 2.5  # how far below the best one a newer one may stand
+NOW_WEIGHT = 2.0  # for the newest of the retrieved episodes, where the question says that it means now; by hand
+_PAST = re.compile(rf"\b(?:{alternatives('asks', 'past')})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class FactCandidate:
+    """A fact that may answer. `words`: it as a statement of the names of its `subject` and object, the `value`.
+    `past`: the ids of the facts that it replaced; `sentences` support it, `history` it or one of these, as far as the
+    question may see them. Of a fact that is shown: `replaced`, the values of its past, and `topic`, the stems of what
+    it is about."""
+
+    relation: Relation
+    subject: str
+    value: str
+    words: str
+    past: Sequence[int]
+    sentences: Sequence[str]
+    history: Sequence[str]
+    replaced: tuple[str, ...] = ()
+    topic: frozenset[str] = frozenset()
+
+    @property
+    def since(self) -> int:
+        """Since when it holds, as far as that is known (ms UTC)."""
+        begin = self.relation.valid_from
+        return begin if begin is not None else self.relation.last_asserted or 0
+
+
+ShownFact = tuple[FactCandidate, AnswerCandidate]  # a fact, and the candidate that shows it
+
+
+def find_fact_candidates(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[ShownFact]:
+    """The facts that answer best, best first; the history of the best where the question asks for the course. The
+    scores of their candidates are log-probabilities. `candidates` are the sentences of the retrieved episodes, whose
+    facts may answer as well."""
+    stated = {fact.relation.id for one in candidates for fact in one.facts}
+    facts = _read_facts(state, sorted(stated))
+    if not facts:
+        return []
+    asks_history = asks_course(state.question.text)
+    scored = zip(facts, *_scores(state, facts, stated, asks_history), strict=True)
+    likely = sorted(scored, key=lambda one: (-one[1], one[0].relation.id))[:MAX_FACTS_SUPPORTED]
+    supporting = state.find_supporting([fact.relation.id for fact, _, _ in likely], candidates)
+    shown = [
+        (fact, _with_score(state, supporting[fact.relation.id], fact, score, cosine))
+        for fact, score, cosine in likely
+        if fact.relation.id in supporting
+    ]
+    total = float(np.logaddexp.reduce([NO_FACT_SCORE, *(one.score for _, one in shown)]))
+    shown = [(fact, replace(one, score=one.score - total)) for fact, one in shown]
+    shown.sort(key=lambda pair: (-pair[1].score, pair[0].relation.id))
+    if shown and asks_history:
+        best, candidate = shown[0]
+        return [(best, _history(state, best, candidate, candidates))]
+    rows = relations.by_id(state.conn, sorted({id for fact, _ in shown for id in fact.past}))
+    names = read_names(state.conn, rows)
+    values = {one.id: names[one.object] for one in rows}
+    return [_show(fact, one, values, state.question.language) for fact, one in shown]
+
+
+def _read_facts(state: AnswerState, stated: Sequence[int]) -> list[FactCandidate]:
+    """The facts that hold at the time asked of, of those about the question's objects and those that are `stated`."""
+    conn, found = state.conn, state.found
+    known = {one.id: one for one in relations.find_incident(conn, state.objects, MAX_FACTS_NEAR)}
+    known |= {one.id: one for one in relations.by_id(conn, stated)}
+    current = _currently_valid(conn, known.values(), found.time_ms)
+    names = read_names(conn, current)
+    past = relations.predecessors(conn, [one.id for one in current])
+    sentences: dict[int, list[str]] = defaultdict(list)
+    for id, episode, text in relations.sentences(conn, sorted({*past, *chain.from_iterable(past.values())})):
+        if found.sees(episode):
+            sentences[id].append(text)
+    return [
+        FactCandidate(
+            one,
+            names[one.subject],
+            names[one.object],
+            statement(names[one.subject], one.predicate, names[one.object]),
+            past[one.id],
+            sentences[one.id],
+            [text for id in (one.id, *past[one.id]) for text in sentences[id]],
+        )
+        for one in current
+    ]
+
+
+def _scores(
+    state: AnswerState, facts: Sequence[FactCandidate], stated: Collection[int], asks_history: bool
+) -> tuple[list[float], list[float]]:
+    """(f,) the scores of the facts, without what their candidates add, and their cosines with the question."""
+    features, named = state.features, state.found.named_objects
+    without_names = _without(state.question.text, named.values())
+    sentences = sorted({text for one in facts for text in one.history})
+    cosine_of = dict(zip(sentences, features.cosines(sentences).tolist(), strict=True)) if sentences else {}
+    cosines = features.cosines([one.words for one in facts])
+    said = features.cosines([f"{one.relation.predicate} {one.value}" for one in facts], without_names)
+    predicates = features.cosines([one.relation.predicate for one in facts], without_names)
+    others = np.array(
+        [
+            COVERS * features.coverage(one.words)
+            + TOLD * features.coverage(" ".join([one.words, *one.sentences]))
+            + COURSE * features.coverage(" ".join([one.words, *one.history]))
+            + LIKE * max((cosine_of[text] for text in one.history), default=0.0)
+            + SUBJECT * (one.relation.subject in state.objects)
+            + OTHER_PERSON_PENALTY * concerns_another(one.relation, one.subject, state)
+            + KIND * features.type_bonus(one.value)
+            + LENGTH * min(len(one.value.split()), MANY_WORDS) / MANY_WORDS
+            + RECALLED * (one.relation.id in stated)
+            + (CHANGED + COURSE_ASKED * asks_history) * bool(one.past)
+            for one in facts
+        ]
+    )
+    return (WHOLE * cosines + SAID * said + PREDICATE * predicates + others).tolist(), cosines.tolist()
+
+
+def _with_score(
+    state: AnswerState, candidate: AnswerCandidate, fact: FactCandidate, score: float, cosine: float
+) -> AnswerCandidate:
+    """The sentence that supports a fact, scored as the fact."""
+    features = state.features
+    held = stems(" ".join([fact.words, *fact.history]), state.question.language)
+    return replace(
+        candidate,
+        score=score
+        + RANK * features.rank(candidate.episode)
+        + NEWNESS * features.newness(candidate.episode)
+        + NAMED_ONLY * (bool(state.beside_names) and state.beside_names.isdisjoint(held)),
+        cosine=max(candidate.cosine, cosine),
+        coverage=max(candidate.coverage, features.coverage(" ".join([fact.words, *fact.sentences]))),
+        earlier=False,
+        newer=None,
+    )
+
+
+def _show(fact: FactCandidate, candidate: AnswerCandidate, values: Mapping[int, str], language: str) -> ShownFact:
+    """The fact as it is shown: in the words of its sentence where these are as plain as its own."""
+    replaced = tuple(values[id] for id in fact.past if id in values)
+    is_plain = _is_plain(candidate.shown, fact.subject, fact.value, replaced)
+    shown = candidate.shown.rstrip(".") if is_plain else fact.words
+    topic = frozenset(stems(f"{fact.subject} {fact.relation.predicate}", language))
+    since = _since(fact.relation, candidate)
+    return replace(fact, replaced=replaced, topic=topic), replace(candidate, shown=shown + since)
+
+
+def _is_plain(shown: str, subject: str, value: str, replaced: Sequence[str]) -> bool:
+    """Whether a sentence says the fact as plainly as the fact does: it is short, names who or what it is about, and
+    names no older value."""
+    named = subject == NAMELESS or any(contains_value(shown, part) for part in (subject, *subject.split()))
+    short = len(shown.split()) <= MAX_PLAIN_WORDS
+    return named and short and contains_value(shown, value) and not any(contains_value(shown, old) for old in replaced)
+
+
+def _currently_valid(conn: Connection, known: Iterable[Relation], at: int) -> list[Relation]:
+    """Those of these that hold then. A sentence may have been read twice, by a rule and by a model: if what the one
+    found there has been replaced, the other's finding goes with it, unless it was told again since."""
+    current = {one.id: one for one in known if is_current(one, at)}
+    pairs = relations.find_overlapping(conn, list(current))
+    twins = {one.id: one for one in relations.by_id(conn, sorted({other for _, other in pairs}))}
+    names = read_names(conn, [*current.values(), *twins.values()])
+    for id, other in pairs:
+        one, twin = current.get(id), twins.get(other)
+        if one is None or twin is None or twin.valid_to is None or twin.superseded_by is None or holds_at(twin, at):
+            continue
+        told_again = (one.last_asserted or 0) >= twin.valid_to
+        if not told_again and same_value(names[one.object], names[twin.object]):
+            del current[id]
+    return list(current.values())
+
+
+def _history(
+    state: AnswerState, best: FactCandidate, candidate: AnswerCandidate, known: Sequence[AnswerCandidate]
+) -> AnswerCandidate:
+    """What held, in order, as one line: the fact that holds, what it took the place of, and what else was told of its
+    subject with its predicate."""
+    conn, fact = state.conn, best.relation
+    near = relations.of_slot(conn, fact.subject, fact.canon, fact.object, fact.valid_from)
+    slot = [one.id for one in near if one.modality in ("asserted", "past")]
+    rows = sorted(relations.by_id(conn, [*best.past, *slot, fact.id]), key=lambda one: (_begins_ms(one), one.id))
+    supporting = state.find_supporting([one.id for one in rows], known) | {fact.id: candidate}
+    names = read_names(conn, rows)
+    held: list[Relation] = []
+    for one in rows:
+        if one.id in supporting and not (held and same_value(names[held[-1].object], names[one.object])):
+            held.append(one)
+    values = [f"{names[one.object]}{_since(one, supporting[one.id])}" for one in held]
+    proofs = list({supporting[one.id].thesis_id: supporting[one.id] for one in held}.values())
+    shown = f"{subject_and_predicate(best.subject, fact.predicate)}: {', then '.join(values)}"
+    return replace(proofs[0], shown=shown, score=candidate.score, earlier=False, newer=None, also=tuple(proofs[1:]))
+
+
+def _begins_ms(relation: Relation) -> int:
+    """When it begins, for an order: of what is known to have ended only, a moment before the end."""
+    if relation.valid_from is not None:
+        return relation.valid_from
+    return relation.valid_to - 1 if relation.valid_to is not None else relation.last_asserted or 0
+
+
+def _without(question: str, names: Iterable[str]) -> str:
+    """The question without the names of what it is about, which all facts about that have in common."""
+    for name in names:
+        question = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", question, flags=re.IGNORECASE)
+    return question
+
+
+def _since(relation: Relation, candidate: AnswerCandidate) -> str:
+    """From when and until when it holds, as far as that is known: of what only stands in a note of some day it is known
+    that it held then."""
+    start, end = (None if ms is None else day_of(ms) for ms in (relation.valid_from, relation.valid_to))
+    planned = "planned, " if relation.modality == "plan" else ""
+    if start and end:
+        return f" ({planned}{start} to {end})"
+    since = "as of" if relation.valid_from == candidate.newness else "since"
+    return f" ({planned}{since} {start})" if start else f" (until {end})" if end else ""
+
+
+# Supersession ---------------------------------------------------------------------------------
+
+
+def concerns_another(relation: Relation, subject: str, state: AnswerState) -> bool:
+    """Whether a relation tells of another person what the question asks of its objects: where somebody else lives.
+    Somebody whose name shares a word with one of the named objects may be the same."""
+    if not state.objects or relation.subject in state.objects:
+        return False
+    if canonical_predicate(relation.predicate) not in PERSONAL:
+        return False
+    called = {word for name in state.found.named_objects.values() for word in norm(name).split()}
+    return not called & set(norm(subject).split())
+
+
+def supersede(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """The candidates, best first, with the successors of what they state where these hold at the time asked of. What
+    one tells of another person than the question's objects is no answer about these."""
+    followed = {
+        one.thesis_id: relation
+        for one in candidates[:MAX_CANDIDATES_FOLLOWED]
+        if (relation := _fact_asked_for(one.facts, state.features)) is not None
+    }
+    successors = {thesis: _successor(state, relation) for thesis, relation in followed.items()}
+    wanted = {one.id for one in successors.values() if one is not None}
+    supporting = state.find_supporting(sorted(wanted), candidates)
+    best = {one.thesis_id: one for one in candidates}
+    for one in candidates:
+        if one.thesis_id not in followed:
+            continue
+        relation, successor = followed[one.thesis_id], successors[one.thesis_id]
+        if successor is None:
+            best[one.thesis_id] = replace(best[one.thesis_id], score=one.score + ENDED_PENALTY, earlier=True)
+            continue
+        newer = supporting.get(successor.id)
+        if successor.id == relation.id or newer is None or newer.thesis_id == one.thesis_id:
+            continue
+        newer = best.get(newer.thesis_id, newer)
+        best[newer.thesis_id] = replace(newer, score=max(newer.score, one.score + SUCCESSOR_LEAD), earlier=False)
+        best[one.thesis_id] = replace(best[one.thesis_id], earlier=True, newer=newer.thesis_id)
+    for one in candidates:
+        if one.facts and all(concerns_another(fact.relation, fact.subject, state) for fact in one.facts):
+            other = best[one.thesis_id]
+            best[one.thesis_id] = replace(other, score=other.score + OTHER_PERSON_PENALTY)
+    return sorted(best.values(), key=lambda one: (-one.score, one.thesis_id))
+
+
+def _fact_asked_for(facts: Sequence[SentenceFact], features: QueryFeatures) -> Relation | None:
+    """Of these facts the one that the question is about, if it is about one of them."""
+    if not facts:
+        return None
+    cosines = features.cosines([one.words for one in facts]).tolist()
+    place = max(range(len(facts)), key=lambda place: (cosines[place], -facts[place].relation.id))
+    return facts[place].relation if cosines[place] >= LEAST_FACT_COSINE else None
+
+
+def _successor(state: AnswerState, relation: Relation) -> Relation | None:
+    """The fact itself if it holds, else the one that took its place, or that one's, and holds; None if none does."""
+    seen: set[int] = set()
+    one: Relation | None = relation
+    while one is not None and not holds_at(one, state.found.time_ms):
+        seen.add(one.id)
+        if one.superseded_by is None or one.superseded_by in seen:
+            return None
+        one = next(iter(relations.by_id(state.conn, [one.superseded_by])), None)
+    return one
+
+
+def supersede_sentences(
+    sentences: Iterable[AnswerCandidate], facts: Sequence[ShownFact]
+) -> tuple[list[AnswerCandidate], list[AnswerCandidate]]:
+    """The sentences, and the candidates that show the facts. A sentence that says what a fact replaced, told before it
+    began, is marked as earlier behind that fact, which answers as well as it does, at least. Scores of both are
+    log-probabilities."""
+    left, shown = [], [candidate for _, candidate in facts]
+    for one in sentences:
+        for place, (fact, _) in enumerate(facts):
+            if _tells_past(one, fact):
+                newer = replace(shown[place], score=max(shown[place].score, one.score + SUCCESSOR_LEAD))
+                shown[place], one = newer, replace(one, earlier=True, newer=newer.thesis_id)
+                break
+        left.append(one)
+    return left, sorted(shown, key=lambda one: (-one.score, one.thesis_id))
+
+
+def _tells_past(sentence: AnswerCandidate, fact: FactCandidate) -> bool:
+    """Whether a sentence from before the fact says what it replaced."""
+    if sentence.newness >= fact.since or not sentence.words & fact.topic or contains_value(sentence.shown, fact.value):
+        return False
+    return any(len(value) > 1 and contains_value(sentence.shown, value) for value in fact.replaced)
+
+
+def prefer_newest(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """The candidates, best first; first the newest of those that tell what the best one tells, where the question asks
+    how things are, or were at one time."""
+    when, features = state.question.when, state.features
+    if when is not None and when.kind == "now":
+        candidates = [replace(one, score=one.score + NOW_WEIGHT * features.newness(one.episode)) for one in candidates]
+    ordered = sorted(candidates, key=lambda one: -one.score)
+    if when is not None:
+        asks_for_state = when.kind in ("now", "as_of")
+    else:
+        asks_for_state = state.found.valid_time.begun_by < NO_END or not _PAST.search(state.question.text)
+    if not ordered or not asks_for_state:
+        return ordered
+    newest = _newest(state, ordered[0], ordered[1:MAX_CANDIDATES_COMPARED])
+    if newest is ordered[0]:
+        return ordered
+    return [replace(newest, score=ordered[0].score), *(one for one in ordered if one is not newest)]
+
+
+def _newest(state: AnswerState, top: AnswerCandidate, others: Sequence[AnswerCandidate]) -> AnswerCandidate:
+    """The newest of the best candidate and of those that hold all that it holds of what is asked, with other values."""
+    language, features = state.question.language, state.features
+    capitals = " ".join(name for name in state.found.named_objects.values() if name[:1].isupper())
+    names = set(stems(capitals, language))
+    asked = top.words.intersection(features.stems) - names
+    values, bonus = features.new_values(top.shown), features.type_bonus(top.shown)
+    newest = top
+    for one in others:
+        if one.earlier or one.newness <= newest.newness or one.score < top.score - MAX_SCORE_GAP:
+            continue
+        held = one.words.union(stems(one.episode.title, language))
+        if not asked & one.words or not asked <= held or not names & top.covered <= one.covered:
+            continue
+        other = features.new_values(one.shown)
+        if same_kind(values - other, other - values) and (not bonus or features.type_bonus(one.shown)):
+            newest = one
+    return newest
