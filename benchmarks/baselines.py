@@ -13,6 +13,7 @@ from benchmarks.problems import Problem
 from memory.answering import compose
 from memory.answering.compose import GroundedText
 from memory.answering.context import MAX_PASSAGE_CHARS, EvidencePiece, fit_context
+from memory.answering.options import AskOptions
 from memory.llm import about_tokens
 from memory.nouns import Episode
 from memory.protocols import LLM
@@ -52,7 +53,7 @@ class Baseline:
         if not context.pieces:
             return GroundedText(no_answer=True)
         request = compose.build_request(
-            problem.text, context, now=now, as_of=problem.as_of, max_tokens=self.settings.answer_tokens
+            problem.text, context, AskOptions(now, problem.as_of), max_tokens=self.settings.answer_tokens
         )
         stream = compose.write_grounded(model, request, context, problem.text)
         while True:

@@ -18,9 +18,9 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from functools import partial
 
 from memory.answering import context as evidence
 from memory.answering import grounding
@@ -35,6 +35,7 @@ from memory.answering.extractive import (
     stream_lines,
 )
 from memory.answering.grounding import Problem
+from memory.answering.options import AskOptions
 from memory.errors import (
     LocalOnlyError,
     MalformedOutputError,
@@ -100,24 +101,20 @@ def choose_model(
 def build_request(
     question: str,
     context: PromptContext,
+    options: AskOptions,
     *,
-    now: datetime,
-    as_of: datetime | None = None,
-    before: Sequence[str] = (),
     hint: str = "",
     max_tokens: int = 700,
-    cancelled: Callable[[], bool] | None = None,
     fence: str = "",
 ) -> LlmRequest:
-    """Asks for the answer. `before`: questions that this one may follow, the newest last; `hint`: a sentence of ours on
-    what kind of answer is wanted; `fence`: the word around data, by default one that nobody knows. It stays on this
-    machine if anything in the context has to."""
+    """Asks for the answer. `hint`: a sentence of ours on what kind of answer is wanted; `fence`: the word around data,
+    by default one that nobody knows. It stays on this machine if anything in the context has to."""
     fence = fence or _fence()
-    parts = [f"Today is {now:%A}, {now.date().isoformat()}."]
-    if as_of is not None:
-        parts.append(f"Answer as of {as_of.date().isoformat()}: what came later is not known.")
-    if before:
-        asked = "\n".join(" ".join(one.split()) for one in before)
+    parts = [f"Today is {options.today:%A}, {options.today.date().isoformat()}."]
+    if options.as_of is not None:
+        parts.append(f"Answer as of {options.as_of.date().isoformat()}: what came later is not known.")
+    if options.before:
+        asked = "\n".join(" ".join(one.split()) for one in options.before)
         parts.append(f"Asked before, only to understand what the question refers to:\n{fence}\n{asked}\n{fence}")
     parts.append(f"The evidence:\n{fence}\n{context.text()}\n{fence}")
     parts.append(f"The question:\n{fence}\n{' '.join(question.split())}\n{fence}")
@@ -129,7 +126,7 @@ def build_request(
         max_tokens=max_tokens,
         local_only=context.is_local,
         purpose=PURPOSE,
-        cancelled=cancelled,
+        cancelled=options.cancelled,
     )
 
 
@@ -144,9 +141,9 @@ def build_retry(first: LlmRequest, said: str, problem: Problem, shown: str) -> L
     return replace(first, messages=(*first.messages, Message("assistant", said or "-"), Message("user", why)))
 
 
-def fingerprint(build_request: LlmRequest) -> str:
+def fingerprint(request: LlmRequest) -> str:
     """The same for two requests with one fence that say the very same to a model."""
-    said = [build_request.system, *(message.text for message in build_request.messages)]
+    said = [request.system, *(message.text for message in request.messages)]
     return hashlib.blake2b("\0".join(said).encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
@@ -223,11 +220,11 @@ class _Writer:
         self._numbers: dict[tuple[int, int], int] = {}  # (episode, start of the quote) -> the number that is shown
         self._kept: set[str] = set()
 
-    def listen(self, llm: LLM, build_request: LlmRequest) -> Generator[Token | Citation, None, Problem | None]:
+    def listen(self, llm: LLM, request: LlmRequest) -> Generator[Token | Citation, None, Problem | None]:
         """One call. The problem that ended it, if one did."""
         self.said, waiting = "", ""
         problem: Problem | None = None
-        stream = llm.stream(build_request)
+        stream = llm.stream(request)
         try:
             for item in stream:
                 if isinstance(item, Reply):
@@ -239,7 +236,7 @@ class _Writer:
                 if _refusal(waiting, begun=True):
                     continue
                 complete, waiting = grounding.split_claims(waiting, ended=False)
-                problem = yield from self._all_kept(complete)
+                problem = yield from self._pass_on(complete)
                 if problem is not None:
                     break
         finally:
@@ -252,50 +249,47 @@ class _Writer:
             return None
         if problem is None:
             complete, waiting = grounding.split_claims(waiting, ended=True)
-            problem = yield from self._all_kept(complete)
+            problem = yield from self._pass_on(complete)
         if problem is None and not self._result.text:
             return Problem("no_citation")
         return problem
 
-    def _all_kept(self, complete: Sequence[str]) -> Generator[Token | Citation, None, Problem | None]:
-        for claim in complete:
+    def _pass_on(self, claims: Sequence[str]) -> Generator[Token | Citation, None, Problem | None]:
+        """Passes on the claims as far as they are proved. Why the next one is not."""
+        result = self._result
+        for claim in claims:
             problem = grounding.check_claim(claim, self._proofs, self._question)
             if problem is not None:
                 return problem
-            key = " ".join(stems(grounding.CITATION.sub(" ", claim)))
+            plain = grounding.CITATION.sub(" ", claim)
+            key = " ".join(stems(plain))
             if key and key in self._kept:  # it says again what stands there
                 continue
             self._kept.add(key)
-            yield from self._passed(claim)
+            known = len(result.citations)
+            text = grounding.CITATION.sub(partial(self._renumber, plain), claim)
+            if not result.text:
+                text = text.lstrip()
+            elif not result.text[-1].isspace() and not text[:1].isspace():
+                text = f" {text}"
+            result.text += text
+            yield Token(text)
+            yield from result.citations[known:]
         return None
 
-    def _passed(self, claim: str) -> Generator[Token | Citation, None, None]:
-        new: list[Citation] = []
-        plain = grounding.CITATION.sub(" ", claim)
-
-        def renumbered(match: re.Match[str]) -> str:
-            numbers = (self._cited(n, plain, new) for n in grounding.cited_numbers(match[0]))
-            return "".join(f"[{number}]" for number in dict.fromkeys(numbers))
-
-        text = grounding.CITATION.sub(renumbered, claim)
-        if self._result.text and not self._result.text[-1].isspace() and not text[:1].isspace():
-            text = f" {text}"
-        if not self._result.text:
-            text = text.lstrip()
-        self._result.text += text
-        yield Token(text)
-        self._result.citations += new
-        yield from new
-
-    def _cited(self, number: int, claim: str, new: list[Citation]) -> int:
-        """The number under which a piece is shown; its citation goes to `new` if it had none."""
-        piece = self._context.pieces[number - 1]
-        start, quote = (piece.start, piece.quote) if piece.kind != "passage" else _sentence(piece.episode.text, claim)
-        key = (piece.episode.id, start)
-        if key not in self._numbers:
-            self._numbers[key] = len(self._numbers) + 1
-            new.append(cite(self._numbers[key], piece.episode, start, quote, piece.earlier))
-        return self._numbers[key]
+    def _renumber(self, claim: str, cited: re.Match[str]) -> str:
+        """The numbers under which what is cited is shown; what had none becomes a citation."""
+        shown = {}
+        for number in grounding.cited_numbers(cited[0]):
+            piece = self._context.pieces[number - 1]
+            passage = piece.episode.text
+            start, quote = (piece.start, piece.quote) if piece.kind != "passage" else _sentence(passage, claim)
+            key = (piece.episode.id, start)
+            if key not in self._numbers:
+                self._numbers[key] = len(self._numbers) + 1
+                self._result.citations.append(cite(self._numbers[key], piece.episode, start, quote, piece.earlier))
+            shown[self._numbers[key]] = None
+        return "".join(f"[{number}]" for number in shown)
 
 
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?。！？]+(?=\S)[^\n.!?。！？]*)*[.!?。！？]*")
@@ -334,18 +328,17 @@ _MARKS = " \n\t*#`\"'"  # that may stand before it
 
 def _explain_error(name: str, error: Exception) -> str:
     """A sentence for the person."""
-    match error:
-        case OverBudgetError():
-            return str(error)
-        case ModelTimeoutError():
-            return f"{name} took too long."
-        case ModelRefusedError():
-            return f"{name} will not answer that."
-        case MalformedOutputError():
-            return f"{name} gave no usable answer."
-        case ModelError():
-            return f"{name} cannot be reached or broke off."
-    return f"{name} failed."
+    if isinstance(error, OverBudgetError):
+        return str(error)
+    return f"{name} {next((what for kind, what in _FAILURES.items() if isinstance(error, kind)), 'failed.')}"
+
+
+_FAILURES: dict[type[Exception], str] = {
+    ModelTimeoutError: "took too long.",
+    ModelRefusedError: "will not answer that.",
+    MalformedOutputError: "gave no usable answer.",
+    ModelError: "cannot be reached or broke off.",
+}
 
 
 def finalise(

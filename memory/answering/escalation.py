@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cached_property
 from time import perf_counter
 
@@ -144,7 +143,7 @@ class Escalation(Answering):
         llm = _may_see_question(self.models.writer, [hit.episode for hit in self.found.recall.hits])
         if llm is not None:
             question, cancelled = self.found.question.text, self.options.cancelled
-            outline, step = consult(Metered(llm, self.meter, reserved), question, self._now, cancelled)
+            outline, step = consult(Metered(llm, self.meter, reserved), question, self.options.today, cancelled)
             if outline:
                 self.found = self.again(outline)
                 self._collect_parts()
@@ -194,7 +193,7 @@ class Escalation(Answering):
             self.found.question.text,
             missing=missing,
             calls=MAX_GUIDED_CALLS[self.options.effort],
-            now=self._now,
+            now=self.options.today,
             cancelled=self.options.cancelled,
         )
         yield from map(self._record, looked.steps)
@@ -212,7 +211,7 @@ class Escalation(Answering):
                 self.found.question.text,
                 turns=AGENT_ALLOWANCE.calls,
                 missing=missing,
-                now=self._now,
+                now=self.options.today,
                 cancelled=self.options.cancelled,
             )
         except Exception as error:  # a model of somebody else's
@@ -246,10 +245,6 @@ class Escalation(Answering):
     def _tokens_beside(self) -> int:
         """What an answer takes beside its evidence."""
         return about_tokens(compose.SYSTEM) + PROMPT_TOKENS + self.settings.answer_tokens
-
-    @property
-    def _now(self) -> datetime:
-        return self.options.now or self.options.as_of or datetime.now(UTC)
 
     @property
     def _max_evidence_tokens(self) -> int:
@@ -288,18 +283,9 @@ class Escalation(Answering):
         return text
 
     def _request(self, context: PromptContext, fence: str = "") -> LlmRequest:
-        options = self.options
-        return compose.build_request(
-            options.question or self.found.question.text,
-            context,
-            now=self._now,
-            as_of=options.as_of,
-            before=options.before,
-            hint=format_hint(self.found.question.type),
-            max_tokens=self.settings.answer_tokens,
-            cancelled=options.cancelled,
-            fence=fence,
-        )
+        question = self.options.question or self.found.question.text
+        hint, max_tokens = format_hint(self.found.question.type), self.settings.answer_tokens
+        return compose.build_request(question, context, self.options, hint=hint, max_tokens=max_tokens, fence=fence)
 
 
 def _may_see_question(choose: ChooseLLM, found: Sequence[Episode]) -> LLM | None:

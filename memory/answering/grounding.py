@@ -30,7 +30,9 @@ ProblemKind = Literal["no_citation", "no_words", "unknown_citation", "not_there"
 
 _CITED = r"\[\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*\]"
 CITATION = re.compile(_CITED)
-_STOPS, _CLOSERS, _BLANK = ".!?。！？…", "\"'”’)*_", " \t"
+_STOPS, _CLOSERS, _BLANKS = ".!?。！？…", "\"'”’)*_", " \t"
+_GROUP = re.compile(rf"{_CITED}(?:[{_BLANKS}]*{_CITED})*")
+_STOP = re.compile(rf"[{_BLANKS}]*[{_STOPS}]+[{_CLOSERS}]*")
 _ADDRESS = re.compile(r"\w+://[^\s<>()\[\]]+|\bwww\.[^\s<>()\[\]]+|(?<=\]\()[^\s()]+")
 _NUMBER = re.compile(r"(?<![^\W_])\d+(?:st|nd|rd|th)\b|(?<![^\W_])\d+(?:[.,:/ ’']\d+)*")
 _WITH_DAY = re.compile(r"-\d\d-\d\d$")
@@ -72,15 +74,12 @@ class Problem:
     def describe(self) -> str:
         """As the model is told."""
         named = ", ".join(f'"{one}"' for one in self.what)
-        match self.kind:
-            case "no_citation":
-                return "it has no citation"
-            case "no_words":
-                return "it says nothing"
-            case "unknown_citation":
-                return f"there is no evidence with the number {named}"
-            case "not_there":
-                return f"{named} does not stand in what it cites"
+        return {
+            "no_citation": "it has no citation",
+            "no_words": "it says nothing",
+            "unknown_citation": f"there is no evidence with the number {named}",
+            "not_there": f"{named} does not stand in what it cites",
+        }[self.kind]
 
 
 def split_claims(text: str, *, ended: bool) -> tuple[list[str], str]:
@@ -88,49 +87,25 @@ def split_claims(text: str, *, ended: bool) -> tuple[list[str], str]:
     characters: another citation may follow."""
     found: list[str] = []
     start = 0
-    waiting = False
-    groups = _groups(text)
-    for place, (first, last) in enumerate(groups):
-        end, is_end = _skipped(text, _skipped(text, last, _BLANK), _STOPS), False
-        if end > last and text[end - 1] in _STOPS:
-            end, is_end = _skipped(text, end, _CLOSERS), True
-        else:
-            end = last
-            said = text[start:first].rstrip().rstrip(_CLOSERS)
-            is_end = bool(said) and (said[-1] in _STOPS or text[_skipped(text, last, _BLANK) :][:1] == "\n")
-        behind = _skipped(text, end, _BLANK)
-        if place + 1 < len(groups) and groups[place + 1][0] == behind:  # more citations of the same sentence
+    groups = list(_GROUP.finditer(text))
+    for place, group in enumerate(groups, 1):
+        stop = _STOP.match(text, group.end())
+        end = stop.end() if stop else group.end()
+        behind = len(text) - len(text[end:].lstrip(_BLANKS))
+        if place < len(groups) and groups[place].start() == behind:  # more citations of the same sentence
             continue
-        if is_end:
-            rest = text[behind:].lstrip()
-            if not ended and (not rest or (rest[0] == "[" and "]" not in rest)):
-                waiting = True
-                break
-            found.append(text[start:end])
-            start = end
+        said = text[start : group.start()].rstrip().rstrip(_CLOSERS)
+        if stop is None and not (said and (said[-1] in _STOPS or text[behind : behind + 1] == "\n")):
+            continue
+        rest = text[behind:].lstrip()
+        if not ended and (not rest or (rest[0] == "[" and "]" not in rest)):
+            break
+        found.append(text[start:end])
+        start = end
     left = text[start:]
-    if ended and not waiting and CITATION.search(left):
-        found.append(left)
-        left = ""
+    if ended and CITATION.search(left):
+        return [*found, left], ""
     return found, left
-
-
-def _groups(text: str) -> list[tuple[int, int]]:
-    """Where citations stand, those that follow each other as one."""
-    groups: list[tuple[int, int]] = []
-    for match in CITATION.finditer(text):
-        if groups and not text[groups[-1][1] : match.start()].strip(_BLANK):
-            groups[-1] = (groups[-1][0], match.end())
-        else:
-            groups.append(match.span())
-    return groups
-
-
-def _skipped(text: str, place: int, characters: str) -> int:
-    """The next place where none of these characters stands."""
-    while place < len(text) and text[place] in characters:
-        place += 1
-    return place
 
 
 def cited_numbers(claim: str) -> tuple[int, ...]:

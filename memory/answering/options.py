@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from memory.errors import ModelCancelledError, ModelError, ModelTimeoutError, OverBudgetError
 from memory.llm import NOTHING, Allowance, LlmRequest, Reply, Usage, about_tokens, length
@@ -55,6 +55,11 @@ class AskOptions:
     replay: bool = True
     strategy: str = ""
     plan: Plan = PLAIN
+
+    @property
+    def today(self) -> datetime:
+        """When it is asked, as far as the person says so."""
+        return self.now or self.as_of or datetime.now(UTC)
 
 
 MAX_FOLLOWUP_WORDS = 8  # words of a question that may need the one before it

@@ -11,6 +11,7 @@ import pytest
 from memory.answering import compose
 from memory.answering.context import EvidencePiece, PromptContext
 from memory.answering.grounding import check_claim
+from memory.answering.options import AskOptions
 from memory.nouns import Episode, Source
 from tests.fakes.oracle import Oracle, evidence, standing
 from tests.fakes.server import Calls, Says
@@ -38,7 +39,7 @@ def shown(titles: list[str], kind: Any = "passage", text: str = "") -> PromptCon
 
 def asked(context: PromptContext, question: str = QUESTION, *said: str) -> dict[str, Any]:
     """The body of a request for an answer, as it stands on the wire."""
-    request = compose.build_request(question, context, now=AT)
+    request = compose.build_request(question, context, AskOptions(AT))
     turns = [{"role": message.role, "content": message.text} for message in request.messages]
     more = [{"role": role, "content": text} for text in said for role, text in (("assistant", text), ("user", "again"))]
     return {"messages": [{"role": "system", "content": request.system}, *turns, *more]}
