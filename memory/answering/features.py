@@ -10,7 +10,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import Literal
@@ -107,7 +107,7 @@ class QueryFeatures:
         self._times = sorted({hit.episode.at for hit in hits if hit.episode.at})
         self._stem_of: dict[str, str] = {}
         self._passages: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
-        self._mentions: dict[str, list[Mention]] = {}
+        self.mentions: Callable[[str], list[Mention]] = cache(mentions)  # of a text, looked for once
         self._values: dict[str, frozenset[str]] = {}
 
     def score(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
@@ -208,12 +208,6 @@ class QueryFeatures:
         for word in self._content_words(text):
             nearest = np.maximum(nearest, self._similarity[word])
         return nearest
-
-    def mentions(self, text: str) -> list[Mention]:
-        """The named entities of a text, looked for once."""
-        if text not in self._mentions:
-            self._mentions[text] = mentions(text)
-        return self._mentions[text]
 
     def new_values(self, text: str) -> frozenset[str]:
         """A text's names, dates and numbers that the question does not hold, looked for once."""

@@ -69,7 +69,7 @@ _REFERS, _GOES_ON = (re.compile(alternatives("followup", key), re.IGNORECASE) fo
 
 
 def resolve_followup(question: str, before: Sequence[str]) -> str:
-    """The text to search for: the question, with the newest one before it that names something if it needs one."""
+    """The text to search for: the question, with the newest one `before` it that names something if it needs one."""
     text = question.strip()
     if not before or len(text.split()) > MAX_FOLLOWUP_WORDS or not _REFERS.search(text):
         return question

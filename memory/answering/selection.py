@@ -25,10 +25,8 @@ MAX_LISTED = 12  # lines of a list at most
 LEAST_LIST_ITEMS, MAX_LIST_ITEMS = 2, 30  # items of a note's own list: from how many on they answer, and at most
 DUPLICATE_OVERLAP = 0.7  # share of their words from which two lines of a list are one
 LIST_EXTRA_MARGIN = 1.0  # how much further below the best line one of a list may be
-LEAST_TOPIC_SHARE = (
-    0.6  # share of a question's words that a line and its title hold, to belong to the course of what it asks
-)
-_ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S")  # of a list, at the begin of its row
+LEAST_TOPIC_SHARE = 0.6  # of a question's words that a line and its title hold, to belong to the course of what it asks
+_LIST = re.compile(r"(?:^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S.*(?:\n|\Z))+", re.MULTILINE)  # its items, a row each
 _FULL = re.compile(r"\d{4}-\d\d-\d\d")
 _RELATIVE = re.compile(rf"\b(?:{alternatives('time', 'relative_day')})\b", re.IGNORECASE)
 
@@ -123,8 +121,6 @@ def _days(text: str) -> set[str]:
 
 def _with_past(lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], most: int) -> list[AnswerCandidate]:
     """The usual lines, with what was before the first one behind it."""
-    if not usual:
-        return []
     shown = {line.thesis_id for line in usual}
     past = [line for line in lines if line.newer == usual[0].thesis_id and line.thesis_id not in shown]
     return [usual[0], *(replace(line, earlier=True) for line in past[:1]), *usual[1:]][:most]
@@ -162,15 +158,14 @@ def _several(
     itself speaks of what is asked."""
     topic = _topic(question)
     outdated = {line.thesis_id for line in lines if line.earlier}
-    chosen = [
-        replace(line, earlier=line.thesis_id in outdated) for line in usual
-    ]  # one of a list is no past of another
-    if items := _list_items(lines, usual, question):
+    if items := _list_items(lines, usual[0], question):
         return items
+    # One of a list is no past of another.
+    chosen = [replace(line, earlier=line.thesis_id in outdated) for line in usual]
     chosen = [line for line in chosen if line is chosen[0] or _is_on_topic(line, topic, question)]
     passages = {line.episode.id for line in chosen}
-    floor = lines[0].score - settings.line_margin - LIST_EXTRA_MARGIN if lines else 0.0
-    least = max((line.coverage for line in usual), default=0.0) / 2
+    floor = lines[0].score - settings.line_margin - LIST_EXTRA_MARGIN
+    least = max(line.coverage for line in usual) / 2
     for line in lines:
         if len(chosen) >= MAX_LISTED or line.score < floor:
             break
@@ -187,12 +182,11 @@ def _is_on_topic(line: AnswerCandidate, topic: Collection[str], question: Questi
 
 
 def _list_items(
-    lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], question: QuestionState
+    lines: Sequence[AnswerCandidate], best: AnswerCandidate, question: QuestionState
 ) -> list[AnswerCandidate]:
     """The items of the list that the best line is one of, in their order: those that hold what it holds of what is
     asked, and name no day outside the time that is asked of. All of them if it only stands above ("Known bugs:"). None
     if there is no such list."""
-    best = usual[0]
     block = _block(best)
     topic = frozenset() if best.start not in block else _topic(question) & best.words
     items = [line for line in lines if line.episode.id == best.episode.id and line.start in block]
@@ -209,20 +203,15 @@ def _block(line: AnswerCandidate) -> range:
     """The characters of the list in its passage that it is an item of, or stands right above as a heading or with
     a colon at its end; none if there is none."""
     text = line.episode.text
-    starts = [match.span() for match in re.finditer(r"^.*(?:\n|$)", text, re.MULTILINE) if match[0]]
-    rows = [(begin, end, _ITEM.match(text, begin) is not None) for begin, end in starts]
-    here = next((n for n, (begin, end, _) in enumerate(rows) if begin <= line.start < end), None)
-    if here is not None and not rows[here][2] and text[line.start : rows[here][1]].strip() == line.quote.strip():
-        below = (n for n in range(here + 1, len(rows)) if text[slice(*rows[n][:2])].strip())
-        here = next(below, None) if text[rows[here][0]] == "#" or line.quote.rstrip()[-1:] in ":：" else None
-    if here is None or not rows[here][2]:
-        return range(0)
-    first = last = here
-    while first and rows[first - 1][2]:
-        first -= 1
-    while last + 1 < len(rows) and rows[last + 1][2]:
-        last += 1
-    return range(rows[first][0], rows[last][1])
+    row = text.rfind("\n", 0, line.start) + 1
+    end = text.find("\n", line.start) if "\n" in text[line.start :] else len(text)
+    is_above = text[line.start : end].strip() == line.quote.strip()
+    is_above = is_above and (text[row] == "#" or line.quote.rstrip()[-1:] in ":：")
+    for block in _LIST.finditer(text):
+        stands_above = is_above and block.start() >= end and not text[end : block.start()].strip()
+        if line.start in range(*block.span()) or stands_above:
+            return range(*block.span())
+    return range(0)
 
 
 def _in_time(line: AnswerCandidate, question: QuestionState) -> bool:
@@ -238,9 +227,8 @@ def _in_time(line: AnswerCandidate, question: QuestionState) -> bool:
 
 def _is_duplicate(line: AnswerCandidate, other: AnswerCandidate) -> bool:
     """Whether it says what the other says."""
-    return line.values <= other.values and len(line.words & other.words) >= DUPLICATE_OVERLAP * len(
-        line.words | other.words
-    )
+    shared, both = line.words & other.words, line.words | other.words
+    return line.values <= other.values and len(shared) >= DUPLICATE_OVERLAP * len(both)
 
 
 def _in_order(

@@ -50,7 +50,7 @@ class Questions:
     ) -> Iterator[AskEvent]:
         """Answers a question; a bad one fails here, not when the first event is fetched."""
         before = self._before(conversation)
-        searched = resolve_followup(question, before)
+        searched = resolve_followup(question, before) if before else question
         options = replace(options, before=before, question="" if searched == question else replace_surrogates(question))
         state = self._analyse(searched, options.now, options.as_of, within)
         self._strategy(options.strategy)
