@@ -279,7 +279,7 @@ class _Writer:
 
     def _renumber(self, claim: str, cited: re.Match[str]) -> str:
         """The numbers under which what is cited is shown; what had none becomes a citation."""
-        shown = {}
+        shown: dict[int, None] = {}
         for number in grounding.cited_numbers(cited[0]):
             piece = self._context.pieces[number - 1]
             passage = piece.episode.text

@@ -17,14 +17,7 @@ from memory.answering.candidates import AnswerCandidate
 from memory.answering.compose import GroundedText, finalise
 from memory.answering.context import EvidencePiece, PromptContext, fit_context, gather_evidence
 from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer, stream_extractive
-from memory.answering.options import (
-    AGENT_ALLOWANCE,
-    ALLOWANCES,
-    MAX_GUIDED_CALLS,
-    Meter,
-    Metered,
-    ModelChoice,
-)
+from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
 from memory.errors import ModelError
 from memory.exploring.agent import run_agent
 from memory.exploring.explorer import Explorer
@@ -52,11 +45,13 @@ NOT_OF_THIS = "What helped with such a question before does not speak of what th
 
 @dataclass(kw_only=True)
 class Escalation(Answering):
-    """One question on its way from tier to tier, with as little as suffices. `again` retrieves once more where a
-    model's outline may help; `chosen` are the episodes that a model chose, `expanded` the edges that it followed."""
+    """One question on its way from tier to tier, with as little as suffices. `choose` gives the model that writes,
+    `drive` one that may drive tools; `again` retrieves once more where a model's outline may help. `chosen` are the
+    episodes that a model chose, `expanded` the edges that it followed."""
 
-    models: ModelChoice
-    again: RetrieveAgain | None = None
+    choose: ChooseLLM
+    drive: ChooseLLM | None
+    again: RetrieveAgain
     meter: Meter = field(init=False)
     tried: set[Tier] = field(default_factory=set)
     chosen: dict[int, None] = field(default_factory=dict)
@@ -137,10 +132,10 @@ class Escalation(Answering):
     def _consult(self) -> Generator[Event, None, None]:
         """Retrieves once more by what a model says of the question, if the strategy has a use for that."""
         consult = self.found.strategy.consult
-        if consult is None or self.again is None or self.models.writer is None or self.options.effort == "quick":
+        if consult is None or self.options.effort == "quick":
             return
         reserved = Allowance(1, self._max_evidence_tokens + self._tokens_beside, 0)
-        llm = _may_see_question(self.models.writer, [hit.episode for hit in self.found.recall.hits])
+        llm = _may_see_question(self.choose, [hit.episode for hit in self.found.recall.hits])
         if llm is not None:
             question, cancelled = self.found.question.text, self.options.cancelled
             outline, step = consult(Metered(llm, self.meter, reserved), question, self.options.today, cancelled)
@@ -161,7 +156,7 @@ class Escalation(Answering):
         )
         reserved = Allowance(1, about_tokens(context.text()) + self._tokens_beside, 0)
         while True:
-            driver = self.models.to_drive() if self.options.effort == "deep" else None
+            driver = self._pick_driver() if self.options.effort == "deep" else None
             rise = next_tier(
                 self.found,
                 effort=self.options.effort,
@@ -200,6 +195,13 @@ class Escalation(Answering):
         self.chosen |= dict.fromkeys(looked.episodes)
         self.expanded |= dict.fromkeys(edge for step in looked.steps for edge in step.detail.get("edges", ()))
         self._collect(looked.episodes)
+
+    def _pick_driver(self) -> LLM | None:
+        """The model that may drive tools, on this machine if there is one; None if none can be reached."""
+        try:
+            return (self.drive(True) or self.drive(False)) if self.drive is not None else None
+        except Exception:  # whatever is wrong with it, the question goes on without
+            return None
 
     def _run_agent(self, llm: LLM, missing: Sequence[str], reserved: Allowance) -> Generator[Event, None, None]:
         self.meter.allow(AGENT_ALLOWANCE)
@@ -263,8 +265,7 @@ class Escalation(Answering):
     def _pick_model(self, pieces: Sequence[EvidencePiece], most: int) -> tuple[LLM, PromptContext] | None:
         """The model that answers, and the evidence that it gets, of `most` tokens; None if there is no model, or no
         room for evidence. Raises what the choice of a model raises."""
-        assert self.models.writer is not None
-        chosen = compose.choose_model(self.models.writer, pieces)
+        chosen = compose.choose_model(self.choose, pieces)
         if chosen is None:
             return None
         llm, kept, left_out = chosen

@@ -2,7 +2,7 @@
 
 One pipeline over a list of candidates:
 
-    sentences (candidates) -> scores (features) -> facts and what they replaced (supersession) -> confidence
+    sentences (candidates) -> scores (features) -> facts, and what they replaced (facts) -> confidence
     -> the best, joined by chains, in the form of the question's type (selection) -> lines with citations
 
 Candidates that say the same of the same subject with other values are one with a past: the newest stands first, the

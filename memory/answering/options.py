@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from memory.errors import ModelCancelledError, ModelError, ModelTimeoutError, OverBudgetError
 from memory.llm import NOTHING, Allowance, LlmRequest, Reply, Usage, about_tokens, length
@@ -22,22 +23,12 @@ from memory.text.mentions import is_date, mentions
 from memory.trace import PLAIN, Plan
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
+class ModelChoice(NamedTuple):
     """Who may be asked: a model that writes the answer, and one that may drive the tools of memory. Without the first
     the extractive answer is the answer."""
 
     writer: ChooseLLM | None = None
     driver: ChooseLLM | None = None
-
-    def to_drive(self) -> LLM | None:
-        """The one that may drive tools, on this machine if there is one; None if there is none that can be reached."""
-        if self.driver is None:
-            return None
-        try:
-            return self.driver(True) or self.driver(False)
-        except Exception:  # whatever is wrong with it, the question goes on without
-            return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,7 +237,9 @@ class Questions:
         def again(outline: Sequence[Sequence[str]]) -> RetrievalResult:
             return self._retrieve(found.question, k, True, options.replay, outline, options.strategy)
 
-        run = Escalation(reading, found, embedder, settings, options, parts, models=models, again=again)
+        run = Escalation(
+            reading, found, embedder, settings, options, parts, choose=models.writer, drive=models.driver, again=again
+        )
         return (yield from run.run())
 
     def _sentence_embedder(self, found: RetrievalResult) -> CachedEmbedder:

@@ -45,6 +45,13 @@ past = '\\w+it'
 
 [sentences]
 abbreviations = 'dol'
+
+[claims]
+numbers = ['nul', 'un', 'du', 'tri']
+
+[followup]
+goes_on = 'kaj ma\\b'
+refers = '^kaj ma\\b'
 """
 
 PROGRAM = """
@@ -56,6 +63,8 @@ from memory.text import languages
 
 languages.DATA = Path(sys.argv[1])
 from memory.answering.features import expected_types
+from memory.answering.grounding import Proof, check_claim
+from memory.answering.options import resolve_followup
 from memory.facts.rules.valid_time import valid_from
 from memory.text.mentions import mentions
 from memory.text.sentences import sentences
@@ -81,6 +90,9 @@ for question, since in (
     assert found is not None and found.since.date().isoformat() == since, (question, found)
 assert resolve_time("zakan vu brumit hol lasmor?", now, UTC) is None  # it asks for a time itself
 assert valid_from("Brum kosta 5 pri 3 trimor 2027", now).date().isoformat() == "2027-03-03"
+assert check_claim("Brum kosta du [1].", {1: Proof("Brum kosta 2.")}, "") is None
+assert check_claim("Brum kosta tri [1].", {1: Proof("Brum kosta 2.")}, "") is not None
+assert resolve_followup("kaj ma brum?", ["zak vu Tovin?"]) == "zak vu Tovin? kaj ma brum?"
 text = "Brum kosta 5 dol. ma. Bruma."
 assert [text[start:end] for start, end in sentences(text)] == ["Brum kosta 5 dol. ma.", "Bruma."]
 """
