@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +58,41 @@ def asked(static: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def memory(asked: Path, static: Embedder, plugins: Plugins, tmp_path: Path) -> Iterator[Memory]:
-    path = tmp_path / "memory.db"
-    shutil.copy(asked, path)
+    with opened(asked, tmp_path, static, plugins) as memory:
+        yield memory
+
+
+@dataclass(frozen=True)
+class Night:
+    """What one night came to: its report, what it said meanwhile, and the memory that it left behind."""
+
+    report: TrainingReport
+    told: list[TrainingProgress]
+    path: Path
+
+
+@pytest.fixture(scope="module")
+def night(asked: Path, static: Embedder, plugins: Plugins, tmp_path_factory: pytest.TempPathFactory) -> Night:
+    told: list[TrainingProgress] = []
+    folder = tmp_path_factory.mktemp("night")
+    with opened(asked, folder, static, plugins) as memory:
+        report = learn(memory, progress=told.append)
+    return Night(report, told, folder / "memory.db")
+
+
+@pytest.fixture
+def studied(night: Night, static: Embedder, plugins: Plugins, tmp_path: Path) -> Iterator[Memory]:
+    """The memory after that night."""
+    (folder := tmp_path / "studied").mkdir()
+    with opened(night.path, folder, static, plugins) as memory:
+        yield memory
+
+
+@contextlib.contextmanager
+def opened(original: Path, folder: Path, static: Embedder, plugins: Plugins) -> Iterator[Memory]:
+    """A copy of a memory in a folder."""
+    path = folder / "memory.db"
+    shutil.copy(original, path)
     with Memory.open(path, embedder=static, find_strategy=plugins.strategies(), ranker=plugins.ranker()) as memory:
         yield memory
 
@@ -86,28 +120,26 @@ def timeless(report: TrainingReport) -> TrainingReport:
     return replace(report, seconds=0.0)
 
 
-def test_a_night_labels_trains_and_says_what_it_found(memory: Memory) -> None:
-    told: list[TrainingProgress] = []
-    report = learn(memory, progress=told.append)
+def test_a_night_labels_trains_and_says_what_it_found(night: Night, studied: Memory) -> None:
+    report, memory = night.report, studied
     assert (report.questions, report.trained, report.measured) == (QUESTIONS, 26, 8)
     assert report.labels["citation"] == sum(row[4] == "citation" for row in labels(memory)) > 0
     assert report.sigma is not None and report.scorer is not None and report.scorer >= report.sigma
     assert report.reached == 100.0
     assert report.model == models(memory)[0].id
     assert models(memory)[0].metrics["sigma"] == report.sigma
-    assert {one.stage for one in told} == {"label", "train", "measure", "done"}
-    assert [one.done for one in told if one.stage == "label"] == list(range(QUESTIONS))
+    assert {one.stage for one in night.told} == {"label", "train", "measure", "done"}
+    assert [one.done for one in night.told if one.stage == "label"] == list(range(QUESTIONS))
 
 
-def test_labels_weigh_as_much_as_what_says_so(memory: Memory) -> None:
-    learn(memory)
-    weights = {(origin, y, weight) for _, _, y, weight, origin in labels(memory)}
+def test_labels_weigh_as_much_as_what_says_so(studied: Memory) -> None:
+    weights = {(origin, y, weight) for _, _, y, weight, origin in labels(studied)}
     assert weights <= {("citation", 1.0, 1.5), ("shown", 0.0, 0.5), ("random", 0.0, 0.2)}
     assert ("citation", 1.0, 1.5) in weights
-    trace = labels(memory)[0][0]
-    memory.feedback(trace, "good")
-    learn(memory)
-    of_trace = {(origin, y, weight) for id, _, y, weight, origin in labels(memory) if id == trace}
+    trace = labels(studied)[0][0]
+    studied.feedback(trace, "good")
+    learn(studied)
+    of_trace = {(origin, y, weight) for id, _, y, weight, origin in labels(studied) if id == trace}
     assert ("feedback", 1.0, 3.0) in of_trace and not any(origin == "citation" for origin, _, _ in of_trace)
 
 
@@ -125,21 +157,17 @@ def labels_of_first(memory: Memory) -> int:
     return int(trace)
 
 
-def test_two_nights_come_to_the_same(memory: Memory, asked: Path, static: Embedder, tmp_path: Path) -> None:
-    first = learn(memory)
-    shutil.copy(asked, tmp_path / "other.db")
-    with Memory.open(tmp_path / "other.db", embedder=static) as other:
-        assert timeless(learn(other)) == timeless(first)
-        assert models(other)[0].params == models(memory)[0].params
-        assert labels(other) == labels(memory)
+def test_two_nights_come_to_the_same(memory: Memory, night: Night, studied: Memory) -> None:
+    assert timeless(learn(memory)) == timeless(night.report)
+    assert models(memory)[0].params == models(studied)[0].params
+    assert labels(memory) == labels(studied)
 
 
-def test_a_dry_run_says_the_same_and_writes_nothing(memory: Memory) -> None:
+def test_a_dry_run_says_the_same_and_writes_nothing(memory: Memory, night: Night) -> None:
     before = memory.store.generation
     dry = learn(memory, dry_run=True)
     assert memory.store.generation == before and not models(memory)
-    real = learn(memory)
-    assert replace(timeless(real), model=None) == timeless(dry)
+    assert replace(timeless(night.report), model=None) == timeless(dry)
 
 
 def test_few_questions_are_too_few(memory: Memory) -> None:
@@ -169,14 +197,13 @@ def _numbers(seed: int) -> bytes:
     return scorer_of(seed).pack()
 
 
-def test_a_night_that_is_broken_off_goes_on_where_it_was(memory: Memory) -> None:
-    whole = learn(memory, dry_run=True)
+def test_a_night_that_is_broken_off_goes_on_where_it_was(memory: Memory, night: Night) -> None:
     for after in (5, 25, 42):
         asked = iter(range(after))
         report = learn(memory, cancelled=lambda asked=asked: next(asked, None) is None)
         assert report.stopped and not models(memory)
     assert len({row[0] for row in labels(memory)}) == QUESTIONS
-    assert replace(timeless(learn(memory)), model=None) == timeless(whole)
+    assert timeless(learn(memory)) == timeless(night.report)
 
 
 def test_a_model_picks_by_number_within_its_budget(memory: Memory) -> None:
@@ -229,13 +256,12 @@ def test_only_a_sure_gain_is_promoted(gain: Gain, active: Gain | None, promoted:
     assert decide_promotion(gain, active)[0] is promoted
 
 
-def test_what_is_forgotten_is_not_learnt_from(memory: Memory) -> None:
-    learn(memory)
-    before = {row[0] for row in labels(memory)}
-    memory.forget(source="home Ana.md")
-    left = {row[0] for row in labels(memory)}
+def test_what_is_forgotten_is_not_learnt_from(studied: Memory) -> None:
+    before = {row[0] for row in labels(studied)}
+    studied.forget(source="home Ana.md")
+    left = {row[0] for row in labels(studied)}
     assert left < before
-    assert learn(memory).questions == len(left)
+    assert learn(studied).questions == len(left)
 
 
 def test_what_is_not_used_is_measured_by_the_questions_that_come_later(memory: Memory) -> None:
