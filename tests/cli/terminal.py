@@ -8,11 +8,20 @@ import pty
 import select
 import subprocess
 import sys
+import termios
+import time
 
 from tests.cli.vault import ROOT, Said, Shell
 
 PATIENCE = 30.0  # s without a word before the test gives up
 AGAIN = 2.0  # s after which a key is pressed again: a terminal drops what comes while it changes its mode
+
+
+def until_single_keys(terminal: int) -> None:
+    """Waits until the terminal hands on each key as it is pressed, or somebody there wants whole lines after all."""
+    deadline = time.monotonic() + AGAIN
+    while termios.tcgetattr(terminal)[3] & termios.ICANON and time.monotonic() < deadline:
+        time.sleep(0.005)
 
 
 def at_terminal(shell: Shell, *args: str, keys: list[tuple[str, str]]) -> Said:
@@ -39,6 +48,8 @@ def at_terminal(shell: Shell, *args: str, keys: list[tuple[str, str]]) -> Said:
                         typed = ""
                     if waiting and waiting[0][0] in said[seen:]:
                         seen, (_, typed) = len(said), waiting.pop(0)
+                        if not typed.endswith("\n"):
+                            until_single_keys(master)
                         os.write(master, typed.encode())
                     continue
             break

@@ -18,6 +18,7 @@ QUESTION = "May it be given to a language model on the net? [y/N]:"
 def notes(shell: Shell) -> Shell:
     (shell.folder / "notes").mkdir()
     (shell.folder / "notes" / "a.md").write_text("The key is under the third pot.\n", "utf-8")
+    shell.pal("daemon", "start")
     return shell
 
 
