@@ -360,7 +360,7 @@ def finalise(
         confidence, note = lines.answer.confidence, f"{said.failed} {WORD_FOR_WORD}"
         return Answer(f"{said.text}\n\n{text}", citations, confidence=confidence, model=model, note=note)
     if said.no_answer and not (context.left_out and not lines.answer.no_answer):
-        why = NOT_FOUND_THERE if found.n_allowed < found.n_alive else NOT_FOUND
+        why = NOT_FOUND_THERE if found.n_allowed < found.graph.n_alive else NOT_FOUND
         yield Token(why)
         note = " ".join(filter(None, [said.failed, note]))
         return Answer(why, no_answer=True, missing=said.missing or lines.answer.missing, model=model, note=note)

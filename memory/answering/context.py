@@ -19,7 +19,7 @@ from memory.facts.extraction import OWNER
 from memory.llm import about_tokens
 from memory.nouns import Episode, Step
 from memory.protocols import Embedder
-from memory.retrieval.chains import LEAST, Candidate, score_facts
+from memory.retrieval.chains import MIN_RELEVANCE, Candidate, score_facts
 from memory.retrieval.state import RetrievalResult
 from memory.stages import FilterNote, step
 from memory.store import facts, graph, relations, revisions
@@ -207,7 +207,7 @@ def _facts(
         rank = max(ranks.get(episode.id, 0.0) for episode in telling)
         candidates.append(Candidate(one.id, words, one.predicate, sentence, *shares, rank, one.subject in near))
     score = dict(zip(pieces, score_facts(conn, found, candidates, embedder).tolist(), strict=True))
-    needed = [id for id in score if score[id] > LEAST]
+    needed = [id for id in score if score[id] > MIN_RELEVANCE]
     needed.sort(key=lambda id: (-score[id], -(known[id].last_asserted or 0), id))
     ordered: dict[int, EvidencePiece] = {}
     for id in needed[:MAX_FACTS_SHOWN]:

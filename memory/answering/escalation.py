@@ -169,11 +169,11 @@ class Escalation(Answering):
             )
             if rise is None:
                 return False
-            self.tried.add(rise.tier)
-            self.tier = rise.tier
-            yield self._record(step(RouteNote(rise.tier, reason=rise.reason), 0.0))
+            self.tier, reason = rise
+            self.tried.add(self.tier)
+            yield self._record(step(RouteNote(self.tier, reason=reason), 0.0))
             before = self.found
-            if rise.tier == "R3":
+            if self.tier == "R3":
                 yield from self._explore_guided(llm, text.missing, reserved)
             elif driver is not None:
                 yield from self._run_agent(driver, text.missing, reserved)

@@ -134,10 +134,12 @@ def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Cit
 
 def _refuse(found: RetrievalResult, candidates: Sequence[AnswerCandidate]) -> Answer:
     if not found.n_allowed:
-        return Answer(NOTHING_THERE if found.n_alive else NOTHING_READ, no_answer=True)
+        return Answer(NOTHING_THERE if found.graph.n_alive else NOTHING_READ, no_answer=True)
     held = candidates[0].covered if candidates else frozenset()
     missing = tuple(term for term in found.question.terms if stem(term, found.question.language) not in held)
-    return Answer(NOT_FOUND_THERE if found.n_allowed < found.n_alive else NOT_FOUND, no_answer=True, missing=missing)
+    return Answer(
+        NOT_FOUND_THERE if found.n_allowed < found.graph.n_alive else NOT_FOUND, no_answer=True, missing=missing
+    )
 
 
 def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[Token | Citation, None, Answer]:

@@ -86,13 +86,6 @@ def _lengths(vectors: Vector) -> Vector:
     return np.sqrt([vector @ vector for vector in vectors])
 
 
-def activation(slots: Slots, key: Vector) -> float:
-    """m(k, e) in [0, 1]: how strongly an edge fires, `max(0, max_i v_i k)`."""
-    if not len(slots.vectors):
-        return 0.0
-    return max(0.0, float((slots.vectors.astype(np.float64) @ key).max()))
-
-
 def reinforce(slots: Slots, key: Vector, most: int = SLOTS, now: int = 0) -> Slots:
     """What an edge remembers after it helped with a question; never less of that question, unless a slot had to go.
 

@@ -22,7 +22,7 @@ from memory.store.edge_memory import Inheritance, Noted, Slots
 from memory.store.queries import Geometry
 
 NEVER = 2  # said of the answer to a question that there was not
-COMPARED = 1000  # questions, the newest, by which the threshold is calibrate_threshold
+COMPARED = 1000  # questions, the newest, by which the threshold is calibrated
 PIECE = 500  # edges that are folded at a time
 
 
@@ -76,12 +76,6 @@ def complete(conn: Connection, embedder_id: int, dimension: int) -> dict[int, Sl
     return made
 
 
-def rebuild(conn: Connection, embedder_id: int, dimension: int) -> dict[int, Slots]:
-    """Makes all of it anew, with the center there is; what every edge remembers now."""
-    edge_memory.clear(conn, embedder_id)
-    return complete(conn, embedder_id, dimension)
-
-
 class Recentring:
     """Edge memory with another center, made aside: `fold` by `fold` while others read and write, until `put` lets it
     take the place of what there is. `left`: edges that are still to be folded."""
@@ -120,7 +114,7 @@ class Recentring:
 
 def refold(conn: Connection, embedder_id: int, dimension: int, edges: Iterable[int]) -> None:
     """Makes anew what these edges remember, by the traces there are now. Edge after edge, in as many transactions as
-    one likes, it comes to the same as `rebuild`, whatever is learnt in between."""
+    one likes, it comes to the same as to make all of it anew, whatever is learnt in between."""
     edge_memory.put(conn, embedder_id, fold(conn, embedder_id, dimension, edges))
 
 

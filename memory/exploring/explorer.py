@@ -109,7 +109,7 @@ def expand(found: RetrievalResult, allowed: Bools, rows: Ints, weights: Doubles)
     """The best hop from the known episodes `rows` (k,), which count `weights` (k,) in [0, 1], and from the objects that
     the question names, to each other episode that is `allowed` (n,) and that one leads to."""
     graph = found.graph
-    made = _Collector(found.seeds.activation)
+    made = _Collector(found.seeds.guidance.activation)
     objects = _objects(found, allowed, rows, weights, made)
     _over_objects(graph, objects, made)
     if len(graph.links.ids):
@@ -166,7 +166,7 @@ def _over_objects(graph: Graph, objects: _Objects, made: _Collector) -> None:
 
 def _over_relations(found: RetrievalResult, allowed: Bools, objects: _Objects, made: _Collector) -> None:
     graph = found.graph
-    walk = Walkable(graph, allowed, "O", found.seeds.when)
+    walk = Walkable(graph, allowed, "O", found.seeds.guidance.when)
     best = np.lexsort((objects.columns, -objects.weights, -objects.activation))[:MAX_OBJECTS_RELATED]
     rows: list[int] = []
     near: list[float] = []
@@ -178,7 +178,7 @@ def _over_relations(found: RetrievalResult, allowed: Bools, objects: _Objects, m
         for edge, other in zip(edges.tolist(), others.tolist(), strict=True):
             first, last = np.searchsorted(graph.links.evidence[:, 0], [edge, edge + 1])
             told = graph.row_of.find(graph.links.evidence[first:last, 1])
-            page = graph.titles.find(graph.column_of.find(np.array([other]))).rows
+            _, page, _ = graph.titles.find(graph.column_of.find(np.array([other])))
             reached = np.unique(np.concatenate([told[told >= 0], page])).tolist()
             rows += reached
             near += [float(objects.weights[number]) / (1 + math.log(len(edges)))] * len(reached)
@@ -208,7 +208,7 @@ def _related(found: RetrievalResult, walk: Walkable, object: int, made: _Collect
 
 def _beside(found: RetrievalResult, allowed: Bools, rows: Ints, weights: Doubles, made: _Collector) -> None:
     graph = found.graph
-    walk = Walkable(graph, allowed, "E", found.seeds.when)
+    walk = Walkable(graph, allowed, "E", found.seeds.guidance.when)
     for place, row in enumerate(rows.tolist()):
         edges, kinds, others = walk.neighbours(int(graph.episode_ids[row]))
         edges, others = edges[kinds == _NEXT], others[kinds == _NEXT]

@@ -60,7 +60,7 @@ class _Search:
 
     def __post_init__(self) -> None:
         found = self.found
-        self._walk = Walkable(found.graph, found.allowed, "EO", found.seeds.when)
+        self._walk = Walkable(found.graph, found.allowed, "EO", found.seeds.guidance.when)
         self._relevance = PropagatedRelevance(found.graph, self.ranking, self._walk.allowed)
 
     def run(self, depth: int, nodes: int, stall: int) -> str:

@@ -85,7 +85,7 @@ class Toolbox:
         if only_open:
             with reading() as conn:
                 allowed = allowed & np.isin(graph.source_ids, sources.open_ids(conn))
-        self._walk = Walkable(graph, allowed, when=found.seeds.when)
+        self._walk = Walkable(graph, allowed, when=found.seeds.guidance.when)
         self._labels = ObjectNames(self._walk, only_open)
         self._relations = RelationLabels(self._walk, only_open)
         top = float(found.ranking[allowed].max(initial=0.0)) if len(allowed) else 0.0
@@ -306,7 +306,7 @@ class Toolbox:
 
     def _passages_of(self, node: int) -> Ints:
         """Rows of the episodes that mention an object, as far as they may be seen."""
-        found = self._found.graph.mentioned.find(self._walk.rows([node])).rows
+        _, found, _ = self._found.graph.mentioned.find(self._walk.rows([node]))
         seen: Ints = found[self._walk.allowed[found]].astype(np.int64)
         return seen
 

@@ -134,14 +134,17 @@ class Links:
     def _sorted(self) -> Links:
         """These by id: one that changed comes back with the id it had."""
         order = np.argsort(self.ids, kind="stable")
+        return self._select(order, np.argsort(self.evidence[:, 0], kind="stable"))
+
+    def _select(self, places: Ints | Bools, evidence: Ints | Bools) -> Links:
         return Links(
-            self.ids[order],
-            self.kinds[order],
-            self.src[order],
-            self.dst[order],
-            self.valid_from[order],
-            self.valid_to[order],
-            self.evidence[np.argsort(self.evidence[:, 0], kind="stable")],
+            self.ids[places],
+            self.kinds[places],
+            self.src[places],
+            self.dst[places],
+            self.valid_from[places],
+            self.valid_to[places],
+            self.evidence[evidence],
         )
 
     def ends(self, id: int) -> tuple[int, int] | None:
@@ -154,17 +157,7 @@ class Links:
     def without_links(self, ids: Sequence[int]) -> Links:
         """These but for some; other ids among them are passed over."""
         keep = ~np.isin(self.ids, ids)
-        if keep.all():
-            return self
-        return Links(
-            self.ids[keep],
-            self.kinds[keep],
-            self.src[keep],
-            self.dst[keep],
-            self.valid_from[keep],
-            self.valid_to[keep],
-            self.evidence[~np.isin(self.evidence[:, 0], ids)],
-        )
+        return self if keep.all() else self._select(keep, ~np.isin(self.evidence[:, 0], ids))
 
 
 @dataclass(frozen=True)

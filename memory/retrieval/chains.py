@@ -1,9 +1,9 @@
 """Facts for a question: the relevance of each, and chains of them (after ReG).
 
-The relevance of a fact is
+How much a question needs a fact is
 
-    cosines and shared words + ACTIVATION_WEIGHT * m      as long as nothing was learnt
-    cosines and shared words + SCORER_WEIGHT * p          with a scorer in use, which knows m
+    fact_relevance + ACTIVATION_WEIGHT * m      as long as nothing was learnt
+    fact_relevance + SCORER_WEIGHT * p          with a scorer in use, which knows m
 
 `m` is how strongly the edge's memory fires, `p` the share of all edges near the question that the scorer finds less
 needed. The scorer alone would be worse: it learns from passages that were cited, so it knows which way leads to a
@@ -31,10 +31,10 @@ from memory.retrieval.state import RetrievalResult
 from memory.retrieval.traversers import Lookup
 from memory.store.connect import Connection
 
-LEAST = 0.1  # score of a fact that has to do with the question: three of four near one have less
-MEMORY = 0.2
-LEARNT = 0.1  # with 0.2 it finds less where the scorer never saw a fact cited
-_PARTS = (1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 0.25)  # of sigma, as they stand there
+MIN_RELEVANCE = 0.1  # score of a fact that has to do with the question: three of four near one have less
+ACTIVATION_WEIGHT = 0.2
+SCORER_WEIGHT = 0.1  # with 0.2 it finds less where the scorer never saw a fact cited
+_RELEVANCE_WEIGHTS = (1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 0.25)  # of three cosines and four features
 MAX_LENGTH = 3  # facts of a chain; more for a question that needs more steps
 MAX_CHAINS = 40
 MAX_STEPS = 5000  # chains that are looked at before merging; a clique of facts has millions
@@ -191,20 +191,20 @@ class Candidate(NamedTuple):
 def score_facts(conn: Connection, found: RetrievalResult, facts: Sequence[Candidate], embedder: Embedder) -> Floats:
     """(n,) how likely the question needs each of these facts. `embedder` compares words; `conn` must see what the
     recall saw."""
-    plain = sigma(facts, found.question.text, embedder)
+    plain = fact_relevance(facts, found.question.text, embedder)
     start = found.seeds
     trained = None
-    if start.scorer is not None and len(facts):
+    if start.guidance.scorer is not None and len(facts):
         lookup = Lookup(conn, found.snapshot, found.embedder, found.question.text)
         ids = [one.id for one in facts]
-        trained = start.scorer.score_facts(lookup, found.graph, start, found.allowed, ids)
+        trained = start.guidance.scorer.score_facts(lookup, found.graph, start, found.allowed, ids)
     if trained is not None:
-        return plain + np.float32(LEARNT) * trained
-    memory = np.array([start.activation.get(one.id, 0.0) for one in facts], np.float32)
-    return plain + np.float32(MEMORY) * memory
+        return plain + np.float32(SCORER_WEIGHT) * trained
+    memory = np.array([start.guidance.activation.get(one.id, 0.0) for one in facts], np.float32)
+    return plain + np.float32(ACTIVATION_WEIGHT) * memory
 
 
-def sigma(facts: Sequence[Candidate], question: str, embedder: Embedder) -> Floats:
+def fact_relevance(facts: Sequence[Candidate], question: str, embedder: Embedder) -> Floats:
     """(n,) in [-1, 1]: how well each fits the question, without any training. Of two invented lives the fact that
     answers is among the ten best for 87 of 100 questions; by the first cosine alone for 77, by shared words for 81."""
     texts = [text for one in facts for text in (one.words, one.predicate, one.sentence)]
@@ -212,6 +212,6 @@ def sigma(facts: Sequence[Candidate], question: str, embedder: Embedder) -> Floa
         return np.zeros(0, np.float32)
     cosines = (embedder.embed_documents(texts) @ embedder.embed_query(question)).reshape(-1, 3)
     beside = np.array([(one.shared, one.shared_by_all, one.rank, one.is_named) for one in facts], np.float32)
-    parts = np.array(_PARTS, np.float32) / sum(_PARTS)
+    parts = np.array(_RELEVANCE_WEIGHTS, np.float32) / sum(_RELEVANCE_WEIGHTS)
     found: Floats = np.concatenate([cosines, beside], 1) @ parts
     return found.astype(np.float32)

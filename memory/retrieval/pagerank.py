@@ -52,7 +52,7 @@ def merge_mass(*parts: Mass) -> Mass:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class Transitions:
     """One question's steps through a graph. Objects that are dates, or mentioned in more than `common` of the
     episodes, pass nothing on and get nothing."""
 
@@ -102,10 +102,10 @@ class Around:
         return Mass(rows[seen], values[seen])
 
 
-def transition_steps(graph: Graph, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Around:
+def transition_steps(graph: Graph, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Transitions:
     """The steps through a graph that a question may take; `allowed` (n,) are the episodes it may see."""
     common = max(NEVER_COMMON, settings.common_share * graph.n_alive)
-    return Around(graph, allowed & graph.alive, common, settings.title_weight, least)
+    return Transitions(graph, allowed & graph.alive, common, settings.title_weight, least)
 
 
 def _inverse(sums: NDArray[Any]) -> Doubles:

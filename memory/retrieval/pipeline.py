@@ -21,7 +21,7 @@ from memory.retrieval.rank import combine_scores, final_scores, link_scores, ran
 from memory.retrieval.scope import asked_time_ms, limit_scope
 from memory.retrieval.state import CachedEmbedder, QuestionState, Retrieval, RetrievalResult
 from memory.retrieval.text_search import find_named_objects, link_objects, search_text, text_scores
-from memory.retrieval.traversers import EdgeScorer, Lookup, PropagatedRelevance, Seeds, Strategy
+from memory.retrieval.traversers import EdgeScorer, Guidance, Lookup, PropagatedRelevance, Seeds, Strategy
 from memory.settings import RecallSettings
 from memory.stages import GraphNote, Note, ReplayNote, step
 from memory.store.connect import Connection
@@ -55,9 +55,7 @@ def guide_walk(retrieval: Retrieval) -> None:
     """Stage: where a walk starts, and what leads it; without vectors the text scores alone. Nothing for the trace."""
     question, scores = retrieval.question, retrieval.scores
     lookup = Lookup(retrieval.conn, retrieval.snapshot, retrieval.embedder, question.text)
-    retrieval.seeds = Seeds(
-        scores.fused,
-        retrieval.objects,
+    guidance = Guidance(
         PropagatedRelevance(retrieval.graph, scores.fused, retrieval.seen),
         activation=retrieval.replay.fires,
         when=retrieval.valid_time,
@@ -66,6 +64,7 @@ def guide_walk(retrieval: Retrieval) -> None:
         at_ms=to_ms(question.as_of or question.asked_on),
         outline=retrieval.outline,
     )
+    retrieval.seeds = Seeds(scores.fused, retrieval.objects, guidance)
 
 
 def walk_graph(retrieval: Retrieval) -> GraphNote | None:
@@ -74,7 +73,8 @@ def walk_graph(retrieval: Retrieval) -> GraphNote | None:
     if strategy.traverse is None:
         return None
     walk = retrieval.walk = strategy.traverse(graph, retrieval.seeds, retrieval.seen, retrieval.settings)
-    retrieval.seeds = replace(retrieval.seeds, lookup=None)  # its connection is open for as long as it walks
+    # the connection of a lookup is open for as long as it walks
+    retrieval.seeds = replace(retrieval.seeds, guidance=replace(retrieval.seeds.guidance, lookup=None))
     if walk.votes is None:
         return GraphNote(strategy.name)
     bridges = [path.vertices for path in walk.paths if path.tag == "bridge"]
@@ -141,8 +141,6 @@ def _result(state: Retrieval) -> RetrievalResult:
         state.settings,
         question,
         state.labels,
-        n_allowed=int(state.allowed.sum()),
-        n_alive=state.graph.n_alive,
         valid_time=valid_time,
         time_ms=asked_time_ms(question, state.spoken_of),
         only_time=not question.topic and state.time_weights is not None,
@@ -166,7 +164,7 @@ def search_passages(conn: Connection, found: RetrievalResult, query: str, allowe
     named = find_named_objects(conn, graph, asked, allowed)
     if found.strategy.traverse is None:
         return scores.fused, list(named)
-    start = Seeds(scores.fused, named, when=found.seeds.when)
+    start = Seeds(scores.fused, named, Guidance(when=found.seeds.guidance.when))
     walk = found.strategy.traverse(graph, start, allowed, settings)
     linked = link_scores(graph, named, scores.fused, allowed, settings)
     return final_scores(scores, walk, linked, graph, settings), list(named)
@@ -188,7 +186,7 @@ def training_signal(
     """
     counting = said.citations if said.model else said.citations[:1]
     return assign_credit(
-        Walkable(found.graph, found.allowed, when=found.seeds.when),
+        Walkable(found.graph, found.allowed, when=found.seeds.guidance.when),
         grounded=bool(counting) and bool(said.model),
         no_answer=said.no_answer,
         named=sorted(found.named_objects),

@@ -42,14 +42,6 @@ class Assessment:
         return not self.gaps
 
 
-@dataclass(frozen=True, slots=True)
-class Rise:
-    """A step up: where to, and why."""
-
-    tier: Tier
-    reason: str
-
-
 def assess(found: RetrievalResult, evidence: Sequence[Episode], confidence: float, threshold: float) -> Assessment:
     """The cheap signals, without any model: the question's names are known and stand in the evidence, which joins
     them; something is of the time that is asked of; and the best line is likely to answer (`confidence` against
@@ -94,7 +86,7 @@ def fits(found: RetrievalResult, evidence: Sequence[Episode], asked: str = "") -
         if not graph.is_date[column]
     }
     unknown = _unknown(found)
-    unheard = math.log(max(2, found.n_alive))
+    unheard = math.log(max(2, found.graph.n_alive))
     absent = sum(rare for column, rare in named.items() if column not in there and not _stands(found, column, read))
     absent += unheard * sum(norm(name) not in read for name in unknown)
     return bool(absent <= ABSENT * (sum(named.values()) + unheard * len(unknown)))
@@ -122,8 +114,9 @@ def next_tier(
     many: bool,
     has_agent: bool,
     calls_left: int,
-) -> Rise | None:
-    """The next tier after a model found no answer in what it was shown, because of `why`; None if there is none.
+) -> tuple[Tier, str] | None:
+    """The next tier after a model found no answer in what it was shown, because of `why`, and the reason for it; None
+    if there is none.
 
     `many`: the question asks for many things at once. `missing` is what the model lacks. A tier takes two calls at
     least: one to look, one to answer.
@@ -131,12 +124,12 @@ def next_tier(
     if effort == "quick":
         return None
     if "R3" not in tried and calls_left >= 2:
-        return Rise("R3", why)
+        return "R3", why
     if effort == "deep" and has_agent and "R4" not in tried:
         if many:
-            return Rise("R4", f"{why} What is asked lies in many passages.")
+            return "R4", f"{why} What is asked lies in many passages."
         if is_scattered(found) or len(missing) > 1 or "R3" in tried:
-            return Rise("R4", why)
+            return "R4", why
     return None
 
 

@@ -197,9 +197,8 @@ class Retrieval:
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
     """A recall with what later stages need of it: the snapshot and embedder it used, the `question` as it was analysed,
-    the names of the objects that it names by node id, how many episodes it was allowed to see and how many there are,
-    when facts must hold to be shown (`valid_time`), the time that is asked of (`time_ms`, UTC), and whether a time is
-    all that was asked for, and there is something of it (`only_time`).
+    the names of the objects that it names by node id, when facts must hold to be shown (`valid_time`), the time that is
+    asked of (`time_ms`, UTC), and whether a time is all that was asked for, and there is something of it (`only_time`).
 
     `allowed` (n,): the episodes that may be seen; `ranking` (n,) >= 0: the score by which all of them are ranked;
     `seeds`: where walks begin and what leads them. `collected`: ids of the episodes that were gathered on top of what
@@ -212,8 +211,6 @@ class RetrievalResult:
     settings: RecallSettings
     question: QuestionState
     named_objects: Mapping[int, str]
-    n_allowed: int
-    n_alive: int
     valid_time: Moment
     time_ms: int
     only_time: bool
@@ -228,6 +225,11 @@ class RetrievalResult:
     def graph(self) -> Graph:
         """The graph that was walked."""
         return self.snapshot.graph
+
+    @property
+    def n_allowed(self) -> int:
+        """How many episodes the question might see."""
+        return int(self.allowed.sum())
 
     def sees(self, episode: int) -> bool:
         """Whether the question may see an episode, by its id."""

@@ -169,4 +169,5 @@ def find_named_objects(conn: Connection, graph: Graph, question: QuestionState, 
 
 
 def _is_seen(graph: Graph, column: int, allowed: Bools) -> bool:
-    return bool(allowed[graph.mentioned.find(np.array([column])).rows].any())
+    _, rows, _ = graph.mentioned.find(np.array([column]))
+    return bool(allowed[rows].any())

@@ -35,18 +35,15 @@ class Lookup(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Seeds:
-    """Where a walk starts, and what it is led by.
+class Guidance:
+    """What leads a walk on from where it starts, for traversers that look where they go.
 
-    `episode_scores` (n,) in [0, 1]: the fused text score of every episode; `objects`: column -> weight in (0, 1] of
-    the objects that the question names. `relevance` is asked for vertices, and without it follows from the scores.
-    `activation`: edge id -> how strongly its memory fires. `when`: the time for which facts must hold. `lookup`: words
-    and vectors, where there are any; `scorer`: the trained edge scorer in use; `at_ms`: when it is asked (UTC);
-    `outline`: sequences of relations over which a model expects the answer.
+    `relevance` is asked for vertices, and without it follows from the text scores. `activation`: edge id -> how
+    strongly its memory fires. `when`: the time for which facts must hold. `lookup`: words and vectors, where there are
+    any; `scorer`: the trained edge scorer in use; `at_ms`: when it is asked (UTC); `outline`: sequences of relations
+    over which a model expects the answer.
     """
 
-    episode_scores: Floats
-    objects: Mapping[int, float]
     relevance: Relevance | None = None
     activation: Mapping[int, float] = field(default_factory=dict)
     when: Moment = ANY_TIME
@@ -54,6 +51,19 @@ class Seeds:
     scorer: EdgeScorer | None = None
     at_ms: int = 0
     outline: Sequence[Sequence[str]] = ()
+
+
+NO_GUIDANCE = Guidance()
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """Where a walk starts. `episode_scores` (n,) in [0, 1]: the fused text score of every episode; `objects`: column ->
+    weight in (0, 1] of the objects that the question names."""
+
+    episode_scores: Floats
+    objects: Mapping[int, float]
+    guidance: Guidance = NO_GUIDANCE
 
 
 class EdgeScorer(Protocol):
@@ -87,50 +97,50 @@ FindStrategy = Callable[[str], Strategy]
 """The strategy of a name; InvalidInputError names those there are."""
 
 
+@dataclass(frozen=True)
 class PropagatedRelevance:
-    """Relevance from the episodes' scores (n,) along the graph: a passage that answers need not
+    """Relevance of vertices from the episodes' scores (n,) along the graph: a passage that answers need not
     look like the question, it is often about an object that a similar passage mentions.
 
     Of an object: the best score of the MAX_RELEVANCE_SOURCES best episodes that mention it. Of an episode: its score,
     or that of an object that titles it, the rarer the more (without this beam's recall at 5 falls from 88 to 83 on
     hotpotqa). Of a thesis: its episode's."""
 
-    def __init__(self, graph: Graph, scores: Floats, allowed: Bools) -> None:
-        self._graph = graph
-        self._scores = scores
-        self._allowed = allowed
+    graph: Graph
+    scores: Floats
+    allowed: Bools
 
     @cached_property
     def _known(self) -> tuple[Floats, Floats]:
         """(n,) of the episodes and (m,) of the objects."""
-        own = np.where(self._allowed, np.clip(self._scores, 0, 1), 0).astype(np.float32)
-        rows = top_k(own, self._allowed, MAX_RELEVANCE_SOURCES)
-        mentions = self._graph.counts[rows]
-        objects = np.zeros(len(self._graph.object_ids), np.float32)
+        own = np.where(self.allowed, np.clip(self.scores, 0, 1), 0).astype(np.float32)
+        rows = top_k(own, self.allowed, MAX_RELEVANCE_SOURCES)
+        mentions = self.graph.counts[rows]
+        objects = np.zeros(len(self.graph.object_ids), np.float32)
         np.maximum.at(objects, mentions.indices, np.repeat(own[rows], np.diff(mentions.indptr)))
-        episodes = np.where(self._allowed, np.maximum(own, self._of_titles(objects)), 0).astype(np.float32)
+        episodes = np.where(self.allowed, np.maximum(own, self._of_titles(objects)), 0).astype(np.float32)
         return episodes, objects
 
     def _of_titles(self, objects: Floats) -> Floats:
         """(n,) the best relevance times rarity of the objects that give an episode its title."""
-        titled = self._graph.titled
-        worth = objects * self._graph.idf / max(1e-6, float(self._graph.idf.max(initial=0.0)))
+        titled = self.graph.titled
+        worth = objects * self.graph.idf / max(1e-6, float(self.graph.idf.max(initial=0.0)))
         found = np.zeros(titled.shape[0], np.float32)
         np.maximum.at(found, np.repeat(np.arange(len(found)), np.diff(titled.indptr)), worth[titled.indices])
         return found
 
     def __call__(self, vertices: Ids) -> Floats:
         """(v,) node ids -> (v,)."""
-        places = index(self._graph)
+        places = index(self.graph)
         kinds, rows = places.kinds[vertices], places.rows[vertices]
         episodes, objects = self._known
         found = np.zeros(len(vertices), np.float32)
         for kind, scores in ((EPISODE, episodes), (OBJECT, objects)):
             found[kinds == kind] = scores[rows[kinds == kind]]
-        found[kinds == THESIS] = episodes[self._graph.theses.rows[rows[kinds == THESIS]]]
+        found[kinds == THESIS] = episodes[self.graph.theses.rows[rows[kinds == THESIS]]]
         return found
 
 
 def relevance_of(walk: Walkable, seeds: Seeds) -> Relevance:
     """The relevance that leads the walk: the given one, else what follows from the text scores."""
-    return seeds.relevance or PropagatedRelevance(walk.graph, seeds.episode_scores, walk.allowed)
+    return seeds.guidance.relevance or PropagatedRelevance(walk.graph, seeds.episode_scores, walk.allowed)

@@ -64,7 +64,8 @@ class Revisiting:
         found = retrieve(conn, serving.snapshot, serving.embedder, self._settings, state, K)
         lookup = Lookup(conn, serving.snapshot, serving.embedder, found.question.text)
         at = to_ms(plan.as_of or plan.now or asked_at) or 0
-        seeds = replace(found.seeds, activation=memory or {}, at_ms=at)
+        guidance = replace(found.seeds.guidance, activation=memory or {}, at_ms=at)
+        seeds = replace(found.seeds, guidance=guidance)
         return Revisit(found, *Surroundings.gather(lookup, found.graph, seeds, found.allowed, embed=self._embedded))
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:

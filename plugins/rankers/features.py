@@ -78,7 +78,9 @@ class Surroundings(NamedTuple):
         relevance = relevance_of(walk, seeds)
         known = {one: ends for one in facts if (ends := graph.links.ends(one)) is not None}
         near = direct_edges(walk, {**draw(walk, begin, relevance, DEPTH, MOST).edges, **known})
-        return cls(near, walk, Asked(begin, relevance, wording(lookup, embed), seeds.activation, seeds.at_ms))
+        return cls(
+            near, walk, Asked(begin, relevance, wording(lookup, embed), seeds.guidance.activation, seeds.guidance.at_ms)
+        )
 
 
 def features(near: Nearby, walk: Walkable, asked: Asked) -> Floats:

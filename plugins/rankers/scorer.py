@@ -81,8 +81,8 @@ class Scorer:
 
     def score_near(self, near: Nearby, walk: Walkable, seeds: Seeds, begin: Sequence[int]) -> Floats:
         """(e,) in (0, 1): how likely the question needs each of these edges."""
-        words = wording(seeds.lookup) if seeds.lookup is not None else None
-        asked = Asked(tuple(begin), relevance_of(walk, seeds), words, seeds.activation, seeds.at_ms)
+        words = wording(seeds.guidance.lookup) if seeds.guidance.lookup is not None else None
+        asked = Asked(tuple(begin), relevance_of(walk, seeds), words, seeds.guidance.activation, seeds.guidance.at_ms)
         return self.score(features(near, walk, asked))
 
     def logits(self, features: Floats) -> Doubles:

@@ -23,7 +23,7 @@ def beam(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings
     """Paths from the seeds, and a score for all they saw: exp(-cost) of the cheapest path, of a start its weight."""
     walk = walkable(graph, seeds, allowed, settings.walk)
     begin = starts(walk, seeds, settings.walk)
-    paths, visit = search(walk, begin, relevance_of(walk, seeds), settings.beam, seeds.activation)
+    paths, visit = search(walk, begin, relevance_of(walk, seeds), settings.beam, seeds.guidance.activation)
     worth = {vertex: begin.get(vertex, float(np.exp(-seen.path.cost))) for vertex, seen in visit.items()}
     episodes, objects = vertex_scores(walk, visit, worth)
     return Walk(episodes, objects, paths, visit, distinct(edge for path in paths for edge in path.edges))

@@ -54,8 +54,8 @@ class NearbyScorer(Protocol):
 
 def edge_scores(near: Nearby, walk: Walkable, seeds: Seeds, begin: Sequence[int], relevance: Relevance) -> Floats:
     """(e,) in [0, 1]: how likely the question needs each edge, as far as anything was trained; else its relevance."""
-    if isinstance(seeds.scorer, NearbyScorer):
-        return seeds.scorer.score_near(near, walk, seeds, begin)
+    if isinstance(seeds.guidance.scorer, NearbyScorer):
+        return seeds.guidance.scorer.score_near(near, walk, seeds, begin)
     return near.relevance(relevance)
 
 

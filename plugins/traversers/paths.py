@@ -226,7 +226,7 @@ def _distances(walk: Walkable, start: int, longest: int, pops: int) -> dict[int,
 
 def _similarity(seeds: Seeds) -> Similarity:
     """Cosines between vertices; without vectors all are equally far from each other."""
-    if seeds.lookup is None:
+    if seeds.guidance.lookup is None:
         return lambda vertices, _: np.zeros(len(vertices), np.float32)
-    of = wording(seeds.lookup).vertices
+    of = wording(seeds.guidance.lookup).vertices
     return lambda vertices, other: of(vertices) @ of(np.array([other], np.int32))[0]

@@ -82,14 +82,15 @@ def ground_sketch(walk: Walkable, near: Nearby, begin: Sequence[int] | dict[int,
 
 def _sketched(near: Nearby, seeds: Seeds, relevance: Relevance) -> list[list[Floats]]:
     """How every edge fits the steps of each sketch; of the question itself, if there is none."""
-    if seeds.lookup is None:
+    if seeds.guidance.lookup is None:
         fits = relevance(near.vertices)
         return [[np.maximum(fits[near.heads], fits[near.tails])] * STEPS]
-    words = wording(seeds.lookup)
+    words = wording(seeds.guidance.lookup)
     said = relations(near, words)
-    if not seeds.outline:
+    outline = seeds.guidance.outline
+    if not outline:
         return [[np.maximum(said @ words.query, 0)] * STEPS]
-    return [[np.maximum(said @ step, 0) for step in words.texts(one)] for one in seeds.outline[:SKETCHES] if one]
+    return [[np.maximum(said @ step, 0) for step in words.texts(one)] for one in outline[:SKETCHES] if one]
 
 
 def relations(near: Nearby, words: Wording) -> Floats:

@@ -14,7 +14,7 @@ OWN_OBJECTS, OWN_EPISODES = 12, 8  # so many of so many, where a question names 
 
 def walkable(graph: Graph, seeds: Seeds, allowed: Bools, settings: WalkSettings) -> Walkable:
     """The graph as this question may walk it."""
-    return Walkable(graph, allowed, settings.vertices, seeds.when, settings.hub_penalty)
+    return Walkable(graph, allowed, settings.vertices, seeds.guidance.when, settings.hub_penalty)
 
 
 def starts(walk: Walkable, seeds: Seeds, settings: WalkSettings) -> dict[int, float]:

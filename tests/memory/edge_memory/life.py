@@ -133,7 +133,8 @@ class Life:
 
     def rebuilt(self) -> list[Any]:
         with self.store.writing() as conn:
-            rebuild.rebuild(conn, self.id, DIMENSION)
+            edge_memory.clear(conn, self.id)
+            rebuild.complete(conn, self.id, DIMENSION)
         return self.rows()
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.edge_memory import edges
-from memory.edge_memory.edges import activation, calibrate_threshold, delta, key, keys, penalise, reinforce, to_float16
+from memory.edge_memory.edges import calibrate_threshold, delta, key, keys, penalise, reinforce, to_float16
 from memory.store.edge_memory import Slots
 
 DIMENSION = 16
@@ -24,6 +24,11 @@ def unit(vector: np.ndarray) -> np.ndarray:
 def towards(cosine: float) -> np.ndarray:
     """A direction at this cosine from EAST."""
     return cosine * EAST + math.sqrt(1 - cosine**2) * NORTH
+
+
+def activation(slots: Slots, key: np.ndarray) -> float:
+    """m(k, e): how strongly an edge with these slots fires."""
+    return max(0.0, *(slots.vectors.astype(np.float64) @ key), 0.0)
 
 
 def one_vector(values: np.ndarray) -> Slots:

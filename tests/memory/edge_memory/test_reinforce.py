@@ -60,7 +60,7 @@ def replayed(memory: Memory, held: EdgeMemory, question: str) -> ReplayResult:
     key = held.key(memory.embedder.embed_query(question))
     assert key is not None
     starts = (*seen.named_objects, *text_starts(seen.graph, seen.seeds.episode_scores, seen.allowed))
-    return replay_walk(Walkable(seen.graph, seen.allowed, when=seen.seeds.when), starts, held.activate(key))
+    return replay_walk(Walkable(seen.graph, seen.allowed, when=seen.seeds.guidance.when), starts, held.activate(key))
 
 
 def test_what_answered_a_question_answers_it_again_in_other_words_and_no_other_one(memory: Memory) -> None:

@@ -42,4 +42,4 @@ def titles(memory: Memory) -> dict[int, str]:
 def remembering(found: RetrievalResult, *edges: int) -> RetrievalResult:
     """The same with memory firing on these edges, the first the most."""
     strengths = {edge: 1 / place for place, edge in enumerate(edges, 1)}
-    return replace(found, seeds=replace(found.seeds, activation=strengths))
+    return replace(found, seeds=replace(found.seeds, guidance=replace(found.seeds.guidance, activation=strengths)))

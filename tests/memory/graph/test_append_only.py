@@ -94,5 +94,5 @@ def test_when_much_came_late_all_is_sorted_again() -> None:
     few = sparse.csr_matrix(np.ones((1, 3), np.float32))
     many = sparse.csr_matrix(np.ones((LATE, 3), np.float32))
     grown = Postings(many, Postings(few))
-    assert grown._first.n == LATE
-    assert Postings(many, grown)._first is grown._first
+    assert grown._sorted.shape[0] == LATE
+    assert Postings(many, grown)._sorted is grown._sorted

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,16 @@ from memory.answering.context import EvidencePiece, gather_evidence
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.nouns import Document, Step
 from memory.protocols import Embedder
-from memory.retrieval.chains import LEARNT, LEAST, MEMORY, Candidate, score_facts, sigma
+from memory.retrieval.chains import (
+    ACTIVATION_WEIGHT,
+    MIN_RELEVANCE,
+    SCORER_WEIGHT,
+    Candidate,
+    fact_relevance,
+    score_facts,
+)
 from memory.retrieval.state import RetrievalResult
-from memory.retrieval.traversers import Lookup, Seeds
+from memory.retrieval.traversers import Guidance, Lookup, Seeds
 
 NOTES = {
     "move": "Mira lives in Utrecht.",
@@ -93,10 +101,14 @@ def scores(memory: Memory, found: RetrievalResult) -> Mapping[int, float]:
 def test_memory_and_what_was_learnt_count_by_themselves(mira: Memory) -> None:
     found, (one, other, *_) = found_of(mira, "Mira?"), fact_ids(mira)
     assert set(scores(mira, found).values()) == {0.0}
-    remembered = scores(mira, replace(found, seeds=replace(found.seeds, activation={one: 0.5})))
-    assert remembered[one] == pytest.approx(MEMORY / 2) and remembered[other] == 0
-    learnt = scores(mira, replace(found, seeds=replace(found.seeds, activation={one: 0.5}, scorer=Likes(other))))
-    assert max(learnt, key=lambda id: learnt[id]) == other and 0 < learnt[other] <= LEARNT
+
+    def guided(**guidance: Any) -> RetrievalResult:
+        return replace(found, seeds=replace(found.seeds, guidance=Guidance(**guidance)))
+
+    remembered = scores(mira, guided(activation={one: 0.5}))
+    assert remembered[one] == pytest.approx(ACTIVATION_WEIGHT / 2) and remembered[other] == 0
+    learnt = scores(mira, guided(activation={one: 0.5}, scorer=Likes(other)))
+    assert max(learnt, key=lambda id: learnt[id]) == other and 0 < learnt[other] <= SCORER_WEIGHT
     assert learnt[one] == 0, "a scorer knows what edges remember, so that does not count twice"
 
 
@@ -104,6 +116,7 @@ def test_a_fact_that_the_graph_does_not_know_yet_is_worth_what_it_says(mira: Mem
     found = found_of(mira, "Where does Mira live?")
     unknown = Candidate(1 << 40, "Mira lives in Utrecht", "lives in", "Mira lives in Utrecht.", 1.0, 1.0, 1.0, True)
     with mira.store.reading() as conn:
-        worth = score_facts(conn, replace(found, seeds=replace(found.seeds, scorer=Likes(1 << 40))), [unknown], static)
-    assert worth.tolist() == pytest.approx(sigma([unknown], found.question.text, static).tolist())
-    assert worth[0] > LEAST
+        found = replace(found, seeds=replace(found.seeds, guidance=Guidance(scorer=Likes(1 << 40))))
+        worth = score_facts(conn, found, [unknown], static)
+    assert worth.tolist() == pytest.approx(fact_relevance([unknown], found.question.text, static).tolist())
+    assert worth[0] > MIN_RELEVANCE

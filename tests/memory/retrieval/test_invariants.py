@@ -21,7 +21,7 @@ from memory.protocols import Embedder, Vectors
 from memory.retrieval.analyse import analyse
 from memory.retrieval.scope import fact_time, visible_episodes
 from memory.retrieval.text_search import find_named_objects
-from memory.retrieval.traversers import Seeds
+from memory.retrieval.traversers import Guidance, Seeds
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import episodes, text
 from memory.store import graph as stored
@@ -124,7 +124,7 @@ def test_no_path_or_bridge_leads_through_what_may_not_be_seen(
         seeds = Seeds(
             np.where(mask, scores, 0).astype(np.float32),
             named,
-            when=fact_time(analyse("x", now=day(9), as_of=as_of), None),
+            Guidance(when=fact_time(analyse("x", now=day(9), as_of=as_of), None)),
         )
         traverse = load().strategies()(f"{strategy}+synergy").traverse
         assert traverse is not None

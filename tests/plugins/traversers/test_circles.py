@@ -8,7 +8,7 @@ import numpy as np
 
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link
-from memory.retrieval.traversers import Seeds
+from memory.retrieval.traversers import Guidance, Seeds
 from plugins.traversers.circles import circles, draw, meetings
 from plugins.traversers.settings import TraverserSettings, WalkSettings
 from tests.memory.retrieval.test_pagerank import graph_of
@@ -66,7 +66,7 @@ def met_between(start: int) -> tuple[float, float]:
     ]
     graph = Graph.empty().with_episodes(rows, [(node, False) for node in range(ONE, LONE)], (), links)
     begin = {graph.column_of[ONE]: 1.0, graph.column_of[start]: 1.0}
-    seeds = Seeds(np.zeros(3, np.float32), begin, fits({}, 0.5))
+    seeds = Seeds(np.zeros(3, np.float32), begin, Guidance(fits({}, 0.5)))
     walk = circles(graph, seeds, graph.alive, TraverserSettings(walk=WalkSettings(episodes=0)))
     return float(walk.episodes[graph.row_of[101]]), float(walk.episodes[graph.row_of[102]])
 

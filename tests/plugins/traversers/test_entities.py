@@ -8,7 +8,7 @@ import pytest
 
 from memory.graph.arrays import Floats
 from memory.graph.walk import Walk, Walkable
-from memory.retrieval.traversers import Seeds
+from memory.retrieval.traversers import Guidance, Seeds
 from plugins.traversers.entities import EDGES, entities
 from plugins.traversers.settings import TraverserSettings, WalkSettings
 from plugins.traversers.sketches import sketches
@@ -20,7 +20,7 @@ SETTINGS = TraverserSettings(walk=WalkSettings(vertices="O"))
 
 def test_a_vertex_is_worth_its_best_edge() -> None:
     graph = related_graph({1: (A, X), 2: (X, Y)})
-    seeds = Seeds(np.ones(1, np.float32), {graph.column_of[A]: 1.0}, fits({A: 1.0, X: 0.5, Y: 0.1}))
+    seeds = Seeds(np.ones(1, np.float32), {graph.column_of[A]: 1.0}, Guidance(fits({A: 1.0, X: 0.5, Y: 0.1})))
     walk = entities(graph, seeds, np.array([True]), SETTINGS)
     worth = {node: float(walk.objects[graph.column_of[node]]) for node in (A, X, Y)}
     assert worth == pytest.approx({A: 0.75, X: 0.75, Y: 0.3})
@@ -31,7 +31,7 @@ def test_a_vertex_is_worth_its_best_edge() -> None:
 def test_parallel_relations_share_one_place() -> None:
     edges = {n: (A, 10 + n) for n in range(1, EDGES + 20)}
     graph = related_graph(edges | {1000: (A, 11)})
-    seeds = Seeds(np.ones(1, np.float32), {graph.column_of[A]: 1.0}, fits({11: 0.9}))
+    seeds = Seeds(np.ones(1, np.float32), {graph.column_of[A]: 1.0}, Guidance(fits({11: 0.9})))
     walk = entities(graph, seeds, np.array([True]), SETTINGS)
     assert walk.edges[:2] == (1, 1000)
     assert len(walk.edges) == EDGES + 1
@@ -40,7 +40,9 @@ def test_parallel_relations_share_one_place() -> None:
 def test_what_was_learnt_decides_where_there_is_something() -> None:
     graph, seeds = rng_graph(3)
     plain = entities(graph, seeds, graph.alive, TraverserSettings())
-    learnt = entities(graph, replace(seeds, scorer=scorer_of(1)), graph.alive, TraverserSettings())
+    learnt = entities(
+        graph, replace(seeds, guidance=replace(seeds.guidance, scorer=scorer_of(1))), graph.alive, TraverserSettings()
+    )
     assert set(plain.visit) == set(learnt.visit)
     assert plain.objects.tolist() != learnt.objects.tolist()
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memory.graph.arrays import Floats, Ids
 from memory.graph.walk import Walkable
-from memory.retrieval.traversers import Lookup, Seeds
+from memory.retrieval.traversers import Guidance, Lookup, Seeds
 from plugins.traversers import paths as module
 from plugins.traversers.beam import beam
 from plugins.traversers.edge_embeddings import Wording
@@ -127,9 +127,9 @@ def test_astar_compares_what_vertices_say(monkeypatch: pytest.MonkeyPatch) -> No
     )  # fmt: skip
     lookup = Mock(spec=Lookup)
     monkeypatch.setattr(module, "wording", {lookup: words}.__getitem__)
-    seeds = Seeds(np.ones(1, np.float32), {graph.column_of[node]: 1.0 for node in (A, Z)}, lookup=lookup)
+    seeds = Seeds(np.ones(1, np.float32), {graph.column_of[node]: 1.0 for node in (A, Z)}, Guidance(lookup=lookup))
     for heuristic in ("ip", "weighted", "averaged"):
         settings = TraverserSettings(WalkSettings("O"), paths=PathsSettings(search=heuristic))  # type: ignore[arg-type]
         assert [path.vertices for path in paths(graph, seeds, graph.alive, settings).paths] == [(A, Y, Z)]
-        blind = paths(graph, replace(seeds, lookup=None), graph.alive, settings)
+        blind = paths(graph, replace(seeds, guidance=Guidance()), graph.alive, settings)
         assert (A, Y, Z) not in [path.vertices for path in blind.paths]

@@ -10,7 +10,7 @@ from memory import Memory
 from memory.graph.arrays import Graph
 from memory.graph.walk import Walk
 from memory.nouns import Document
-from memory.retrieval.traversers import Lookup, Seeds
+from memory.retrieval.traversers import Guidance, Lookup, Seeds
 from memory.settings import MemorySettings, RecallSettings
 from plugins.manager import Plugins
 from plugins.traversers import sketches as module
@@ -36,13 +36,13 @@ def walked(edges: Mapping[int, tuple[int, str, int]], question: str, outlines: S
         lambda: embed([question])[0],
     )  # fmt: skip
     lookup = Mock(spec=Lookup)
-    seeds = replace(_seeds(graph), lookup=lookup, outline=outlines)
+    seeds = replace(_seeds(graph), guidance=Guidance(fits(), lookup=lookup, outline=outlines))
     with patch.object(module, "wording", {lookup: wording}.__getitem__):
         return sketches(graph, seeds, np.array([True]), SETTINGS)
 
 
 def _seeds(graph: Graph) -> Seeds:
-    return Seeds(np.ones(1, np.float32), {graph.column_of[1]: 1.0}, fits())
+    return Seeds(np.ones(1, np.float32), {graph.column_of[1]: 1.0}, Guidance(fits()))
 
 
 FILMS = {
