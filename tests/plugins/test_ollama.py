@@ -236,9 +236,9 @@ def test_what_there_is(server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> N
         ("mine:latest", False, 16384, False),
     ]
     assert found.models[0].version == QWEN.digest[:12]
-    assert (found.problem, found.note) == ("", "")
+    assert found.problem == ""
     server.version = "0.12.3"
-    assert "update it to 0.17.1" in look(None).note
+    assert "update it to 0.17.1" in look(None).problem
     server.models.clear()
     assert "ollama pull" in look(None).problem
 
