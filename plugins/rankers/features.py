@@ -23,7 +23,7 @@ from memory.protocols import Vectors
 from memory.retrieval.traversers import Lookup, Seeds, relevance_of
 from memory.store.graph import EDGE_KINDS, EdgeKind
 from plugins.traversers.circles import draw
-from plugins.traversers.edge_embeddings import Wording, wording
+from plugins.traversers.edge_embeddings import EdgeEmbeddings, embed_edges
 from plugins.traversers.nearby import DEPTH, MOST, Nearby, direct_edges
 from plugins.traversers.settings import WalkSettings
 from plugins.traversers.walking import starts, walkable
@@ -50,7 +50,7 @@ class Asked:
 
     starts: Sequence[int]
     relevance: Relevance
-    wording: Wording | None
+    embedded: EdgeEmbeddings | None
     memory: Mapping[int, float]
     at: int
 
@@ -72,15 +72,14 @@ class Surroundings(NamedTuple):
         facts: Sequence[int] = (),
         embed: Callable[[Sequence[str]], Vectors] | None = None,
     ) -> Surroundings:
-        """Those of a question, and these relations (edge ids) wherever they lie. `embed`: as for `wording`."""
+        """Those of a question, and these relations (edge ids) wherever they lie. `embed`: as for `embed_edges`."""
         walk = walkable(graph, seeds, allowed, WALK)
         begin = tuple(starts(walk, seeds, WALK))
         relevance = relevance_of(walk, seeds)
         known = {one: ends for one in facts if (ends := graph.links.ends(one)) is not None}
         near = direct_edges(walk, {**draw(walk, begin, relevance, DEPTH, MOST).edges, **known})
-        return cls(
-            near, walk, Asked(begin, relevance, wording(lookup, embed), seeds.guidance.activation, seeds.guidance.at_ms)
-        )
+        guidance, embedded = seeds.guidance, embed_edges(lookup, embed)
+        return cls(near, walk, Asked(begin, relevance, embedded, guidance.activation, guidance.at_ms))
 
 
 def features(near: Nearby, walk: Walkable, asked: Asked) -> Floats:
@@ -89,8 +88,8 @@ def features(near: Nearby, walk: Walkable, asked: Asked) -> Floats:
     if not len(near.edges):
         return columns
     place = {name: number for number, name in enumerate(NAMES)}
-    if asked.wording is not None:
-        _compared(columns, near, asked.wording)
+    if asked.embedded is not None:
+        _compared(columns, near, asked.embedded)
     fires = [asked.memory.get(edge, 0.0) for edge in near.edges.tolist()]
     columns[:, MEMORY], columns[:, SIGMA] = fires, near.relevance(asked.relevance)
     encoded = distances(near, asked.starts)
@@ -104,7 +103,7 @@ def features(near: Nearby, walk: Walkable, asked: Asked) -> Floats:
         codes = [EDGE_KINDS.index(kind) for kind in group]
         columns[:, place["is relation"] + number] = np.isin(near.kinds, codes)
     columns[:, place["age"]] = _age(near, walk, asked.at)
-    support, confidence = _told(near, walk, asked.wording)
+    support, confidence = _told(near, walk, asked.embedded)
     columns[:, place["support"]], columns[:, place["confidence"]] = np.log1p(support), confidence
     return columns
 
@@ -137,15 +136,15 @@ def average_neighbours(near: Nearby, begin: Floats) -> list[Floats]:
     return found
 
 
-def _compared(columns: Floats, near: Nearby, wording: Wording) -> None:
+def _compared(columns: Floats, near: Nearby, embedded: EdgeEmbeddings) -> None:
     """The first five: cosines with the question; the fifth the best one with a part of it."""
-    of_vertices = wording.vertices(near.vertices)
-    said = wording.edges(near, of_vertices)
-    to_query = of_vertices @ wording.query
-    columns[:, 0] = said @ wording.query
+    of_vertices = embedded.vertices(near.vertices)
+    said = embedded.edges(near, of_vertices)
+    to_query = of_vertices @ embedded.query
+    columns[:, 0] = said @ embedded.query
     columns[:, 1], columns[:, 2] = to_query[near.heads], to_query[near.tails]
-    columns[:, 3] = wording.predicates(near) @ wording.query
-    columns[:, 4] = (said @ wording.parts.T).max(1)
+    columns[:, 3] = embedded.predicates(near) @ embedded.query
+    columns[:, 4] = (said @ embedded.parts.T).max(1)
 
 
 def _age(near: Nearby, walk: Walkable, at: int) -> Floats:
@@ -165,14 +164,14 @@ def _age(near: Nearby, walk: Walkable, at: int) -> Floats:
     return found
 
 
-def _told(near: Nearby, walk: Walkable, wording: Wording | None) -> tuple[Ints | Floats, Floats]:
+def _told(near: Nearby, walk: Walkable, embedded: EdgeEmbeddings | None) -> tuple[Ints | Floats, Floats]:
     """How often each edge is told, and how sure it is."""
     support, confidence = np.ones(len(near.edges), np.float32), np.ones(len(near.edges), np.float32)
     mentions = np.flatnonzero((walk.kinds(near.src) == EPISODE) & (walk.kinds(near.dst) == OBJECT))
     if len(mentions):
         rows, columns = walk.rows(near.src[mentions]), walk.rows(near.dst[mentions])
         support[mentions] = np.asarray(walk.graph.counts[rows, columns]).ravel()
-    told = wording.evidence(near) if wording is not None else {}
+    told = embedded.evidence(near) if embedded is not None else {}
     for place in np.flatnonzero(near.kinds == EDGE_KINDS.index("rel")).tolist() if told else ():
         one = told.get(int(near.edges[place]))
         if one is not None:

@@ -21,7 +21,7 @@ from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.walk import Walkable
 from memory.retrieval.traversers import Lookup, Seeds, relevance_of
 from plugins.rankers.features import MEMORY, SIGMA, WIDTH, Asked, Surroundings, features
-from plugins.traversers.edge_embeddings import wording
+from plugins.traversers.edge_embeddings import embed_edges
 from plugins.traversers.nearby import Nearby
 
 HIDDEN = 32
@@ -81,7 +81,7 @@ class Scorer:
 
     def score_near(self, near: Nearby, walk: Walkable, seeds: Seeds, begin: Sequence[int]) -> Floats:
         """(e,) in (0, 1): how likely the question needs each of these edges."""
-        words = wording(seeds.guidance.lookup) if seeds.guidance.lookup is not None else None
+        words = embed_edges(seeds.guidance.lookup) if seeds.guidance.lookup is not None else None
         asked = Asked(tuple(begin), relevance_of(walk, seeds), words, seeds.guidance.activation, seeds.guidance.at_ms)
         return self.score(features(near, walk, asked))
 

@@ -1,4 +1,4 @@
-"""Wording: what a question, the vertices around it and its edges say, as unit vectors, made when first asked for."""
+"""Embeddings of a question, of the vertices around it and of its edges: unit vectors, made when first asked for."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Tellings = Callable[[Sequence[int]], Mapping[int, Told]]
 """Ids of relations -> what is known of those that there are."""
 
 
-class Wording:
+class EdgeEmbeddings:
     """The words of one question and of what lies around it, compared by `embed`.
 
     `vectors` (n, d): those of the episodes; `parts`: the questions that it is made of, if any. `texts` gives the words
@@ -145,8 +145,8 @@ class Wording:
         return found
 
 
-def wording(lookup: Lookup, embed: Callable[[Sequence[str]], Vectors] | None = None) -> Wording:
-    """The wording of a question. `embed`: the embedder's, where its results are kept from one question to the next."""
+def embed_edges(lookup: Lookup, embed: Callable[[Sequence[str]], Vectors] | None = None) -> EdgeEmbeddings:
+    """The embeddings around a question. `embed`: the embedder's, where its results are kept for the next question."""
     conn, snapshot, embedder, question = lookup
 
     def texts(nodes: Sequence[int]) -> dict[int, str]:
@@ -155,7 +155,7 @@ def wording(lookup: Lookup, embed: Callable[[Sequence[str]], Vectors] | None = N
     def tellings(edges: Sequence[int]) -> dict[int, Told]:
         return {edge: Told(*row) for edge, row in training.tellings(conn, edges).items()}
 
-    return Wording(
+    return EdgeEmbeddings(
         snapshot.graph, snapshot.vectors, embedder.dimension, embed or embedder.embed_documents, texts, tellings,
         lambda: embedder.embed_query(question), lambda: decompose(question),
     )  # fmt: skip

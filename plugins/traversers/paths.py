@@ -19,7 +19,7 @@ from memory.graph.arrays import Bools, Floats, Graph, Ids
 from memory.graph.walk import Path, Relevance, Visited, Walk, Walkable, distinct, vertex_scores
 from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.traversers.beam import beam
-from plugins.traversers.edge_embeddings import wording
+from plugins.traversers.edge_embeddings import embed_edges
 from plugins.traversers.settings import PathsSettings, TraverserSettings
 from plugins.traversers.walking import costs, starts, walkable
 
@@ -228,5 +228,5 @@ def _similarity(seeds: Seeds) -> Similarity:
     """Cosines between vertices; without vectors all are equally far from each other."""
     if seeds.guidance.lookup is None:
         return lambda vertices, _: np.zeros(len(vertices), np.float32)
-    of = wording(seeds.guidance.lookup).vertices
+    of = embed_edges(seeds.guidance.lookup).vertices
     return lambda vertices, other: of(vertices) @ of(np.array([other], np.int32))[0]

@@ -17,7 +17,7 @@ from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.walk import MIN_RELEVANCE, Path, Relevance, Visited, Walk, Walkable, distinct, vertex_scores
 from memory.retrieval.traversers import Seeds, relevance_of
 from memory.store.graph import EDGE_KINDS, EdgeKind
-from plugins.traversers.edge_embeddings import Wording, wording
+from plugins.traversers.edge_embeddings import EdgeEmbeddings, embed_edges
 from plugins.traversers.nearby import Nearby, extract_subgraph
 from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.walking import starts, walkable
@@ -85,7 +85,7 @@ def _sketched(near: Nearby, seeds: Seeds, relevance: Relevance) -> list[list[Flo
     if seeds.guidance.lookup is None:
         fits = relevance(near.vertices)
         return [[np.maximum(fits[near.heads], fits[near.tails])] * STEPS]
-    words = wording(seeds.guidance.lookup)
+    words = embed_edges(seeds.guidance.lookup)
     said = relations(near, words)
     outline = seeds.guidance.outline
     if not outline:
@@ -93,7 +93,7 @@ def _sketched(near: Nearby, seeds: Seeds, relevance: Relevance) -> list[list[Flo
     return [[np.maximum(said @ step, 0) for step in words.texts(one)] for one in outline[:SKETCHES] if one]
 
 
-def relations(near: Nearby, words: Wording) -> Floats:
+def relations(near: Nearby, words: EdgeEmbeddings) -> Floats:
     """(e, d) what each edge says as a relation: the predicate; else the text of the thesis or passage that joins its
     ends; nothing where two names merely look alike."""
     own = words.vertices(near.vertices)

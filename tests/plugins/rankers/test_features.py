@@ -9,7 +9,7 @@ from memory.graph.walk import Walkable
 from memory.store.graph import EDGE_KINDS
 from memory.store.tables import FIRST_EDGE
 from plugins.rankers.features import DAY, MEMORY, NAMES, SIGMA, WIDTH, Asked, distances, features
-from plugins.traversers.edge_embeddings import Told, Wording
+from plugins.traversers.edge_embeddings import EdgeEmbeddings, Told
 from plugins.traversers.nearby import Nearby, direct_edges, extract_subgraph
 from tests.memory.retrieval.walking import A, B, X, fits, related, rng_graph
 
@@ -64,12 +64,12 @@ def test_features_tell_what_is_known_of_an_edge() -> None:
     def embed(texts: list[str]) -> np.ndarray:
         return np.array([[1.0, 0.0] if "likes" in text or text == "one" else [0.0, 1.0] for text in texts], np.float32)
 
-    wording = Wording(
+    embedded = EdgeEmbeddings(
         walk.graph, None, 2, embed, lambda nodes: {node: "one" if node == 1 else "other" for node in nodes},
         lambda edges: {EDGE + 101: Told("likes", 0.7, 3), EDGE + 102: Told("hates")},
         lambda: np.array([1.0, 0.0], np.float32), lambda: ("what likes one", "and what else"),
     )  # fmt: skip
-    found = features(near, walk, Asked([1], fits(), wording, {EDGE + 102: 0.9}, at=DAY))
+    found = features(near, walk, Asked([1], fits(), embedded, {EDGE + 102: 0.9}, at=DAY))
     assert found.shape == (3, WIDTH)
     assert column(found, "cos text") == [1, 0, 0], "its own words"
     assert column(found, "cos predicate") == [1, 0, 0]

@@ -16,7 +16,7 @@ from memory.graph.walk import Walkable
 from memory.retrieval.traversers import Guidance, Lookup, Seeds
 from plugins.traversers import paths as module
 from plugins.traversers.beam import beam
-from plugins.traversers.edge_embeddings import Wording
+from plugins.traversers.edge_embeddings import EdgeEmbeddings
 from plugins.traversers.paths import astar, both_ends, paths
 from plugins.traversers.settings import PathsSettings, TraverserSettings, WalkSettings
 from tests.examples import examples
@@ -121,12 +121,12 @@ def test_astar_compares_what_vertices_say(monkeypatch: pytest.MonkeyPatch) -> No
     def embed(some: Sequence[str]) -> np.ndarray:
         return np.array([[1.0, 0.0] if text == "harbour" else [0.0, 1.0] for text in some], np.float32)
 
-    words = Wording(
+    words = EdgeEmbeddings(
         graph, None, 2, embed, lambda nodes: {node: texts.get(node, "bread") for node in nodes}, lambda _: {},
         lambda: np.zeros(2, np.float32),
     )  # fmt: skip
     lookup = Mock(spec=Lookup)
-    monkeypatch.setattr(module, "wording", {lookup: words}.__getitem__)
+    monkeypatch.setattr(module, "embed_edges", {lookup: words}.__getitem__)
     seeds = Seeds(np.ones(1, np.float32), {graph.column_of[node]: 1.0 for node in (A, Z)}, Guidance(lookup=lookup))
     for heuristic in ("ip", "weighted", "averaged"):
         settings = TraverserSettings(WalkSettings("O"), paths=PathsSettings(search=heuristic))  # type: ignore[arg-type]

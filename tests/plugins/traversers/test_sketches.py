@@ -14,7 +14,7 @@ from memory.retrieval.traversers import Guidance, Lookup, Seeds
 from memory.settings import MemorySettings, RecallSettings
 from plugins.manager import Plugins
 from plugins.traversers import sketches as module
-from plugins.traversers.edge_embeddings import Told, Wording
+from plugins.traversers.edge_embeddings import EdgeEmbeddings, Told
 from plugins.traversers.settings import TraverserSettings, WalkSettings
 from plugins.traversers.sketches import BEAM, STEPS, sketches
 from tests.memory.retrieval.walking import fits, related_graph
@@ -31,13 +31,13 @@ def embed(texts: Sequence[str]) -> np.ndarray:
 
 def walked(edges: Mapping[int, tuple[int, str, int]], question: str, outlines: Sequence[Sequence[str]] = ()) -> Walk:
     graph = related_graph({id: (one, other) for id, (one, _, other) in edges.items()})
-    wording = Wording(
+    embedded = EdgeEmbeddings(
         graph, None, len(WORDS), embed, lambda nodes: {}, lambda ids: {id: Told(edges[id][1]) for id in ids},
         lambda: embed([question])[0],
     )  # fmt: skip
     lookup = Mock(spec=Lookup)
     seeds = replace(_seeds(graph), guidance=Guidance(fits(), lookup=lookup, outline=outlines))
-    with patch.object(module, "wording", {lookup: wording}.__getitem__):
+    with patch.object(module, "embed_edges", {lookup: embedded}.__getitem__):
         return sketches(graph, seeds, np.array([True]), SETTINGS)
 
 
