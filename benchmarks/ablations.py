@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.command import DataError
 from memory.settings import RecallSettings
-from plugins.traversers.papers import PAPERS
+from plugins.traversers import PAPERS
 from plugins.traversers.settings import SynergySettings, TraverserSettings, WalkSettings
 
 

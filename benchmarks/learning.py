@@ -1,4 +1,4 @@
-"""What a night of learning brings: `python -m benchmarks.learning --data DIR [--heads compact full] [--json]`.
+"""What a night of learning brings: `python -m benchmarks.learning --data DIR [--json]`.
 
 Every question of a set is traced in the order of the file, as if it had been answered with its gold as citations. Then
 one night learns from the older four fifths, and the newest fifth is measured: how many of the edges that lead to the
@@ -34,9 +34,8 @@ from memory.store import traces, training, vectors
 from memory.store.store import Store
 from memory.trace import Plan
 from plugins import manager
-from plugins.rankers.settings import TrainedSettings
-from plugins.rankers.trained import TrainedRanker, kind
-from plugins.rankers.training import NEWEST
+from plugins.rankers.settings import TrainedSettings, kind
+from plugins.rankers.training import NEWEST, TrainedRanker
 from tests.plugins.rankers.trials import KINDS, trial
 
 RANKS = (5, 10, 50)

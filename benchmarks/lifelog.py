@@ -119,8 +119,7 @@ def ask_all(
 def read(plugins: Plugins, file: Path) -> list[Document]:
     """What the readers make of a file; nothing, with a note, where they make nothing of it."""
     try:
-        stat = file.stat()
-        return documents(plugins.reader_for(file, stat.st_size), file, file.read_bytes(), stat)
+        return documents(plugins, file, file.read_bytes(), file.stat())
     except Unreadable as error:
         command.note(f"{file} was skipped: {error.reason}")
         return []

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from memory.ranking import EdgeRanker
     from plugins.llms import Family
     from plugins.rankers.settings import RankerSettings
-    from plugins.readers import Reader
-    from plugins.traversers.contract import Preset, Reranking, Traversal
+    from plugins.readers.contract import Reader
+    from plugins.traversers.contract import Registered
 
 PROJECT = "palimpsest"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -39,7 +39,7 @@ def register_llms(register: Callable[[Family], None]) -> None:
 
 
 @hookspec
-def register_traversers(register: Callable[[Traversal | Reranking | Preset], None]) -> None:
+def register_traversers(register: Callable[[Registered], None]) -> None:
     """Call `register(...)` for each traverser, reranking and preset; a question names them as its strategy."""
 
 

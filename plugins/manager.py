@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,15 +24,15 @@ from memory.errors import NotFoundError
 from plugins import hookspecs
 from plugins.llms import Family
 from plugins.rankers.settings import RankerSettings
-from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers.contract import Reader
 from plugins.traversers.contract import Registered as RegisteredStrategy
-from plugins.traversers.contract import describe_strategies, parse_strategy
+from plugins.traversers.contract import describe_strategies, make_strategy, parse_strategy
 from plugins.traversers.settings import TraverserSettings
 
 if TYPE_CHECKING:
     from memory.protocols import Embedder
     from memory.ranking import EdgeRanker
-    from plugins.traversers.strategies import Strategies
+    from memory.retrieval.traversers import FindStrategy
 
 TRACE = "PALIMPSEST_TRACE_PLUGINS"
 NO_RANKER = "none"
@@ -98,11 +98,9 @@ class Plugins:
         """InvalidInputError for the name of a strategy that is not there or cannot work; imports nothing that walks."""
         parse_strategy(name, self._traversers)
 
-    def strategies(self, settings: TraverserSettings | None = None) -> Strategies:
+    def strategies(self, settings: TraverserSettings | None = None) -> FindStrategy:
         """What `Memory.open` finds strategies by."""
-        from plugins.traversers.strategies import Strategies
-
-        return Strategies(self._traversers, settings or TraverserSettings())
+        return partial(make_strategy, registered=self._traversers, settings=settings or TraverserSettings())
 
     def ranker(self, name: str = "trained", settings: RankerSettings | None = None) -> EdgeRanker | None:
         """The ranker of that name; None for "none". NotFoundError lists the known names."""
@@ -130,22 +128,12 @@ class Plugins:
     def versions(self) -> dict[str, int]:
         return {name: reader.version for name, reader in self._readers.items()}
 
-    def reads(self, path: Path) -> bool:
-        """Whether there is a reader for files of this name. Hidden files have none unless their suffix has one."""
+    def reader_for(self, path: Path) -> Reader | None:
+        """The reader for a file of this name, or None. Hidden files have none unless their suffix has one."""
         suffix = path.suffix.lower()
-        return suffix in self._by_suffix and bool(suffix or not path.name.startswith("."))
-
-    def reader_for(self, path: Path, size: int) -> Reader:
-        """The reader for a file of that name and size in bytes; raises Unreadable. To be asked before it is read."""
-        if not self.reads(path):
-            raise Unreadable(f"no reader for {path.suffix.lower()}" if path.suffix else "no reader for hidden files")
-        reader = self._by_suffix[path.suffix.lower()]
-        if size == 0:
-            raise Unreadable("empty file")
-        if size > reader.max_bytes:
-            limit = reader.max_bytes // MIB
-            raise Unreadable(f"too large: {size / MIB:,.1f} MiB, the {reader.name} reader takes {limit} MiB")
-        return reader
+        if not suffix and path.name.startswith("."):
+            return None
+        return self._by_suffix.get(suffix)
 
     def embedder(self, name: str) -> Embedder:
         """The embedder of that name, made when first asked for.
@@ -203,7 +191,7 @@ def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> Regis
 
     def add_reader(reader: Reader) -> None:
         if not isinstance(reader, Reader):
-            raise TypeError(f"register_readers takes a plugins.readers.Reader, not {reader!r}")
+            raise TypeError(f"register_readers takes a plugins.readers.contract.Reader, not {reader!r}")
         found.readers.append(reader)
 
     def add_embedder(name: str, make: Callable[..., Embedder]) -> None:

@@ -1,45 +1,96 @@
-"""Training: what one night of learning does (ReG, Zou et al. 2025).
+"""Training: how the edge scorer comes into use (ReG, Zou et al. 2025).
 
     lessons -> labels (some refined by a model) -> features -> train -> compare on the newest -> promote, or not
 
 A lesson is a question that was answered well. The split is by time: a scorer never sees what it is measured by, and
 the newest part is kept from training altogether. It is used from then on only if it beats plain relevance there by a
 point, surely and not by chance; else it is kept beside and measured by the questions that come after it. Every step can
-be taken back. What was labelled stays labelled, so a night that was broken off goes on where it was.
+be taken back. What was labelled stays labelled, so a training that was broken off goes on where it was.
+
+A question is seen again as it is found today, but with what edges remembered before it: a scorer that sees what the
+question itself has taught learns nothing.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from memory.errors import ModelCancelledError
-from memory.protocols import Write
-from memory.ranking import TrainingProgress, TrainingReport
+from memory.edge_memory.edges import EdgeMemory
+from memory.edge_memory.reinforce import update_slots
+from memory.errors import ModelCancelledError, ModelError
+from memory.protocols import LLM, Embedder, Write
+from memory.ranking import CALLS, TrainingProgress, TrainingReport
+from memory.retrieval.analyse import analyse
+from memory.retrieval.pipeline import retrieve
+from memory.retrieval.state import CachedEmbedder, RetrievalResult
+from memory.retrieval.traversers import Lookup
 from memory.serving import Serving
-from memory.store import traces, training
+from memory.settings import RecallSettings
+from memory.store import edge_memory, queries, traces, training
 from memory.store.connect import Connection
+from memory.store.edge_memory import Noted, Slots
 from memory.store.store import Store
 from memory.store.training import Label, Lesson, Model
-from plugins.rankers import labels as labelling
-from plugins.rankers.examples import Before, Revisit, Revisiting
-from plugins.rankers.features import features
-from plugins.rankers.llm_labelling import Refining
-from plugins.rankers.scorer import Case, Example, Gain, Scorer, compare, train
+from memory.time.timestamps import to_ms
+from plugins.rankers.features import Surroundings, features
+from plugins.rankers.labels import label_by_model, label_from_trace
+from plugins.rankers.scorer import Example, Gain, Scorer, compare, train
 from plugins.rankers.settings import TrainedSettings, kind
 
-LESSONS = 2000  # the newest questions that are looked at
+MAX_LESSONS = 2000  # the newest questions that are looked at
+LESSONS_CACHED = 100  # lessons for which vectors of words are kept: at most 2,000 texts of each
+K = 10
 NEWEST, HELD = 0.2, 0.2  # share of the questions that measures; of the others, that says when to stop
 SURE = 2.6  # standard errors by which its gain must be above nothing; with 1.6 two of 100 trials lowered later recall
-PIECE = 20  # questions whose labels are written at once
+BATCH = 20  # questions whose labels are written at once
+SEED = 42
 
 
-class _CancelledError(Exception):
-    """Nobody wants it any more."""
+class TrainedRanker:
+    """The ranker of this program: a `memory.ranking.EdgeRanker`. What it was trained to is kept as models of a kind for
+    each embedder, for vectors of one mean nothing to another."""
+
+    def __init__(self, settings: TrainedSettings | None = None) -> None:
+        self._settings = settings or TrainedSettings()
+
+    def load(self, conn: Connection, embedder: Embedder) -> Scorer | None:
+        """The scorer in use with this embedder."""
+        model = training.active(conn, kind(embedder.name))
+        return model and Scorer.unpack(model.params)
+
+    def undo(self, conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:
+        """Takes the scorer in use back; what is used now, if there was one before it. None if none was used."""
+        return training.undo(conn, kind(embedder))
+
+    def train(
+        self,
+        store: Store,
+        serving: Serving,
+        settings: RecallSettings,
+        llm: LLM | None = None,
+        *,
+        names: Sequence[str] = (),
+        calls: int = CALLS,
+        dry_run: bool = False,
+        now: int | None = None,
+        write: Write = lambda unit: unit(),
+        progress: Callable[[TrainingProgress], None] = lambda progress: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> TrainingReport:
+        """Trains on the questions that were answered so far; `now` in ms UTC.
+
+        Deterministic for the same memory, but for what a model says. Breaking off leaves what is in use in use.
+        """
+        at = time.time_ns() // 1_000_000 if now is None else now
+        recall = settings if serving.usable else replace(settings, lexical_weight=1.0)
+        return _Training(
+            store, serving, recall, self._settings, llm, tuple(names), calls, dry_run, at, write, progress, cancelled
+        ).run()
 
 
 def decide_promotion(gain: Gain, active: Gain | None, points: float = TrainedSettings().points) -> tuple[bool, str]:
@@ -54,119 +105,61 @@ def decide_promotion(gain: Gain, active: Gain | None, points: float = TrainedSet
     return True, f"It gains {gain.points:+.1f} points over plain relevance on the newest {gain.questions} questions."
 
 
-@dataclass(frozen=True, slots=True)
-class _Studied:
-    """A lesson, ready to be learnt from, and to be measured by."""
-
-    t: int
-    example: Example
-    case: Case
-
-
-def _study(lesson: Lesson, again: Revisit, labels: Sequence[Label]) -> _Studied | None:
-    """What is learnt from a lesson; None if nothing near the question was needed. Of an edge that several speak of
-    counts whoever says that it was needed, all of them together."""
-    wanted: dict[int, float] = {}
-    weights: dict[int, float] = {}
-    for label in labels:
-        if label.y:
-            wanted[label.edge] = wanted.get(label.edge, 0.0) + label.weight
-        else:
-            weights[label.edge] = max(weights.get(label.edge, 0.0), label.weight)
-    place = {edge: number for number, edge in enumerate(again.near.edges.tolist())}
-    known = sorted(edge for edge in wanted.keys() | weights.keys() if edge in place)
-    rows = [place[edge] for edge in known]
-    positive = np.array([wanted.get(edge, 0.0) for edge in known], np.float32)
-    if not positive.any():
-        return None
-    importance = np.array([1.0 if edge in wanted else weights[edge] for edge in known], np.float32)
-    needed = np.zeros(len(place), np.bool_)
-    needed[[place[edge] for edge in lesson.needed if edge in place]] = True
-    seen = features(again.near, again.walk, again.asked)
-    case = Case(seen, again.near.relevance(again.asked.relevance), needed, max(1, len(lesson.needed)))
-    return _Studied(lesson.t, Example(seen[rows], positive, importance), case)
-
-
-def _gain(scorer: Scorer, studied: Sequence[_Studied]) -> Gain:
-    return compare(scorer, [one.case for one in studied])
-
-
-def _unpacked(model: Model | None) -> Scorer | None:
-    """The scorer that was kept; None if it is of another version."""
-    return None if model is None else Scorer.unpack(model.params)
-
-
-def _percent(share: float) -> float:
-    return round(100 * share, 2)
-
-
-class Training:
+@dataclass
+class _Training:
     """One training, from the questions to what is kept."""
 
-    def __init__(
-        self,
-        store: Store,
-        serving: Serving,
-        revisiting: Revisiting,
-        refining: Refining | None,
-        settings: TrainedSettings,
-        dry_run: bool,
-        seed: int,
-        at: int,
-        write: Write,
-        progress: Callable[[TrainingProgress], None],
-        cancelled: Callable[[], bool],
-    ) -> None:
-        self._store = store
-        self._serving = serving
-        self._kind = kind(serving.embedder.name)
-        self._revisiting = revisiting
-        self._refining = refining
-        self._least = max(settings.questions, 3)  # one to learn from, one that says when to stop, one to measure by
-        self._points = settings.points
-        self._dry_run = dry_run
-        self._seed = seed
-        self._at = at
-        self._write = write
-        self._progress = progress
-        self._cancelled = cancelled
-        self._report = TrainingReport()
+    store: Store
+    serving: Serving
+    recall: RecallSettings
+    settings: TrainedSettings
+    llm: LLM | None
+    names: tuple[str, ...]
+    calls: int
+    dry_run: bool
+    at: int
+    write: Write
+    progress: Callable[[TrainingProgress], None]
+    cancelled: Callable[[], bool]
+    report: TrainingReport = field(default_factory=TrainingReport)
+
+    def __post_init__(self) -> None:
+        self.revisited = 0
+        self.kind = kind(self.serving.embedder.name)
 
     def run(self) -> TrainingReport:
         began = time.perf_counter()
         try:
-            self._learn()
-        except (_CancelledError, ModelCancelledError):
+            self._train()
+        except ModelCancelledError:
             self._note(stopped=True, reason="It was broken off; what was labelled stays.")
         self._note(seconds=round(time.perf_counter() - began, 2))
-        self._progress(TrainingProgress("done", 1, 1))
-        return self._report
+        self.progress(TrainingProgress("done", 1, 1))
+        return self.report
 
-    def _learn(self) -> None:
-        with self._store.reading() as conn:
-            lessons = training.lessons(conn, LESSONS)
-            models = training.models(conn, self._kind)
-        in_use = _unpacked(next((model for model in models if model.active), None))
-        beside = next((model for model in models if not model.active), None)
-        studied = self._studied(lessons, self._refined(lessons))
-        self._note(questions=len(studied))
-        if len(studied) < self._least:
-            self._note(reason=f"It takes {self._least} questions to learn from; so far: {len(studied)}.")
+    def _train(self) -> None:
+        with self.store.reading() as conn:
+            lessons = training.lessons(conn, MAX_LESSONS)
+            models = training.models(conn, self.kind)
+        examples = self._study(lessons, self._refine(lessons))
+        self._note(questions=len(examples))
+        least = max(self.settings.questions, 3)  # one to learn from, one that says when to stop, one to measure by
+        if len(examples) < least:
+            self._note(reason=f"It takes {least} questions to learn from; so far: {len(examples)}.")
             return
-        newest = max(1, round(NEWEST * len(studied)))
-        older, measured = studied[:-newest], studied[-newest:]
+        every = [example for _, example in examples]
+        newest = max(1, round(NEWEST * len(every)))
+        older, measured = every[:-newest], every[-newest:]
         held = max(1, round(HELD * len(older)))
-        examples, cases = [one.example for one in older[:-held]], [one.case for one in older[-held:]]
-        fit = train(examples, cases, self._seed, tick=self._epoch)
-        self._check()
-        self._progress(TrainingProgress("measure", 0, len(measured)))
-        gain = _gain(fit.scorer, measured)
-        active = _gain(in_use, measured) if in_use is not None else None
-        promoted, reason = decide_promotion(gain, active, self._points)
+        scorer, epoch = train(older[:-held], older[-held:], SEED, tick=lambda epoch: self._progress("train", epoch, 0))
+        self._progress("measure", 0, newest)
+        gain = compare(scorer, measured)
+        active = self._compare(next((model for model in models if model.active), None), measured)
+        promoted, reason = decide_promotion(gain, active, self.settings.points)
         self._note(
             trained=len(older) - held,
-            epoch=fit.epoch,
-            measured=len(measured),
+            epoch=epoch,
+            measured=newest,
             sigma=_percent(gain.sigma),
             scorer=_percent(gain.scorer),
             margin=_percent(1.96 * gain.error) if np.isfinite(gain.error) else None,
@@ -174,122 +167,207 @@ class Training:
             promoted=promoted,
             reason=reason,
         )
-        self._shadow(beside, studied)
-        if not self._dry_run:
-            self._keep(fit.scorer, promoted)
+        beside = next((model for model in models if not model.active), None)
+        since = [example for t, example in examples if beside and t > beside.t]
+        if (shadow := self._compare(beside, since)) is not None:
+            self._note(shadow=_percent(shadow.scorer), shadow_sigma=_percent(shadow.sigma))
+        if not self.dry_run:
+            self._keep(scorer, promoted)
+
+    def _compare(self, model: Model | None, examples: Sequence[Example]) -> Gain | None:
+        """How well a scorer that was kept does; None if there is none of this version, or nothing to measure by."""
+        scorer = model and Scorer.unpack(model.params)
+        return compare(scorer, examples) if scorer and examples else None
 
     def _keep(self, scorer: Scorer, promoted: bool) -> None:
-        figures = {name: value for name, value in asdict(self._report).items() if name != "promoted"}
+        figures = {name: value for name, value in asdict(self.report).items() if name != "promoted"}
 
         def unit() -> int:
-            with self._store.writing() as conn:
-                id = training.store_model(conn, self._kind, self._at, scorer.pack(), figures)
+            with self.store.writing() as conn:
+                id = training.store_model(conn, self.kind, self.at, scorer.pack(), figures)
                 if promoted:
                     training.promote(conn, id)
             return id
 
-        self._note(model=self._write(unit))
+        self._note(model=self.write(unit))
 
-    def _shadow(self, made: Model | None, studied: Sequence[_Studied]) -> None:
-        """Measures the newest scorer that is not used by the questions that were asked after it was made."""
-        scorer = _unpacked(made)
-        since = [one for one in studied if made and one.t > made.t]
-        if scorer is not None and since:
-            gain = _gain(scorer, since)
-            self._note(shadow=_percent(gain.scorer), shadow_sigma=_percent(gain.sigma))
+    # Lessons ------------------------------------------------------------------------------------------------------
 
-    # Labels ---------------------------------------------------------------------------------------------------
-
-    def _studied(self, lessons: Sequence[Lesson], asked: dict[int, list[Label]]) -> list[_Studied]:
-        """Every lesson with something to learn, in the order of time; and its labels written."""
-        found: list[_Studied] = []
+    def _study(self, lessons: Sequence[Lesson], by_model: Mapping[int, list[Label]]) -> list[tuple[int, Example]]:
+        """When each lesson with something to learn was asked, and what is learnt from it, in the order of time; and its
+        labels written."""
+        found: list[tuple[int, Example]] = []
         waiting: list[tuple[Lesson, list[Label]]] = []
         counted: dict[str, int] = {}
-        reached = needed = 0
-        with self._store.reading() as conn:
+        with self.store.reading() as conn:
             ids = [lesson.trace_id for lesson in lessons]
-            before, noted = Before(conn, self._serving, ids), training.list_signals_by_trace(conn, ids)
-            refined = training.labels(conn, ids)
+            before = _Before(conn, self.serving, ids)
+            noted, kept = training.list_signals_by_trace(conn, ids), training.labels(conn, ids)
         for number, lesson in enumerate(lessons):
-            self._check()
-            self._progress(TrainingProgress("label", number, len(lessons)))
-            with self._store.reading() as conn:
-                again = self._again(conn, lesson, before)
-                before.learn(conn, lesson.trace_id, noted.get(lesson.trace_id, []))
-                if again is None:
+            self._progress("label", number, len(lessons))
+            trace = lesson.trace_id
+            with self.store.reading() as conn:
+                seen = self._revisit(conn, lesson, before.activation(trace))
+                before.learn(conn, trace, noted.get(trace, []))
+                if seen is None:
                     continue
-                told = labelling.label_from_trace(lesson, again.near)
-                by_model = asked.get(lesson.trace_id) or [
-                    label for label in refined.get(lesson.trace_id, ()) if label.origin == "model"
-                ]
-                one = _study(lesson, again, [*told, *by_model])
-            for label in (*told, *by_model):
+                told = label_from_trace(lesson, seen[1].near)
+                refined = by_model.get(trace) or [label for label in kept.get(trace, ()) if label.origin == "model"]
+                example = _example(lesson, seen[1], [*told, *refined])
+            for label in (*told, *refined):
                 counted[label.origin] = counted.get(label.origin, 0) + 1
-            if one is not None:
-                found.append(one)
-                reached += int(one.case.needed.sum())
-                needed += one.case.total
+            if example.wanted.any():
+                found.append((lesson.t, example))
             if not {label.origin for label in told if label.y or label.origin == "random"} <= lesson.labelled:
                 waiting.append((lesson, told))
-            if len(waiting) >= PIECE:
-                self._label(waiting)
-        self._label(waiting)
+            if len(waiting) >= BATCH:
+                self._put_labels(waiting)
+                waiting = []
+        self._put_labels(waiting)
+        needed = sum(example.total for _, example in found)
+        reached = sum(int(example.needed.sum()) for _, example in found)
         self._note(labels=dict(sorted(counted.items())), reached=_percent(reached / needed) if needed else None)
         return found
 
-    def _label(self, waiting: list[tuple[Lesson, list[Label]]]) -> None:
-        """Writes labels that traces tell, and empties the list."""
-        pieces = list(waiting)
-        waiting.clear()
-        if self._dry_run or not pieces:
-            return
-
-        def unit() -> None:
-            with self._store.writing() as conn:
-                for lesson, told in pieces:
-                    training.put_labels(conn, lesson.trace_id, ("citation", "feedback", "shown", "random"), told)
-
-        self._write(unit)
-
-    def _refined(self, lessons: Sequence[Lesson]) -> dict[int, list[Label]]:
-        """Asks the model about the newest lessons that it has not seen; what it said, by trace."""
-        found: dict[int, list[Label]] = {}
-        if self._refining is None:
-            return found
-        for lesson in reversed(lessons):
-            if self._refining.done:
-                break
-            if "model" in lesson.labelled:
-                continue
-            self._check()
-            said = self._refining.labels(lesson)
-            self._note(calls=self._refining.calls, calls_ended=self._refining.ended)
-            if said is None:
-                continue
-            found[lesson.trace_id] = said
-            if not self._dry_run:
-                self._write(lambda lesson=lesson, said=said: self._put(lesson, said))  # type: ignore[misc]
-        return found
-
-    def _put(self, lesson: Lesson, said: Sequence[Label]) -> None:
-        with self._store.writing() as conn:
-            training.put_labels(conn, lesson.trace_id, ("model",), said)
-
-    def _again(self, conn: Connection, lesson: Lesson, before: Before) -> Revisit | None:
-        """The question again; None if its trace is gone."""
+    def _revisit(
+        self, conn: Connection, lesson: Lesson, activation: Mapping[int, float]
+    ) -> tuple[RetrievalResult, Surroundings] | None:
+        """The question as it is found today, in the same scope and seen from the same time, and the edges near it; None
+        if its trace is gone. `activation`: edge -> how strongly it fired then. Use them only while `conn` is open."""
+        if self.revisited % LESSONS_CACHED == 0:
+            self.embedder = CachedEmbedder(self.serving.embedder)
+        self.revisited += 1
         try:
             trace = traces.get(conn, lesson.trace_id)
         except LookupError:
             return None
-        return self._revisiting.visit(conn, trace, before.fires(lesson.trace_id))
+        plan, asked_at = trace.plan, trace.asked.at
+        names = self.names or self.serving.owner
+        question = analyse(
+            plan.searched or trace.asked.question, names, plan.now or asked_at, as_of=plan.as_of, within=plan.within
+        )
+        found = retrieve(conn, self.serving.snapshot, self.embedder, self.recall, question, K)
+        lookup = Lookup(conn, self.serving.snapshot, self.embedder, found.question.text)
+        at = to_ms(plan.as_of or plan.now or asked_at) or 0
+        guidance = replace(found.seeds.guidance, activation=activation, at_ms=at)
+        seeds = replace(found.seeds, guidance=guidance)
+        return found, Surroundings.gather(lookup, found.graph, seeds, found.allowed)
 
-    def _epoch(self, epoch: int) -> None:
+    def _put_labels(self, waiting: Sequence[tuple[Lesson, list[Label]]]) -> None:
+        """Writes labels that traces tell."""
+        if self.dry_run or not waiting:
+            return
+
+        def unit() -> None:
+            with self.store.writing() as conn:
+                for lesson, told in waiting:
+                    training.put_labels(conn, lesson.trace_id, ("citation", "feedback", "shown", "random"), told)
+
+        self.write(unit)
+
+    def _refine(self, lessons: Sequence[Lesson]) -> dict[int, list[Label]]:
+        """Asks the model about the newest lessons that it has not seen, until it fails; what it said, by trace."""
+        found: dict[int, list[Label]] = {}
+        for lesson in reversed(lessons) if self.llm is not None else ():
+            if self.report.calls >= self.calls or self.report.calls_ended:
+                break
+            if "model" in lesson.labelled:
+                continue
+            self._check()
+            labels = self._ask_model(lesson)
+            if labels is None:
+                continue
+            found[lesson.trace_id] = labels
+            if not self.dry_run:
+                self.write(lambda lesson=lesson, labels=labels: self._put_refined(lesson, labels))  # type: ignore[misc]
+        return found
+
+    def _ask_model(self, lesson: Lesson) -> list[Label] | None:
+        """What the model says of a lesson; None if there is nothing to choose from, it may not see it, or it fails."""
+        assert self.llm is not None
+        with self.store.reading() as conn:
+            seen = self._revisit(conn, lesson, {})
+            if seen is None:
+                return None
+            result, around = seen
+            named = tuple(result.named_objects) or around.starts
+            ask = label_by_model(conn, self.llm, lesson, result.question, named, around, self.cancelled)
+        try:
+            labels = ask() if ask is not None else None
+        except ModelCancelledError:
+            raise
+        except Exception as error:  # a model of somebody else's may raise anything
+            self._note(calls_ended=str(error) if isinstance(error, ModelError) else type(error).__name__)
+            return None
+        if labels is not None:
+            self._note(calls=self.report.calls + 1)
+        return labels
+
+    def _put_refined(self, lesson: Lesson, labels: Sequence[Label]) -> None:
+        with self.store.writing() as conn:
+            training.put_labels(conn, lesson.trace_id, ("model",), labels)
+
+    def _progress(self, stage: Any, done: int, total: int) -> None:
         self._check()
-        self._progress(TrainingProgress("train", epoch, 0))
+        self.progress(TrainingProgress(stage, done, total))
 
     def _check(self) -> None:
-        if self._cancelled():
-            raise _CancelledError
+        if self.cancelled():
+            raise ModelCancelledError("Nobody wants it any more.")
 
     def _note(self, **figures: Any) -> None:
-        self._report = replace(self._report, **figures)
+        self.report = replace(self.report, **figures)
+
+
+class _Before:
+    """What edges remembered before each question; call `learn` after each, in the order of time. What they were taught
+    by questions that are not told, and what they inherited, is left out."""
+
+    def __init__(self, conn: Connection, serving: Serving, traces: Sequence[int]) -> None:
+        dimension = serving.embedder.dimension
+        self._remembered = EdgeMemory.empty(dimension, queries.geometry(conn, serving.embedder_id))
+        ids, vectors = queries.of_traces(conn, serving.embedder_id, dimension, traces)
+        self._keys = {id: self._remembered.key(vector) for id, vector in zip(ids.tolist(), vectors, strict=True)}
+        self._held: dict[int, Slots] = {}
+
+    def activation(self, trace: int) -> Mapping[int, float]:
+        """Edge -> how strongly it fired for that question."""
+        key = self._keys.get(trace)
+        return {} if key is None else self._remembered.activate(key).activation_of
+
+    def learn(self, conn: Connection, trace: int, noted: Sequence[Noted]) -> None:
+        """The question was answered, and this is what edges were to learn from it."""
+        key = self._keys.get(trace)
+        if key is None or not noted:
+            return
+        roles: dict[int, dict[edge_memory.Role, float]] = {}
+        for row in noted:
+            roles.setdefault(row.edge, {})[row.role] = row.delta
+        nothing = Slots.none(self._remembered.dimension)
+        changed = {
+            edge: update_slots(self._held.get(edge, nothing), key, what, noted[0].feedback, noted[0].t)
+            for edge, what in roles.items()
+        }
+        self._held |= changed
+        self._remembered = self._remembered.with_changes(changed, edge_memory.ends(conn, changed))
+
+
+def _example(lesson: Lesson, around: Surroundings, labels: Sequence[Label]) -> Example:
+    """What is learnt from a lesson, nothing if no edge is wanted. Of an edge that several speak of counts whoever says
+    that it was needed, all of them together."""
+    place = {edge: number for number, edge in enumerate(around.near.edges.tolist())}
+    wanted, weights = np.zeros(len(place), np.float32), np.zeros(len(place), np.float32)
+    needed = np.zeros(len(place), np.bool_)
+    for label in labels:
+        row = place.get(label.edge)
+        if row is not None and label.y:
+            wanted[row] += label.weight
+        elif row is not None:
+            weights[row] = max(weights[row], label.weight)
+    weights[wanted > 0] = 1
+    needed[[place[edge] for edge in lesson.needed if edge in place]] = True
+    return Example(features(around), wanted, weights, needed, max(1, len(lesson.needed)))
+
+
+def _percent(share: float) -> float:
+    return round(100 * share, 2)

@@ -1,4 +1,8 @@
-"""The traversers beside spread, and the presets of papers. Importing this imports none of what walks."""
+"""The traversers beside spread, and the presets of papers. Importing this imports none of what walks.
+
+A preset is what a paper describes as far as the same parts are here; what the papers let a language model do, such as
+finding the question's objects, is done by rule as elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -7,50 +11,80 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from plugins.hookspecs import hookimpl
-from plugins.traversers.contract import Preset, Reranking, Traversal
-from plugins.traversers.papers import PAPERS
+from plugins.traversers.contract import Preset, Registered, Reranking, Traversal
 from plugins.traversers.settings import TraverserSettings
 
 if TYPE_CHECKING:
-    from memory.retrieval.traversers import Consult, Traverser
-    from plugins.traversers.strategies import Reranker
+    from memory.retrieval.traversers import Consult
 
-WALKS = {
-    "beam": "Beam search from all starts at once (PersonalAI, TGS-RAG).",
-    "circles": "Rings around the starts: what lies where several meet (PersonalAI).",
-    "paths": "Paths between the starts, searched from both ends or by A* (PersonalAI).",
-    "entities": "Vertices by the best edge that a trained ranker sees at them (ReG).",
-    "sketches": "Paths whose relations read as an outline of the answer; a model may write one first (ReG).",
+UNLIMITED = 1_000_000  # where a paper knows no limit
+NOTHING_BESIDE = {"link_weight": 0.0, "neighbour_weight": 0.0}  # of what ranks here beside text and walk
+FROM_NAMES: dict[str, Any] = {"episodes": 0, "hub_penalty": False}  # a walk begins at the objects that are named
+
+PAPERS = (
+    Preset(
+        "paper:personalai",
+        "PersonalAI, appendix E: its beam search and water circles together, the best with large readers.",
+        "beam+circles",
+        NOTHING_BESIDE,
+        {
+            "walk": FROM_NAMES | {"mixed_weight": 1.0},
+            "beam": {"apart": True, "width": 10, "depth": 5, "neighbours": UNLIMITED, "paths": 10, "triples": True},
+            "circles": {"depth": 1, "edges": UNLIMITED},
+        },
+    ),
+    Preset(
+        "paper:reg",
+        "ReG: its entity and path retrievers together; what was trained at night scores the edges.",
+        "entities+sketches",
+        NOTHING_BESIDE,
+        {"walk": FROM_NAMES | {"mixed_weight": 1.0}},
+    ),
+    Preset(
+        "paper:tgs-rag",
+        "TGS-RAG, algorithm 1 and equation 2: vectors alone, a beam by the last vertex, votes are half of the score.",
+        "beam+synergy",
+        NOTHING_BESIDE | {"lexical_weight": 0.0, "graph_weight": 0.0, "chat_graph_weight": 0.0},
+        {
+            "walk": FROM_NAMES,
+            "beam": {"width": 20, "depth": 3, "neighbours": 30, "rank": "last"},
+            "synergy": {"weight": 0.5, "formula": "paper"},
+        },
+    ),
+)
+
+WALKS = {  # the module and what it does
+    "beam": ("beam", "Beam search from all starts at once (PersonalAI, TGS-RAG)."),
+    "circles": ("circles", "Rings around the starts: what lies where several meet (PersonalAI)."),
+    "paths": ("paths", "Paths between the starts, searched from both ends or by A* (PersonalAI)."),
+    "entities": ("reg", "Vertices by the best edge that a trained ranker sees at them (ReG)."),
+    "sketches": ("reg", "Paths whose relations read as an outline of the answer; a model may write one first (ReG)."),
 }
 SYNERGY = "What the others saw votes for passages, and the text confirms their paths (TGS-RAG)."
 
 
 @hookimpl
-def register_traversers(register: Callable[[Traversal | Reranking | Preset], None]) -> None:
-    for name, sentence in WALKS.items():
-        register(Traversal(name, sentence, _walking(name), consult=_sketching if name == "sketches" else None))
-    register(Reranking("synergy", SYNERGY, _synergy))
+def register_traversers(register: Callable[[Registered], None]) -> None:
+    for name, (module, sentence) in WALKS.items():
+        register(Traversal(name, sentence, _bind(module, name), consult=_sketches if name == "sketches" else None))
+    register(Reranking("synergy", SYNERGY, _bind("synergy", "synergy")))
     for preset in PAPERS:
         register(preset)
 
 
-def _walking(name: str) -> Callable[[TraverserSettings], Traverser]:
-    """Makes the traverser that is the function `name` of the module `name`."""
+def _bind(module: str, name: str) -> Callable[[TraverserSettings], Any]:
+    """Makes what walks or reranks: a function of a module, which is imported then; a reranking gets the walk."""
 
-    def make(settings: TraverserSettings) -> Traverser:
-        walk: Callable[..., Any] = getattr(import_module(f"plugins.traversers.{name}"), name)
-        return lambda graph, seeds, allowed, _: walk(graph, seeds, allowed, settings)
+    def make(settings: TraverserSettings) -> Any:
+        run: Callable[..., Any] = getattr(import_module(f"plugins.traversers.{module}"), name)
+        if name == "synergy":
+            return lambda graph, seeds, allowed, walk: run(graph, seeds, allowed, walk, settings)
+        return lambda graph, seeds, allowed, _: run(graph, seeds, allowed, settings)
 
     return make
 
 
-def _synergy(settings: TraverserSettings) -> Reranker:
-    from plugins.traversers.synergy import synergy
-
-    return lambda graph, seeds, allowed, walk: synergy(graph, walk, seeds, allowed, settings)
-
-
-def _sketching() -> Consult:
-    from plugins.traversers.sketching import sketch_paths
+def _sketches() -> Consult:
+    from plugins.traversers.reg import sketch_paths
 
     return sketch_paths

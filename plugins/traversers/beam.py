@@ -1,14 +1,16 @@
-"""Beam: all seeds share one beam, and nothing it saw is forgotten (PersonalAI's BeamSearch and
-TGS-RAG's Algorithm 1).
+"""BeamSearch of PersonalAI, with the visited memory of TGS-RAG's Algorithm 1.
 
-At every depth each path grows by its most relevant neighbours, and the cheapest `beam_width` of all are kept. A vertex
-that was seen and dropped stays in the visit memory with the cheapest path there, for synergy to bring back.
+At every depth each path grows by its best neighbours, and the cheapest `width` of all are kept; a path costs
+`sum / length^0.75`. PersonalAI grows a beam from each start (`apart`) and compares triples with the question
+(`triples`); TGS-RAG compares the vertex that is reached (`rank = "last"`). A vertex that was seen and dropped stays in
+the visited memory with the cheapest path there, for synergy to bring back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -16,17 +18,41 @@ from memory.graph.arrays import Bools, Floats, Graph, Ids
 from memory.graph.walk import Path, Relevance, Visited, Walk, Walkable, distinct, vertex_scores
 from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.traversers.settings import BeamSettings, TraverserSettings
+from plugins.traversers.subgraph import GraphEmbeddings, direct_edges
 from plugins.traversers.walking import costs, starts, walkable
+
+Steps = Mapping[int, list[tuple[int, int, float]]]
+"""Vertex -> the steps from it: edge, vertex and cost, the best first."""
+EdgeRelevance = Callable[[Ids, Ids, Ids], Floats]
+"""Edge ids (e,), the vertices that they are followed from and to (e,) -> how well each fits the question (e,)."""
 
 
 def beam(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
     """Paths from the seeds, and a score for all they saw: exp(-cost) of the cheapest path, of a start its weight."""
     walk = walkable(graph, seeds, allowed, settings.walk)
     begin = starts(walk, seeds, settings.walk)
-    paths, visit = search(walk, begin, relevance_of(walk, seeds), settings.beam, seeds.guidance.activation)
+    by_vertex = relevance_of(walk, seeds)
+    by_triple = triple_relevance(walk, seeds) if settings.beam.triples else None
+    paths, visit = search(walk, begin, by_vertex, settings.beam, seeds.guidance.activation, by_triple)
     worth = {vertex: begin.get(vertex, float(np.exp(-seen.path.cost))) for vertex, seen in visit.items()}
     episodes, objects = vertex_scores(walk, visit, worth)
     return Walk(episodes, objects, paths, visit, distinct(edge for path in paths for edge in path.edges))
+
+
+def triple_relevance(walk: Walkable, seeds: Seeds) -> EdgeRelevance | None:
+    """The cosine of the question and what an edge says (PersonalAI); None without vectors."""
+    if seeds.guidance.lookup is None:
+        return None
+    embeddings = GraphEmbeddings(seeds.guidance.lookup)
+
+    def relevance(edges: Ids, here: Ids, there: Ids) -> Floats:
+        ends = zip(here.tolist(), there.tolist(), strict=True)
+        near = direct_edges(walk, dict(zip(edges.tolist(), ends, strict=True)))
+        heads = embeddings.vertices(near.vertices)[near.heads]  # of an edge that is none: the passage, or the thesis
+        cosines: Floats = embeddings.triples(near, heads) @ embeddings.question
+        return cosines[np.searchsorted(near.edges, edges)]
+
+    return relevance
 
 
 def search(
@@ -34,72 +60,57 @@ def search(
     begin: Iterable[int],
     relevance: Relevance,
     settings: BeamSettings,
-    memory: Mapping[int, float] | None = None,
+    activation: Mapping[int, float] | None = None,
+    by_triple: EdgeRelevance | None = None,
 ) -> tuple[tuple[Path, ...], dict[int, Visited]]:
     """The `paths` best paths, cheapest first, and all vertices that were seen on the way; of each start so many if they
     are walked `apart`."""
-    ahead = _Ahead(walk, relevance, memory or {}, settings.neighbours)
+    fires = np.array(sorted(edge for edge, strength in (activation or {}).items() if strength > 0), np.int32)
     visit = {vertex: Visited(Path((vertex,), tag="beam"), "seed", 0) for vertex in sorted(begin)}
-    paths: list[Path] = []
+    steps: dict[int, list[tuple[int, int, float]]] = {}
+    found: list[Path] = []
     for together in [[vertex] for vertex in visit] if settings.apart else [[*visit]]:
-        paths += _beam(ahead, together, visit, settings)
-    return tuple(paths), visit
+        kept: list[Path] = []
+        tips = [visit[vertex].path for vertex in together]
+        for depth in range(1, settings.depth + 1):
+            new = dict.fromkeys(path.vertices[-1] for path in tips if path.vertices[-1] not in steps)
+            steps |= _order_steps(walk, [*new], relevance, fires, by_triple)
+            grown = [onward for path in tips for onward in _grow(path, steps, settings.neighbours)]
+            for path in grown:
+                _remember(visit, path, depth, settings)
+            tips = _select(grown, settings)
+            kept += tips
+            for vertex in {vertex for path in tips for vertex in path.vertices}:
+                if visit[vertex].status == "pruned":
+                    visit[vertex] = replace(visit[vertex], status="selected")
+        found += sorted(dict.fromkeys(kept), key=lambda path: (path.cost, path.edges))[: settings.paths]
+    return tuple(found), visit
 
 
-def _beam(ahead: _Ahead, begin: Iterable[int], visit: dict[int, Visited], settings: BeamSettings) -> list[Path]:
-    tips = [visit[vertex].path for vertex in begin]
-    kept: list[Path] = []
-    for depth in range(1, settings.depth + 1):
-        ahead.look([path.vertices[-1] for path in tips])
-        candidates = [onward for path in tips for onward in ahead.grow(path)]
-        for path in candidates:
-            _remember(visit, path, depth, settings)
-        tips = _selected(candidates, settings)
-        kept += tips
-        for vertex in {vertex for path in tips for vertex in path.vertices}:
-            if visit[vertex].status == "pruned":
-                visit[vertex] = replace(visit[vertex], status="selected")
-        if not tips:
-            break
-    return sorted(dict.fromkeys(kept), key=lambda path: (path.cost, path.edges))[: settings.paths]
+def _order_steps(
+    walk: Walkable, vertices: list[int], relevance: Relevance, fires: Ids, by_triple: EdgeRelevance | None
+) -> Steps:
+    """The steps from these vertices: edges whose memory fires first, then the most relevant."""
+    around = [walk.neighbours(vertex) for vertex in vertices]
+    if not around:
+        return {}
+    edges = np.concatenate([near.edges for near in around])
+    there = np.concatenate([near.vertices for near in around])
+    here = np.repeat(np.array(vertices, np.int32), [len(near.edges) for near in around])
+    fits = by_triple(edges, here, there) if by_triple else relevance(there)
+    cost, fire = costs(fits, walk.penalties(there)), np.isin(edges, fires)
+    order = np.lexsort((edges, -fits, ~fire, here))
+    found: dict[int, list[tuple[int, int, float]]] = {vertex: [] for vertex in vertices}
+    columns = (column[order].tolist() for column in (here, edges, there, cost))
+    for vertex, *step in zip(*columns, strict=True):
+        found[vertex].append((step[0], step[1], step[2]))
+    return found
 
 
-class _Ahead:
-    """The best neighbours of each vertex, ordered once: memory that fires first, then relevance, then edge id."""
-
-    def __init__(self, walk: Walkable, relevance: Relevance, memory: Mapping[int, float], most: int) -> None:
-        self._walk = walk
-        self._relevance = relevance
-        self._fires = np.array(sorted(edge for edge, strength in memory.items() if strength > 0), np.int32)
-        self._most = most
-        self._known: dict[int, tuple[Ids, Ids, Floats]] = {}
-
-    def look(self, vertices: Iterable[int]) -> None:
-        """Orders the neighbours of these; one call of relevance for all of them, so that its budget is well spent."""
-        around = {vertex: self._walk.neighbours(vertex) for vertex in vertices if vertex not in self._known}
-        if not around:
-            return
-        ends = np.unique(np.concatenate([near.vertices for near in around.values()]))
-        relevance = self._relevance(ends)
-        cost = costs(relevance, self._walk.penalties(ends))
-        for vertex, near in around.items():
-            place = np.searchsorted(ends, near.vertices)
-            fires = np.isin(near.edges, self._fires) if len(self._fires) else np.zeros(len(place), np.bool_)
-            order = np.lexsort((near.edges, -relevance[place], ~fires))
-            self._known[vertex] = (near.edges[order], near.vertices[order], cost[place[order]])
-
-    def grow(self, path: Path) -> list[Path]:
-        """The path with each of its tip's best neighbours, as far as it has not been there."""
-        edges, vertices, cost = self._known[path.vertices[-1]]
-        found: list[Path] = []
-        for start in range(0, len(edges), 2 * self._most):  # a hub has thousands, of which few are looked at
-            piece = slice(start, start + 2 * self._most)
-            for step in zip(edges[piece].tolist(), vertices[piece].tolist(), cost[piece].tolist(), strict=True):
-                if step[1] not in path.vertices and step[0] not in path.edges:
-                    found.append(path.extend(*step))
-                    if len(found) == self._most:
-                        return found
-        return found
+def _grow(path: Path, steps: Steps, most: int) -> Iterable[Path]:
+    """The path with each of its tip's best neighbours, as far as it has not been there."""
+    onward = (step for step in steps[path.vertices[-1]] if step[1] not in path.vertices)
+    return (path.extend(*step) for step in islice(onward, most))
 
 
 def _remember(visit: dict[int, Visited], path: Path, depth: int, settings: BeamSettings) -> None:
@@ -112,20 +123,20 @@ def _remember(visit: dict[int, Visited], path: Path, depth: int, settings: BeamS
         visit[end] = replace(known, path=path)
 
 
-def _selected(candidates: list[Path], settings: BeamSettings) -> list[Path]:
+def _select(candidates: list[Path], settings: BeamSettings) -> list[Path]:
     """The cheapest; of paths `apart` no two end in one vertex or with one edge."""
-    kept: list[Path] = []
-    ends: set[int] = set()
-    edges: set[int] = set()
-    for path in sorted(candidates, key=lambda path: (_rank(path, settings), path.edges)):
-        if settings.apart and (path.vertices[-1] in ends or path.edges[-1] in edges):
-            continue
-        ends.add(path.vertices[-1])
-        edges.add(path.edges[-1])
-        kept.append(path)
-        if len(kept) == settings.width:
-            break
-    return kept
+    ordered = sorted(candidates, key=lambda path: (_rank(path, settings), path.edges))
+    if settings.apart:
+        ends: set[int] = set()
+        edges: set[int] = set()
+        alone = []
+        for path in ordered:
+            if path.vertices[-1] not in ends and path.edges[-1] not in edges:
+                alone.append(path)
+                ends.add(path.vertices[-1])
+                edges.add(path.edges[-1])
+        ordered = alone
+    return ordered[: settings.width]
 
 
 def _rank(path: Path, settings: BeamSettings) -> float:

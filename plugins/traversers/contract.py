@@ -3,8 +3,8 @@ what walks is imported when asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import InvalidInputError
@@ -13,7 +13,10 @@ from plugins.traversers.settings import TraverserSettings
 if TYPE_CHECKING:
     from memory.graph.arrays import Bools, Graph
     from memory.graph.walk import Walk
-    from memory.retrieval.traversers import Consult, Seeds, Traverser
+    from memory.retrieval.traversers import Consult, Seeds, Strategy, Traverser
+    from memory.settings import RecallSettings
+
+    Rerank = Callable[[Graph, Seeds, Bools, Walk], Walk]
 
 CORE = {  # of the library
     "spread": "Personalised PageRank over passages and what they mention: the default.",
@@ -42,7 +45,7 @@ class Reranking:
 
     name: str
     sentence: str
-    make: Callable[[TraverserSettings], Callable[[Graph, Seeds, Bools, Walk], Walk]]
+    make: Callable[[TraverserSettings], Rerank]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +79,49 @@ def parse_strategy(name: str, registered: Mapping[str, Registered]) -> list[str]
             raise InvalidInputError(f"There is no strategy {part[:40]!r}. There are: {known}.")
         if len(parts) > 1 and (part == "none" or isinstance(registered.get(part), Preset)):
             raise InvalidInputError(f"{part!r} is a strategy by itself: it cannot be joined to others.")
-    _check_rerankings(name, [registered[part] for part in parts if part in registered], registered)
+    rerankings = [part for part in parts if isinstance(registered.get(part), Reranking)]
+    able = sorted(one.name for one in registered.values() if isinstance(one, Traversal) and one.remembers)
+    if rerankings and not set(parts).intersection(able):
+        raise InvalidInputError(
+            f"{rerankings[0]!r} works on what traversers saw, and {name!r} remembers nothing of that. Join it to"
+            f" one of these: {', '.join(able)}; for example {able[0]}+{rerankings[0]}."
+        )
     return parts
 
 
-def _check_rerankings(name: str, chosen: Sequence[Registered], registered: Mapping[str, Registered]) -> None:
-    rerankings = [one for one in chosen if isinstance(one, Reranking)]
-    if rerankings and not any(isinstance(one, Traversal) and one.remembers for one in chosen):
-        able = sorted(one.name for one in registered.values() if isinstance(one, Traversal) and one.remembers)
-        raise InvalidInputError(
-            f"{rerankings[0].name!r} works on what traversers saw, and {name!r} remembers nothing of that. Join it to"
-            f" one of these: {', '.join(able)}; for example {able[0]}+{rerankings[0].name}."
-            if able
-            else f"There is no traverser that {rerankings[0].name!r} could work on."
-        )
+def make_strategy(name: str, registered: Mapping[str, Registered], settings: TraverserSettings) -> Strategy:
+    """The strategy of a name: what several that are joined walk is one walk, on which the rerankings work.
+    InvalidInputError as for `parse_strategy`."""
+    from memory.retrieval.pagerank import find_core_strategy
+    from memory.retrieval.traversers import Strategy
+    from plugins.traversers.walking import join_walks
+
+    parts = parse_strategy(name, registered)
+    if name in CORE:
+        return find_core_strategy(name)
+    preset = registered.get(name)
+    if isinstance(preset, Preset):
+        own = {part: replace(getattr(settings, part), **changed) for part, changed in preset.traversers.items()}
+        made = make_strategy(preset.strategy, registered, replace(settings, **own))
+        return replace(made, name=name, recall=preset.recall)
+    walkers: list[Traverser] = []
+    rerankers: list[Rerank] = []
+    consult: Consult | None = None
+    for part in parts:
+        one = registered.get(part)
+        if isinstance(one, Reranking):
+            rerankers.append(one.make(settings))
+        elif isinstance(one, Traversal):
+            walkers.append(one.make(settings))
+            consult = consult or (one.consult() if one.consult is not None else None)
+        elif (core := find_core_strategy(part).traverse) is not None:
+            walkers.append(core)
+
+    def traverse(graph: Graph, seeds: Seeds, allowed: Bools, recall: RecallSettings) -> Walk:
+        walks = [walker(graph, seeds, allowed, recall) for walker in walkers]
+        walk = join_walks(walks, settings.walk.mixed_weight) if len(walks) > 1 else walks[0]
+        for rerank in rerankers:
+            walk = rerank(graph, seeds, allowed, walk)
+        return walk
+
+    return Strategy(name, traverse, consult=consult)

@@ -29,6 +29,7 @@ class BeamSettings:
     neighbours: int = setting(30, "Neighbours by which a path may grow.")
     paths: int = setting(10, "Paths returned.")
     rank: Literal["path", "last"] = setting("path", "What paths are kept by: their cost, or that of their last edge.")
+    triples: bool = setting(False, "Whether what an edge says is compared with the question, not what it leads to.")
     apart: bool = setting(False, "Whether each start has a beam of its own, whose paths share no end and no last edge.")
 
 

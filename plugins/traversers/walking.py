@@ -1,15 +1,32 @@
-"""What these traversers share: the graph as they may walk it, where they start, and what an edge costs."""
+"""What the traversers share: the graph as they may walk it, where they start, what an edge costs, and what the paths
+that they found are worth."""
 
 from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.graph.walk import MIN_RELEVANCE, VERTEX_KINDS, Walkable, top_k
+from memory.graph.walk import (
+    MIN_RELEVANCE,
+    VERTEX_KINDS,
+    Path,
+    Relevance,
+    Visited,
+    Walk,
+    Walkable,
+    distinct,
+    top_k,
+    vertex_scores,
+)
 from memory.retrieval.traversers import Seeds
 from plugins.traversers.settings import WalkSettings
 
 OWN_OBJECTS, OWN_EPISODES = 12, 8  # so many of so many, where a question names nothing and no episode is a start
+STATUSES = ("seed", "selected", "pruned", "scanned")  # what counts most, first
 
 
 def walkable(graph: Graph, seeds: Seeds, allowed: Bools, settings: WalkSettings) -> Walkable:
@@ -32,7 +49,77 @@ def starts(walk: Walkable, seeds: Seeds, settings: WalkSettings) -> dict[int, fl
     return {node: found[node] for node in sorted(found) if walk.visible(node)}
 
 
-def costs(relevance: Floats, penalties: Floats) -> Floats:
-    """The cost of an edge: `-ln(max(0.02, relevance * penalty))`, at least 0."""
+def costs(relevance: Floats, penalties: Floats | float = 1.0) -> Floats:
+    """The cost of an edge: `-ln(max(0.02, relevance * penalty))`, at least 0 (PersonalAI: `-ln` of the similarity)."""
     found: Floats = -np.log(np.clip(relevance * penalties, MIN_RELEVANCE, 1))
     return found
+
+
+def search_breadth_first(walk: Walkable, start: int, length: int, pops: int) -> Iterator[Path]:
+    """A shortest path to each vertex of at most `length` edges, the nearest first, until `pops` vertices are opened."""
+    queue = deque([Path((start,))])
+    seen = {start}
+    for _ in range(pops):
+        if not queue or len(queue[0].edges) >= length:
+            break
+        path = queue.popleft()
+        near = walk.neighbours(path.vertices[-1])
+        for edge, vertex in zip(near.edges.tolist(), near.vertices.tolist(), strict=True):
+            if vertex not in seen:
+                seen.add(vertex)
+                queue.append(Path((*path.vertices, vertex), (*path.edges, edge)))
+                yield queue[-1]
+
+
+def price_paths(walk: Walkable, paths: Iterable[Path], relevance: Relevance) -> list[Path]:
+    """The paths with the costs of their edges, each path once."""
+    found = list(dict.fromkeys(paths))
+    ends = np.unique(np.array([vertex for path in found for vertex in path.vertices[1:]], np.int32))
+    if not len(ends):
+        return []
+    cost = dict(zip(ends.tolist(), costs(relevance(ends), walk.penalties(ends)).tolist(), strict=True))
+    return [replace(path, costs=tuple(cost[vertex] for vertex in path.vertices[1:])) for path in found]
+
+
+def walk_along(
+    walk: Walkable, begin: Mapping[int, float], paths: Sequence[Path], cost: Callable[[Path], float]
+) -> Walk:
+    """The walk over these paths, best first: a vertex scores `exp(-cost)` of the best path through it, a start at least
+    its weight in `begin`."""
+    visit = {vertex: Visited(Path((vertex,)), "seed", 0) for vertex in begin}
+    worth = dict(begin)
+    for path in paths:
+        for place, vertex in enumerate(path.vertices):
+            way = Path(path.vertices[: place + 1], path.edges[:place], path.costs[:place], path.tag)
+            visit.setdefault(vertex, Visited(way, "selected", place))
+            worth[vertex] = max(worth.get(vertex, 0.0), float(np.exp(-cost(path))))
+    episodes, objects = vertex_scores(walk, visit, worth)
+    return Walk(episodes, objects, tuple(paths), visit, distinct(edge for path in paths for edge in path.edges))
+
+
+def join_walks(walks: Sequence[Walk], weight: float) -> Walk:
+    """The union of several walks (PersonalAI's mixed retrievers): the first's scores and `weight` of each other's, all
+    scaled to [0, 1]; paths by cost, each once; of each vertex the best status, and the cheaper path."""
+    episodes = _add_scores([walk.episodes for walk in walks], weight)
+    objects = _add_scores([walk.objects for walk in walks], weight)
+    paths = {path.edges: path for walk in reversed(walks) for path in walk.paths}
+    ordered = sorted(paths.values(), key=lambda path: (path.cost, path.edges))
+    visit: dict[int, Visited] = {}
+    for walk in walks:
+        for vertex, seen in walk.visit.items():
+            visit[vertex] = _better(visit[vertex], seen) if vertex in visit else seen
+    return Walk(episodes, objects, tuple(ordered), visit, distinct(edge for walk in walks for edge in walk.edges))
+
+
+def _add_scores(scores: Sequence[Floats], weight: float) -> Floats:
+    total = np.zeros_like(scores[0])
+    for place, one in enumerate(scores):
+        if one.any():
+            total += (1.0 if place == 0 else weight) * one / one.max()
+    return total
+
+
+def _better(one: Visited, other: Visited) -> Visited:
+    status = min(one.status, other.status, key=STATUSES.index)
+    cheaper, dearer = sorted((one.path, other.path), key=lambda path: (path.cost, path.edges))
+    return Visited(cheaper if cheaper.edges or status == "seed" else dearer, status, min(one.depth, other.depth))

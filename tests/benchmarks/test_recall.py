@@ -14,8 +14,7 @@ from benchmarks import ablations, data, recall
 from memory import Memory
 from memory.settings import MemorySettings
 from plugins import manager
-from plugins.traversers import WALKS
-from plugins.traversers.papers import PAPERS
+from plugins.traversers import PAPERS, WALKS
 from tests.benchmarks import sets
 
 

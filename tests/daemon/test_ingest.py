@@ -17,8 +17,7 @@ from memory.errors import StoreFullError
 from memory.ingest.ingest import PreparedBatch
 from memory.nouns import Document, Policy, Receipt
 from memory.store import folders, sources
-from plugins import manager
-from plugins.readers import parts
+from plugins import manager, readers
 
 
 class Failing(Memory):
@@ -145,7 +144,7 @@ def test_what_an_older_version_of_a_reader_has_read_is_read_again_once(
     (notes / "tax.csv").write_text("year,sum\n2024,12\n2025,13\n")
     older = manager.load()
     older.versions = dict.fromkeys(older.versions, 1)
-    monkeypatch.setattr(parts, "dated_parts", lambda *_: ())
+    monkeypatch.setattr(readers, "dated_parts", lambda *_: ())
     assert take(memory, notes, plugins=older)[0].sources == 12
     monkeypatch.undo()
 

@@ -8,16 +8,16 @@ from memory.graph.change import EpisodeVertex, Link
 from memory.graph.walk import Walkable
 from memory.store.graph import EDGE_KINDS
 from memory.store.tables import FIRST_EDGE
-from plugins.rankers.features import DAY, MEMORY, NAMES, SIGMA, WIDTH, Asked, distances, features
-from plugins.traversers.edge_embeddings import EdgeEmbeddings, Told
-from plugins.traversers.nearby import Nearby, direct_edges, extract_subgraph
+from plugins.rankers.features import DAY, MEMORY, NAMES, SIGMA, WIDTH, Surroundings, encode_distances, features
+from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, direct_edges, extract_subgraph
 from tests.memory.retrieval.walking import A, B, X, fits, related, rng_graph
+from tests.plugins.lookup import stored_triples
 
 EDGE = FIRST_EDGE
 PLACE = {name: number for number, name in enumerate(NAMES)}
 
 
-def chain() -> tuple[Walkable, Nearby]:
+def chain() -> tuple[Walkable, Subgraph]:
     """1 -> 2 -> 3, and 4 -> 2, by relations."""
     walk = related({EDGE + 101: (1, 2), EDGE + 102: (2, 3), EDGE + 103: (4, 2)})
     return walk, extract_subgraph(walk, [1, 3, 4], fits())
@@ -34,47 +34,44 @@ def test_there_are_33_and_each_has_a_name() -> None:
 def test_distances_are_means_and_flags_with_and_against_the_edges() -> None:
     _, near = chain()
     assert near.vertices.tolist() == [1, 2, 3, 4]
-    found = distances(near, [1])
+    found = encode_distances(near, [1])
     assert found.shape == (4, 9)
     assert found[:, 0].tolist() == [1, 0, 0, 0], "the start"
     assert found[:, 1].tolist() == [0, 0.5, 0, 0], "of the two that point to 2 one is the start"
     assert found[:, 2].tolist() == [0, 0, 0.5, 0], "two steps on"
     assert found[:, 3].tolist() == [0, 0, 0, 0] == found[:, 4].tolist(), "nothing leads back to it"
     assert found[:, 5].tolist() == [0, 1, 0, 0] and found[:, 6].tolist() == [0, 0, 1, 0], "whether, not how much"
-    against = distances(near, [3])
+    against = encode_distances(near, [3])
     assert against[:, 3].tolist() == [0, 1, 0, 0] and against[:, 4].tolist() == [1, 0, 0, 1]
 
 
 def test_of_a_hub_the_mean_is_next_to_nothing_and_the_flag_is_not() -> None:
     walk = related({EDGE + 100 + n: (n, 1) for n in range(2, 502)})
     near = direct_edges(walk, {EDGE + 100 + n: (n, 1) for n in range(2, 502)})
-    hub = distances(near, [2])[0]
+    hub = encode_distances(near, [2])[0]
     assert (round(float(hub[1]), 4), float(hub[5])) == (0.002, 1.0)
 
 
 def test_sigma_is_the_mean_of_both_ends() -> None:
     _, near = chain()
-    found = near.relevance(fits({1: 0.8, 2: 0.4}, other=0.0))
+    found = near.mean_of_ends(fits({1: 0.8, 2: 0.4}, other=0.0)(near.vertices))
     assert found.tolist() == pytest.approx([0.6, 0.2, 0.2])
 
 
 def test_features_tell_what_is_known_of_an_edge() -> None:
-    walk, near = chain()
-
-    def embed(texts: list[str]) -> np.ndarray:
-        return np.array([[1.0, 0.0] if "likes" in text or text == "one" else [0.0, 1.0] for text in texts], np.float32)
-
-    embedded = EdgeEmbeddings(
-        walk.graph, None, 2, embed, lambda nodes: {node: "one" if node == 1 else "other" for node in nodes},
-        lambda edges: {EDGE + 101: Told("likes", 0.7, 3), EDGE + 102: Told("hates")},
-        lambda: np.array([1.0, 0.0], np.float32), lambda: ("what likes one", "and what else"),
-    )  # fmt: skip
-    found = features(near, walk, Asked([1], fits(), embedded, {EDGE + 102: 0.9}, at=DAY))
+    triples = {EDGE + 101: (1, "likes", 2), EDGE + 102: (2, "paints", 3), EDGE + 103: (4, "hates", 2)}
+    names, question = {1: "one", 2: "other", 3: "other", 4: "other"}, "What likes one, and what does one paint?"
+    evidence = {EDGE + 101: (0.7, 3)}
+    with stored_triples(triples, question, ("likes", "paint", "hates", "one"), names, evidence) as (graph, lookup):
+        walk = Walkable(graph, graph.alive, "O")
+        near = extract_subgraph(walk, [1, 3, 4], fits())
+        around = Surroundings(near, walk, [1], fits(), GraphEmbeddings(lookup), {EDGE + 102: 0.9}, at=DAY)
+        found = features(around)
     assert found.shape == (3, WIDTH)
-    assert column(found, "cos text") == [1, 0, 0], "its own words"
-    assert column(found, "cos predicate") == [1, 0, 0]
-    assert column(found, "cos head") == [1, 0, 0] and column(found, "cos tail") == [0, 0, 0]
-    assert column(found, "cos part") == [1, 1, 0], "the second part is about the second edge"
+    assert column(found, "cos text") == [0.8165, 0.5774, 0], "a triple: its subject, its predicate and its object"
+    assert column(found, "cos predicate") == [0.5774, 0.5774, 0]
+    assert column(found, "cos head") == [0.5774, 0, 0] and column(found, "cos tail") == [0, 0, 0]
+    assert column(found, "cos part") == [1, 0.7071, 0], "each part is about an edge of its own"
     assert column(found, "memory") == [0, 0.9, 0]
     assert column(found, "head start") == [1, 0, 0] and column(found, "tail mean 1") == [0.5, 0, 0.5]
     assert column(found, "degree head") == [round(float(np.log(2)), 4), round(float(np.log(4)), 4), 0.6931]
@@ -89,7 +86,7 @@ def test_age_is_that_of_the_passage_or_since_a_relation_holds() -> None:
     walk = Walkable(graph, graph.alive)
     near = extract_subgraph(walk, [1], fits())
     assert [EDGE_KINDS[kind] for kind in near.kinds] == ["mention", "mention", "rel"]
-    found = features(near, walk, Asked([1], fits(), None, {}, at=5 * DAY))
+    found = features(Surroundings(near, walk, [1], fits(), None, {}, at=5 * DAY))
     assert column(found, "age") == [round(float(np.log1p(days)), 4) for days in (3, 3, 1)]
     assert column(found, "support") == [round(float(np.log1p(n)), 4) for n in (4, 1, 1)], "how often it is mentioned"
     assert not found[:, [MEMORY, *range(5)]].any(), "without words nothing is compared"
@@ -97,7 +94,7 @@ def test_age_is_that_of_the_passage_or_since_a_relation_holds() -> None:
 
 def test_nothing_near_has_no_features() -> None:
     walk = related({1: (A, X)})
-    assert features(extract_subgraph(walk, [], fits()), walk, Asked([], fits(), None, {}, 0)).shape == (0, WIDTH)
+    assert features(Surroundings(extract_subgraph(walk, [], fits()), walk, [], fits(), None, {}, 0)).shape == (0, WIDTH)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -108,7 +105,7 @@ def test_the_order_in_which_things_were_written_changes_nothing(seed: int) -> No
         walk = Walkable(graph, graph.alive)
         starts = sorted(int(graph.object_ids[c]) for c in seeds.objects)
         near = extract_subgraph(walk, starts, fits())
-        found.append((near.edges.tolist(), features(near, walk, Asked(starts, fits(), None, {}, 0)).tolist()))
+        found.append((near.edges.tolist(), features(Surroundings(near, walk, starts, fits(), None, {}, 0)).tolist()))
     assert found[0] == found[1] == found[2]
 
 

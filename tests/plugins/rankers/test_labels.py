@@ -7,8 +7,8 @@ import numpy as np
 from memory.graph.walk import Walkable
 from memory.store.tables import FIRST_EDGE
 from memory.store.training import Label, Lesson
-from plugins.rankers.labels import CANDIDATES, NEGATIVES, candidates, label_from_trace
-from plugins.traversers.nearby import extract_subgraph
+from plugins.rankers.labels import MAX_CANDIDATES, NEGATIVES, candidates, label_from_trace
+from plugins.traversers.subgraph import extract_subgraph
 from tests.memory.retrieval.walking import EDGES, A, B, X, Y, Z, fits, related, related_graph
 
 EDGE = FIRST_EDGE
@@ -46,7 +46,7 @@ def test_of_ways_over_the_same_relations_one_stands_for_all() -> None:
 
 def test_there_are_never_many() -> None:
     walk = related({EDGE + n: (1, n) for n in range(2, 900)})
-    assert len(candidates(walk, [1], [5], fits(), lambda edges: {edge: str(edge) for edge in edges})) == CANDIDATES
+    assert len(candidates(walk, [1], [5], fits(), lambda edges: {edge: str(edge) for edge in edges})) == MAX_CANDIDATES
     assert candidates(walk, [], [], fits(), nameless) == []
     assert candidates(walk, [99_999], [5], fits(), nameless), "what is not there is passed over"
 

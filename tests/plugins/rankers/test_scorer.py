@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from plugins.rankers.features import MEMORY, SIGMA, WIDTH
-from plugins.rankers.scorer import HIDDEN, Case, Example, Scorer, compare, recall, train
+from plugins.rankers.scorer import HIDDEN, Example, Scorer, compare, recall, train
 from tests.plugins.rankers.trials import RANK, scorer_of, trial
 
 TRIALS = 24  # a hundred are counted by benchmarks.learning
@@ -21,10 +19,11 @@ def test_promotion_never_lowers_what_is_found_later() -> None:
 def test_an_untrained_scorer_ranks_as_sigma_does() -> None:
     draw = np.random.default_rng(1)
     features = draw.random((50, WIDTH)).astype(np.float32)
-    example = Example(features, np.eye(50, dtype=np.float32)[0], np.ones(50, np.float32))
-    scorer = train([example], [], epochs=0).scorer
+    needed = features[:, SIGMA] > 0.9
+    example = Example(features, np.eye(50, dtype=np.float32)[0], np.ones(50, np.float32), needed, 5)
+    scorer, _ = train([example], [], epochs=0)
     assert np.array_equal(np.argsort(scorer.logits(features)), np.argsort(features[:, SIGMA]))
-    assert compare(scorer, [Case(features, features[:, SIGMA], features[:, SIGMA] > 0.9, 5)]).points == 0
+    assert compare(scorer, [example]).points == 0
 
 
 def test_training_is_the_same_each_time_and_another_with_another_seed() -> None:
@@ -49,8 +48,8 @@ def test_a_scorer_is_what_it_was_after_it_was_packed() -> None:
 
 
 def test_recall_counts_what_is_needed_among_the_first() -> None:
-    features = np.zeros((4, WIDTH), np.float32)
-    case = Case(features, features[:, SIGMA], np.array([True, False, True, False]), 4)
+    features, labels = np.zeros((4, WIDTH), np.float32), np.zeros(4, np.float32)
+    case = Example(features, labels, labels, np.array([True, False, True, False]), 4)
     assert recall(case, np.array([0.9, 0.8, 0.1, 0.0]), 2) == 0.25
     assert recall(case, np.array([0.9, 0.0, 0.8, 0.0]), 2) == 0.5
     assert recall(case, np.zeros(4), 1) == 0.25, "of equals the first"
@@ -62,10 +61,9 @@ def test_the_loss_falls_and_memory_is_hidden_half_of_the_time() -> None:
     needed = np.zeros(len(features), np.bool_)
     needed[:3] = True
     features[:, MEMORY] = needed
-    examples = [Example(features, needed.astype(np.float32), np.ones(len(features), np.float32))] * 20
-    case = Case(features, features[:, SIGMA], needed, 3)
-    fit = train(examples, [case], rank=3)
-    assert (fit.recall, fit.epoch > 0) == (1.0, True)
+    example = Example(features, needed.astype(np.float32), np.ones(len(features), np.float32), needed, 3)
+    scorer, epoch = train([example] * 20, [example], rank=3)
+    assert recall(example, scorer.logits(features), 3) == 1.0 and epoch > 0
     blind = features.copy()
     blind[:, MEMORY] = 0
-    assert recall(replace(case, features=blind), fit.scorer.logits(blind), 3) == 1.0
+    assert recall(example, scorer.logits(blind), 3) == 1.0

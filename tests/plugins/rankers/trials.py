@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from plugins.rankers.features import MEMORY, SIGMA, WIDTH
-from plugins.rankers.scorer import Case, Example, Gain, Scorer, compare, train
+from plugins.rankers.scorer import Example, Gain, Scorer, compare, train
 from plugins.rankers.training import decide_promotion
 
 EDGES, RANK = 60, 6
@@ -31,23 +31,21 @@ def trial(seed: int) -> Trial:
     """Trains on a world and decides, as a night does; the later questions are seen by nobody before."""
     draw, kind = np.random.default_rng(seed), KINDS[seed % len(KINDS)]
     asked = [_question(draw, kind, number) for number in range(OLDER + HELD + NEWEST + LATER)]
-    examples = [example for example, _ in asked[:OLDER]]
-    cases = [case for _, case in asked]
     held, newest, later = np.split(np.arange(OLDER, len(asked)), [HELD, HELD + NEWEST])
-    fit = train(examples, [cases[place] for place in held], seed, rank=RANK)
-    gate = compare(fit.scorer, [cases[place] for place in newest], RANK)
+    scorer, _ = train(asked[:OLDER], [asked[place] for place in held], seed, rank=RANK)
+    gate = compare(scorer, [asked[place] for place in newest], RANK)
     promoted, _ = decide_promotion(gate, None)
-    return Trial(kind, promoted, gate, compare(fit.scorer, [cases[place] for place in later], RANK))
+    return Trial(kind, promoted, gate, compare(scorer, [asked[place] for place in later], RANK))
 
 
 def scorer_of(seed: int) -> Scorer:
     """The scorer that a world teaches."""
     draw, kind = np.random.default_rng(seed), KINDS[seed % len(KINDS)]
     asked = [_question(draw, kind, number) for number in range(OLDER + HELD)]
-    return train([one for one, _ in asked[:OLDER]], [case for _, case in asked[OLDER:]], seed, rank=RANK).scorer
+    return train(asked[:OLDER], asked[OLDER:], seed, rank=RANK)[0]
 
 
-def _question(draw: np.random.Generator, kind: Kind, number: int) -> tuple[Example, Case]:
+def _question(draw: np.random.Generator, kind: Kind, number: int) -> Example:
     """The edges of one question, of which three are needed: those that sigma and, by kind, something else tells. "was":
     until it stops to be true in the newest questions; "memory": of old questions only, by what edges remember."""
     features = draw.random((EDGES, WIDTH)).astype(np.float32)
@@ -59,4 +57,4 @@ def _question(draw: np.random.Generator, kind: Kind, number: int) -> tuple[Examp
     needed[np.argsort(-told)[:3]] = True
     features[:, MEMORY] = needed if kind == "memory" and old else 0
     weights = np.where(needed, 1.0, 0.2).astype(np.float32)
-    return Example(features, 1.5 * needed.astype(np.float32), weights), Case(features, features[:, SIGMA], needed, 3)
+    return Example(features, 1.5 * needed.astype(np.float32), weights, needed, 3)

@@ -6,14 +6,17 @@ import math
 from dataclasses import replace
 from random import Random
 
+import numpy as np
 import pytest
 
 from memory.graph.walk import Path
-from plugins.traversers.beam import search
-from plugins.traversers.settings import BeamSettings
+from memory.retrieval.traversers import Guidance, Seeds
+from plugins.traversers.beam import beam, search
+from plugins.traversers.settings import BeamSettings, TraverserSettings, WalkSettings
 from tests.memory.retrieval.walking import EDGES, FITS, A, B, P, X, Y, Z, fits, related
+from tests.plugins.lookup import stored_triples
 
-SETTINGS = BeamSettings()
+SETTINGS, COMPARED = BeamSettings(), BeamSettings(triples=True)
 
 
 def found(begin: set[int], edges: dict[int, tuple[int, int]] = EDGES, **changed: object):
@@ -87,3 +90,16 @@ def test_by_the_last_edge_alone_a_bad_beginning_is_forgiven() -> None:
     by_last, _ = search(related(EDGES), {A}, values, replace(SETTINGS, rank="last", width=9, depth=2))
     assert (1, 3) not in {path.edges for path in by_path}
     assert (1, 3) in {path.edges for path in by_last}
+
+
+def test_a_triple_is_compared_with_the_question_where_that_is_wanted() -> None:
+    triples = {1: (A, "built", X), 2: (A, "sold", Y)}
+    with stored_triples(triples, "What was sold?", ("built", "sold")) as (graph, lookup):
+        seeds = Seeds(np.ones(1, np.float32), {graph.column_of[A]: 1.0}, Guidance(fits(), lookup=lookup))
+        by_vertex, by_triple = TraverserSettings(WalkSettings("O")), TraverserSettings(WalkSettings("O"), COMPARED)
+        paths = beam(graph, seeds, graph.alive, by_vertex).paths
+        assert [path.edges for path in paths] == [(1,), (2,)], "X fits better than Y"
+        assert [path.edges for path in beam(graph, seeds, graph.alive, by_triple).paths] == [(2,), (1,)]
+        assert beam(graph, replace(seeds, guidance=Guidance(fits())), graph.alive, by_triple).paths == paths, (
+            "nothing to compare"
+        )

@@ -9,35 +9,35 @@ import numpy as np
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link
 from memory.retrieval.traversers import Guidance, Seeds
-from plugins.traversers.circles import circles, draw, meetings
+from plugins.traversers.circles import SECONDARY, circles, select_edges
 from plugins.traversers.settings import TraverserSettings, WalkSettings
+from plugins.traversers.subgraph import draw_rings
 from tests.memory.retrieval.test_pagerank import graph_of
-from tests.memory.retrieval.walking import EDGES, A, B, P, X, fits, related
+from tests.memory.retrieval.walking import EDGES, FITS, A, B, P, X, fits, related
 
 
-def met(begin: list[int], most: int = 2000) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    return meetings(draw(related(EDGES), begin, fits(), 2, most), fits(), len(begin))
+def selected(begin: list[int]) -> tuple[int, ...]:
+    rings = draw_rings(related(EDGES), begin, fits())
+    return select_edges(rings, {vertex: FITS.get(vertex, 0.2) for vertex in rings.reached}, len(begin))
 
 
 def test_the_order_of_the_starts_does_not_matter() -> None:
     for begin in permutations([A, B, P]):
-        assert met(list(begin)) == met([A, B, P])
+        assert selected(list(begin)) == selected([A, B, P])
 
 
 def test_edges_between_two_starts_come_first() -> None:
-    primary, secondary = met([A, B])
-    assert primary[:4] == (1, 3, 5, 7)  # all at X, which both circles hold and which fits best
-    assert secondary == ()
+    assert selected([A, B])[:4] == (1, 3, 5, 7)  # all at X, which both circles hold and which fits best
+    assert not {8, 9} & set(selected([A, B, P])), "around P there is nothing of the others"
 
 
 def test_circles_that_never_meet_show_the_best_of_each() -> None:
-    primary, secondary = met([P, B])
-    assert primary == ()
-    assert secondary[:4] == (1, 3, 5, 7)  # all at X, the most relevant object around
+    assert selected([P, B])[:4] == (1, 3, 5, 7)  # all at X, the most relevant object around
+    assert len(selected([P, B])) == SECONDARY
 
 
 def test_each_vertex_knows_how_far_every_start_is() -> None:
-    rings = draw(related(EDGES), [A, B], fits(), 2, 2000)
+    rings = draw_rings(related(EDGES), [A, B], fits())
     assert rings.reached[X] == {A: 1, B: 1}
     assert rings.paths[X].vertices == (A, X)
 

@@ -9,9 +9,8 @@ import pytest
 from memory.graph.arrays import Floats
 from memory.graph.walk import Walk, Walkable
 from memory.retrieval.traversers import Guidance, Seeds
-from plugins.traversers.entities import EDGES, entities
+from plugins.traversers.reg import MAX_EDGES_KEPT, entities, sketches
 from plugins.traversers.settings import TraverserSettings, WalkSettings
-from plugins.traversers.sketches import sketches
 from tests.memory.retrieval.walking import A, X, Y, fits, related_graph, rng_graph
 from tests.plugins.rankers.trials import scorer_of
 
@@ -29,20 +28,19 @@ def test_a_vertex_is_worth_its_best_edge() -> None:
 
 
 def test_parallel_relations_share_one_place() -> None:
-    edges = {n: (A, 10 + n) for n in range(1, EDGES + 20)}
+    edges = {n: (A, 10 + n) for n in range(1, MAX_EDGES_KEPT + 20)}
     graph = related_graph(edges | {1000: (A, 11)})
     seeds = Seeds(np.ones(1, np.float32), {graph.column_of[A]: 1.0}, Guidance(fits({11: 0.9})))
     walk = entities(graph, seeds, np.array([True]), SETTINGS)
     assert walk.edges[:2] == (1, 1000)
-    assert len(walk.edges) == EDGES + 1
+    assert len(walk.edges) == MAX_EDGES_KEPT + 1
 
 
 def test_what_was_learnt_decides_where_there_is_something() -> None:
     graph, seeds = rng_graph(3)
     plain = entities(graph, seeds, graph.alive, TraverserSettings())
-    learnt = entities(
-        graph, replace(seeds, guidance=replace(seeds.guidance, scorer=scorer_of(1))), graph.alive, TraverserSettings()
-    )
+    trained = replace(seeds, guidance=replace(seeds.guidance, scorer=scorer_of(1)))
+    learnt = entities(graph, trained, graph.alive, TraverserSettings())
     assert set(plain.visit) == set(learnt.visit)
     assert plain.objects.tolist() != learnt.objects.tolist()
 

@@ -16,7 +16,7 @@ from memory.store import graph as stored
 from memory.store.graph import EdgeRow
 from memory.time.timestamps import to_ms
 from plugins.manager import Plugins
-from plugins.traversers.papers import PAPERS
+from plugins.traversers import PAPERS
 from plugins.traversers.settings import TraverserSettings, WalkSettings
 
 

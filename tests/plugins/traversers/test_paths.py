@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -13,14 +11,13 @@ from hypothesis import strategies as st
 
 from memory.graph.arrays import Floats, Ids
 from memory.graph.walk import Walkable
-from memory.retrieval.traversers import Guidance, Lookup, Seeds
-from plugins.traversers import paths as module
+from memory.retrieval.traversers import Guidance, Seeds
 from plugins.traversers.beam import beam
-from plugins.traversers.edge_embeddings import EdgeEmbeddings
 from plugins.traversers.paths import astar, both_ends, paths
 from plugins.traversers.settings import PathsSettings, TraverserSettings, WalkSettings
 from tests.examples import examples
-from tests.memory.retrieval.walking import EDGES, A, P, W, Y, Z, related, related_graph, rng_graph
+from tests.memory.retrieval.walking import EDGES, A, P, W, X, Y, Z, related, rng_graph
+from tests.plugins.lookup import stored_triples
 
 
 def edges_between(a: int, b: int, longest: int = 6, pops: int = 400, most: int = 20) -> list[tuple[int, ...]]:
@@ -67,6 +64,9 @@ def test_it_finds_exactly_the_shortest_paths(ends: list[tuple[int, int]], longes
         assert sorted(one.edges for one in both_ends(walk, 1, 3, longest, 10_000, 10_000)) == expected
 
 
+PAPER = PathsSettings(length=10, pops=150, step=1.0)
+
+
 def flat(vertices: Ids, other: int) -> Floats:
     return np.zeros(len(vertices), np.float32)
 
@@ -74,17 +74,17 @@ def flat(vertices: Ids, other: int) -> Floats:
 @pytest.mark.parametrize("heuristic", ["ip", "weighted", "averaged"])
 def test_astar_finds_a_shortest_path_with_its_parallels(heuristic: str) -> None:
     walk = related(EDGES)
-    found = astar(walk, A, W, heuristic, flat, 10, 150, 1.0)  # type: ignore[arg-type]
+    found = astar(walk, A, W, heuristic, flat, PAPER)  # type: ignore[arg-type]
     assert sorted(one.edges for one in found) == [(1, 5, 6), (7, 5, 6)]
-    assert astar(walk, A, P, heuristic, flat, 10, 150, 1.0) == []  # type: ignore[arg-type]
-    assert astar(walk, A, W, heuristic, flat, 10, 1, 1.0) == [], "the budget ends it without half a path"  # type: ignore[arg-type]
+    assert astar(walk, A, P, heuristic, flat, PAPER) == []  # type: ignore[arg-type]
+    assert astar(walk, A, W, heuristic, flat, replace(PAPER, pops=1)) == [], "the budget ends it without half a path"  # type: ignore[arg-type]
 
 
 def test_the_heuristic_leads_astar_through_what_is_like_its_end() -> None:
     def towards_y(vertices: Ids, other: int) -> Floats:
         return np.where(vertices == Y, 0.9, -0.9).astype(np.float32)  # negative cosines are legal
 
-    [path] = astar(related(EDGES), A, Z, "ip", towards_y, 10, 150, 0.25)
+    [path] = astar(related(EDGES), A, Z, "ip", towards_y, replace(PAPER, step=0.25))
     assert path.vertices == (A, Y, Z)
 
 
@@ -113,23 +113,17 @@ def test_what_lies_between_scores_by_the_best_path_through_it() -> None:
     assert {walk.visit[path.vertices[0]].status for path in walk.paths} == {"seed"}
 
 
-def test_astar_compares_what_vertices_say(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_astar_compares_what_vertices_say() -> None:
     """Two paths of one length lead from A to Z: the heuristic takes the one over what is like the end."""
-    graph = related_graph(EDGES)
-    texts = {Y: "harbour", Z: "harbour"}
-
-    def embed(some: Sequence[str]) -> np.ndarray:
-        return np.array([[1.0, 0.0] if text == "harbour" else [0.0, 1.0] for text in some], np.float32)
-
-    words = EdgeEmbeddings(
-        graph, None, 2, embed, lambda nodes: {node: texts.get(node, "bread") for node in nodes}, lambda _: {},
-        lambda: np.zeros(2, np.float32),
-    )  # fmt: skip
-    lookup = Mock(spec=Lookup)
-    monkeypatch.setattr(module, "embed_edges", {lookup: words}.__getitem__)
-    seeds = Seeds(np.ones(1, np.float32), {graph.column_of[node]: 1.0 for node in (A, Z)}, Guidance(lookup=lookup))
-    for heuristic in ("ip", "weighted", "averaged"):
-        settings = TraverserSettings(WalkSettings("O"), paths=PathsSettings(search=heuristic))  # type: ignore[arg-type]
-        assert [path.vertices for path in paths(graph, seeds, graph.alive, settings).paths] == [(A, Y, Z)]
-        blind = paths(graph, replace(seeds, guidance=Guidance()), graph.alive, settings)
-        assert (A, Y, Z) not in [path.vertices for path in blind.paths]
+    triples = {edge: (one, f"knows {edge}", other) for edge, (one, other) in EDGES.items()}
+    with stored_triples(triples, "?", ("harbour", "bread"), {A: "bread", X: "bread", Y: "harbour", Z: "harbour"}) as (
+        graph,
+        lookup,
+    ):
+        begin = {graph.column_of[node]: 1.0 for node in (A, Z)}
+        seeds = Seeds(np.ones(1, np.float32), begin, Guidance(lookup=lookup))
+        for heuristic in ("ip", "weighted", "averaged"):
+            settings = TraverserSettings(WalkSettings("O"), paths=PathsSettings(search=heuristic))  # type: ignore[arg-type]
+            assert [path.vertices for path in paths(graph, seeds, graph.alive, settings).paths] == [(A, Y, Z)]
+            blind = paths(graph, replace(seeds, guidance=Guidance()), graph.alive, settings)
+            assert (A, Y, Z) not in [path.vertices for path in blind.paths]

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from unittest.mock import Mock, patch
 
 import numpy as np
 
@@ -10,34 +9,21 @@ from memory import Memory
 from memory.graph.arrays import Graph
 from memory.graph.walk import Walk
 from memory.nouns import Document
-from memory.retrieval.traversers import Guidance, Lookup, Seeds
+from memory.retrieval.traversers import Guidance, Seeds
 from memory.settings import MemorySettings, RecallSettings
 from plugins.manager import Plugins
-from plugins.traversers import sketches as module
-from plugins.traversers.edge_embeddings import EdgeEmbeddings, Told
+from plugins.traversers.reg import BEAM, MAX_STEPS, sketches
 from plugins.traversers.settings import TraverserSettings, WalkSettings
-from plugins.traversers.sketches import BEAM, STEPS, sketches
 from tests.memory.retrieval.walking import fits, related_graph
+from tests.plugins.lookup import Triples, stored_triples
 
 SETTINGS = TraverserSettings(walk=WalkSettings(vertices="O"))
 WORDS = ("directed by", "born in", "acted in", "married to")
 
 
-def embed(texts: Sequence[str]) -> np.ndarray:
-    """Each of WORDS is a direction of its own; a text has those that stand in it."""
-    rows = np.array([[float(word in text) for word in WORDS] for text in texts], np.float32).reshape(-1, len(WORDS))
-    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)
-
-
-def walked(edges: Mapping[int, tuple[int, str, int]], question: str, outlines: Sequence[Sequence[str]] = ()) -> Walk:
-    graph = related_graph({id: (one, other) for id, (one, _, other) in edges.items()})
-    embedded = EdgeEmbeddings(
-        graph, None, len(WORDS), embed, lambda nodes: {}, lambda ids: {id: Told(edges[id][1]) for id in ids},
-        lambda: embed([question])[0],
-    )  # fmt: skip
-    lookup = Mock(spec=Lookup)
-    seeds = replace(_seeds(graph), guidance=Guidance(fits(), lookup=lookup, outline=outlines))
-    with patch.object(module, "embed_edges", {lookup: embedded}.__getitem__):
+def walked(triples: Triples, question: str, outlines: Sequence[Sequence[str]] = ()) -> Walk:
+    with stored_triples(triples, question, WORDS) as (graph, lookup):
+        seeds = replace(_seeds(graph), guidance=Guidance(fits(), lookup=lookup, outline=outlines))
         return sketches(graph, seeds, np.array([True]), SETTINGS)
 
 
@@ -67,7 +53,7 @@ def test_without_a_model_the_question_is_compared_with_every_step() -> None:
     found = walked(FILMS, "Where was it born in, whoever it was directed by?")
     best = [path.edges for path in found.paths[:3]]
     assert (1, 2) in best and (3,) not in best
-    assert max(len(path.edges) for path in found.paths) <= STEPS
+    assert max(len(path.edges) for path in found.paths) <= MAX_STEPS
 
 
 def test_of_several_sketches_the_best_path_counts() -> None:

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.llm import LlmRequest, Reply, Usage
-from plugins.traversers.sketches import SKETCHES, STEPS
-from plugins.traversers.sketching import RELATION, read, sketch_paths
+from plugins.traversers.reg import MAX_RELATION_CHARS, MAX_SKETCHES, MAX_STEPS, parse_sketches, sketch_paths
 
 
 class Scripted:
@@ -46,14 +45,14 @@ class Scripted:
     ],
 )  # fmt: skip
 def test_a_reply_is_read_as_sketches(said: str, sketches: list[tuple[str, ...]]) -> None:
-    assert list(read(said)) == sketches
+    assert list(parse_sketches(said)) == sketches
 
 
 @given(st.text())
 def test_whatever_is_said_few_short_relations_come_of_it(said: str) -> None:
-    found = read(said)
-    assert len(found) <= SKETCHES and all(1 <= len(one) <= STEPS for one in found)
-    assert all(0 < len(relation) <= RELATION and "\n" not in relation for one in found for relation in one)
+    found = parse_sketches(said)
+    assert len(found) <= MAX_SKETCHES and all(1 <= len(one) <= MAX_STEPS for one in found)
+    assert all(0 < len(relation) <= MAX_RELATION_CHARS and "\n" not in relation for one in found for relation in one)
 
 
 def test_a_model_gets_the_question_alone() -> None:

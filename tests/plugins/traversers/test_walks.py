@@ -17,7 +17,7 @@ from memory.graph.walk import Walk, Walkable, index
 from memory.retrieval.traversers import Seeds, Traverser
 from memory.settings import RecallSettings
 from plugins.manager import load
-from plugins.traversers.papers import PAPERS
+from plugins.traversers import PAPERS
 from plugins.traversers.settings import TraverserSettings, WalkSettings
 from tests.examples import examples
 from tests.memory.retrieval.walking import kinds_of, rng_graph
@@ -130,9 +130,10 @@ def test_a_union_has_what_each_has() -> None:
 
 
 def test_papers_have_their_numbers() -> None:
-    personalai, tgs_rag = (preset.traversers for preset in PAPERS[:2])
+    of_paper = {preset.name: preset.traversers for preset in PAPERS}
+    personalai, tgs_rag = of_paper["paper:personalai"], of_paper["paper:tgs-rag"]
     assert (personalai["beam"]["paths"], personalai["beam"]["depth"], personalai["beam"]["apart"]) == (10, 5, True)
-    assert personalai["circles"]["depth"] == 1
+    assert personalai["circles"]["depth"] == 1 and personalai["beam"]["triples"]
     assert [tgs_rag["beam"][name] for name in ("width", "depth", "neighbours", "rank")] == [20, 3, 30, "last"]
     assert (tgs_rag["synergy"]["weight"], tgs_rag["synergy"]["formula"]) == (0.5, "paper")
     graph, seeds = rng_graph(2)
