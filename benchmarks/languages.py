@@ -88,7 +88,7 @@ def measure(script: str, episodes: int, seed: int = 7) -> dict[str, Any]:
     }  # fmt: skip
 
 
-_INDEX = "SELECT (SELECT sum(length(block)) FROM episode_text_data) + (SELECT sum(length(block)) FROM thesis_text_data)"
+_INDEX = "SELECT sum(length(block)) FROM episode_text_data"
 _READING = "SELECT sum(length(CAST(title || body AS BLOB))) FROM reading"
 _COMPARED = ("index_mb_per_1000", "mb_per_1000", "text_p50_ms", "p50_ms", "ingest_cpu_s")
 

@@ -14,7 +14,7 @@ from memory.facts.resolve import Resolver
 from memory.facts.supersede import MIN_CONFIDENCE, Embed, Superseder
 from memory.graph.change import GraphChange, Link, ThesisVertex
 from memory.nouns import AssertionResult, Decision
-from memory.store import episodes, graph, relations, revisions, text
+from memory.store import episodes, graph, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.time.timestamps import to_ms
@@ -302,7 +302,6 @@ class FactAsserter:
             self._theses.append(ThesisVertex(node, row.id, asserts, joined, start, end))
         graph.insert_theses(self.conn, rows, self._now)
         graph.insert_edges(self.conn, edges, self._now)
-        text.add_theses(self.conn, [thesis.id for thesis in rows])
 
     def _links(self, ids: Sequence[int]) -> list[Link]:
         """The relations among these edges as the graph in memory has them."""

@@ -85,7 +85,7 @@ def with_vectors(conn: Connection, graph: Graph, embedder_id: int, dimension: in
     n = len(graph.episode_ids)
     quantized = QuantizedVectors.zeros(n, dimension) if n > limit else None
     exact = np.zeros((0 if quantized else n, dimension), np.float32)
-    for ids, matrix in vectors.pieces_of(conn, embedder_id, "episode"):
+    for ids, matrix in vectors.pieces_of(conn, embedder_id):
         rows = graph.row_of.find(ids)
         there = rows >= 0
         if quantized is not None:

@@ -182,7 +182,7 @@ def put_vectors(conn: Connection, embedder_id: int, embedded: Sequence[episodes.
     live = {row.id for row in episodes.words_of(conn, [row.id for row in embedded])}
     kept = [place for place, row in enumerate(embedded) if row.id in live]
     ids, hashes = [embedded[place].id for place in kept], [embedded[place].sha256 for place in kept]
-    vectors.put_many(conn, embedder_id, "episode", ids, matrix[kept], hashes)
+    vectors.put_many(conn, embedder_id, ids, matrix[kept], hashes)
 
 
 class Ingestion:
@@ -219,10 +219,10 @@ class Ingestion:
         first = graph.allocate(self._conn, "edge", len(self._edges))
         rows = [graph.EdgeRow(first + i, *edge) for i, edge in enumerate(self._edges)]
         graph.insert_edges(self._conn, rows, self._now)
-        text.add_episodes(self._conn, [row.id for row in self._episode_rows])
-        hashes = [row.sha256 for row in self._episode_rows]
         ids = [row.id for row in self._episode_rows]
-        vectors.put_many(self._conn, self._embedder_id, "episode", ids, matrix, hashes)
+        text.add(self._conn, ids)
+        hashes = [row.sha256 for row in self._episode_rows]
+        vectors.put_many(self._conn, self._embedder_id, ids, matrix, hashes)
         self.change.retired.extend(placed.id for diff in diffs for placed in diff.removed)
         self.redated = [id for diff in diffs for id in diff.redated]
         episodes.retire_many(self._conn, self.redated, self._now, "source_changed")

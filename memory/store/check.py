@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
 
 from memory.errors import StoreDamagedError
 from memory.nouns import Check
@@ -17,22 +16,26 @@ RESTORE = (
     " without a backup, move the memory away and read your files again: pal add."
 )
 ANEW = "Make it anew: pal rebuild --text."
+SLOW = ("full text", "vectors")  # compare every text and vector with what is made of it
 
 
 def check(store: Store, quick: bool = False) -> Check:
-    """Looks at everything; writers wait meanwhile. Each problem is a sentence. `quick` leaves out what compares every
-    text and vector with what is made of it."""
+    """Looks at everything, or with `quick` at all but what is SLOW; writers wait meanwhile.
+
+    Each problem is a sentence.
+    """
     problems: list[str] = []
+    names = [name for name in dict.fromkeys([*LOOKS, *(rule[0] for rule in RULES)]) if not (quick and name in SLOW)]
     with store.quiet() as conn:
-        looks: dict[str, Callable[[Connection], Iterator[str]]] = {"file": _file}
-        looks |= {} if quick else {"full text": _full_text, "vectors": _vectors}
-        looks |= {name: partial(_broken_rules, name) for name, _, _ in RULES}
-        for name, look in looks.items():
+        for name in names:
             try:
-                problems += look(conn)
+                if name in LOOKS:
+                    problems += LOOKS[name](conn)
+                for _, sentence, query in (rule for rule in RULES if rule[0] == name):
+                    problems += _first_few(conn, sentence, query)
             except (driver().DatabaseError, StoreDamagedError) as error:
                 problems.append(f"The check of the {name} broke off: {error}")
-    return Check(tuple(problems), tuple(looks))
+    return Check(tuple(problems), tuple(names))
 
 
 def _file(conn: Connection) -> Iterator[str]:
@@ -44,53 +47,56 @@ def _file(conn: Connection) -> Iterator[str]:
 
 
 def _full_text(conn: Connection) -> Iterator[str]:
-    for kind, rank in (("episode", 1), ("thesis", 0)):  # 1 compares with the texts as well
-        try:
-            conn.execute(f"INSERT INTO {kind}_text({kind}_text, rank) VALUES ('integrity-check', ?)", (rank,))
-        except driver().DatabaseError as error:
-            yield f"The full text of {kind} texts is damaged ({error}). {ANEW}"
-    yield from _few(
-        conn,
-        "SELECT id FROM episode_content WHERE id NOT IN (SELECT id FROM episode_text_docsize)",
-        f"Episode {{0}} is missing from the full text. {ANEW}",
-    )
-    for kind in ("episode", "thesis"):
-        yield from _few(
-            conn,
-            f"SELECT id FROM {kind}_text_docsize WHERE id NOT IN (SELECT id FROM {kind}_content)",
-            f"The full text holds {kind} {{0}}, which is not live. {ANEW}",
-        )
+    try:  # 1: compares with the texts as well
+        conn.execute("INSERT INTO episode_text(episode_text, rank) VALUES ('integrity-check', 1)")
+    except driver().DatabaseError as error:
+        yield f"The full text of episode texts is damaged ({error}). {ANEW}"
 
 
-def _vectors(conn: Connection) -> Iterator[str]:
-    active = vectors.active(conn)
-    if active is not None:
-        yield from _few(
-            conn,
-            f"SELECT n.id FROM node n WHERE n.kind = 'E' AND {is_live('n')} AND NOT EXISTS (SELECT 1 FROM vec v"
-            f" WHERE v.embedder_id = {active.id} AND v.item_kind = 'episode' AND v.item_id = n.id)",
-            "Episode {0} has no vector.",
-        )
-    for id, dimension in conn.execute("SELECT id, dimension FROM embedder").fetchall():
-        yield from _few(
-            conn,
-            f"SELECT item_kind, item_id FROM vec WHERE embedder_id = {id} AND length(data) <> {4 * dimension}",
-            "The vector of {0} {1} has the wrong length.",
-        )
+def _vector_indexes(conn: Connection) -> Iterator[str]:
+    for (id,) in conn.execute("SELECT id FROM embedder").fetchall():
         index = f"SELECT id FROM {vectors.index_of(id)}"
-        truth = f"SELECT item_id FROM vec WHERE embedder_id = {id} AND item_kind = 'episode' AND data IS NOT NULL"
+        truth = f"SELECT item_id FROM vec WHERE embedder_id = {id} AND data IS NOT NULL"
         for has, lacks in ((index, truth), (truth, index)):
-            yield from _few(conn, f"{has} EXCEPT {lacks}", "The vector index and the vectors differ at episode {0}.")
-    yield from _few(
-        conn,
-        "SELECT item_kind, item_id FROM vec v WHERE item_kind <> 'edge'"
-        f" AND NOT EXISTS (SELECT 1 FROM node n WHERE n.id = v.item_id AND {is_live('n')})",
-        "There is a vector of {0} {1}, which is not live.",
-    )
+            query = f"{has} EXCEPT {lacks}"
+            yield from _first_few(conn, "The vector index and the vectors differ at episode {0}.", query)
 
+
+LOOKS: Mapping[str, Callable[[Connection], Iterator[str]]] = {
+    "file": _file,
+    "full text": _full_text,
+    "vectors": _vector_indexes,
+}
 
 # What is checked, a sentence for each row that is found, and the query that finds what must not be.
 RULES: tuple[tuple[str, str, str], ...] = (
+    (
+        "full text",
+        f"Episode {{0}} is missing from the full text. {ANEW}",
+        "SELECT id FROM episode_content WHERE id NOT IN (SELECT id FROM episode_text_docsize)",
+    ),
+    (
+        "full text",
+        f"The full text holds episode {{0}}, which is not live. {ANEW}",
+        "SELECT id FROM episode_text_docsize WHERE id NOT IN (SELECT id FROM episode_content)",
+    ),
+    (
+        "vectors",
+        "Episode {0} has no vector.",
+        f"SELECT n.id FROM embedder a JOIN node n ON n.kind = 'E' AND {is_live('n')} WHERE a.active"
+        " AND NOT EXISTS (SELECT 1 FROM vec v WHERE v.embedder_id = a.id AND v.item_kind = 'episode'"
+        " AND v.item_id = n.id)",
+    ),
+    (
+        "vectors",
+        "The vector of episode {0} has the wrong length.",
+        "SELECT v.item_id FROM vec v JOIN embedder e ON e.id = v.embedder_id WHERE length(v.data) <> 4 * e.dimension",
+    ),
+    (
+        "vectors",
+        "There is a vector of episode {0}, which is not live.",
+        f"SELECT item_id FROM vec v WHERE NOT EXISTS (SELECT 1 FROM node n WHERE n.id = v.item_id AND {is_live('n')})",
+    ),
     *(
         (
             "graph",
@@ -183,13 +189,7 @@ RULES: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def _broken_rules(name: str, conn: Connection) -> Iterator[str]:
-    for checked, sentence, query in RULES:
-        if checked == name:
-            yield from _few(conn, query, sentence)
-
-
-def _few(conn: Connection, query: str, sentence: str, most: int = 5) -> Iterator[str]:
+def _first_few(conn: Connection, sentence: str, query: str, most: int = 5) -> Iterator[str]:
     """A sentence for each row, up to `most`, then how many more there are."""
     rows = conn.execute(query).fetchall()
     for row in rows[:most]:

@@ -119,7 +119,7 @@ def of_source(conn: Connection, source_id: int) -> list[Placed]:
 
 
 def insert_many(conn: Connection, rows: Sequence[EpisodeRow], now: int) -> None:
-    """Episodes with their nodes. Full text and vectors follow with `text.add_episodes` and `vectors.put_many`."""
+    """Episodes with their nodes. Full text and vectors follow with `text.add` and `vectors.put_many`."""
     conn.executemany(
         "INSERT INTO node(id, kind, label, t_created) VALUES (?, 'E', ?, ?)", [(row.id, row.title, now) for row in rows]
     )
@@ -294,7 +294,7 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
     ]
     if not live:
         return Retired((), ())
-    text.remove(conn, live, theses)  # before the nodes expire: full text asks the views for the words to remove
+    text.remove(conn, live)  # before the nodes expire: full text asks the views for the words to remove
     nodes = id_list([*live, *theses])
     spoken_of = id_list(
         id
@@ -319,10 +319,7 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
         "UPDATE node SET t_expired = ?, expire_reason = ? WHERE id IN (SELECT value FROM json_each(?))",
         (now, reason, id_list([*live, *theses, *lonely])),
     )
-    vectors.delete_many(conn, "episode", live)
-    vectors.delete_many(conn, "thesis", theses)
-    vectors.delete_many(conn, "object", lonely)
-    vectors.delete_many(conn, "edge", edges)
+    vectors.delete_many(conn, live)
     return Retired((*live, *theses, *lonely), tuple(edges))
 
 

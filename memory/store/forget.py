@@ -120,7 +120,7 @@ def _remove(
 ) -> int:
     """Removes these and all that hangs on them; returns how many objects went because nothing speaks of them now."""
     _reopen(conn, {*theses, *relations}, now)
-    text.remove(conn, episodes, theses)
+    text.remove(conn, episodes)
     nodes = id_list([*episodes, *theses, *objects])
     edges = id_list({*_ids(conn, _TOUCHING, *[nodes] * 4), *relations})
     spoken_of = id_list(
@@ -153,10 +153,7 @@ def _remove(
     _remove_names(conn, episodes, spoken_of)
     _remove_jobs(conn, episodes)
     conn.execute(f"DELETE FROM meta WHERE key = 'owner' AND value IN {_LIST}", (nodes,))
-    vectors.delete_many(conn, "episode", episodes)
-    vectors.delete_many(conn, "thesis", theses)
-    vectors.delete_many(conn, "object", [*objects, *lonely, *silent])
-    conn.execute(f"DELETE FROM vec WHERE item_kind = 'edge' AND item_id IN {_LIST}", (edges,))
+    vectors.delete_many(conn, episodes)
     for table in ("alias", "object", "thesis", "episode"):
         conn.execute(f"DELETE FROM {table} WHERE node_id IN {_LIST}", (nodes,))
     conn.execute(f"DELETE FROM node WHERE id IN {_LIST}", (nodes,))

@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple, SupportsInt
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.store import vectors
 from memory.store.append_only import append_rows
 from memory.store.codec import columns, id_list, numbers, to_json
 from memory.store.connect import Connection
@@ -150,7 +149,7 @@ def insert_aliases(conn: Connection, rows: Sequence[AliasRow]) -> None:
 
 
 def insert_theses(conn: Connection, rows: Sequence[ThesisRow], now: int) -> None:
-    """Theses with their nodes, after their episodes. Full text follows with `text.add_theses`."""
+    """Theses with their nodes, after their episodes."""
     conn.executemany(f"INSERT INTO node(id, kind, t_created) VALUES (?, 'T', {int(now)})", [(row.id,) for row in rows])
     conn.executemany(
         "INSERT INTO thesis(node_id, episode_id, span_from, span_to, text, origin, modality, conf,"
@@ -417,4 +416,3 @@ def retire_edges(conn: Connection, ids: Sequence[SupportsInt], now: int, reason:
         (now, reason, id_list(ids)),
     )
     conn.execute("DELETE FROM edge_memory WHERE edge_id IN (SELECT value FROM json_each(?))", (id_list(ids),))
-    vectors.delete_many(conn, "edge", ids)

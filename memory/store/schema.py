@@ -33,7 +33,14 @@ def create_tables(conn: Connection) -> None:
     conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
-STEPS: tuple[Step, ...] = (create_tables,)
+def drop_sentence_text(conn: Connection) -> None:
+    """Removes the full text that sentences had of their own, which no question was searched in."""
+    conn.execute("DELETE FROM reading WHERE node_id IN (SELECT node_id FROM thesis)")
+    conn.execute("DROP TABLE IF EXISTS thesis_text")
+    conn.execute("DROP VIEW IF EXISTS thesis_reading")
+
+
+STEPS: tuple[Step, ...] = (create_tables, drop_sentence_text)
 
 
 def version_of(path: Path, steps: Sequence[Step]) -> int:

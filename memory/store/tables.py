@@ -3,8 +3,9 @@ JSON is text.
 
 Where it departs from what one might expect, for a measured reason:
 * `vec` has a rowid. Without one, a 256-dimensional row does not fit an index page and takes a page of its own:
-  4,682 instead of 1,391 bytes a vector at 4 kB pages (1,195 at the 8 kB pages used here).
-* The full-text tables take their content from views instead of being contentless: a contentless-delete table leaves
+  4,682 instead of 1,391 bytes a vector at 4 kB pages (1,195 at the 8 kB pages used here). Its `item_kind` is always
+  "episode": nothing else has a vector.
+* The full text takes its content from a view instead of being contentless: a contentless-delete table leaves
   deleted words in the file until a merge, whatever `secure-delete` says. Where full text reads something else than is
   written (`memory.text.words.index_form`: scripts without spaces, mostly), that stands in `reading`; elsewhere
   there is no row.
@@ -117,7 +118,7 @@ CREATE TABLE embedder(
   active INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE vec(
   id INTEGER PRIMARY KEY, embedder_id INTEGER NOT NULL REFERENCES embedder(id),
-  item_kind TEXT NOT NULL CHECK(item_kind IN ('episode', 'thesis', 'object', 'edge')), item_id INTEGER NOT NULL,
+  item_kind TEXT NOT NULL CHECK(item_kind = 'episode'), item_id INTEGER NOT NULL,
   data BLOB, sha256 TEXT NOT NULL,
   UNIQUE(embedder_id, item_kind, item_id)) STRICT;
 CREATE TABLE edge_memory(
@@ -201,12 +202,7 @@ CREATE VIEW thesis_content(id, body) AS
 CREATE VIEW episode_reading(id, title, body) AS
   SELECT c.id, ifnull(r.title, c.title), ifnull(r.body, c.body)
   FROM episode_content c LEFT JOIN reading r ON r.node_id = c.id;
-CREATE VIEW thesis_reading(id, body) AS
-  SELECT c.id, ifnull(r.body, c.body) FROM thesis_content c LEFT JOIN reading r ON r.node_id = c.id;
 CREATE VIRTUAL TABLE episode_text USING fts5(
   title, body, content='episode_reading', content_rowid='id', tokenize='{TOKENIZER}');
-CREATE VIRTUAL TABLE thesis_text USING fts5(
-  body, content='thesis_reading', content_rowid='id', tokenize='{TOKENIZER}');
 INSERT INTO episode_text(episode_text, rank) VALUES ('secure-delete', 1);
-INSERT INTO thesis_text(thesis_text, rank) VALUES ('secure-delete', 1);
 """

@@ -1,16 +1,15 @@
-"""Full text over episodes (title and body) and theses: BM25 with Porter stemming, accents ignored.
+"""Full text over the titles and texts of episodes: BM25 with Porter stemming, accents ignored.
 
-The index is a view of the store: its words come from the views episode_reading and thesis_reading, which show what is
-live, in scripts without spaces cut into pieces. So text is added after its rows and removed *before* its nodes expire
-or go. FTS5 takes it on trust that a row it is to remove was added, and breaks if not; its own `_docsize` table says
-which were.
+The index is a view of the store: its words come from the view episode_reading, which shows what is live, in scripts
+without spaces cut into pieces. So text is added after its rows and removed *before* its nodes expire or go. FTS5 takes
+it on trust that a row it is to remove was added, and breaks if not; its own `_docsize` table says which were.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Any, Literal, SupportsInt
+from typing import Any, SupportsInt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,36 +23,23 @@ from memory.text.words import Term, index_form
 FEW = 20_000  # episodes, of which all that hold a word of the question may be scored: some microseconds each
 BUDGET, SHARE, MOST = 5000, 20, 50_000  # of more so many, or one in so many if that is more, up to so many
 
-Kind = Literal["episode", "thesis"]
-COLUMNS: dict[Kind, str] = {"episode": "title, body", "thesis": "body"}
 
-
-def add_episodes(conn: Connection, ids: Sequence[SupportsInt]) -> None:
+def add(conn: Connection, ids: Sequence[SupportsInt]) -> None:
     """Makes live episodes findable; one that is already stays as it is."""
-    _add(conn, "episode", ids)
-
-
-def add_theses(conn: Connection, ids: Sequence[SupportsInt]) -> None:
-    """Makes live theses findable; one that is already stays as it is."""
-    _add(conn, "thesis", ids)
-
-
-def _add(conn: Connection, kind: Kind, ids: Sequence[SupportsInt]) -> None:
-    columns = COLUMNS[kind]
-    new = f"id IN (SELECT value FROM json_each(?)) AND id NOT IN (SELECT id FROM {kind}_text_docsize)"
-    _read(conn, kind, new, (id_list(ids),))
+    new = "id IN (SELECT value FROM json_each(?)) AND id NOT IN (SELECT id FROM episode_text_docsize)"
+    _read(conn, new, (id_list(ids),))
     conn.execute(
-        f"INSERT INTO {kind}_text(rowid, {columns}) SELECT id, {columns} FROM {kind}_reading WHERE {new} ORDER BY id",
+        "INSERT INTO episode_text(rowid, title, body) SELECT id, title, body FROM episode_reading"
+        f" WHERE {new} ORDER BY id",
         (id_list(ids),),
     )
 
 
-def _read(conn: Connection, kind: Kind, which: str, values: tuple[str, ...] = ()) -> None:
+def _read(conn: Connection, which: str, values: tuple[str, ...] = ()) -> None:
     """Writes down how texts are read that are not read as they are written; plain ASCII always is."""
-    title = "title" if kind == "episode" else "''"
     rows = conn.execute(
-        f"SELECT id, {title}, body FROM {kind}_content WHERE {which}"
-        f" AND length(CAST({title} || body AS BLOB)) > length({title} || body)",
+        f"SELECT id, title, body FROM episode_content WHERE {which}"
+        " AND length(CAST(title || body AS BLOB)) > length(title || body)",
         values,
     )
     read = [(id, title, body, index_form(title), index_form(body)) for id, title, body in rows]
@@ -63,38 +49,27 @@ def _read(conn: Connection, kind: Kind, which: str, values: tuple[str, ...] = ()
     )
 
 
-def remove(conn: Connection, episode_ids: Sequence[SupportsInt], thesis_ids: Sequence[SupportsInt]) -> None:
-    """Takes live episodes and theses out of the index, while their rows are still there."""
-    for kind, ids in (("episode", episode_ids), ("thesis", thesis_ids)):
-        conn.execute(
-            f"DELETE FROM {kind}_text WHERE rowid IN (SELECT c.id FROM json_each(?) j"
-            f" JOIN {kind}_content c ON c.id = j.value JOIN {kind}_text_docsize d ON d.id = j.value)",
-            (id_list(ids),),
-        )
-        conn.execute("DELETE FROM reading WHERE node_id IN (SELECT value FROM json_each(?))", (id_list(ids),))
+def remove(conn: Connection, ids: Sequence[SupportsInt]) -> None:
+    """Takes live episodes out of the index, while their rows are still there."""
+    conn.execute(
+        "DELETE FROM episode_text WHERE rowid IN (SELECT c.id FROM json_each(?) j"
+        " JOIN episode_content c ON c.id = j.value JOIN episode_text_docsize d ON d.id = j.value)",
+        (id_list(ids),),
+    )
+    conn.execute("DELETE FROM reading WHERE node_id IN (SELECT value FROM json_each(?))", (id_list(ids),))
 
 
 def search(
-    conn: Connection,
-    terms: Sequence[str],
-    k: int,
-    *,
-    kind: Kind = "episode",
-    title_weight: float = 1.0,
-    within: Sequence[SupportsInt] | None = None,
+    conn: Connection, terms: Sequence[str], k: int, *, within: Sequence[SupportsInt] | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The `k` best for any of `terms`, of those in `within` if it is given -> (ids, scores), larger is better.
+    """The `k` best episodes for any of `terms`, of those in `within` if it is given -> (ids, scores), larger is better.
 
     A term of several words is a phrase; a Term is looked up in all its forms. Nothing in a term is syntax.
-    `title_weight` counts for episodes.
     """
     # the + keeps SQLite from asking the index once for each id of `within`
     narrowed = "" if within is None else " AND +rowid IN (SELECT value FROM json_each(?))"
     ids = () if within is None else (id_list(within),)
-    weights = (title_weight,) if kind == "episode" else ()
-    return _best(
-        conn, f"SELECT {_scored(kind)} WHERE {kind}_text MATCH ?{narrowed}", (*weights, 1.0, _any_of(terms), *ids), k
-    )
+    return _best(conn, f"{_SCORED}{narrowed}", (_any_of(terms), *ids), k)
 
 
 def search_affordably(
@@ -110,10 +85,10 @@ def search_affordably(
     if chosen:
         return search(conn, chosen, k)
     there = sorted((term for term in dict.fromkeys(terms) if known[term]), key=lambda term: (known[term], term))
-    newest = f"SELECT {_scored('episode')} WHERE episode_text MATCH ? ORDER BY rowid DESC LIMIT {_budget(size)}"
+    newest = f"{_SCORED} ORDER BY rowid DESC LIMIT {_budget(size)}"
     every = " AND ".join(f"({_any_of([term])})" for term in there)
     for query in (every or '""', _any_of(there[:1])):
-        ids, scores = _best(conn, newest, (1.0, 1.0, query), k)
+        ids, scores = _best(conn, newest, (query,), k)
         if len(ids):
             break
     return ids, scores
@@ -139,8 +114,7 @@ def _budget(size: int) -> int:
     return max(BUDGET, min(size // SHARE, MOST))
 
 
-def _scored(kind: Kind) -> str:
-    return f"rowid, bm25({kind}_text, {', '.join('?' for _ in COLUMNS[kind].split())}) AS cost FROM {kind}_text"
+_SCORED = "SELECT rowid, bm25(episode_text) AS cost FROM episode_text WHERE episode_text MATCH ?"
 
 
 def _best(conn: Connection, found: str, values: Sequence[Any], k: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -148,22 +122,21 @@ def _best(conn: Connection, found: str, values: Sequence[Any], k: int) -> tuple[
     return np.array([row[0] for row in rows], np.int64), -np.array([row[1] for row in rows], np.float64)
 
 
-def document_frequencies(conn: Connection, terms: Sequence[str], kind: Kind = "episode") -> dict[str, int]:
-    """In how many each term stands, after stemming.
+def document_frequencies(conn: Connection, terms: Sequence[str]) -> dict[str, int]:
+    """In how many episodes each term stands, after stemming.
 
     Asked of the index itself rather than of an fts5vocab table: that one would need the stem, and counts by walking the
     same list (0.3 ms for 2,000 documents either way).
     """
-    count = f"SELECT count(*) FROM {kind}_text WHERE {kind}_text MATCH ?"
+    count = "SELECT count(*) FROM episode_text WHERE episode_text MATCH ?"
     return {term: conn.execute(count, (_any_of([term]),)).fetchone()[0] for term in dict.fromkeys(terms)}
 
 
 def rebuild(conn: Connection) -> None:
-    """Makes both indexes anew from what is live."""
+    """Makes the index anew from what is live."""
     conn.execute("DELETE FROM reading")
-    for kind in COLUMNS:
-        _read(conn, kind, "id IS NOT NULL")
-        conn.execute(f"INSERT INTO {kind}_text({kind}_text) VALUES ('rebuild')")
+    _read(conn, "id IS NOT NULL")
+    conn.execute("INSERT INTO episode_text(episode_text) VALUES ('rebuild')")
 
 
 def _any_of(terms: Sequence[str]) -> str:

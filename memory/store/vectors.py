@@ -1,4 +1,4 @@
-"""Content vectors. The table `vec` is the truth; the vec0 tables, one an embedder, are indexes made from it.
+"""Vectors of episodes. The table `vec` is the truth; the vec0 tables, one an embedder, are indexes made from it.
 
 The active embedder is the one that has seen every live episode; there is none while a set of vectors is being built
 and no other is complete.
@@ -11,7 +11,7 @@ crowd out true neighbours: everything is checked here, before SQL. It has no ups
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple, SupportsInt
+from typing import Any, NamedTuple, SupportsInt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.visibility import is_live
 
-ItemKind = Literal["episode", "thesis", "object", "edge"]
 Ids = NDArray[np.int64]
 
 MOST = 4096  # vec0 refuses a larger k
@@ -94,10 +93,10 @@ def drop(conn: Connection, embedder_id: int, limit: int = 1000) -> bool:
     if known is not None and known.id == embedder_id:
         raise InvalidInputError(f"Questions use the vectors of {known.name}. Activate another embedder first.")
     rows = conn.execute(
-        "SELECT id, item_kind, item_id FROM vec WHERE embedder_id = ? LIMIT ?", (embedder_id, limit)
+        "DELETE FROM vec WHERE id IN (SELECT id FROM vec WHERE embedder_id = ? LIMIT ?) RETURNING item_id",
+        (embedder_id, limit),
     ).fetchall()
-    conn.execute("DELETE FROM vec WHERE id IN (SELECT value FROM json_each(?))", (id_list(row[0] for row in rows),))
-    _drop_from_index(conn, embedder_id, [row[2] for row in rows if row[1] == "episode"])
+    conn.executemany(f"DELETE FROM {index_of(embedder_id)} WHERE id = ?", rows)
     if len(rows) == limit:
         return False
     conn.execute(f"DROP TABLE IF EXISTS {index_of(embedder_id)}")
@@ -108,14 +107,10 @@ def drop(conn: Connection, embedder_id: int, limit: int = 1000) -> bool:
 
 
 def put_many(
-    conn: Connection,
-    embedder_id: int,
-    kind: ItemKind,
-    ids: Sequence[SupportsInt],
-    matrix: Vectors,
-    hashes: Sequence[str],
+    conn: Connection, embedder_id: int, ids: Sequence[SupportsInt], matrix: Vectors, hashes: Sequence[str]
 ) -> int:
-    """Stores rows of `matrix` (n, dimension), each of norm 1 or zero, for `ids` (n,); returns how many are not zero.
+    """Stores rows of `matrix` (n, dimension), each of norm 1 or zero, for episodes `ids` (n,); returns how many are not
+    zero.
 
     `hashes` are the sha256 (hex) of the embedded texts. A zero row is noted as "nothing known" and never found.
     InvalidInputError for another shape, NaN, infinity or another norm; nothing is stored then.
@@ -126,31 +121,26 @@ def put_many(
     blobs = [row.tobytes() if row.any() else None for row in checked]
     keys = [int(id) for id in ids]
     conn.executemany(
-        "INSERT INTO vec(embedder_id, item_kind, item_id, data, sha256) VALUES (?, ?, ?, ?, ?)"
+        "INSERT INTO vec(embedder_id, item_kind, item_id, data, sha256) VALUES (?, 'episode', ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET data = excluded.data, sha256 = excluded.sha256",
-        [(embedder_id, kind, *row) for row in zip(keys, blobs, hashes, strict=True)],
+        [(embedder_id, *row) for row in zip(keys, blobs, hashes, strict=True)],
     )
-    if kind == "episode":
-        _drop_from_index(conn, embedder_id, keys)
-        conn.executemany(
-            f"INSERT INTO {index_of(embedder_id)}(id, data) VALUES (?, ?)",
-            [pair for pair in zip(keys, blobs, strict=True) if pair[1] is not None],
-        )
-    return sum(blob is not None for blob in blobs)
+    index = index_of(embedder_id)
+    conn.executemany(f"DELETE FROM {index} WHERE id = ?", [(id,) for id in keys])
+    known = [pair for pair in zip(keys, blobs, strict=True) if pair[1] is not None]
+    conn.executemany(f"INSERT INTO {index}(id, data) VALUES (?, ?)", known)
+    return len(known)
 
 
-def delete_many(conn: Connection, kind: ItemKind, ids: Sequence[SupportsInt]) -> None:
-    """Removes these items' vectors of every embedder."""
-    if not ids:
-        return
-    embedders = [id for (id,) in conn.execute("SELECT id FROM embedder")]
-    for embedder_id in embedders:
+def delete_many(conn: Connection, ids: Sequence[SupportsInt]) -> None:
+    """Removes these episodes' vectors of every embedder."""
+    for (embedder_id,) in conn.execute("SELECT id FROM embedder").fetchall():
         conn.execute(
-            "DELETE FROM vec WHERE embedder_id = ? AND item_kind = ? AND item_id IN (SELECT value FROM json_each(?))",
-            (embedder_id, kind, id_list(ids)),
+            "DELETE FROM vec WHERE embedder_id = ? AND item_kind = 'episode'"
+            " AND item_id IN (SELECT value FROM json_each(?))",
+            (embedder_id, id_list(ids)),
         )
-        if kind == "episode":
-            _drop_from_index(conn, embedder_id, [int(id) for id in ids])
+        conn.executemany(f"DELETE FROM {index_of(embedder_id)} WHERE id = ?", [(int(id),) for id in ids])
 
 
 def nearest(conn: Connection, embedder_id: int, query: Vectors, k: int) -> tuple[Ids, NDArray[np.float32]]:
@@ -171,12 +161,13 @@ def nearest(conn: Connection, embedder_id: int, query: Vectors, k: int) -> tuple
     return np.array([row[0] for row in rows], np.int64), cosines
 
 
-def pieces_of(conn: Connection, embedder_id: int, kind: ItemKind, size: int = 8192) -> Iterator[tuple[Ids, Vectors]]:
-    """Every vector of a kind, `size` at a time -> ids (s,) rising, matrix (s, dimension)."""
+def pieces_of(conn: Connection, embedder_id: int, size: int = 8192) -> Iterator[tuple[Ids, Vectors]]:
+    """Every vector of an embedder, `size` at a time -> ids (s,) rising, matrix (s, dimension)."""
     dimension = _dimension(conn, embedder_id)
     cursor = conn.execute(
-        "SELECT item_id, data FROM vec WHERE embedder_id = ? AND item_kind = ? AND data IS NOT NULL ORDER BY item_id",
-        (embedder_id, kind),
+        "SELECT item_id, data FROM vec WHERE embedder_id = ? AND item_kind = 'episode' AND data IS NOT NULL"
+        " ORDER BY item_id",
+        (embedder_id,),
     )
     while rows := cursor.fetchmany(size):
         matrix = np.frombuffer(b"".join([row[1] for row in rows]), np.float32).reshape(len(rows), dimension)
@@ -221,10 +212,6 @@ def rebuild(conn: Connection, embedder_id: int) -> None:
 def index_of(embedder_id: int) -> str:
     """The name of the embedder's vec0 table."""
     return f"vec_episode_{int(embedder_id)}"
-
-
-def _drop_from_index(conn: Connection, embedder_id: int, ids: Sequence[int]) -> None:
-    conn.executemany(f"DELETE FROM {index_of(embedder_id)} WHERE id = ?", [(id,) for id in ids])
 
 
 def _dimension(conn: Connection, embedder_id: int) -> int:

@@ -229,7 +229,7 @@ def test_what_has_no_vector_gets_one(fresh: Memory) -> None:
     assert list(fresh.ask("Where does Ana live?"))
     serving = fresh.state.serving.embedder_id
     with fresh.store.writing() as conn:
-        vectors.delete_many(conn, "episode", [episode])
+        vectors.delete_many(conn, [episode])
         conn.execute("DELETE FROM query")
         asked = len(queries.list_missing(conn, serving))
     assert asked == 1

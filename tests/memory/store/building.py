@@ -73,11 +73,10 @@ def remember(conn: Connection, uri: str, *texts: str, now: int = 1000, title: st
     graph.insert_theses(conn, theses, now)
     first = graph.allocate(conn, "edge", len(edges))
     graph.insert_edges(conn, [graph.EdgeRow(first + n, *edge) for n, edge in enumerate(edges)], now)
-    text.add_episodes(conn, ids)
-    text.add_theses(conn, [row.id for row in theses])
+    text.add(conn, ids)
     if ids:
         matrix = embedder.embed_documents(list(texts))
-        vectors.put_many(conn, embedder_id, "episode", ids, matrix, [sha(one) for one in texts])
+        vectors.put_many(conn, embedder_id, ids, matrix, [sha(one) for one in texts])
     return ids
 
 

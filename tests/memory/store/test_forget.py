@@ -120,7 +120,6 @@ def test_a_forgotten_object_takes_its_facts_but_not_the_passages(store: Store) -
         assert about(conn, "bo", 4000, history=True) is None
         assert [fact.text.strip() for fact in about(conn, "ana", 4000) or []] == ["Ana slept."]
         assert episodes.by_ids(conn, [id])[0].text == "Ana met Bo. Bo left. Ana slept."
-        assert text.search(conn, ["left"], 5, kind="thesis")[0].tolist() == []
     assert check.check(store).problems == ()
 
 
@@ -130,7 +129,6 @@ def test_a_forgotten_fact_leaves_the_passage(store: Store) -> None:
         thesis = episodes.theses_of(conn, [id])[1].id
         own, edge = graph.allocate(conn, "node", 1), graph.allocate(conn, "edge", 1)
         graph.insert_theses(conn, [graph.ThesisRow(own, id, None, None, "Zzzspecial words.", "model")], 1000)
-        text.add_theses(conn, [own])
         graph.insert_edges(conn, [graph.EdgeRow(edge, "rel", own, id, text="Zzzrelation.")], 1000)
         assert forget.fact(conn, own, 3000).facts == 1
         assert forget.fact(conn, thesis, 3000) == Forgotten(facts=1)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import NewerStoreError, StoreDamagedError, StoreError
-from memory.store import check, schema
+from memory.store import check, schema, text
 from memory.store.connect import Connection, connect, driver
 from memory.store.store import Store
 from tests.memory.store.building import remember
@@ -61,6 +61,22 @@ def test_an_older_file_is_copied_and_then_migrated(older: Path, monkeypatch: pyt
     monkeypatch.setattr(schema, "STEPS", (schema.create_tables,))
     with Store.open(copy) as before, before.reading() as conn:
         assert conn.execute("SELECT text FROM episode").fetchall() == [("Ana lives in Oslo. She likes tea.",)]
+
+
+def test_the_full_text_of_sentences_goes_from_a_file_that_has_it(older: Path) -> None:
+    conn = connect(older)
+    conn.executescript(
+        "CREATE VIEW thesis_reading(id, body) AS SELECT id, body FROM thesis_content;"
+        "CREATE VIRTUAL TABLE thesis_text USING fts5(body, content='thesis_reading', content_rowid='id');"
+        "INSERT INTO thesis_text(thesis_text) VALUES ('rebuild');"
+        "INSERT INTO reading SELECT node_id, '', 'as it is read' FROM thesis;"
+    )
+    conn.close()
+    with Store.open(older) as store, store.reading() as conn:
+        assert conn.execute("SELECT name FROM sqlite_master WHERE name LIKE 'thesis_%t%xt%'").fetchall() == []
+        assert conn.execute("SELECT count(*) FROM reading").fetchone() == (0,)
+        assert text.search(conn, ["tea"], 5)[0].tolist()
+        assert check.check(store).problems == ()
 
 
 def test_a_step_that_breaks_off_leaves_the_version_before_it(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.store import check, episodes, text
+from memory.store import check, text
 from memory.store.store import Store
 from tests.examples import examples
 from tests.memory.store.building import remember
@@ -37,9 +37,9 @@ def test_more_and_rarer_words_rank_higher(store: Store, ids: list[int]) -> None:
     assert sorted(find(store, "oslo", "train")) == [ids[0], ids[2]]
 
 
-def test_a_title_counts_as_much_as_one_says(store: Store, ids: list[int]) -> None:
-    assert find(store, "evening", title_weight=20.0)[0] == ids[0]
-    assert find(store, "evening", title_weight=0.0)[0] == ids[1]
+def test_titles_are_searched_too(store: Store, ids: list[int]) -> None:
+    assert sorted(find(store, "evening")) == ids[:2]
+    assert find(store, "sport") == [ids[1]]
 
 
 def test_a_term_of_two_words_is_a_phrase(store: Store, ids: list[int]) -> None:
@@ -50,13 +50,6 @@ def test_a_term_of_two_words_is_a_phrase(store: Store, ids: list[int]) -> None:
 def test_within_limits_the_search(store: Store, ids: list[int]) -> None:
     assert find(store, "oslo", within=ids[:2]) == [ids[0]]
     assert find(store, "oslo", within=[]) == []
-
-
-def test_theses_have_their_own_text(store: Store, ids: list[int]) -> None:
-    with store.reading() as conn:
-        late, full = (one.id for one in episodes.theses_of(conn, [ids[2]]))
-    assert find(store, "full", kind="thesis") == [full]
-    assert find(store, "late", kind="thesis") == [late]
 
 
 def large(store: Store, monkeypatch: pytest.MonkeyPatch, budget: int = 3) -> None:
@@ -156,17 +149,14 @@ def test_frequencies_count_documents_after_stemming(store: Store, ids: list[int]
 
 def test_removing_and_adding_twice_does_no_harm(store: Store, ids: list[int]) -> None:
     with store.writing() as conn:
-        theses = [one.id for one in episodes.theses_of(conn, ids)]
         for _ in range(2):
-            text.add_episodes(conn, ids)
-            text.add_theses(conn, theses)
+            text.add(conn, ids)
     assert check.check(store).problems == ()
     assert len(find(store, "oslo")) == 2
     with store.writing() as conn:
         for _ in range(2):
-            text.remove(conn, ids[:1], theses)
+            text.remove(conn, ids[:1])
     assert find(store, "oslo") == [ids[2]]
-    assert find(store, "train", kind="thesis") == []
 
 
 def test_a_rebuild_finds_what_was_lost(store: Store, ids: list[int]) -> None:

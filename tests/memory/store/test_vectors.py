@@ -42,9 +42,9 @@ def test_an_embedder_that_changed_under_its_name_is_refused(
         vectors.register(conn, changed)
 
 
-def stored(conn: Connection, embedder_id: int, kind: vectors.ItemKind) -> tuple[np.ndarray, np.ndarray]:
-    """All vectors of one kind, by id."""
-    pieces = list(vectors.pieces_of(conn, embedder_id, kind, size=2))
+def stored(conn: Connection, embedder_id: int) -> tuple[np.ndarray, np.ndarray]:
+    """All vectors, by id."""
+    pieces = list(vectors.pieces_of(conn, embedder_id, size=2))
     none = (np.zeros(0, np.int64), np.zeros((0, DIMENSION), np.float32))
     ids, matrices = zip(none, *pieces, strict=True)
     return np.concatenate(ids), np.concatenate(matrices)
@@ -54,7 +54,7 @@ def test_nearest_agrees_with_numpy(store: Store, embedder_id: int) -> None:
     matrix, query = unit(300), unit(1, seed=1)[0]
     ids = np.arange(1000, 1300)
     with store.writing() as conn:
-        assert vectors.put_many(conn, embedder_id, "episode", ids, matrix, ["h"] * 300) == 300
+        assert vectors.put_many(conn, embedder_id, ids, matrix, ["h"] * 300) == 300
         found, cosines = vectors.nearest(conn, embedder_id, query, 20)
     order = np.argsort(-(matrix @ query))[:20]
     assert found.tolist() == ids[order].tolist()
@@ -65,30 +65,31 @@ def test_stored_vectors_come_back_exactly(store: Store, embedder_id: int) -> Non
     matrix = unit(4)
     matrix[2] = 0
     with store.writing() as conn:
-        assert vectors.put_many(conn, embedder_id, "thesis", [5, 3, 9, 7], matrix, ["h"] * 4) == 3
-        ids, rows = stored(conn, embedder_id, "thesis")
+        assert vectors.put_many(conn, embedder_id, [5, 3, 9, 7], matrix, ["h"] * 4) == 3
+        ids, rows = stored(conn, embedder_id)
         assert ids.tolist() == [3, 5, 7]
         np.testing.assert_array_equal(rows, matrix[[1, 0, 3]])
-        assert stored(conn, embedder_id, "object")[1].shape == (0, DIMENSION)
+        other = vectors.register(conn, HashEmbedder("other"))
+        assert stored(conn, other)[1].shape == (0, DIMENSION)
 
 
 def test_a_second_put_replaces(store: Store, embedder_id: int) -> None:
     matrix = unit(2)
     with store.writing() as conn:
-        vectors.put_many(conn, embedder_id, "episode", [1, 2], matrix, ["a", "b"])
-        vectors.put_many(conn, embedder_id, "episode", [2], -matrix[1:], ["c"])
+        vectors.put_many(conn, embedder_id, [1, 2], matrix, ["a", "b"])
+        vectors.put_many(conn, embedder_id, [2], -matrix[1:], ["c"])
         found, cosines = vectors.nearest(conn, embedder_id, matrix[1], 5)
         assert dict(zip(found.tolist(), cosines.round(3).tolist(), strict=True))[2] == -1.0
-        vectors.put_many(conn, embedder_id, "episode", [2], 0 * matrix[1:], ["d"])
+        vectors.put_many(conn, embedder_id, [2], 0 * matrix[1:], ["d"])
         assert vectors.nearest(conn, embedder_id, matrix[1], 5)[0].tolist() == [1]
 
 
 def test_deleted_vectors_are_found_no_more(store: Store, embedder_id: int) -> None:
     with store.writing() as conn:
-        vectors.put_many(conn, embedder_id, "episode", [1, 2, 3], unit(3), ["h"] * 3)
-        vectors.delete_many(conn, "episode", [1, 3, 99])
-        vectors.delete_many(conn, "episode", [])
-        assert stored(conn, embedder_id, "episode")[0].tolist() == [2]
+        vectors.put_many(conn, embedder_id, [1, 2, 3], unit(3), ["h"] * 3)
+        vectors.delete_many(conn, [1, 3, 99])
+        vectors.delete_many(conn, [])
+        assert stored(conn, embedder_id)[0].tolist() == [2]
         assert vectors.nearest(conn, embedder_id, unit(1)[0], 5)[0].tolist() == [2]
 
 
@@ -109,13 +110,13 @@ def test_only_unit_vectors_and_zeros_pass(store: Store, matrix: np.ndarray) -> N
         embedder_id = vectors.register(conn, HashEmbedder())
         ids = range(1, len(matrix) + 1)
         if good:
-            assert vectors.put_many(conn, embedder_id, "episode", ids, matrix, ["h"] * len(ids)) == sum(norms > 0)
+            assert vectors.put_many(conn, embedder_id, ids, matrix, ["h"] * len(ids)) == sum(norms > 0)
             vectors.nearest(conn, embedder_id, matrix[0], 1)
-            vectors.delete_many(conn, "episode", ids)
+            vectors.delete_many(conn, ids)
         else:
             before = conn.total_changes
             with pytest.raises(InvalidInputError):
-                vectors.put_many(conn, embedder_id, "episode", ids, matrix, ["h"] * len(ids))
+                vectors.put_many(conn, embedder_id, ids, matrix, ["h"] * len(ids))
             assert conn.total_changes == before
             if len(matrix) == 1:
                 with pytest.raises(InvalidInputError):
@@ -124,12 +125,12 @@ def test_only_unit_vectors_and_zeros_pass(store: Store, matrix: np.ndarray) -> N
 
 def test_lengths_must_match(store: Store, embedder_id: int) -> None:
     with store.writing() as conn, pytest.raises(InvalidInputError, match="2 ids, 3 vectors and 3 hashes"):
-        vectors.put_many(conn, embedder_id, "episode", [1, 2], unit(3), ["h"] * 3)
+        vectors.put_many(conn, embedder_id, [1, 2], unit(3), ["h"] * 3)
 
 
 def test_a_zero_question_and_no_places_find_nothing(store: Store, embedder_id: int) -> None:
     with store.writing() as conn:
-        vectors.put_many(conn, embedder_id, "episode", [1], unit(1), ["h"])
+        vectors.put_many(conn, embedder_id, [1], unit(1), ["h"])
         assert len(vectors.nearest(conn, embedder_id, np.zeros(DIMENSION, np.float32), 5)[0]) == 0
         assert len(vectors.nearest(conn, embedder_id, unit(1)[0], 0)[0]) == 0
         assert len(vectors.nearest(conn, embedder_id, unit(1)[0], 100_000)[0]) == 1
@@ -137,7 +138,7 @@ def test_a_zero_question_and_no_places_find_nothing(store: Store, embedder_id: i
 
 def test_an_unknown_embedder_is_told(store: Store) -> None:
     with store.reading() as conn, pytest.raises(NotFoundError, match="no embedder 9"):
-        stored(conn, 9, "episode")
+        stored(conn, 9)
 
 
 def test_a_rebuilt_index_answers_the_same(store: Store, embedder_id: int) -> None:
@@ -160,5 +161,5 @@ def test_missing_is_what_an_embedder_has_not_seen(store: Store, embedder_id: int
         other = vectors.register(conn, HashEmbedder("other"))
         assert vectors.list_missing(conn, embedder_id) == [], "one without a known word counts as seen"
         assert vectors.list_missing(conn, other) == ids[::-1]
-        vectors.put_many(conn, other, "episode", ids[1:], unit(2), ["h"] * 2)
+        vectors.put_many(conn, other, ids[1:], unit(2), ["h"] * 2)
         assert vectors.list_missing(conn, other) == ids[:1]
