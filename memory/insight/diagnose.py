@@ -25,7 +25,7 @@ from memory.insight.diagnosis import Diagnosis, FailureClass, Hub
 from memory.insight.hop_distance import HOPS, Reach, Reached
 from memory.insight.remediation import NAMES, FailureName, repair
 from memory.store import graph as stored
-from memory.store import question_metrics, stats, traces
+from memory.store import metrics, traces
 from memory.store.connect import Connection
 from memory.store.traces import Outcome
 
@@ -57,10 +57,10 @@ def diagnose_newest(conn: Connection, graph: Graph, limit: int = TRACES) -> Diag
         traces.outcomes(conn, limit),
         graph,
         partial(stored.object_labels, conn),
-        stats.count_stale_memory(conn),
-        stats.count_dead_jobs(conn),
+        metrics.count_stale_memory(conn),
+        metrics.count_dead_jobs(conn),
     )
-    asked = question_metrics.newest(conn, limit)
+    asked = metrics.newest(conn, limit)
     figures = trend.figures(asked) | trend.measure_now(conn)
     fired = sum(one.fired for one in asked)
     return replace(found, figures=figures, trend=trend.trend(conn), advice=tuple(advice(found, figures, fired)))

@@ -15,9 +15,9 @@ from statistics import fmean
 
 from memory.insight.diagnosis import Period
 from memory.stages import FURTHER
-from memory.store import question_metrics, stats
+from memory.store import metrics
 from memory.store.connect import Connection
-from memory.store.question_metrics import REPLAY, Kept, QuestionMetrics
+from memory.store.metrics import REPLAY, Kept, QuestionMetrics
 from memory.time.timestamps import from_ms
 
 QUESTIONS = 800  # the newest, that a trend looks at
@@ -77,28 +77,28 @@ def _saving(asked: Sequence[QuestionMetrics]) -> float | None:
 def measure_now(conn: Connection) -> dict[str, float]:
     """How things stand: edges that `remembering` something, `extraction_loss` (passages at which models gave up / those
     that one was to read), open `conflicts`, and rows of `stale_memory`, which must be 0."""
-    state = question_metrics.state(conn)
+    state = metrics.state(conn)
     tried = state.lost + state.read
     loss = {"extraction_loss": state.lost / tried} if tried else {}
-    stale = float(stats.count_stale_memory(conn))
+    stale = float(metrics.count_stale_memory(conn))
     return {"remembering": float(state.remembering), **loss, "conflicts": float(state.conflicts), "stale_memory": stale}
 
 
 def record(conn: Connection, now_ms: int) -> dict[str, float]:
     """Records how things stand, and the figures of the questions since the last time, within the caller's transaction;
     what it recorded. For once a night; `now_ms` in ms UTC."""
-    asked = question_metrics.newest(conn, -1, question_metrics.last_kept(conn))
+    asked = metrics.newest(conn, -1, metrics.last_kept(conn))
     found = {"questions": float(len(asked)), **figures(asked), **measure_now(conn)}
-    question_metrics.keep(conn, now_ms, found.items())
+    metrics.keep(conn, now_ms, found.items())
     return found
 
 
 def trend(conn: Connection) -> tuple[Period, ...]:
     """The newest questions week by week, or a hundred at a time where all of them are of one week; the oldest first."""
-    total = question_metrics.count(conn)
+    total = metrics.count(conn)
     most = min(total, QUESTIONS - HUNDRED + (total % HUNDRED or HUNDRED))
-    asked = question_metrics.newest(conn, most)
-    kept = question_metrics.list_recorded(conn)
+    asked = metrics.newest(conn, most)
+    kept = metrics.list_recorded(conn)
     weeks = {_week(one.t) for one in asked} | {_week(one.t) for one in kept}
     if len(weeks) > 1:
         found = _by_week(asked, kept, sorted(weeks)[-PERIODS:])

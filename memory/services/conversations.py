@@ -9,7 +9,7 @@ from memory.store.conversations import ChatMessage as ChatMessage
 from memory.store.conversations import Conversation as Conversation
 from memory.store.conversations import MessageState as MessageState
 from memory.store.forget import FORGOTTEN_ANSWER
-from memory.store.store import Store
+from memory.store.store import Store, read_by, write_by
 from memory.time.timestamps import now_ms
 
 
@@ -19,29 +19,15 @@ class Conversations:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def latest(self, limit: int) -> list[Conversation]:
-        """Last used first."""
-        with self._store.reading() as conn:
-            return conversations.list_conversations(conn, limit=limit)
-
-    def get(self, id: int) -> tuple[Conversation, tuple[ChatMessage, ...]]:
-        """One, with its messages in order."""
-        with self._store.reading() as conn:
-            return conversations.get(conn, id)
+    latest = read_by(conversations.list_conversations)
+    get = read_by(conversations.get)
+    rename = write_by(conversations.rename)
+    delete = write_by(conversations.delete)
 
     def create(self, title: str) -> int:
         """A new, empty one; its id."""
         with self._store.writing() as conn:
             return conversations.create(conn, title, now_ms())
-
-    def rename(self, id: int, title: str) -> None:
-        with self._store.writing() as conn:
-            conversations.rename(conn, id, title)
-
-    def delete(self, id: int) -> None:
-        """With its messages."""
-        with self._store.writing() as conn:
-            conversations.delete(conn, id)
 
     def add_question(self, id: int, text: str) -> None:
         with self._store.writing() as conn:

@@ -14,7 +14,7 @@ from memory.facts.assertion import FactAsserter
 from memory.ingest.ingest import Ingestion, PreparedBatch, compare_versions, prepare, texts_to_embed
 from memory.nouns import Document, Forgotten, Receipt
 from memory.services.state import State
-from memory.store import correspondence, sources, vectors
+from memory.store import episodes, sources, vectors
 from memory.store import forget as forgetting
 from memory.store.connect import Connection
 from memory.text.mentions import norm
@@ -82,7 +82,7 @@ class Ingest:
                 ingestion.retire_removed()
                 asserter.withdraw_episodes(change.retired)
                 changes = asserter.graph_changes()
-            has_mails = any(draft.document.reader == correspondence.MAIL_READER for draft in batch)
+            has_mails = any(draft.document.reader == sources.MAIL_READER for draft in batch)
             owner = state.mailbox_owner() if has_mails else serving.owner
             state.serving = replace(serving, snapshot=serving.snapshot.apply(change, matrix), owner=owner)
             state.show(changes)
@@ -102,12 +102,12 @@ class Ingest:
                 source = sources.get(conn, uri)
                 if source is None:
                     raise NotFoundError(f"There is no source {uri}.")
-                gone = sources.retire(conn, source.id, now_ms())
+                gone = episodes.retire_source(conn, source.id, now_ms())
                 asserter = state.asserter(conn)
                 asserter.withdraw_episodes(gone.nodes)
                 changes = asserter.graph_changes()
             before = state.serving.snapshot
-            owner = state.mailbox_owner() if source.reader == correspondence.MAIL_READER else state.serving.owner
+            owner = state.mailbox_owner() if source.reader == sources.MAIL_READER else state.serving.owner
             state.serving = replace(state.serving, snapshot=before.without_episodes(gone.nodes), owner=owner)
             state.show(changes)
             self._see_edges(asserter)

@@ -27,7 +27,7 @@ from memory.services.questions import FIRST_QUESTIONS
 from memory.services.state import State
 from memory.serving import Serving
 from memory.store import backup as backups
-from memory.store import check, edge_memory, episodes, queries, relations, stats, text, vectors
+from memory.store import check, edge_memory, episodes, metrics, queries, relations, text, vectors
 from memory.store.training import Model
 from memory.text.mentions import norm
 
@@ -165,7 +165,7 @@ class Maintenance:
     def _drop_stale(self) -> int:
         with self._state.edge_lock:
             with self._store.writing() as conn:
-                gone = stats.drop_stale_memory(conn)
+                gone = metrics.drop_stale_memory(conn)
             if gone:
                 self._state.reload_edge_memory()
         return gone
@@ -352,17 +352,17 @@ class Maintenance:
         with self._store.writing() as conn:
             if standing:
                 trend.record(conn, figures["t"])
-            stats.note_run(conn, job, figures)
+            metrics.note_run(conn, job, figures)
 
     def last_run(self, job: str) -> dict[str, Any] | None:
         """What a periodic job did last; None if it never ran."""
         with self._store.reading() as conn:
-            return stats.last_run(conn, job)
+            return metrics.last_run(conn, job)
 
     def stats(self) -> Stats:
         """Counts of what is live, and the file's size."""
         with self._store.reading() as conn:
-            return stats.count_live(conn, self._store.path, self._state.serving.embedder.name)
+            return metrics.count_live(conn, self._store.path, self._state.serving.embedder.name)
 
     def rebuild_text(self) -> None:
         """Makes the full text anew."""

@@ -22,7 +22,7 @@ from memory.ranking import EdgeRanker
 from memory.retrieval.traversers import FindStrategy
 from memory.serving import Serving
 from memory.settings import MemorySettings
-from memory.store import correspondence, vectors
+from memory.store import sources, vectors
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.text.languages import word_set
@@ -108,7 +108,7 @@ class State:
     def mailbox_owner(self) -> tuple[str, ...]:
         """The names of whose mailbox was read."""
         with self.store.reading() as conn:
-            return _mailbox_owner(correspondence.mail_people(conn))
+            return _mailbox_owner(sources.mail_people(conn))
 
     def asserter(self, conn: Connection) -> FactAsserter:
         """Asserts facts within a transaction."""

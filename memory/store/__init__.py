@@ -1,12 +1,12 @@
 """The memory file. All SQL of the product is in this folder, so that another store can take its place.
 
     connect      the driver, its settings, its errors as ours      visibility   what is seen when: one predicate
-    schema       numbered steps; backup before an upgrade          codec        values as columns and back
-    store        Store: who reads and writes when                  backup, check, forget, stats   keeping it
+    schema       the tables, steps, backup before an upgrade       codec        values as columns and back
+    store        Store: who reads and writes when                  backup, check, forget, metrics   keeping it
 
-    sources, folders, skips      where text comes from             vectors, text   indexes that can be rebuilt
+    sources                      where text comes from             vectors, text   indexes that can be rebuilt
     episodes, graph, facts       what it says                      traces, conversations, jobs   what was done with it
-    chats                        what imported chats are called
+    relations, revisions         what holds, what replaced it      queries, edge_memory, training   what is learnt of it
 
 Verbs take a connection of `store.reading()` or `store.writing()` first, and times as milliseconds UTC.
 """

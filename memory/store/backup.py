@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memory.errors import StoreDamagedError, StoreError
-from memory.store.codec import to_json
+from memory.store.codec import FIRST_EDGE, to_json
 from memory.store.connect import Connection, connect, create_private, driver_errors
-from memory.store.tables import FIRST_EDGE
 
 COPIES = "copies"  # in the table meta: paths of backups that were put elsewhere
 

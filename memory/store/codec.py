@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from memory.nouns import Citation, Source
 from memory.time.timestamps import from_ms, to_ms
 
+FIRST_EDGE = 1 << 30  # node ids begin at 1, so the id of a fact tells a relation from a thesis
 PIECE = 50_000  # rows that are Python objects at a time
 
 

@@ -84,14 +84,9 @@ def append(
     return int(message)
 
 
-def list_conversations(conn: Connection, query: str = "", limit: int = 50, offset: int = 0) -> list[Conversation]:
-    """Last used first; `query` is looked for in titles and messages, in upper or lower case."""
-    rows = conn.execute(
-        f"{_CONVERSATION} WHERE :query = '' OR instr(lower(c.title), lower(:query)) OR EXISTS (SELECT 1 FROM message m"
-        "  WHERE m.conversation_id = c.id AND instr(lower(m.text), lower(:query)))"
-        " ORDER BY c.t_updated DESC, c.id DESC LIMIT :limit OFFSET :offset",
-        {"query": query, "limit": limit, "offset": offset},
-    )
+def list_conversations(conn: Connection, limit: int) -> list[Conversation]:
+    """Last used first."""
+    rows = conn.execute(f"{_CONVERSATION} ORDER BY c.t_updated DESC, c.id DESC LIMIT ?", (limit,))
     return [Conversation(*row) for row in rows]
 
 

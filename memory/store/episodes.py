@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.nouns import Episode, Scope
-from memory.store import correspondence, text, vectors
+from memory.store import sources, text, vectors
 from memory.store.codec import SOURCE_COLUMNS, columns, id_list, source_from_row, to_json
 from memory.store.connect import Connection
 from memory.store.visibility import LIVE, is_live
@@ -256,7 +256,7 @@ def find_in_scope(conn: Connection, scope: Scope) -> list[int]:
         values.append(to_json(scope.tags))
     if scope.conversation is not None:
         conditions.append("s.id IN (SELECT value FROM json_each(?))")
-        values.append(id_list(correspondence.chat_sources(conn, scope.conversation)))
+        values.append(id_list(sources.chat_sources(conn, scope.conversation)))
     if scope.since is not None:
         conditions.append("coalesce(e.event_to, e.event_from, s.at) >= ?")
         values.append(to_ms(scope.since))
@@ -321,6 +321,12 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
     )
     vectors.delete_many(conn, live)
     return Retired((*live, *theses, *lonely), tuple(edges))
+
+
+def retire_source(conn: Connection, source_id: int, now: int) -> Retired:
+    """A source has gone: it and its episodes are no longer seen, but stay until they are forgotten."""
+    conn.execute("UPDATE source SET t_deleted = ? WHERE id = ? AND t_deleted IS NULL", (now, source_id))
+    return retire_many(conn, [row.id for row in of_source(conn, source_id)], now, "source_deleted")
 
 
 _LONELY = f"""

@@ -11,9 +11,8 @@ from memory.errors import NotFoundError
 from memory.nouns import Forgotten
 from memory.stages import TIME_EPISODE, ScopeNote
 from memory.store import edge_memory, graph, revisions, text, vectors
-from memory.store.codec import id_list
+from memory.store.codec import FIRST_EDGE, id_list
 from memory.store.connect import Connection
-from memory.store.tables import FIRST_EDGE
 from memory.store.visibility import LIVE
 
 HANDED_OVER = "What took its place is forgotten; this came after that."

@@ -1,25 +1,27 @@
-"""Work that must not be lost: a durable queue in the same file, so that a result and "done" are one transaction.
+"""Work that must not be lost: a durable queue in the same file, so that a result and "done" are one transaction; and
+what language models were used for in doing it.
 
     queued -> leased -> done
       ^         |
       +-- fail -+-> dead     after too many attempts, with the reason
 
-A job whose lease has run out, or whose process is gone, is handed out again: work is done at least once, and its effect
-must be the same the second time. Times are milliseconds UTC.
+A job whose process is gone is handed out again: work is done at least once, and its effect must be the same the second
+time. One process holds the file, so no lease runs out. Times are milliseconds UTC.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Literal, NamedTuple
 
+from memory.llm import Grades, Usage
 from memory.store.codec import to_json
 from memory.store.connect import Connection
 
 JobState = Literal["queued", "leased", "done", "dead"]
 
-LEASE = 120_000
 FIRST_PAUSE = 30_000
 LONGEST_PAUSE = 3_600_000
 ATTEMPTS = 5
@@ -48,50 +50,45 @@ def enqueue(
     now: int,
     *,
     priority: int = 0,
-    not_before: int | None = None,
 ) -> int:
     """The id of the queued job; of the one that is there if such a job waits or runs. Larger priority goes first."""
     (id,) = conn.execute(
         "INSERT INTO job(kind, dedupe_key, payload, not_before, priority, created) VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT(kind, dedupe_key) WHERE state IN ('queued', 'leased')"
         " DO UPDATE SET priority = max(priority, excluded.priority) RETURNING id",
-        (kind, dedupe_key, to_json(dict(payload)), now if not_before is None else not_before, priority, now),
+        (kind, dedupe_key, to_json(dict(payload)), now, priority, now),
     ).fetchone()
     return int(id)
 
 
-def claim(
-    conn: Connection, now: int, boot_id: str, kinds: Sequence[str] | None = None, lease: int = LEASE
-) -> Job | None:
+def claim(conn: Connection, now: int, boot_id: str, kinds: Sequence[str] | None = None) -> Job | None:
     """The next job that is due, leased to the process `boot_id`; its attempt counts from here."""
     chosen = "" if kinds is None else " AND kind IN (SELECT value FROM json_each(:kinds))"
     row = conn.execute(
-        "UPDATE job SET state = 'leased', attempts = attempts + 1, lease_until = :now + :lease, boot_id = :boot_id"
-        " WHERE id = (SELECT id FROM job WHERE (state = 'queued' AND not_before <= :now"
-        f"  OR state = 'leased' AND lease_until <= :now){chosen} ORDER BY priority DESC, id LIMIT 1)"
+        "UPDATE job SET state = 'leased', attempts = attempts + 1, boot_id = :boot_id WHERE id = (SELECT id FROM job"
+        f" WHERE state = 'queued' AND not_before <= :now{chosen} ORDER BY priority DESC, id LIMIT 1)"
         f" RETURNING {_COLUMNS}",
-        {"now": now, "lease": lease, "boot_id": boot_id, "kinds": to_json(list(kinds or ()))},
+        {"now": now, "boot_id": boot_id, "kinds": to_json(list(kinds or ()))},
     ).fetchone()
     return _job(row) if row else None
 
 
 def finish(conn: Connection, id: int) -> None:
     """Done: in the transaction that writes the job's result."""
-    conn.execute("UPDATE job SET state = 'done', lease_until = NULL, last_error = NULL WHERE id = ?", (id,))
+    conn.execute("UPDATE job SET state = 'done', last_error = NULL WHERE id = ?", (id,))
 
 
 def release(conn: Connection, id: int, not_before: int) -> None:
     """Gives a job back that could not be tried, through no fault of its own: the attempt does not count."""
     conn.execute(
-        "UPDATE job SET state = 'queued', attempts = max(attempts - 1, 0), not_before = ?, lease_until = NULL"
-        " WHERE id = ?",
+        "UPDATE job SET state = 'queued', attempts = max(attempts - 1, 0), not_before = ? WHERE id = ?",
         (not_before, id),
     )
 
 
 def bury(conn: Connection, id: int, error: str) -> None:
     """There is no use in trying again: dead at once, with the reason."""
-    conn.execute("UPDATE job SET state = 'dead', last_error = ?, lease_until = NULL WHERE id = ?", (error, id))
+    conn.execute("UPDATE job SET state = 'dead', last_error = ? WHERE id = ?", (error, id))
 
 
 def retry(conn: Connection, kinds: Sequence[str], now: int, id: int | None = None) -> int:
@@ -116,7 +113,7 @@ def fail(conn: Connection, id: int, error: str, now: int, attempts: int = ATTEMP
     pause = min(FIRST_PAUSE * 2 ** max(tried - 1, 0), LONGEST_PAUSE)
     spread = 0.75 + (id * 2654435761 + tried) % 1000 / 2000  # so that what failed together does not return together
     conn.execute(
-        "UPDATE job SET state = ?, last_error = ?, not_before = ?, lease_until = NULL WHERE id = ?",
+        "UPDATE job SET state = ?, last_error = ?, not_before = ? WHERE id = ?",
         (state, error, now + int(pause * spread), id),
     )
     return state
@@ -125,7 +122,7 @@ def fail(conn: Connection, id: int, error: str, now: int, attempts: int = ATTEMP
 def requeue(conn: Connection, boot_id: str) -> int:
     """Frees what other, dead processes had leased; returns how many. Call at start, as the only process."""
     return conn.execute(
-        "UPDATE job SET state = 'queued', lease_until = NULL WHERE state = 'leased' AND boot_id IS NOT ?", (boot_id,)
+        "UPDATE job SET state = 'queued' WHERE state = 'leased' AND boot_id IS NOT ?", (boot_id,)
     ).rowcount
 
 
@@ -138,14 +135,12 @@ def count(conn: Connection, kinds: Sequence[str]) -> dict[JobState, int]:
     return dict(rows.fetchall())
 
 
-def list_jobs(
-    conn: Connection, state: JobState, limit: int = 50, offset: int = 0, kinds: Sequence[str] | None = None
-) -> list[Job]:
+def list_jobs(conn: Connection, state: JobState, limit: int = -1, kinds: Sequence[str] | None = None) -> list[Job]:
     """Jobs in one state, of all kinds or of these, the newest first."""
     chosen = "" if kinds is None else " AND kind IN (SELECT value FROM json_each(:kinds))"
     rows = conn.execute(
-        f"SELECT {_COLUMNS} FROM job WHERE state = :state{chosen} ORDER BY id DESC LIMIT :limit OFFSET :offset",
-        {"state": state, "kinds": to_json(list(kinds or ())), "limit": limit, "offset": offset},
+        f"SELECT {_COLUMNS} FROM job WHERE state = :state{chosen} ORDER BY id DESC LIMIT :limit",
+        {"state": state, "limit": limit, "kinds": to_json(list(kinds or ()))},
     )
     return [_job(row) for row in rows]
 
@@ -162,3 +157,60 @@ def prune(conn: Connection, before: int, kinds: Sequence[str] | None = None) -> 
 def _job(row: tuple[Any, ...]) -> Job:
     id, kind, dedupe_key, payload, *rest = row
     return Job(id, kind, dedupe_key, json.loads(payload), *rest)
+
+
+# Language models: what probes found of them, and what they were used for; nothing of what was said -------------
+
+
+class Use(NamedTuple):
+    """What a model was used for on a day, which is like "2026-11-21". `calls` counts those that failed, too."""
+
+    day: str
+    model: str
+    purpose: str
+    is_local: bool
+    calls: int
+    failed: int
+    usage: Usage
+    ms: float
+
+
+def keep_grades(conn: Connection, grades: Grades) -> None:
+    """Replaces what an earlier probe found of that model."""
+    values = to_json(asdict(grades))
+    conn.execute("INSERT OR REPLACE INTO llm_probe(name, t, grades) VALUES (?, ?, ?)", (grades.name, grades.at, values))
+
+
+def list_grades(conn: Connection) -> dict[str, Grades]:
+    """What is known of each model that was probed, by its name."""
+    return {name: _grades(text) for name, text in conn.execute("SELECT name, grades FROM llm_probe ORDER BY name")}
+
+
+def count_use(conn: Connection, use: Use) -> None:
+    """Adds to what the model was used for on that day."""
+    conn.execute(
+        "INSERT INTO llm_use VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT(day, model, purpose, is_local) DO UPDATE SET calls = calls + excluded.calls,"
+        " failed = failed + excluded.failed, tok_read = tok_read + excluded.tok_read,"
+        " tok_written = tok_written + excluded.tok_written, tok_cached = tok_cached + excluded.tok_cached,"
+        " ms = ms + excluded.ms",
+        (*use[:6], use.usage.read, use.usage.written, use.usage.cached, use.ms),
+    )
+
+
+def list_uses(conn: Connection, since: str) -> list[Use]:
+    """What models were used for from that day on, the newest first."""
+    rows = conn.execute(
+        "SELECT day, model, purpose, is_local, calls, failed, tok_read, tok_written, tok_cached, ms FROM llm_use"
+        " WHERE day >= ? ORDER BY day DESC, model, purpose, is_local",
+        (since,),
+    )
+    return [
+        Use(day, model, purpose, bool(is_local), calls, failed, Usage(read, written, cached), ms)
+        for day, model, purpose, is_local, calls, failed, read, written, cached, ms in rows
+    ]
+
+
+def _grades(text: str) -> Grades:
+    values = json.loads(text)
+    return Grades(**{**values, "usage": Usage(**values["usage"]), "notes": tuple(values["notes"])})

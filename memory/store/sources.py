@@ -1,20 +1,27 @@
-"""Sources: where text came from. Known by its uri; one that has gone keeps its row until it is forgotten."""
+"""Where text comes from: sources, known by their uri, the folders that are watched, the files that could not be read,
+and the chats and mails among them. A source that has gone keeps its row until it is forgotten."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Document, Policy, Source
-from memory.store import episodes
 from memory.store.codec import SOURCE_COLUMNS, source_from_row, to_json
 from memory.store.connect import Connection
 from memory.store.visibility import is_live
+from memory.text.unicode import to_nfc
 from memory.time.timestamps import to_ms
 
+MAIL_READER = "eml"
+MAX_MAILS = 1_000  # mails that are looked at
+
 _READERS = "readers"  # in meta: the version of each
+_CHAT_NAME = (
+    "coalesce(conversation, iif(kind = 'chat', title, NULL))"  # memories of before have chats without a conversation
+)
 
 
 class Listed(NamedTuple):
@@ -25,18 +32,28 @@ class Listed(NamedTuple):
     tags: tuple[str, ...]
 
 
+class WatchedFolder(NamedTuple):
+    """`added` is in milliseconds UTC."""
+
+    id: int
+    path: str
+    policy: Policy
+    added: int
+    options: Mapping[str, Any]
+
+
+class Skip(NamedTuple):
+    """A file that could not be read; `t` is in milliseconds UTC."""
+
+    uri: str
+    reason: str
+    t: int
+
+
 def get(conn: Connection, uri: str) -> Source | None:
     """The live source with that uri."""
     row = conn.execute(f"SELECT {SOURCE_COLUMNS} FROM source WHERE uri = ? AND t_deleted IS NULL", (uri,)).fetchone()
     return source_from_row(row) if row else None
-
-
-def by_id(conn: Connection, id: int) -> Source:
-    """Also one that has gone. NotFoundError."""
-    row = conn.execute(f"SELECT {SOURCE_COLUMNS} FROM source WHERE id = ?", (id,)).fetchone()
-    if row is None:
-        raise NotFoundError(f"There is no source {id}.")
-    return source_from_row(row)
 
 
 def list_under(conn: Connection, prefix: str) -> list[Source]:
@@ -130,14 +147,7 @@ def rename(conn: Connection, old_uri: str, new_uri: str) -> int:
     return source.id
 
 
-def retire(conn: Connection, id: int, now: int) -> episodes.Retired:
-    """The source has gone: it and its episodes are no longer seen, but stay until they are forgotten."""
-    conn.execute("UPDATE source SET t_deleted = ? WHERE id = ? AND t_deleted IS NULL", (now, id))
-    live = [row.id for row in episodes.of_source(conn, id)]
-    return episodes.retire_many(conn, live, now, "source_deleted")
-
-
-def list_sources(conn: Connection, query: str = "", limit: int = 50, offset: int = 0) -> list[Listed]:
+def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[Listed]:
     """Live sources, newest ingested first, but before them the one whose uri is `query`.
 
     `query` is looked for in uri and title, in upper or lower case.
@@ -146,8 +156,8 @@ def list_sources(conn: Connection, query: str = "", limit: int = 50, offset: int
         f"SELECT {SOURCE_COLUMNS}, (SELECT count(*) FROM episode e JOIN node n ON n.id = e.node_id"
         f"  WHERE e.source_id = source.id AND {is_live('n')})"
         f" FROM source WHERE {_MATCHES} ORDER BY uri = :query DESC, t_ingested DESC, id DESC"
-        " LIMIT :limit OFFSET :offset",
-        {"like": _like(query), "query": query, "limit": limit, "offset": offset},
+        " LIMIT :limit",
+        {"like": _like(query), "query": query, "limit": limit},
     ).fetchall()
     return [Listed(source_from_row(row[:-1]), row[-1], tags_of(conn, row[0])) for row in rows]
 
@@ -163,3 +173,87 @@ _MATCHES = r"t_deleted IS NULL AND (uri LIKE :like ESCAPE '\' OR title LIKE :lik
 
 def _like(query: str) -> str:
     return "%" + query.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+
+
+# Folders and files ---------------------------------------------------------------------------------------------
+
+
+def watch_folder(
+    conn: Connection, path: str, now: int, policy: Policy = "local", options: Mapping[str, Any] | None = None
+) -> None:
+    """Watches `path`, or changes policy and options of one that is watched."""
+    conn.execute(
+        "INSERT INTO folder(path, policy, added, options) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT(path) DO UPDATE SET policy = excluded.policy, options = excluded.options",
+        (path, policy, now, to_json(dict(options or {}))),
+    )
+
+
+def unwatch_folder(conn: Connection, path: str, uri: str) -> None:
+    """Stops watching, and nothing below its `uri` is skipped any more. What was read from it stays."""
+    conn.execute("DELETE FROM folder WHERE path = ?", (path,))
+    conn.execute("DELETE FROM skip WHERE substr(uri, 1, length(?1)) = ?1", (uri + "/",))
+
+
+def list_folders(conn: Connection) -> list[WatchedFolder]:
+    """All that are watched, by path."""
+    rows = conn.execute("SELECT id, path, policy, added, options FROM folder ORDER BY path")
+    return [WatchedFolder(id, path, policy, added, json.loads(options)) for id, path, policy, added, options in rows]
+
+
+def folder_policy(conn: Connection, path: str) -> Policy | None:
+    """The policy of the watched folder that `path` is or lies in; None if it lies in none."""
+    above = {path, *(path[:end] for end, char in enumerate(path) if char == "/")}
+    return next((folder.policy for folder in list_folders(conn) if folder.path in above), None)
+
+
+def skip(conn: Connection, uri: str, reason: str, now: int) -> None:
+    conn.execute("INSERT OR REPLACE INTO skip(uri, reason, t) VALUES (?, ?, ?)", (uri, reason, now))
+
+
+def unskip(conn: Connection, uri: str) -> None:
+    """The file could be read, or has gone."""
+    conn.execute("DELETE FROM skip WHERE uri = ?", (uri,))
+
+
+def list_skipped(conn: Connection, limit: int = -1) -> list[Skip]:
+    """The newest first; all of them, or `limit`."""
+    rows = conn.execute("SELECT uri, reason, t FROM skip ORDER BY t DESC, uri LIMIT ?", (limit,))
+    return [Skip(*row) for row in rows]
+
+
+# Chats and mails -----------------------------------------------------------------------------------------------
+
+
+def chat_names(conn: Connection) -> list[str]:
+    """What the live chats are called, the one that was read last first."""
+    rows = conn.execute(
+        f"SELECT {_CHAT_NAME} AS name FROM source WHERE t_deleted IS NULL AND name IS NOT NULL"
+        " GROUP BY name ORDER BY max(t_ingested) DESC, max(id) DESC"
+    )
+    return [name for (name,) in rows]
+
+
+def chat_sources(conn: Connection, name: str) -> list[int]:
+    """The ids of the live sources of the chats of that name, in upper or lower case and with any spaces."""
+    meant = [spelling for spelling in chat_names(conn) if fold_name(spelling) == fold_name(name)]
+    rows = conn.execute(
+        f"SELECT id FROM source WHERE t_deleted IS NULL AND {_CHAT_NAME} IN (SELECT value FROM json_each(?))"
+        " ORDER BY id",
+        (to_json(meant),),
+    )
+    return [id for (id,) in rows]
+
+
+def fold_name(name: str) -> str:
+    """The form under which names of chats are the same."""
+    return " ".join(to_nfc(name).casefold().split())
+
+
+def mail_people(conn: Connection) -> list[tuple[str, str]]:
+    """From and To of the latest mails that are live; "" where one is missing."""
+    return conn.execute(
+        "SELECT ifnull(properties ->> 'from', ''), ifnull(properties ->> 'to', '') FROM source"
+        " WHERE reader = 'eml' AND t_deleted IS NULL ORDER BY at DESC, uri LIMIT ?",  # as the index source_mail says it
+        (MAX_MAILS,),
+    ).fetchall()

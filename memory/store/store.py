@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from memory.errors import InvalidInputError, StoreBusyError, StoreError
 from memory.store import schema
 from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, create_private, driver, driver_errors, translate_error
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 IDLE_READERS = 8  # kept open for the next question; each holds up to 16 MB of pages
 
@@ -191,3 +196,26 @@ class Store:
                 self._idle.append(conn)
                 return
         conn.close()
+
+
+def read_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """The method of a service, which has a `_store`, that does nothing but read by this verb, in a snapshot of its
+    own."""
+
+    @wraps(verb)
+    def method(service: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with service._store.reading() as conn:
+            return verb(conn, *args, **kwargs)
+
+    return method
+
+
+def write_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """The method of a service, which has a `_store`, that does nothing but write by this verb, in a unit of its own."""
+
+    @wraps(verb)
+    def method(service: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with service._store.writing() as conn:
+            return verb(conn, *args, **kwargs)
+
+    return method

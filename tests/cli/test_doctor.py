@@ -12,7 +12,7 @@ from daemon import wire
 from daemon.cli import output
 from daemon.cli.doctor import ALWAYS, LEARNT, STANDING, _over_time
 from memory.insight.trend import STATES, figures
-from memory.store.question_metrics import QuestionMetrics
+from memory.store.metrics import QuestionMetrics
 from tests.cli.vault import NOTES, Shell
 
 Capture = pytest.CaptureFixture[str]

@@ -22,7 +22,7 @@ from memory.llm import Grades
 from memory.nouns import Document, Policy
 from memory.protocols import Embedder
 from memory.store import jobs
-from memory.store import models as store
+from memory.store import jobs as store
 from plugins.llms.settings import AnthropicSettings, OllamaSettings
 from plugins.manager import load
 from tests.fakes import ClaudeModel, FakeAnthropic, FakeOllama, OllamaModel, Reply, Says
@@ -149,7 +149,7 @@ def world(
         models = Models(memory, load(), writer, all_of_it)
         if graded:
             with memory.store.writing() as conn:
-                store.keep(conn, GOOD)
+                store.keep_grades(conn, GOOD)
         budget = Budget(memory, all_of_it.enrichment, lambda: battery)
         enrichment = Enrichment(memory, models, writer, all_of_it.enrichment, budget=budget)
         try:

@@ -13,8 +13,8 @@ from daemon.settings import EnrichmentSettings
 from memory.facts import llm_requests
 from memory.llm import LlmRequest, Message, Usage
 from memory.store import jobs
-from memory.store import models as store
-from memory.store.models import Use
+from memory.store import jobs as store
+from memory.store.jobs import Use
 from plugins.llms.settings import OllamaSettings
 from tests.daemon.enriching import AWAY, HERE, Make, World, passages, system_of
 from tests.fakes import Fails, FakeOllama, Hangs, Says
@@ -177,7 +177,7 @@ def test_another_model_is_used_as_soon_as_somebody_says_so(make: Make) -> None:
 
 def uses(here: World) -> list[Use]:
     with here.memory.store.reading() as conn:
-        return store.uses(conn, date.today().isoformat())
+        return store.list_uses(conn, date.today().isoformat())
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ def test_it_keeps_within_its_budget(make: Make, settings: dict[str, Any], usage:
     with make(**settings) as here:
         here.note("one", "Mira lives in Utrecht.")
         with here.memory.store.writing() as conn:
-            store.count(conn, Use(date.today().isoformat(), HERE, "extract", True, 1, 0, usage, ms))
-            store.count(conn, Use(date.today().isoformat(), HERE, "answer", True, 1, 0, Usage(9_999, 9_999), 1e9))
+            store.count_use(conn, Use(date.today().isoformat(), HERE, "extract", True, 1, 0, usage, ms))
+            store.count_use(conn, Use(date.today().isoformat(), HERE, "answer", True, 1, 0, Usage(9_999, 9_999), 1e9))
         assert here.run() > 1
         state = here.enrichment.state()
         assert state.state == "waiting" and why in state.detail

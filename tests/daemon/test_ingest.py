@@ -16,7 +16,7 @@ from memory import Memory
 from memory.errors import StoreFullError
 from memory.ingest.ingest import PreparedBatch
 from memory.nouns import Document, Policy, Receipt
-from memory.store import folders, sources
+from memory.store import sources
 from plugins import manager, readers
 
 
@@ -71,7 +71,7 @@ def take(
 def kept(memory: Memory, folder: Path) -> tuple[list[str], dict[str, str]]:
     with memory.store.reading() as conn:
         names = [Path(source.uri).stem for source in sources.list_under(conn, f"{folder}/")]
-        return names, {Path(skip.uri).stem: skip.reason for skip in folders.list_skipped(conn)}
+        return names, {Path(skip.uri).stem: skip.reason for skip in sources.list_skipped(conn)}
 
 
 def test_one_that_cannot_be_kept_takes_no_other_with_it(memory: Failing, notes: Path) -> None:

@@ -19,7 +19,7 @@ from daemon.testing import RunningDaemon, run_daemon
 from memory import Memory
 from memory.errors import LocalOnlyError, OverBudgetError
 from memory.llm import Grades, LlmRequest, Message, Usage
-from memory.store import models as store
+from memory.store import jobs as store
 from plugins.embedders.static import StaticEmbedder
 from plugins.llms.settings import AnthropicSettings, OllamaSettings
 from plugins.manager import load
@@ -68,7 +68,7 @@ def settings(ollama: FakeOllama, anthropic: FakeAnthropic) -> Settings:
 def keep(memory: Memory, *grades: Grades) -> None:
     with memory.store.writing() as conn:
         for one in grades:
-            store.keep(conn, one)
+            store.keep_grades(conn, one)
 
 
 def running(tmp_path: Path, ollama: FakeOllama) -> AbstractContextManager[RunningDaemon]:
@@ -232,7 +232,7 @@ def test_tokens_are_counted_by_model_and_task(memory: Memory, writer: Writer, se
         model.complete(LlmRequest(messages=(Message("user", "Where?"),), purpose=purpose))
     writer.submit(lambda: None).result()
     with memory.store.reading() as conn:
-        uses = store.uses(conn, "2000-01-01")
+        uses = store.list_uses(conn, "2000-01-01")
     assert [(use.purpose, use.calls, use.is_local) for use in uses] == [("answer", 2, True), ("extract", 1, True)]
     assert models.reply().models[0].tokens == sum(use.usage.total for use in uses) > 0
 
@@ -277,4 +277,4 @@ def test_calls_of_many_threads_are_all_counted(memory: Memory, writer: Writer, s
     writer.submit(lambda: None).result()
     assert models._spent_today() == 120
     with memory.store.reading() as conn:
-        assert store.uses(conn, "2000-01-01")[0].calls == 40
+        assert store.list_uses(conn, "2000-01-01")[0].calls == 40

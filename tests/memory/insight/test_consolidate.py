@@ -24,7 +24,7 @@ from memory.nouns import Answer, Citation, Fact, Trace
 from memory.protocols import Embedder
 from memory.services import maintenance
 from memory.settings import FactSettings, MemorySettings, PersonSettings
-from memory.store import edge_memory, queries, relations, stats, traces, vectors
+from memory.store import edge_memory, metrics, queries, relations, traces, vectors
 from memory.store.edge_memory import Slots
 from tests.examples import examples
 
@@ -218,10 +218,10 @@ def test_memory_of_edges_that_are_gone_goes(fresh: Memory) -> None:
     with fresh.store.writing() as conn:
         edge_memory.put(conn, fresh.state.serving.embedder_id, {fact.id: Slots(slot, one, one, one)})
         conn.execute("UPDATE edge SET t_expired = 1 WHERE id = ?", (fact.id,))
-        assert stats.count_stale_memory(conn) == 1
+        assert metrics.count_stale_memory(conn) == 1
     assert fresh.maintenance.consolidate().stale == 1
     with fresh.store.reading() as conn:
-        assert stats.count_stale_memory(conn) == 0
+        assert metrics.count_stale_memory(conn) == 0
 
 
 def test_what_has_no_vector_gets_one(fresh: Memory) -> None:

@@ -17,9 +17,9 @@ from memory.llm import Usage
 from memory.nouns import Answer, Citation, Step, Trace
 from memory.protocols import Embedder
 from memory.settings import MemorySettings, RecallSettings
-from memory.store import edge_memory, jobs, question_metrics, stats, traces
+from memory.store import edge_memory, jobs, metrics, traces
 from memory.store.connect import Connection
-from memory.store.question_metrics import QuestionMetrics
+from memory.store.metrics import QuestionMetrics
 from memory.time.timestamps import to_ms
 from plugins.manager import load
 
@@ -111,10 +111,8 @@ def test_a_question_is_read_with_its_edges_and_what_it_took_first(held: Memory) 
         third = ask(conn, 3, "R0", 150, (1,), replay={"earlier": second})
         refused = ask(conn, 4, replay={"earlier": None})
     with held.store.reading() as conn:
-        found = question_metrics.newest(conn, 9)
-        assert question_metrics.newest(conn, 1) == [found[-1]] and question_metrics.newest(conn, 9, since=3) == [
-            found[-1]
-        ]
+        found = metrics.newest(conn, 9)
+        assert metrics.newest(conn, 1) == [found[-1]] and metrics.newest(conn, 9, since=3) == [found[-1]]
     assert found == [
         QuestionMetrics(first, 1, False, "R3", 1, 900, (1, 2)),
         QuestionMetrics(second, 2, False, "R0", 1, 200, (1,), 2, 1, (1, 3), 900),
@@ -132,7 +130,7 @@ def test_how_things_stand(held: Memory) -> None:
             job = jobs.claim(conn, 10**15, "boot")
             assert job is not None
             jobs.fail(conn, job.id, "no", 0)
-        assert stats.count_dead_jobs(conn) == 1
+        assert metrics.count_dead_jobs(conn) == 1
         assert trend.measure_now(conn) == {
             "remembering": 0,
             "extraction_loss": 2 / 3,
@@ -226,6 +224,6 @@ def test_the_trace_knows_what_only_a_bridge_led_to(tmp_path: Path, static: Embed
                     "SELECT stage, detail -> '$.bridged' FROM trace_step WHERE detail -> '$.bridged' IS NOT NULL"
                 ).fetchall()
             )
-            (asked,) = question_metrics.newest(conn, 1)
+            (asked,) = metrics.newest(conn, 1)
     assert {"graph", "answer"} == noted.keys()
     assert set(asked.bridged) == {id for listed in noted.values() for id in json.loads(listed)}

@@ -31,14 +31,12 @@ def test_messages_come_back_in_order_with_their_proof(store: Store) -> None:
         assert [one.verdict for one in conversations.get(conn, id)[1]] == [None, "bad", None]
 
 
-def test_the_last_used_comes_first_and_words_are_found(store: Store) -> None:
+def test_the_last_used_comes_first(store: Store) -> None:
     with store.writing() as conn:
         a, b, c = (conversations.create(conn, title, n) for n, title in enumerate(["Oslo trip", "100% tea", "Else"]))
         conversations.append(conn, a, "user", "When does the Train leave?", 50)
-        assert [one.id for one in conversations.list_conversations(conn)] == [a, c, b]
-        assert [one.id for one in conversations.list_conversations(conn, limit=1, offset=1)] == [c]
-        for query, found in [("OSLO", [a]), ("train", [a]), ("%", [b]), ("e", [a, c, b]), ("zebra", [])]:
-            assert [one.id for one in conversations.list_conversations(conn, query)] == found, query
+        assert [one.id for one in conversations.list_conversations(conn, 50)] == [a, c, b]
+        assert [one.id for one in conversations.list_conversations(conn, 2)] == [a, c]
 
 
 def test_renamed_and_deleted(store: Store) -> None:
@@ -48,7 +46,7 @@ def test_renamed_and_deleted(store: Store) -> None:
         conversations.rename(conn, id, "Greetings")
         assert conversations.get(conn, id)[0].title == "Greetings"
         conversations.delete(conn, id)
-        assert conversations.list_conversations(conn) == []
+        assert conversations.list_conversations(conn, 50) == []
         assert conn.execute("SELECT count(*) FROM message").fetchone() == (0,)
 
 

@@ -21,7 +21,7 @@ def test_an_episode_comes_back_as_it_was_written(store: Store) -> None:
         id = graph.allocate(conn, "node", 1)
         row = EpisodeRow(id, source, 3, "T", "Tëxt\n✓", "h", 2, "Ana", to_ms(MAY), to_ms(JUNE), 4, 5, ("m1", "m2"))
         episodes.insert_many(conn, [row], 1000)
-        expected = Episode(id, sources.by_id(conn, source), 3, "T", "Tëxt\n✓", MAY, JUNE, "Ana", 4, 5, ("m1", "m2"))
+        expected = Episode(id, sources.get(conn, "chat"), 3, "T", "Tëxt\n✓", MAY, JUNE, "Ana", 4, 5, ("m1", "m2"))
         assert episodes.by_ids(conn, [id]) == [expected]
         assert expected.ref == "m1"
 

@@ -4,7 +4,7 @@ import pytest
 
 from memory.errors import NotFoundError
 from memory.nouns import Answer, Citation, Forgotten, Scope, Step, Trace, Visit
-from memory.store import check, conversations, episodes, folders, forget, graph, jobs, sources, text, traces
+from memory.store import check, conversations, episodes, forget, graph, jobs, sources, text, traces
 from memory.store.store import Store
 from memory.trace import Plan
 from tests.memory.store.building import HashEmbedder, about, remember
@@ -38,7 +38,7 @@ def tell(store: Store) -> int:
         conversations.append(conn, chat, "user", "What was whispered?", 2000)
         conversations.append(conn, chat, "memory", answer.text, 2000, citations=answer.citations, trace_id=trace)
         jobs.enqueue(conn, "enrich", "1", {"uri": "Yyysecret.md"}, 2000)
-        folders.skip(conn, "Yyysecret.md", "Yyysecret was empty once", 500)
+        sources.skip(conn, "Yyysecret.md", "Yyysecret was empty once", 500)
         conn.execute(
             "INSERT INTO journal(t, item_kind, item_id, field, old) VALUES (1, 'node', ?, 'text', 'xylofrantz')",
             (id,),
@@ -63,7 +63,7 @@ def test_a_forgotten_source_is_gone_from_the_disk(store: Store) -> None:
         assert text.search(conn, ["whispered"], 5)[0].tolist() == []
         assert traces.list_traces(conn) == []
         assert jobs.count(conn, ["enrich"]) == {}
-        assert folders.count_skipped(conn) == 0
+        assert sources.list_skipped(conn) == []
         messages = conversations.get(conn, chat)[1]
         assert [(one.text, one.citations, one.trace_id) for one in messages] == [
             ("What was whispered?", (), None), ("[forgotten]", (), None)
@@ -77,7 +77,7 @@ def test_its_earlier_versions_and_retired_sources_go_too(store: Store) -> None:
         remember(conn, "a.md", "Ana met Bo.")
         episodes.retire_many(conn, [old], 2000, "source_changed")
         remember(conn, "b.md", SECRET)
-        sources.retire(conn, sources.get(conn, "b.md").id, 2000)
+        episodes.retire_source(conn, sources.get(conn, "b.md").id, 2000)
     with store.writing() as conn:
         assert forget.source(conn, "a.md", 3000)[:2] == (1, 2)
         assert forget.source(conn, "b.md", 3000)[:2] == (1, 1)

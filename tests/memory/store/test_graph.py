@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from memory.errors import StoreError
 from memory.store import check, episodes, graph
+from memory.store.codec import FIRST_EDGE
 from memory.store.graph import AliasRow, EdgeRow, ObjectRow
 from memory.store.store import Store
-from memory.store.tables import FIRST_EDGE
 from tests.memory.store.building import remember
 
 

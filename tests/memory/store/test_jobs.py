@@ -34,7 +34,7 @@ def test_a_job_is_queued_once_until_it_is_done(conn: Connection) -> None:
 
 def test_what_matters_more_and_waits_longer_goes_first(conn: Connection) -> None:
     a, b, c = (jobs.enqueue(conn, "read", key, {}, 1000, priority=p) for key, p in [("a", 0), ("b", 1), ("c", 0)])
-    later = jobs.enqueue(conn, "read", "d", {}, 1000, priority=9, not_before=5000)
+    later = jobs.enqueue(conn, "read", "d", {}, 5000, priority=9)
     order = [jobs.claim(conn, 2000, "boot") for _ in range(4)]
     assert [job and job.id for job in order] == [b, a, c, None]
     assert jobs.claim(conn, 5000, "boot").id == later
@@ -44,13 +44,6 @@ def test_only_asked_for_kinds_are_claimed(conn: Connection) -> None:
     jobs.enqueue(conn, "read", "a", {}, 1)
     assert jobs.claim(conn, 2, "boot", ["embed"]) is None
     assert jobs.claim(conn, 2, "boot", ["embed", "read"]).kind == "read"
-
-
-def test_a_lease_that_runs_out_is_handed_out_again(conn: Connection) -> None:
-    jobs.enqueue(conn, "read", "a", {}, 1000)
-    jobs.claim(conn, 1000, "boot", lease=100)
-    assert jobs.claim(conn, 1099, "boot") is None
-    assert jobs.claim(conn, 1100, "boot").attempts == 2
 
 
 def test_leases_of_a_dead_process_are_freed_at_start(conn: Connection) -> None:

@@ -22,7 +22,7 @@ for n in range(int(sys.argv[2]), 10**9):
     with store.writing() as conn:
         remember(conn, f"unit {n}", *[f"Ana wrote page {page} of unit {n}. Bo read it." for page in range(1 + n % 20)])
         if n % 3 == 2:
-            sources.retire(conn, sources.get(conn, f"unit {n - 1}").id, 2000)
+            episodes.retire_source(conn, sources.get(conn, f"unit {n - 1}").id, 2000)
     print(n, flush=True)
 """
 

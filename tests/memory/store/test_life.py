@@ -80,7 +80,7 @@ class Life(RuleBasedStateMachine):
         with self.store.writing() as conn:
             source = sources.get(conn, uri)
             if source:
-                sources.retire(conn, source.id, self.tick())
+                episodes.retire_source(conn, source.id, self.tick())
 
     @rule(uri=uris, fails=st.booleans())
     def forget_source(self, uri: str, fails: bool) -> None:

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from memory.llm import Grades, Usage, about_tokens
-from memory.store import models
+from memory.store import jobs
 from memory.store.connect import Connection
-from memory.store.models import Use
+from memory.store.jobs import Use
 from memory.store.store import Store
 
 GOOD = Grades("ollama:qwen3:4b", "c351ea7c6d3f", 1000, 1.0, 0.67, 1.0, 1.0, 31.5, 0.4, 8000, Usage(900, 80), ("Odd.",))
@@ -23,22 +23,22 @@ def conn(store: Store) -> Iterator[Connection]:
 
 
 def test_grades_come_back_as_they_were_and_a_later_probe_replaces_them(conn: Connection) -> None:
-    models.keep(conn, GOOD)
-    models.keep(conn, replace(GOOD, name="anthropic:x", notes=()))
-    assert models.grades(conn) == {"anthropic:x": replace(GOOD, name="anthropic:x", notes=()), GOOD.name: GOOD}
-    models.keep(conn, replace(GOOD, at=2000, schema=0.5))
-    assert models.grades(conn)[GOOD.name].schema == 0.5
+    jobs.keep_grades(conn, GOOD)
+    jobs.keep_grades(conn, replace(GOOD, name="anthropic:x", notes=()))
+    assert jobs.list_grades(conn) == {"anthropic:x": replace(GOOD, name="anthropic:x", notes=()), GOOD.name: GOOD}
+    jobs.keep_grades(conn, replace(GOOD, at=2000, schema=0.5))
+    assert jobs.list_grades(conn)[GOOD.name].schema == 0.5
 
 
 def test_uses_of_a_day_are_added_up(conn: Connection) -> None:
     one = Use("2026-11-21", "ollama:a", "extract", True, 1, 0, Usage(100, 10, 5), 20.0)
     for use in (one, one._replace(failed=1), one._replace(purpose="answer"), one._replace(day="2026-11-20")):
-        models.count(conn, use)
-    assert models.uses(conn, "2026-11-21") == [
+        jobs.count_use(conn, use)
+    assert jobs.list_uses(conn, "2026-11-21") == [
         one._replace(purpose="answer"),
         one._replace(calls=2, failed=1, usage=Usage(200, 20, 10), ms=40.0),
     ]
-    assert [use.day for use in models.uses(conn, "2026-01-01")] == ["2026-11-21", "2026-11-21", "2026-11-20"]
+    assert [use.day for use in jobs.list_uses(conn, "2026-01-01")] == ["2026-11-21", "2026-11-21", "2026-11-20"]
 
 
 @pytest.mark.parametrize("role, lacks", [("extract", "schema"), ("answer", "refuse"), ("agent", "tools")])

@@ -63,7 +63,7 @@ def test_an_older_file_is_copied_and_then_migrated(older: Path, monkeypatch: pyt
         assert conn.execute("SELECT text FROM episode").fetchall() == [("Ana lives in Oslo. She likes tea.",)]
 
 
-def test_the_full_text_of_sentences_goes_from_a_file_that_has_it(older: Path) -> None:
+def test_the_full_text_of_theses_goes_from_a_file_that_has_it(older: Path) -> None:
     conn = connect(older)
     conn.executescript(
         "CREATE VIEW thesis_reading(id, body) AS SELECT id, body FROM thesis_content;"

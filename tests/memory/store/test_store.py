@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import StoreBusyError, StoreError
-from memory.store import check, folders
+from memory.store import check, sources
 from memory.store.connect import driver
 from memory.store.store import Store
 from tests.memory.store.building import remember
@@ -17,39 +17,39 @@ pytestmark = pytest.mark.usefixtures("new_stores")
 
 def paths(store: Store) -> list[str]:
     with store.reading() as conn:
-        return [folder.path for folder in folders.list_folders(conn)]
+        return [folder.path for folder in sources.list_folders(conn)]
 
 
 def test_a_unit_is_kept_when_it_ends(tmp_path: Path) -> None:
     with Store.open(tmp_path / "memory.db") as store, store.writing() as conn:
-        folders.add(conn, "/notes", 1)
+        sources.watch_folder(conn, "/notes", 1)
     with Store.open(tmp_path / "memory.db") as again:
         assert paths(again) == ["/notes"]
 
 
 def test_of_a_unit_that_fails_nothing_is_kept(store: Store) -> None:
     with pytest.raises(KeyError), store.writing() as conn:
-        folders.add(conn, "/notes", 1)
+        sources.watch_folder(conn, "/notes", 1)
         raise KeyError
     assert paths(store) == []
     with store.writing() as conn:
-        folders.add(conn, "/mail", 1)
+        sources.watch_folder(conn, "/mail", 1)
     assert paths(store) == ["/mail"]
 
 
 def test_refused_rows_undo_the_unit_as_a_store_error(store: Store) -> None:
     with pytest.raises(StoreError, match=r"which was undone: .*constraint"), store.writing() as conn:
-        folders.add(conn, "/notes", 1)
+        sources.watch_folder(conn, "/notes", 1)
         conn.execute("INSERT INTO node(id, kind, t_created) VALUES (1, 'Q', 1)")
     assert paths(store) == []
 
 
 def test_reading_sees_one_moment(store: Store) -> None:
     with store.reading() as conn:
-        assert folders.list_folders(conn) == []
+        assert sources.list_folders(conn) == []
         with store.writing() as writer:
-            folders.add(writer, "/notes", 1)
-        assert folders.list_folders(conn) == [], "the snapshot began before"
+            sources.watch_folder(writer, "/notes", 1)
+        assert sources.list_folders(conn) == [], "the snapshot began before"
     assert paths(store) == ["/notes"]
 
 
@@ -57,30 +57,30 @@ def test_reading_within_reading_is_the_same_snapshot(store: Store) -> None:
     with store.reading() as outer, store.reading() as inner:
         assert outer is inner
     with store.reading() as outer:
-        folders.list_folders(outer)
+        sources.list_folders(outer)
         with store.writing() as writer:
-            folders.add(writer, "/notes", 1)
+            sources.watch_folder(writer, "/notes", 1)
         assert paths(store) == []
 
 
 def test_a_reader_cannot_write(store: Store) -> None:
     with pytest.raises(StoreError, match="may not be written"), store.reading() as conn:
-        folders.add(conn, "/notes", 1)
+        sources.watch_folder(conn, "/notes", 1)
 
 
 def test_generation_grows_with_each_unit_that_changes_something(store: Store) -> None:
     before = store.generation
     with store.writing() as conn:
-        folders.list_folders(conn)
+        sources.list_folders(conn)
     assert store.generation == before
     with store.writing() as conn:
-        folders.add(conn, "/notes", 1)
-        folders.add(conn, "/mail", 1)
+        sources.watch_folder(conn, "/notes", 1)
+        sources.watch_folder(conn, "/mail", 1)
     assert store.generation == before + 1
     with store.reading() as conn:
-        folders.list_folders(conn)
+        sources.list_folders(conn)
         with store.writing() as writer:
-            folders.add(writer, "/music", 1)
+            sources.watch_folder(writer, "/music", 1)
         assert store.generation == before + 1, "of the snapshot"
     assert store.generation == before + 2
 
@@ -131,7 +131,7 @@ def test_readers_never_see_half_a_unit(store: Store) -> None:
 def test_memory_lives_in_a_private_folder_until_it_is_closed() -> None:
     store = Store.open(":memory:")
     with store.writing() as conn:
-        folders.add(conn, "/notes", 1)
+        sources.watch_folder(conn, "/notes", 1)
     assert paths(store) == ["/notes"]
     assert store.path.exists()
     store.close()
@@ -140,7 +140,7 @@ def test_memory_lives_in_a_private_folder_until_it_is_closed() -> None:
 
 def test_after_close_every_use_says_so_and_the_log_is_gone(store: Store) -> None:
     with store.writing() as conn:
-        folders.add(conn, "/notes", 1)
+        sources.watch_folder(conn, "/notes", 1)
     closing = threading.Thread(target=store.close)
     closing.start()
     closing.join()
@@ -153,9 +153,9 @@ def test_after_close_every_use_says_so_and_the_log_is_gone(store: Store) -> None
 
 def test_a_reader_in_use_outlives_close(store: Store) -> None:
     with store.reading() as conn:
-        folders.list_folders(conn)
+        sources.list_folders(conn)
         store.close()
-        assert folders.list_folders(conn) == []
+        assert sources.list_folders(conn) == []
     with pytest.raises(driver().ProgrammingError, match="closed"):
         conn.execute("SELECT 1")
     assert [file.name for file in store.path.parent.iterdir()] == ["memory.db"]
@@ -164,15 +164,15 @@ def test_a_reader_in_use_outlives_close(store: Store) -> None:
 def test_a_checkpoint_empties_the_log_unless_a_reader_holds_it(store: Store) -> None:
     log = store.path.with_name("memory.db-wal")
     with store.writing() as conn:
-        folders.add(conn, "/notes", 1)
+        sources.watch_folder(conn, "/notes", 1)
     assert log.stat().st_size > 0
     store.checkpoint()
     assert log.stat().st_size == 0
     with store.quiet() as conn:
         conn.execute("PRAGMA busy_timeout = 20")
     with store.reading() as conn:
-        folders.list_folders(conn)
+        sources.list_folders(conn)
         with store.writing() as writer:
-            folders.add(writer, "/mail", 1)
+            sources.watch_folder(writer, "/mail", 1)
         with pytest.raises(StoreBusyError, match="is being read"):
             store.checkpoint()

@@ -1,18 +1,22 @@
-"""What questions took and used, as numbers: what figures over time are made of, and where these are kept."""
+"""A memory and its questions in numbers: what is live and what hangs on nothing, what periodic jobs did last, what
+questions took and used, and the figures that are kept of all this."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from memory.nouns import Stats
 from memory.stages import BRIDGED, EARLIER, AnswerNote, GraphNote, ReplayNote, Tier
 from memory.store import vectors
 from memory.store.codec import id_list, to_json
 from memory.store.connect import Connection
-from memory.store.visibility import is_live
+from memory.store.visibility import LIVE, is_live
 
 REPLAY: Tier = "R0"
+RUN = "run:"  # in the table meta, before the name of a periodic job: counts, and no words of anybody
 
 
 class QuestionMetrics(NamedTuple):
@@ -150,3 +154,68 @@ def last_kept(conn: Connection) -> int:
     """When figures were recorded last, 0 if never."""
     (t,) = conn.execute("SELECT ifnull(max(t), 0) FROM diag").fetchone()
     return int(t)
+
+
+# What is live, and what was done --------------------------------------------------------------------------------
+
+
+def count_live(conn: Connection, path: Path, embedder: str) -> Stats:
+    """Counts and size of the memory at `path`; its write-ahead log counts as part of it."""
+    episodes, theses, objects = conn.execute(  # GROUP BY would sort all nodes, in memory
+        f"SELECT total(kind = 'E'), total(kind = 'T'), total(kind = 'O') FROM node WHERE {LIVE}"
+    ).fetchone()
+    sources, edges, generation = conn.execute(
+        "SELECT (SELECT count(*) FROM source WHERE t_deleted IS NULL),"
+        f" (SELECT count(*) FROM edge WHERE {LIVE}),"
+        " (SELECT value FROM meta WHERE key = 'generation')"
+    ).fetchone()
+    files = [path, path.with_name(path.name + "-wal")]
+    return Stats(
+        path=str(path),
+        sources=sources,
+        episodes=int(episodes),
+        theses=int(theses),
+        objects=int(objects),
+        edges=edges,
+        skipped=_count(conn, "skip"),
+        bytes=sum(file.stat().st_size for file in files if file.exists()),
+        embedder=embedder,
+        generation=generation,
+    )
+
+
+def count_stale_memory(conn: Connection) -> int:
+    """Rows of edge memory on edges that no longer hold."""
+    return _count(conn, "edge_memory m JOIN edge e ON e.id = m.edge_id WHERE e.t_expired IS NOT NULL")
+
+
+def count_dead_jobs(conn: Connection) -> int:
+    """Jobs that were given up after too many attempts."""
+    return _count(conn, "job WHERE state = 'dead'")
+
+
+def _count(conn: Connection, rows: str) -> int:
+    found: int = conn.execute(f"SELECT count(*) FROM {rows}").fetchone()[0]
+    return found
+
+
+def drop_stale_memory(conn: Connection) -> int:
+    """Removes what is remembered on edges that no longer hold; how many rows."""
+    return int(
+        conn.execute(
+            "DELETE FROM edge_memory WHERE NOT EXISTS"
+            f" (SELECT 1 FROM edge e WHERE e.id = edge_memory.edge_id AND {is_live('e')})"
+        ).rowcount
+    )
+
+
+def note_run(conn: Connection, job: str, figures: dict[str, Any]) -> None:
+    """Notes what a periodic job did, in the place of what it did before."""
+    conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (RUN + job, to_json(figures)))
+
+
+def last_run(conn: Connection, job: str) -> dict[str, Any] | None:
+    """What a periodic job did last; None if it never ran."""
+    row = conn.execute("SELECT value FROM meta WHERE key = ?", (RUN + job,)).fetchone()
+    found: dict[str, Any] | None = json.loads(row[0]) if row else None
+    return found
