@@ -308,7 +308,7 @@ CREATE INDEX message_trace ON message(trace_id) WHERE trace_id IS NOT NULL;
 CREATE TABLE job(
   id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, dedupe_key TEXT NOT NULL, payload TEXT NOT NULL,
   state TEXT NOT NULL DEFAULT 'queued' CHECK(state IN ('queued', 'leased', 'done', 'dead')),
-  attempts INTEGER NOT NULL DEFAULT 0, not_before INTEGER NOT NULL, lease_until INTEGER, boot_id TEXT,
+  attempts INTEGER NOT NULL DEFAULT 0, not_before INTEGER NOT NULL, boot_id TEXT,
   last_error TEXT, priority INTEGER NOT NULL DEFAULT 0, created INTEGER NOT NULL) STRICT;
 CREATE UNIQUE INDEX job_live ON job(kind, dedupe_key) WHERE state IN ('queued', 'leased');
 CREATE INDEX job_next ON job(priority DESC, id) WHERE state IN ('queued', 'leased');
