@@ -38,7 +38,7 @@ from memory.services.questions import Questions
 from memory.services.sources import Sources
 from memory.services.state import State
 from memory.settings import MemorySettings
-from memory.store import vectors
+from memory.store import check, metrics, vectors
 from memory.store.store import Store
 
 if TYPE_CHECKING:
@@ -165,7 +165,13 @@ class Memory:
 
     def is_complete(self, embedder: Embedder, keep: bool = False) -> bool:
         """Whether the memory has this embedder's vectors, and (unless `keep`) no others that should go."""
-        return self.state.is_complete(embedder, keep)
+        with self.store.reading() as conn:
+            active = vectors.active(conn)
+            return (
+                active is not None
+                and active.name == embedder.name == self.embedder.name
+                and (keep or not vectors.others(conn, active.id))
+            )
 
     # Texts ----------------------------------------------------------------------------------------
 
@@ -294,16 +300,16 @@ class Memory:
 
     def stats(self) -> Stats:
         """Counts of what is live, and the file's size."""
-        return self.maintenance.stats()
+        return self.store.read(metrics.count_live, self.store.path, self.embedder.name)
 
     def check(self, quick: bool = False) -> Check:
         """Looks for damage: the file, the full text, the vectors, and what must belong together; `quick` leaves out
         full text and vectors."""
-        return self.maintenance.check(quick)
+        return check.check(self.store, quick)
 
     def backup(self, to: Path | str) -> int:
         """Copies the memory to a new file, verified; returns its size in bytes. InvalidInputError if it exists."""
-        return self.maintenance.backup(Path(to))
+        return self.store.backup(Path(to))
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:

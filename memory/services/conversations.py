@@ -26,12 +26,10 @@ class Conversations:
 
     def create(self, title: str) -> int:
         """A new, empty one; its id."""
-        with self._store.writing() as conn:
-            return conversations.create(conn, title, now_ms())
+        return self._store.write(conversations.create, title, now_ms())
 
     def add_question(self, id: int, text: str) -> None:
-        with self._store.writing() as conn:
-            conversations.append(conn, id, "user", text, now_ms())
+        self._store.write(conversations.append, id, "user", text, now_ms())
 
     def add_answer(self, id: int, answer: Answer, state: MessageState = "complete") -> None:
         """Adds an answer, whole or "partial"; not its words, if something that it rests on was forgotten since."""

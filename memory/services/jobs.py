@@ -34,8 +34,7 @@ class Jobs:
 
     def enqueue(self, wanted: Iterable[NewJob]) -> list[int]:
         """Queues jobs; their ids, in order, of those that are there already as well."""
-        with self._store.writing() as conn:
-            return _enqueue(conn, wanted)
+        return self._store.write(_enqueue, wanted)
 
     def begin(self, wanted: NewJob, process: str) -> int:
         """Queues a job and leases the next of its kind; the id of that."""
@@ -55,8 +54,7 @@ class Jobs:
 
     def claim(self, kinds: Sequence[str], process: str) -> Job | None:
         """The next job that is due, leased; its attempt counts from here."""
-        with self._store.writing() as conn:
-            return jobs.claim(conn, now_ms(), process, kinds)
+        return self._store.write(jobs.claim, now_ms(), process, kinds)
 
     def resume(self, kind: str, process: str, keep_ms: int) -> list[Job]:
         """Frees what dead processes had leased, forgets jobs that were done `keep_ms` ago, and leases all of a kind."""
@@ -73,8 +71,7 @@ class Jobs:
 
     def fail(self, id: int, error: str) -> None:
         """The attempt failed: later again, and given up after too many."""
-        with self._store.writing() as conn:
-            jobs.fail(conn, id, error, now_ms())
+        self._store.write(jobs.fail, id, error, now_ms())
 
     def give_up(self, id: int, error: str, then: Iterable[NewJob] = ()) -> None:
         """There is no use in trying again; others follow it all the same."""
@@ -84,23 +81,19 @@ class Jobs:
 
     def release(self, id: int, seconds: float) -> None:
         """It could not be tried, through no fault of its own: the attempt does not count."""
-        with self._store.writing() as conn:
-            jobs.release(conn, id, now_ms() + int(seconds * 1000))
+        self._store.write(jobs.release, id, now_ms() + int(seconds * 1000))
 
     def retry(self, kinds: Sequence[str], id: int | None = None) -> int:
         """Queues anew what was given up, or one job of it; how many."""
-        with self._store.writing() as conn:
-            return jobs.retry(conn, kinds, now_ms(), id)
+        return self._store.write(jobs.retry, kinds, now_ms(), id)
 
     def prune(self, kinds: Sequence[str]) -> None:
         """Forgets done jobs of these kinds."""
-        with self._store.writing() as conn:
-            jobs.prune(conn, now_ms(), kinds)
+        self._store.write(jobs.prune, now_ms(), kinds)
 
     def given_up(self, kinds: Sequence[str], limit: int) -> list[Job]:
         """The newest first, with the reason."""
-        with self._store.reading() as conn:
-            return jobs.list_jobs(conn, "dead", limit, kinds)
+        return self._store.read(jobs.list_jobs, "dead", limit, kinds)
 
 
 class ModelUse:

@@ -19,6 +19,7 @@ from memory.protocols import Embedder, Vectors
 from memory.services.state import State
 from memory.store import episodes, facts, graph, relations, revisions
 from memory.store.connect import Connection
+from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.time.timestamps import from_ms, now_ms, to_ms
 
@@ -35,6 +36,12 @@ class Knowledge:
         self._store = state.store
         self._cached_by: Embedder | None = None
         self._cached_vectors: Mapping[str, NDArray[np.float32]] = MappingProxyType({})
+
+    fact = read_by(facts.get)
+    facts_by_id = read_by(facts.by_id)
+    quotes_in = read_by(facts.of_episodes)
+    count_read = read_by(episodes.count_read)
+    count_open_revisions = read_by(revisions.count_open)
 
     # Asserting ------------------------------------------------------------------------------------
 
@@ -68,11 +75,6 @@ class Knowledge:
         with self._store.reading() as conn:
             return episodes.by_ids(conn, episodes.list_unread(conn, limit))
 
-    def count_read(self) -> tuple[int, int]:
-        """How many live episodes a model has read, and how many there are."""
-        with self._store.reading() as conn:
-            return episodes.count_read(conn)
-
     def owner_names(self, *, of_mails: bool) -> tuple[str, ...]:
         """The names of the person whose memory it is; as the mails tell them only with `of_mails`."""
         return self._state.settings.person.names or (self._state.mailbox_owner() if of_mails else ())
@@ -100,26 +102,6 @@ class Knowledge:
             return facts.list_about(
                 conn, self._objects(conn, about), known, now if as_of is None else to_ms(as_of), history
             )
-
-    def fact(self, id: int) -> Fact:
-        """One fact, replaced or retired or not. NotFoundError."""
-        with self._store.reading() as conn:
-            return facts.get(conn, id)
-
-    def facts_by_id(self, ids: Sequence[int]) -> list[Fact]:
-        """Those of these facts that are there."""
-        with self._store.reading() as conn:
-            return facts.by_id(conn, ids)
-
-    def quotes_in(self, episode_ids: Sequence[int]) -> list[tuple[int, int, int, int]]:
-        """What is read out of these episodes: fact, episode, and from where to where in its text."""
-        with self._store.reading() as conn:
-            return facts.of_episodes(conn, episode_ids)
-
-    def count_open_revisions(self) -> int:
-        """How many wait for a person."""
-        with self._store.reading() as conn:
-            return revisions.count_open(conn)
 
     def revisions(self, state: str, limit: int, about: str | None) -> list[Revision]:
         """Replacements of facts in a state, the newest first."""

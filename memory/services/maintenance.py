@@ -14,12 +14,10 @@ from typing import Any
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import is_due
 from memory.errors import NotAvailableError
-from memory.graph.snapshot import with_vectors
 from memory.ingest.ingest import embedded_text, put_vectors
 from memory.insight import diagnose, trend
 from memory.insight.consolidate import GROUPS, StoppedError, suspects
 from memory.insight.diagnosis import ConsolidationReport, Diagnosis
-from memory.nouns import Check, Stats
 from memory.protocols import LLM, Embedder, Vectors, Write, write_directly
 from memory.ranking import CALLS, EdgeRanker, TrainingProgress, TrainingReport
 from memory.services.knowledge import Knowledge
@@ -27,7 +25,8 @@ from memory.services.questions import FIRST_QUESTIONS
 from memory.services.state import State
 from memory.serving import Serving
 from memory.store import backup as backups
-from memory.store import check, edge_memory, episodes, metrics, queries, relations, text, vectors
+from memory.store import edge_memory, episodes, metrics, queries, relations, text, vectors
+from memory.store.store import read_by, write_by
 from memory.store.training import Model
 from memory.text.mentions import norm
 
@@ -65,13 +64,15 @@ class Maintenance:
         done is kept if this breaks off: the same call goes on with it.
         """
         size = batch or embedder.batch
-        embedder_id = write(partial(self._register, embedder))
+        embedder_id = write(partial(self._store.write, vectors.register, embedder))
         while not write(partial(self._take_over, embedder, embedder_id, size)):
             with self._store.reading() as conn:
                 waiting = vectors.list_missing(conn, embedder_id, size * BATCHES_AT_ONCE)
                 done, total = vectors.coverage(conn, embedder_id)
             for start in range(0, len(waiting), size):
-                done += self._embed(embedder, embedder_id, waiting[start : start + size], write)
+                embedded = self._embed(embedder, waiting[start : start + size])
+                write(partial(self._store.write, put_vectors, embedder_id, *embedded))
+                done += len(embedded[0])
                 yield min(done, total), total
         self._catch_up(write)
         with self._store.reading() as conn:
@@ -79,54 +80,31 @@ class Maintenance:
             total = vectors.coverage(conn, embedder_id)[1]
         yield total, total
         for other in [] if keep else others:
-            while not write(partial(self._drop, other)):
+            while not write(partial(self._store.write, vectors.drop, other)):
                 yield total, total
 
-    def _register(self, embedder: Embedder) -> int:
-        with self._store.writing() as conn:
-            return vectors.register(conn, embedder)
-
-    def _embed(self, embedder: Embedder, embedder_id: int, ids: list[int], write: Write) -> int:
-        """Gives episodes their vector; how many there still are of them."""
-        with self._store.reading() as conn:
-            rows = episodes.words_of(conn, ids)
-        matrix = embedder.embed_documents([embedded_text(row.title, row.text) for row in rows])
-        write(partial(self._put, embedder_id, rows, matrix))
-        return len(rows)
-
-    def _put(self, embedder_id: int, rows: list[episodes.Words], matrix: Vectors) -> None:
-        with self._store.writing() as conn:
-            put_vectors(conn, embedder_id, rows, matrix)
+    def _embed(self, embedder: Embedder, ids: Sequence[int]) -> tuple[list[episodes.Words], Vectors]:
+        """Those of these episodes that there still are, with a vector each."""
+        rows = self._store.read(episodes.words_of, ids)
+        return rows, embedder.embed_documents([embedded_text(row.title, row.text) for row in rows])
 
     def _take_over(self, embedder: Embedder, embedder_id: int, size: int) -> bool:
         """Embeds what is left and changes over, if that is one batch at most; else False."""
         state = self._state
         with state.write_lock:
-            with self._store.reading() as conn:
-                active = vectors.active(conn)
-                if active and active.id == embedder_id == state.serving.embedder_id:
-                    return True
-                left = vectors.list_missing(conn, embedder_id, size + 1)
-                if len(left) > size:
-                    return False
-                rows = episodes.words_of(conn, left)
-            matrix = embedder.embed_documents([embedded_text(row.title, row.text) for row in rows])
+            active = self._store.read(vectors.active)
+            if active and active.id == embedder_id == state.serving.embedder_id:
+                return True
+            left = self._store.read(vectors.list_missing, embedder_id, size + 1)
+            if len(left) > size:
+                return False
+            rows, matrix = self._embed(embedder, left)
             with self._store.writing() as conn:
                 put_vectors(conn, embedder_id, rows, matrix)
                 vectors.activate(conn, embedder_id)
-            graph, limit = state.serving.snapshot.graph, state.serving.snapshot.limit
-            with self._store.reading() as conn:
-                snapshot = with_vectors(conn, graph, embedder_id, embedder.dimension, limit)
-                scorer = state.ranker.load(conn, embedder) if state.ranker is not None else None
-            state.serving = replace(
-                state.serving, embedder=embedder, embedder_id=embedder_id, snapshot=snapshot, usable=True, scorer=scorer
-            )
+            state.load_vectors(embedder, embedder_id)
             state.reload_edge_memory()
             return True
-
-    def _drop(self, embedder_id: int) -> bool:
-        with self._store.writing() as conn:
-            return vectors.drop(conn, embedder_id)
 
     # Consolidation --------------------------------------------------------------------------------
 
@@ -146,29 +124,22 @@ class Maintenance:
 
         try:
             report = replace(report, stale=unit(self._drop_stale))
-            with self._store.reading() as conn:
-                groups = relations.duplicate_groups(conn)
+            groups = self._store.read(relations.duplicate_groups)
             for start in range(0, len(groups), GROUPS):
                 joined = unit(partial(self._join, groups[start : start + GROUPS]))
                 report = replace(report, joined=report.joined + joined)
             report = replace(report, episodes=self._fill(unit))
-            with self._store.reading() as conn:
-                unseen = len(queries.list_missing(conn, self._state.serving.embedder_id, ALL))
+            unseen = len(self._store.read(queries.list_missing, self._state.serving.embedder_id, ALL))
             if unseen:
                 self._catch_up(unit)
             report = replace(report, questions=unseen, recentred=self.compare_edges(unit))
-            with self._store.reading() as conn:
-                return replace(report, suspects=suspects(conn, self._state.serving.snapshot.graph))
+            return replace(report, suspects=self._store.read(suspects, self._state.serving.snapshot.graph))
         except StoppedError:
             return replace(report, stopped=True)
 
     def _drop_stale(self) -> int:
-        with self._state.edge_lock:
-            with self._store.writing() as conn:
-                gone = metrics.drop_stale_memory(conn)
-            if gone:
-                self._state.reload_edge_memory()
-        return gone
+        with self._state.edge_transaction() as conn:
+            return metrics.drop_stale_memory(conn)
 
     def _join(self, groups: list[list[int]]) -> int:
         with self._knowledge.transaction() as asserter:
@@ -177,25 +148,16 @@ class Maintenance:
     def _fill(self, unit: Write) -> int:
         """Gives the episodes that the embedder in use has not seen their vectors; how many. A set that is only being
         made is none of its business: `switch_embedder` makes it whole."""
-        serving = self._state.serving
-        embedder_id, embedder = serving.embedder_id, serving.embedder
-        with self._store.reading() as conn:
-            active = vectors.active(conn)
-            waiting = vectors.list_missing(conn, embedder_id, embedder.batch * BATCHES_AT_ONCE)
+        embedder_id, embedder = self._state.serving.embedder_id, self._state.serving.embedder
+        active = self._store.read(vectors.active)
+        waiting = self._store.read(vectors.list_missing, embedder_id, embedder.batch * BATCHES_AT_ONCE)
         if active is None or active.id != embedder_id or not waiting:
             return 0
         for start in range(0, len(waiting), embedder.batch):
-            self._embed(embedder, embedder_id, waiting[start : start + embedder.batch], unit)
-        unit(self._see_vectors)
+            embedded = self._embed(embedder, waiting[start : start + embedder.batch])
+            unit(partial(self._store.write, put_vectors, embedder_id, *embedded))
+        unit(partial(self._state.load_vectors, embedder, embedder_id))
         return len(waiting)
-
-    def _see_vectors(self) -> None:
-        with self._state.write_lock:
-            serving = self._state.serving
-            graph, limit = serving.snapshot.graph, serving.snapshot.limit
-            with self._store.reading() as conn:
-                snapshot = with_vectors(conn, graph, serving.embedder_id, serving.embedder.dimension, limit)
-            self._state.serving = replace(serving, snapshot=snapshot)
 
     # Edge memory ----------------------------------------------------------------------------------
 
@@ -209,15 +171,13 @@ class Maintenance:
         """
         self._catch_up(write)
         serving = self._state.serving
-        with self._store.reading() as conn:
-            waiting = edge_memory.learners(conn, serving.embedder_id)
+        waiting = self._store.read(edge_memory.learners, serving.embedder_id)
         for start in range(0, len(waiting), EDGES_AT_ONCE):
             progress(start, len(waiting))
             write(partial(self._rebuild_edges, serving.embedder_id, waiting[start : start + EDGES_AT_ONCE]))
         self._state.reload_edge_memory()
         progress(len(waiting), len(waiting))
-        with self._store.reading() as conn:
-            return edge_memory.counts(conn, serving.embedder_id).edges
+        return self._store.read(edge_memory.counts, serving.embedder_id).edges
 
     def _rebuild_edges(self, embedder_id: int, edges: list[int]) -> None:
         with self._state.edge_lock:
@@ -230,8 +190,7 @@ class Maintenance:
         been reinforced by later ones."""
         serving = self._state.serving
         while self._state.serves(serving.embedder_id):
-            with self._store.reading() as conn:
-                waiting = queries.list_missing(conn, serving.embedder_id, QUESTIONS_AT_ONCE)
+            waiting = self._store.read(queries.list_missing, serving.embedder_id, QUESTIONS_AT_ONCE)
             if not waiting:
                 break
             vectors_of = [(trace, serving.embedder.embed_query(text)) for trace, text in waiting]
@@ -248,10 +207,8 @@ class Maintenance:
             rebuild.refold(conn, serving.embedder_id, serving.embedder.dimension, touched)
 
     def _complete(self) -> None:
-        with self._state.edge_lock:
-            with self._store.writing() as conn:
-                self._state.complete_edge_memory(conn)
-            self._state.reload_edge_memory()
+        with self._state.edge_transaction() as conn:
+            self._state.complete_edge_memory(conn)
 
     def compare_edges(self, write: Write) -> bool:
         """Computes anew the mean of all questions, if there are enough of them since the last time, and the activation
@@ -268,30 +225,20 @@ class Maintenance:
     def recentre(self, write: Write, of: int, dimension: int) -> bool:
         """Makes edge memory anew beside what there is, piece by piece, and lets it take the place of that. False if
         something came between."""
-        with self._store.reading() as conn:
-            anew = rebuild.Recentring(conn, of, dimension)
+        anew = self._store.read(rebuild.Recentring, of, dimension)
         while anew.left:
             write(lambda: None)  # whoever waits goes first
-            with self._store.reading() as conn:
-                anew.fold(conn, EDGES_FOLDED)
+            self._store.read(anew.fold, EDGES_FOLDED)
         return bool(write(partial(self._put_anew, of, anew)))
 
     def _put_anew(self, of: int, anew: rebuild.Recentring) -> bool:
-        with self._state.edge_lock:
-            if not self._state.serves(of):
-                return False
-            with self._store.writing() as conn:
-                done = anew.put(conn)
-            self._state.reload_edge_memory()
-        return done
+        with self._state.edge_transaction() as conn:
+            return self._state.serves(of) and anew.put(conn)
 
     def _calibrate(self, of: int, dimension: int) -> None:
-        with self._state.edge_lock:
-            with self._store.writing() as conn:
-                if queries.count(conn, of, FIRST_QUESTIONS) < FIRST_QUESTIONS:
-                    return
+        with self._state.edge_transaction() as conn:
+            if queries.count(conn, of, FIRST_QUESTIONS) == FIRST_QUESTIONS:
                 rebuild.calibrate(conn, of, dimension)
-            self._state.reload_edge_memory()
 
     # The ranker -----------------------------------------------------------------------------------
 
@@ -322,8 +269,7 @@ class Maintenance:
     def revert_ranker(self) -> tuple[Model, Model | None] | None:
         """Takes back the ranker that was last brought into use, and uses the one before it, if there was one; both.
         None if nothing is in use."""
-        with self._store.writing() as conn:
-            undone = self._ranker().undo(conn, self._state.serving.embedder.name)
+        undone = self._store.write(self._ranker().undo, self._state.serving.embedder.name)
         self.load_ranker()
         return undone
 
@@ -335,11 +281,14 @@ class Maintenance:
     def load_ranker(self) -> None:
         """Questions use the ranker that is in use now."""
         with self._state.write_lock:
-            with self._store.reading() as conn:
-                scorer = self._ranker().load(conn, self._state.serving.embedder)
+            scorer = self._store.read(self._ranker().load, self._state.serving.embedder)
             self._state.serving = replace(self._state.serving, scorer=scorer)
 
     # Looking --------------------------------------------------------------------------------------
+
+    last_run = read_by(metrics.last_run)
+    rebuild_text = write_by(text.rebuild)
+    note_copy = write_by(backups.note_copy)
 
     def diagnose(self, limit: int = diagnose.TRACES) -> Diagnosis:
         """How well the graph served the newest `limit` questions that were asked, and what mends what failed."""
@@ -354,34 +303,6 @@ class Maintenance:
                 trend.record(conn, figures["t"])
             metrics.note_run(conn, job, figures)
 
-    def last_run(self, job: str) -> dict[str, Any] | None:
-        """What a periodic job did last; None if it never ran."""
-        with self._store.reading() as conn:
-            return metrics.last_run(conn, job)
-
-    def stats(self) -> Stats:
-        """Counts of what is live, and the file's size."""
-        with self._store.reading() as conn:
-            return metrics.count_live(conn, self._store.path, self._state.serving.embedder.name)
-
-    def rebuild_text(self) -> None:
-        """Makes the full text anew."""
-        with self._store.writing() as conn:
-            text.rebuild(conn)
-
-    def check(self, quick: bool = False) -> Check:
-        """Looks for damage."""
-        return check.check(self._store, quick)
-
-    def backup(self, to: Path) -> int:
-        """Copies the file, verified; its size in bytes."""
-        return self._store.backup(to)
-
-    def note_copy(self, path: Path) -> None:
-        """Notes where a backup was put, if that is not the folder of backups."""
-        with self._store.writing() as conn:
-            backups.note_copy(conn, path)
-
     def copies_with(
         self,
         folder: Path,
@@ -393,13 +314,8 @@ class Maintenance:
         """The copies of this memory, in `folder` or elsewhere, that have one of these sources (by uri), or that object,
         fact or episode; and those that cannot be read, which may. To be asked before it is forgotten."""
         with self._store.reading() as conn:
-            if episode is not None:
-                query = backups.find_episode(episode)
-            elif fact is not None:
-                query = backups.find_fact(fact)
-            elif object is not None:
-                query = backups.find_object(norm(object))
-            else:
-                query = backups.find_sources(conn, sources)
+            if object is not None:
+                object = norm(object)
+            wanted = backups.find_rows(conn, sources, object, fact, episode)
             copies = backups.known_copies(conn, self._store.path, folder)
-        return backups.copies_with(copies, query)
+        return backups.copies_with(copies, *wanted)

@@ -24,9 +24,10 @@ from memory.services.state import State
 from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
 from memory.store import conversations, facts, queries, traces
 from memory.store.connect import Connection
+from memory.store.store import read_by
 from memory.text.unicode import replace_surrogates
 from memory.time.timestamps import now_ms
-from memory.trace import OPINIONS, Asked, Plan, Traced, Used, Why, WhyNot
+from memory.trace import OPINIONS, Plan, Used, Why, WhyNot
 
 FEEDBACK: dict[str, int | None] = {**OPINIONS, "none": None}  # what may be said of an answer
 FIRST_QUESTIONS = 25  # after which edges are first compared
@@ -99,29 +100,15 @@ class Questions:
         """Reinforces or penalises the edges that led to an answer."""
         if verdict not in FEEDBACK:
             raise InvalidInputError(f"{verdict[:40]!r} is no verdict. Say good, bad or none.")
-        with self._state.edge_lock:
+        with self._state.edge_transaction() as conn:
             serving = self._state.serving
-            with self._store.writing() as conn:
-                rebuild.apply_verdict(
-                    conn, serving.embedder_id, serving.embedder.dimension, trace_id, FEEDBACK[verdict]
-                )
-            self._state.reload_edge_memory()
+            rebuild.apply_verdict(conn, serving.embedder_id, serving.embedder.dimension, trace_id, FEEDBACK[verdict])
 
     # Explaining -----------------------------------------------------------------------------------
 
-    def traces(self, limit: int = 50, offset: int = 0) -> list[Asked]:
-        """The questions that were asked, the newest first."""
-        with self._store.reading() as conn:
-            return traces.list_traces(conn, limit, offset)
-
-    def count_traces(self) -> int:
-        with self._store.reading() as conn:
-            return traces.count(conn)
-
-    def trace(self, id: int) -> Traced:
-        """What one question did. NotFoundError."""
-        with self._store.reading() as conn:
-            return traces.get(conn, id)
+    trace = read_by(traces.get)
+    count_traces = read_by(traces.count)
+    traces = read_by(traces.list_traces)
 
     def why(self, trace_id: int) -> Why:
         """What the answer of a trace rests on. NotFoundError."""
@@ -251,16 +238,13 @@ class Questions:
         """What was asked in a chat before, the newest last."""
         if conversation is None:
             return ()
-        with self._store.reading() as conn:
-            asked = conversations.list_questions(conn, conversation, MAX_EARLIER_QUESTIONS)
-        return tuple(asked)
+        return tuple(self._store.read(conversations.list_questions, conversation, MAX_EARLIER_QUESTIONS))
 
     def keep(self, trace: Trace, said: Answer, plan: Plan, outcome: AskOutcome, parent: int | None) -> int | None:
         """Keeps the trace of a question and reinforces its edges; its id. None if something that it shows has been
         forgotten meanwhile, while a model wrote or a person read: then nothing is kept."""
         found, state, now = outcome.found, self._state, now_ms()
-        with self._store.reading() as conn:
-            quoted = facts.quoted_facts(conn, said.citations)
+        quoted = self._store.read(facts.quoted_facts, said.citations)
         given = training_signal(found, said, outcome.expanded, quoted)
         with state.edge_lock:
             with self._store.writing() as conn:
@@ -278,18 +262,13 @@ class Questions:
         seconds, and waits for the night."""
         state = self._state
         of, known = state.edge_memory
-        with self._store.reading() as conn:
-            n = queries.count(conn, of, MAX_QUESTIONS_COMPARED + 1)
+        n = self._store.read(queries.count, of, MAX_QUESTIONS_COMPARED + 1)
         first = FIRST_QUESTIONS <= n < ENOUGH and known.geometry.threshold is None
         if n > MAX_QUESTIONS_COMPARED or not (first or is_due(n, known.geometry)):
             return
-        with state.edge_lock:
-            if not state.serves(of):
-                return
-            with self._store.writing() as conn:
-                if rebuild.recentre(conn, of, known.dimension) is None:
-                    rebuild.calibrate(conn, of, known.dimension)
-            state.reload_edge_memory()
+        with state.edge_transaction() as conn:
+            if state.serves(of) and rebuild.recentre(conn, of, known.dimension) is None:
+                rebuild.calibrate(conn, of, known.dimension)
 
 
 def _scores(visits: Sequence[Visit]) -> dict[int, float]:

@@ -58,8 +58,7 @@ class Sources:
 
     def watch_folder(self, path: str, policy: Policy, options: Mapping[str, Any]) -> None:
         """Notes that a folder is watched, or how."""
-        with self._store.writing() as conn:
-            sources.watch_folder(conn, path, now_ms(), policy, options)
+        self._store.write(sources.watch_folder, path, now_ms(), policy, options)
 
     def episodes(self, ids: Sequence[int], *, live: bool = False) -> list[Episode]:
         """Those that are there, in that order; with `live` only those that are not retired."""

@@ -16,7 +16,7 @@ import numpy as np
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import EdgeMemory, load_edge_memory
 from memory.graph.change import GraphChange
-from memory.graph.snapshot import load_snapshot
+from memory.graph.snapshot import load_snapshot, with_vectors
 from memory.protocols import Embedder
 from memory.ranking import EdgeRanker
 from memory.retrieval.traversers import FindStrategy
@@ -57,8 +57,7 @@ class State:
         self._sentence_embedder = sentence_embedder
         self.write_lock = threading.RLock()  # from comparing with what is stored until the snapshot is replaced
         self.edge_lock = threading.RLock()  # from changing edge memory until questions see it
-        with store.writing() as conn:
-            embedder_id = vectors.register(conn, embedder)
+        embedder_id = store.write(vectors.register, embedder)
         with store.writing() as conn:
             if _coverage(conn, embedder_id) == 1:  # a set that was kept, or there is nothing yet
                 vectors.activate(conn, embedder_id)
@@ -86,16 +85,6 @@ class State:
         """Whether that embedder is still the one in use; else another has taken over, and makes its own edge memory."""
         return self.serving.embedder_id == embedder_id
 
-    def is_complete(self, embedder: Embedder, keep: bool) -> bool:
-        """Whether the memory has this embedder's vectors, and (unless `keep`) no others that should go."""
-        with self.store.reading() as conn:
-            active = vectors.active(conn)
-            return (
-                active is not None
-                and active.name == embedder.name == self.serving.embedder.name
-                and (keep or not vectors.others(conn, active.id))
-            )
-
     def load(self, embedder: Embedder, embedder_id: int) -> Serving:
         """What there is to answer with, read from the file."""
         limit = self.settings.recall.vectors_in_memory
@@ -105,10 +94,18 @@ class State:
             scorer = self.ranker.load(conn, embedder) if self.ranker is not None else None
             return Serving(embedder, embedder_id, snapshot, usable, self.mailbox_owner(), scorer)
 
+    def load_vectors(self, embedder: Embedder, embedder_id: int) -> None:
+        """Questions use from now on the vectors of this embedder that are stored, which are all of them, and its
+        trained ranker."""
+        with self.write_lock, self.store.reading() as conn:
+            graph, limit = self.serving.snapshot.graph, self.serving.snapshot.limit
+            snapshot = with_vectors(conn, graph, embedder_id, embedder.dimension, limit)
+            scorer = self.ranker.load(conn, embedder) if self.ranker is not None else None
+            self.serving = Serving(embedder, embedder_id, snapshot, True, self.serving.owner, scorer)
+
     def mailbox_owner(self) -> tuple[str, ...]:
         """The names of whose mailbox was read."""
-        with self.store.reading() as conn:
-            return _mailbox_owner(sources.mail_people(conn))
+        return _mailbox_owner(self.store.read(sources.mail_people))
 
     def asserter(self, conn: Connection) -> FactAsserter:
         """Asserts facts within a transaction."""
@@ -123,6 +120,14 @@ class State:
             snapshot = snapshot.apply(change, np.zeros((0, self.serving.embedder.dimension), np.float32))
         self.serving = replace(self.serving, snapshot=snapshot)
 
+    @contextmanager
+    def edge_transaction(self) -> Iterator[Connection]:
+        """A transaction that changes edge memory; after it questions see what it left."""
+        with self.edge_lock:
+            with self.store.writing() as conn:
+                yield conn
+            self.reload_edge_memory()
+
     def complete_edge_memory(self, conn: Connection) -> None:
         """Makes what is missing of edge memory, within a transaction that took some away."""
         rebuild.complete(conn, self.serving.embedder_id, self.serving.embedder.dimension)
@@ -131,8 +136,7 @@ class State:
         """Questions see from now on the edge memory that is stored."""
         with self.edge_lock:
             serving = self.serving
-            with self.store.reading() as conn:
-                known = load_edge_memory(conn, serving.embedder_id, serving.embedder.dimension)
+            known = self.store.read(load_edge_memory, serving.embedder_id, serving.embedder.dimension)
             self.edge_memory = serving.embedder_id, known
 
     def edge_memory_of(self, embedder_id: int) -> EdgeMemory | None:

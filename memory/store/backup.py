@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory.errors import StoreDamagedError, StoreError
 from memory.store.codec import FIRST_EDGE, to_json
@@ -71,33 +71,28 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-class CopyQuery(NamedTuple):
-    """A question to a copy: whether it has a row."""
+def find_rows(
+    conn: Connection,
+    sources: Sequence[str] = (),
+    object: str | None = None,
+    fact: int | None = None,
+    episode: int | None = None,
+) -> tuple[str, tuple[Any, ...]]:
+    """The query, with its values, by which a copy tells whether it has that episode, fact (both by id), object (by a
+    name) or one of these sources (by uri).
 
-    query: str
-    values: tuple[Any, ...]
-
-
-def find_sources(conn: Connection, uris: Sequence[str]) -> CopyQuery:
-    """Sources by their uris. To be asked before they are forgotten: a copy may have one under an earlier name."""
-    listed = to_json(list(uris))
+    To be asked before it is forgotten: a copy may have a source under an earlier name.
+    """
+    if episode is not None:
+        return "SELECT 1 FROM node WHERE id = ? AND kind = 'E'", (episode,)
+    if fact is not None:
+        table, kind = ("edge", "rel") if fact >= FIRST_EDGE else ("node", "T")
+        return f"SELECT 1 FROM {table} WHERE id = ? AND kind = '{kind}'", (fact,)
+    if object is not None:
+        return "SELECT 1 FROM alias WHERE norm = ?", (object,)
+    listed = to_json(list(sources))
     ids = [id for (id,) in conn.execute(f"SELECT id FROM source WHERE uri IN {_LIST}", (listed,))]
-    return CopyQuery(f"SELECT 1 FROM source WHERE uri IN {_LIST} OR id IN {_LIST}", (listed, to_json(ids)))
-
-
-def find_object(norm: str) -> CopyQuery:
-    """An object by a name."""
-    return CopyQuery("SELECT 1 FROM alias WHERE norm = ?", (norm,))
-
-
-def find_episode(id: int) -> CopyQuery:
-    return CopyQuery("SELECT 1 FROM node WHERE id = ? AND kind = 'E'", (id,))
-
-
-def find_fact(id: int) -> CopyQuery:
-    if id >= FIRST_EDGE:
-        return CopyQuery("SELECT 1 FROM edge WHERE id = ? AND kind = 'rel'", (id,))
-    return CopyQuery("SELECT 1 FROM node WHERE id = ? AND kind = 'T'", (id,))
+    return f"SELECT 1 FROM source WHERE uri IN {_LIST} OR id IN {_LIST}", (listed, to_json(ids))
 
 
 def note_copy(conn: Connection, path: Path) -> None:
@@ -112,17 +107,17 @@ def known_copies(conn: Connection, memory: Path, backups: Path) -> list[Path]:
     return sorted(path for path in found if path.is_file())
 
 
-def copies_with(copies: Iterable[Path], wanted: CopyQuery) -> list[Path]:
-    """Those that have it; and those that cannot be read, which may."""
-    return [path for path in copies if _holds(path, wanted)]
+def copies_with(copies: Iterable[Path], query: str, values: tuple[Any, ...]) -> list[Path]:
+    """Those in which the query finds a row; and those that cannot be read, which may."""
+    return [path for path in copies if _holds(path, query, values)]
 
 
-def _holds(path: Path, wanted: CopyQuery) -> bool:
+def _holds(path: Path, query: str, values: tuple[Any, ...]) -> bool:
     try:
         with driver_errors(path):
             conn = connect(path, read_only=True)
             try:
-                return conn.execute(f"{wanted.query} LIMIT 1", wanted.values).fetchone() is not None
+                return conn.execute(f"{query} LIMIT 1", values).fetchone() is not None
             finally:
                 conn.close()
     except StoreError:

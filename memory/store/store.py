@@ -123,6 +123,16 @@ class Store:
             with driver_errors(self.path):
                 yield self._writer
 
+    def read(self, verb: Callable[Concatenate[Connection, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """One verb, in a snapshot of its own."""
+        with self.reading() as conn:
+            return verb(conn, *args, **kwargs)
+
+    def write(self, verb: Callable[Concatenate[Connection, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """One verb, in a unit of its own."""
+        with self.writing() as conn:
+            return verb(conn, *args, **kwargs)
+
     def backup(self, to: Path) -> int:
         """Copies the memory to `to`, verified and readable by its owner only; returns its size in bytes.
 
@@ -199,23 +209,22 @@ class Store:
 
 
 def read_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """The method of a service, which has a `_store`, that does nothing but read by this verb, in a snapshot of its
-    own."""
+    """The method of a service, which has a `_store`, that does nothing but read by this verb."""
 
     @wraps(verb)
     def method(service: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with service._store.reading() as conn:
-            return verb(conn, *args, **kwargs)
+        result: R = service._store.read(verb, *args, **kwargs)
+        return result
 
     return method
 
 
 def write_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """The method of a service, which has a `_store`, that does nothing but write by this verb, in a unit of its own."""
+    """The method of a service, which has a `_store`, that does nothing but write by this verb."""
 
     @wraps(verb)
     def method(service: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with service._store.writing() as conn:
-            return verb(conn, *args, **kwargs)
+        result: R = service._store.write(verb, *args, **kwargs)
+        return result
 
     return method

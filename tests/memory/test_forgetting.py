@@ -209,18 +209,20 @@ def test_copies_that_still_hold_it_are_known(memory: Memory, tmp_path: Path) -> 
     (tmp_path / "memory.db.before-v2.bak").write_bytes((backups / "before.db").read_bytes())
     with memory.store.reading() as conn:
         known = backup.known_copies(conn, memory.store.path, backups)
-        uris = backup.find_sources(conn, ["2025-01-01.md"])
+        uris = backup.find_rows(conn, ["2025-01-01.md"])
     assert [path.name for path in known] == ["after.db", "before.db", "broken.db", "mine.db", "memory.db.before-v2.bak"]
     fact = next(one.id for one in memory.facts("Marta") if one.kind == "relation")
     thesis = next(one.id for one in memory.facts("Marta") if one.kind == "thesis")
     memory.ingest.move("2025-01-01.md", "renamed.md")
     with memory.store.reading() as conn:
-        renamed = backup.find_sources(conn, ["renamed.md"])
-    ids = (backup.find_episode(id), backup.find_fact(fact), backup.find_fact(thesis))
-    every = (uris, renamed, backup.find_object("qqqzwickl"), *ids)
+        renamed = backup.find_rows(conn, ["renamed.md"])
+        ids = [backup.find_rows(conn, episode=id), *(backup.find_rows(conn, fact=one) for one in (fact, thesis))]
+        every = (uris, renamed, backup.find_rows(conn, object="qqqzwickl"), *ids)
+        nobody = backup.find_rows(conn, object="nobody")
     for wanted in every:
-        assert [path.name for path in backup.copies_with(known, wanted)] == ["after.db", "broken.db", "mine.db"], wanted
-    assert [path.name for path in backup.copies_with(known, backup.find_object("nobody"))] == ["broken.db"]
+        names = [path.name for path in backup.copies_with(known, *wanted)]
+        assert names == ["after.db", "broken.db", "mine.db"], wanted
+    assert [path.name for path in backup.copies_with(known, *nobody)] == ["broken.db"]
 
 
 @pytest.mark.parametrize("question", ["Where does Marta live?", "What about Qqqzwickl?"])
