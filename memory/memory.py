@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,19 +58,9 @@ class Memory:
     (sources, folders, chats), `conversations`, `jobs`, `models`.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        embedder: Embedder,
-        settings: MemorySettings,
-        quick: Embedder | None = None,
-        choose: ChooseLLM | None = None,
-        drive: ChooseLLM | None = None,
-        find_strategy: FindStrategy = find_core_strategy,
-        ranker: EdgeRanker | None = None,
-    ) -> None:
-        self.store = store
-        self.state = State(store, settings, embedder, quick, find_strategy, ranker)
+    def __init__(self, state: State, choose: ChooseLLM | None, drive: ChooseLLM | None) -> None:
+        self.state = state
+        self.store = store = state.store
         self.questions = Questions(self.state, choose, drive)
         self.sources = Sources(store)
         self.conversations = Conversations(store)
@@ -137,19 +128,11 @@ class Memory:
         """
         store = Store.open(path)
         try:
-            return cls(
-                store,
-                embedder,
-                settings or MemorySettings(),
-                quick,
-                _chooses(llm),
-                _chooses(driver),
-                find_strategy,
-                ranker,
-            )
+            state = State(store, settings or MemorySettings(), embedder, quick, find_strategy, ranker)
         except BaseException:
             store.close()
             raise
+        return cls(state, _chooses(llm), _chooses(driver))
 
     @staticmethod
     def embedder_of(path: Path | str) -> str | None:
@@ -188,7 +171,9 @@ class Memory:
 
         Idempotent: the same call again changes nothing. Raises InvalidInputError for a text without words.
         """
-        return self.ingest.remember(text, title, source, at, speaker, ref)
+        words = "\0".join([text, title or "", ref or ""]).encode("utf-8", "replace")
+        uri = source or f"note:{sha256(words).hexdigest()}"
+        return self.remember_many([Document(uri, text, title=title, at=at, speaker=speaker, ref=ref)])[0]
 
     def remember_many(self, documents: Iterable[Document] | PreparedBatch) -> list[Receipt]:
         """Remembers documents in one transaction: all of them, or on any error none. A receipt for each, in order.
@@ -208,11 +193,11 @@ class Memory:
 
         Rows, vectors, full text, and the traces and chats that showed them. NotFoundError if it is not there.
         """
-        if source is None:
-            return self.ingest.forget(object, fact, episode)
-        if (object, fact, episode) != (None, None, None):
+        if [source, object, fact, episode].count(None) != 3:
             raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
-        return self.ingest.forget_sources([source])
+        if source is not None:
+            return self.ingest.forget_sources([source])
+        return self.ingest.forget(object, fact, episode)
 
     # Questions ------------------------------------------------------------------------------------
 

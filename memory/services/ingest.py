@@ -6,10 +6,8 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
-from hashlib import sha256
 
-from memory.errors import InvalidInputError, NotFoundError, StoreBusyError
+from memory.errors import NotFoundError, StoreBusyError
 from memory.facts.assertion import FactAsserter
 from memory.ingest.ingest import Ingestion, PreparedBatch, compare_versions, prepare, texts_to_embed
 from memory.nouns import Document, Forgotten, Receipt
@@ -29,21 +27,6 @@ class Ingest:
     def __init__(self, state: State) -> None:
         self._state = state
         self._store = state.store
-
-    def remember(
-        self,
-        text: str,
-        title: str | None,
-        source: str | None,
-        at: datetime | None,
-        speaker: str | None,
-        ref: str | None,
-    ) -> Receipt:
-        """Ingests one text; without a `source` its content is its name."""
-        uri = (
-            source or "note:" + sha256("\0".join([text, title or "", ref or ""]).encode("utf-8", "replace")).hexdigest()
-        )
-        return self.remember_many([Document(uri, text, title=title, at=at, speaker=speaker, ref=ref)])[0]
 
     def prepare(self, documents: Iterable[Document]) -> PreparedBatch:
         """Chunks and embeds documents, which takes the time; nothing is written, and nobody waits.
@@ -65,8 +48,7 @@ class Ingest:
         state = self._state
         with state.write_lock:
             serving = state.serving
-            with self._store.reading() as conn:
-                diffs = compare_versions(conn, batch)
+            diffs = self._store.read(compare_versions, batch)
             matrix = ready.embed(texts_to_embed(batch, diffs), serving.embedder)
             with self._store.writing() as conn:
                 ingestion = Ingestion(conn, serving.embedder_id, now_ms())
@@ -91,8 +73,8 @@ class Ingest:
 
     def move(self, old_uri: str, new_uri: str) -> None:
         """A source has another uri now; its episodes and all that hangs on them stay. NotFoundError."""
-        with self._state.write_lock, self._store.writing() as conn:
-            sources.rename(conn, old_uri, new_uri)
+        with self._state.write_lock:
+            self._store.write(sources.rename, old_uri, new_uri)
 
     def retire(self, uri: str) -> int:
         """A source has gone: its episodes are no longer found, but stay in history; returns how many. NotFoundError."""
@@ -113,10 +95,8 @@ class Ingest:
             self._see_edges(asserter)
         return len([node for node in gone.nodes if node in before.graph.row_of])
 
-    def forget(self, object: str | None, fact: int | None, episode: int | None) -> Forgotten:
+    def forget(self, object: str | None = None, fact: int | None = None, episode: int | None = None) -> Forgotten:
         """Removes one object (by name), fact or episode (by id) for good."""
-        if [object, fact, episode].count(None) != 2:
-            raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
         with self._forgetting() as conn:
             if object is not None:
                 return forgetting.object(conn, norm(object), now_ms())

@@ -69,14 +69,9 @@ class Questions:
         NotFoundError, before the first event."""
         asked, plan = (one := self.trace(trace_id)).asked, one.plan
         options = AskOptions(
-            None,
-            plan.as_of,
-            (),
-            cancelled,
-            asked.question if plan.searched else "",
-            plan.effort,
-            strategy=plan.strategy,
-        )
+            as_of=plan.as_of, cancelled=cancelled, question=asked.question if plan.searched else "",
+            effort=plan.effort, strategy=plan.strategy,
+        )  # fmt: skip
         self._strategy(options.strategy)
         models = self._models(ModelChoice(llm, driver))
         state = self._analyse(plan.searched or asked.question, None, plan.as_of, plan.within)
