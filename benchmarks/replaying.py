@@ -168,11 +168,11 @@ def held(memory: Memory) -> dict[str, Any]:
     """What edges remember: how many, in how many slots, megabytes of their vectors, and percent of the file."""
     with memory.store.reading() as conn:
         known = vectors.active(conn)
-        counts = edge_memory.counts(conn, known.id if known is not None else 0)
+        edges, slots, size = edge_memory.counts(conn, known.id if known is not None else 0)
     whole = command.file_bytes(Path(memory.store.path))
     return {
-        "edges": counts.edges,
-        "slots": counts.slots,
-        "mb": round(counts.bytes / 1e6, 3),
-        "share": round(100 * counts.bytes / whole, 2),
+        "edges": edges,
+        "slots": slots,
+        "mb": round(size / 1e6, 3),
+        "share": round(100 * size / whole, 2),
     }

@@ -98,7 +98,7 @@ def with_vectors(conn: Connection, graph: Graph, embedder_id: int, dimension: in
 def load_graph(conn: Connection) -> Graph:
     """The graph of what is stored: rows, columns and edges by id."""
     rows = episodes.live(conn)
-    objects = stored.live_objects(conn)
+    object_ids, is_date = stored.live_objects(conn)
     nodes = replace(
         Graph.empty(),
         episode_ids=with_room(rows.id),
@@ -108,10 +108,10 @@ def load_graph(conn: Connection) -> Graph:
         is_chat=with_room(rows.is_chat),
         words=with_room(rows.words),
         alive=with_room(np.ones(len(rows.id), np.bool_)),
-        object_ids=with_room(objects.id),
-        is_date=with_room(objects.is_date),
+        object_ids=with_room(object_ids),
+        is_date=with_room(is_date),
     )
-    del rows, objects  # what is not needed any more goes at once: of a million episodes all of it is 2 GB
+    del rows, object_ids, is_date  # what is not needed any more goes at once: of a million episodes all of it is 2 GB
     edges = stored.live_edges(conn)
     counts, titled, mention_ids = _mentions(edges, nodes.row_of, nodes.column_of)
     return replace(
@@ -140,20 +140,20 @@ def _theses(
     conn: Connection, edges: dict[stored.EdgeKind, stored.EdgeArrays], row_of: IdIndex, columns: IdIndex
 ) -> Theses:
     """Takes the edges of theses out of `edges` as soon as they are not needed any more: they are many."""
-    found = stored.live_theses(conn)
-    thesis_of = IdIndex.build(found.id)
-    asserted = np.zeros(len(found.id), np.int32)
+    ids, episode_ids, valid_from, valid_to = stored.live_theses(conn)
+    thesis_of = IdIndex.build(ids)
+    asserted = np.zeros(len(ids), np.int32)
     asserted[thesis_of.find(edges["asserts"].dst)] = edges["asserts"].id
     del edges["asserts"]
     members, places = _matrix(edges["member"], thesis_of, columns)
     members.data = edges.pop("member").id[places]
     del places
     return Theses(
-        with_room(found.id.astype(np.int32)),
-        with_room(row_of.find(found.episode_id)),
+        with_room(ids.astype(np.int32)),
+        with_room(row_of.find(episode_ids)),
         with_room(asserted),
-        with_room(found.valid_from),
-        with_room(found.valid_to),
+        with_room(valid_from),
+        with_room(valid_to),
         _roomy(members),
     )
 

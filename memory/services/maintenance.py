@@ -177,7 +177,7 @@ class Maintenance:
             write(partial(self._rebuild_edges, serving.embedder_id, waiting[start : start + EDGES_AT_ONCE]))
         self._state.reload_edge_memory()
         progress(len(waiting), len(waiting))
-        return self._store.read(edge_memory.counts, serving.embedder_id).edges
+        return self._store.read(edge_memory.counts, serving.embedder_id)[0]
 
     def _rebuild_edges(self, embedder_id: int, edges: list[int]) -> None:
         with self._state.edge_lock:

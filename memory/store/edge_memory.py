@@ -45,7 +45,7 @@ class Slots(NamedTuple):
 
     def select(self, chosen: NDArray[np.bool_]) -> Slots:
         """Some of them."""
-        return Slots(self.vectors[chosen], self.positives[chosen], self.negatives[chosen], self.times[chosen])
+        return Slots._make(column[chosen] for column in self)
 
     def plus(self, vector: NDArray[np.floating], now: int) -> Slots:
         """These and a slot that was enhanced once."""
@@ -81,14 +81,6 @@ class Ends(NamedTuple):
     kind: int
     src: int
     dst: int
-
-
-class Counts(NamedTuple):
-    """How many edges remember something, in how many slots, and what their vectors take."""
-
-    edges: int
-    slots: int
-    bytes: int
 
 
 def load(conn: Connection, embedder_id: int, dimension: int) -> Rows:
@@ -168,13 +160,13 @@ def clear(conn: Connection, embedder_id: int) -> None:
     conn.execute("DELETE FROM edge_memory WHERE embedder_id = ?", (embedder_id,))
 
 
-def counts(conn: Connection, embedder_id: int) -> Counts:
-    """How much there is."""
-    row = conn.execute(
+def counts(conn: Connection, embedder_id: int) -> tuple[int, int, int]:
+    """How many edges remember something, in how many slots, and how many bytes their vectors take."""
+    row: tuple[int, int, int] = conn.execute(
         "SELECT count(DISTINCT edge_id), count(*), ifnull(sum(length(data)), 0) FROM edge_memory WHERE embedder_id = ?",
         (embedder_id,),
     ).fetchone()
-    return Counts(*row)
+    return row
 
 
 def ends(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, Ends]:

@@ -23,7 +23,6 @@ class ObjectRow(NamedTuple):
     id: int
     label: str
     type: str | None = None
-    description: str | None = None
 
 
 class AliasRow(NamedTuple):
@@ -67,13 +66,6 @@ class EdgeRow(NamedTuple):
     valid_to: int | None = None
 
 
-class ObjectArrays(NamedTuple):
-    """Objects as columns of one length, ids rising."""
-
-    id: NDArray[np.int64]
-    is_date: NDArray[np.bool_]
-
-
 class EdgeArrays(NamedTuple):
     """Edges as columns of one length, ids rising. `support` is 32,767 at most; `title`: role "title"; `timed`: its
     validity has a bound."""
@@ -93,35 +85,11 @@ class EdgeArrays(NamedTuple):
 
     def plus(self, more: EdgeArrays) -> EdgeArrays:
         """These and more, which have larger ids."""
-        return EdgeArrays(
-            append_rows(self.id, more.id),
-            append_rows(self.src, more.src),
-            append_rows(self.dst, more.dst),
-            append_rows(self.support, more.support),
-            append_rows(self.title, more.title),
-            append_rows(self.timed, more.timed),
-        )
+        return EdgeArrays._make(append_rows(mine, theirs) for mine, theirs in zip(self, more, strict=True))
 
     def select(self, chosen: NDArray[np.bool_]) -> EdgeArrays:
         """Some of them."""
-        return EdgeArrays(
-            self.id[chosen],
-            self.src[chosen],
-            self.dst[chosen],
-            self.support[chosen],
-            self.title[chosen],
-            self.timed[chosen],
-        )
-
-
-class ThesisArrays(NamedTuple):
-    """Theses as columns of one length, ids rising. Validity in milliseconds UTC, the least and the greatest int64
-    where it is open."""
-
-    id: NDArray[np.int64]
-    episode_id: NDArray[np.int64]
-    valid_from: NDArray[np.int64]
-    valid_to: NDArray[np.int64]
+        return EdgeArrays._make(column[chosen] for column in self)
 
 
 def allocate(conn: Connection, table: Literal["node", "edge"], n: int) -> int:
@@ -137,10 +105,7 @@ def insert_objects(conn: Connection, rows: Sequence[ObjectRow], now: int) -> Non
     conn.executemany(
         "INSERT INTO node(id, kind, label, t_created) VALUES (?, 'O', ?, ?)", [(row.id, row.label, now) for row in rows]
     )
-    conn.executemany(
-        "INSERT INTO object(node_id, type, description) VALUES (?, ?, ?)",
-        [(row.id, row.type, row.description) for row in rows],
-    )
+    conn.executemany("INSERT INTO object(node_id, type) VALUES (?, ?)", [(row.id, row.type) for row in rows])
 
 
 def insert_aliases(conn: Connection, rows: Sequence[AliasRow]) -> None:
@@ -328,14 +293,14 @@ def object_labels(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str
     )
 
 
-def live_objects(conn: Connection) -> ObjectArrays:
-    """The live objects, by id."""
+def live_objects(conn: Connection) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The live objects: (n,) ids, rising, and whether each is a date."""
     cursor = conn.execute(
         "SELECT n.id, o.type IS 'date' FROM node n JOIN object o ON o.node_id = n.id"
         f" WHERE {is_live('n')} ORDER BY n.id"
     )
     id, is_date = columns(cursor, 2)
-    return ObjectArrays(id.copy(), is_date.astype(np.bool_))
+    return id.copy(), is_date.astype(np.bool_)
 
 
 def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
@@ -364,14 +329,15 @@ def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
     return found
 
 
-def live_theses(conn: Connection) -> ThesisArrays:
-    """The live theses, by id."""
+def live_theses(conn: Connection) -> NDArray[np.int64]:
+    """(4, n) the live theses, by id: id, episode, valid from and to in milliseconds UTC, the least and the greatest
+    int64 where that is open."""
     cursor = conn.execute(
         "SELECT t.node_id, t.episode_id, ifnull(t.valid_from, ?), ifnull(t.valid_to, ?)"
         f" FROM thesis t JOIN node n ON n.id = t.node_id WHERE {is_live('n')} ORDER BY t.node_id",
         (int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)),
     )
-    return ThesisArrays(*columns(cursor, 4))
+    return columns(cursor, 4)
 
 
 def validity(conn: Connection, edge_ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:

@@ -35,10 +35,6 @@ class Row(NamedTuple):
     settled: int | None
 
 
-_COLUMNS = "id, relation, old_id, new_id, ifnull(reason, ''), author, conf, state, t, t_settled"
-_PREFIXED = "r.id, r.relation, r.old_id, r.new_id, ifnull(r.reason, ''), r.author, r.conf, r.state, r.t, r.t_settled"
-
-
 def kind_of(fact: int) -> Literal["relation", "thesis"]:
     """What kind of fact has that id."""
     return "relation" if fact >= FIRST_EDGE else "thesis"
@@ -181,23 +177,34 @@ def settle(conn: Connection, id: int, state: RevisionState, now: int | None) -> 
 
 def get(conn: Connection, id: int) -> Row:
     """NotFoundError if there is no such revision."""
-    row = conn.execute(f"SELECT {_COLUMNS} FROM revision WHERE id = ?", (id,)).fetchone()
-    if row is None:
+    found = _rows(conn, "WHERE r.id = ?", id)
+    if not found:
         raise NotFoundError(f"There is no revision {id}. `pal review` lists those that are open.")
-    return Row(*row)
+    return found[0]
+
+
+def _rows(conn: Connection, clauses: str, *values: int | str | None) -> list[Row]:
+    rows = conn.execute(
+        "SELECT r.id, r.relation, r.old_id, r.new_id, ifnull(r.reason, ''), r.author, r.conf, r.state, r.t, r.t_settled"
+        f" FROM revision r {clauses}",
+        values,
+    )
+    return [Row(*row) for row in rows]
 
 
 def list_revisions(
     conn: Connection, state: RevisionState | None, limit: int, about: Sequence[int] | None = None
 ) -> list[Row]:
     """Revisions in a state (None: any), the newest first; `about`: only those of relations of these objects."""
-    rows = conn.execute(
-        f"SELECT {_COLUMNS} FROM revision r WHERE (:state IS NULL OR state = :state) AND (:about IS NULL OR EXISTS ("
-        "SELECT 1 FROM edge e WHERE e.id IN (r.old_id, r.new_id) AND (e.src IN (SELECT value FROM json_each(:about))"
-        " OR e.dst IN (SELECT value FROM json_each(:about))))) ORDER BY t DESC, id DESC LIMIT :limit",
-        {"state": state, "limit": limit, "about": None if about is None else id_list(about)},
+    return _rows(
+        conn,
+        "WHERE (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR EXISTS (SELECT 1 FROM edge e"
+        " WHERE e.id IN (r.old_id, r.new_id) AND (e.src IN (SELECT value FROM json_each(?2))"
+        " OR e.dst IN (SELECT value FROM json_each(?2))))) ORDER BY t DESC, id DESC LIMIT ?3",
+        state,
+        None if about is None else id_list(about),
+        limit,
     )
-    return [Row(*row) for row in rows]
 
 
 def count_open(conn: Connection) -> int:
@@ -208,12 +215,8 @@ def count_open(conn: Connection) -> int:
 
 def find_between(conn: Connection, one: int, other: int) -> Row | None:
     """The newest revision of these two facts, whichever is the older one."""
-    row = conn.execute(
-        f"SELECT {_COLUMNS} FROM revision WHERE (old_id = ?1 AND new_id = ?2) OR (old_id = ?2 AND new_id = ?1)"
-        " ORDER BY id DESC LIMIT 1",
-        (one, other),
-    ).fetchone()
-    return Row(*row) if row else None
+    pairs = "(old_id = ?1 AND new_id = ?2) OR (old_id = ?2 AND new_id = ?1)"
+    return next(iter(_rows(conn, f"WHERE {pairs} ORDER BY id DESC LIMIT 1", one, other)), None)
 
 
 def contradictions(conn: Connection, facts: Sequence[int]) -> list[tuple[int, int]]:
@@ -229,62 +232,53 @@ def find_replacement(conn: Connection, fact: int, gone: Collection[int]) -> Row 
     """The standing revision by which something else stands in the place of a fact that goes: something that does not
     itself go."""
     seen = {fact}
-    while True:
-        row = conn.execute(
-            f"SELECT {_COLUMNS} FROM revision WHERE old_id = ? AND relation = 'supersedes'"
-            " AND state IN ('open', 'kept') ORDER BY id DESC LIMIT 1",
-            (fact,),
-        ).fetchone()
-        if row is None:
-            return None
-        found = Row(*row)
-        if found.new not in gone:
-            return found
-        if found.new in seen:
-            return None
-        fact = found.new
+    standing = "WHERE old_id = ? AND relation = 'supersedes' AND state IN ('open', 'kept') ORDER BY id DESC LIMIT 1"
+    while rows := _rows(conn, standing, fact):
+        fact = rows[0].new
+        if fact not in gone:
+            return rows[0]
+        if fact in seen:
+            break
         seen.add(fact)
+    return None
 
 
 def list_by_newer(conn: Connection, facts: Collection[int]) -> list[Row]:
     """The standing revisions whose newer fact is one of these; the newest first."""
-    rows = conn.execute(
-        f"SELECT {_COLUMNS} FROM revision WHERE state IN ('open', 'kept', 'settled')"
-        " AND new_id IN (SELECT value FROM json_each(?)) ORDER BY id DESC",
-        (id_list(facts),),
-    )
-    return [Row(*row) for row in rows]
+    newer = "new_id IN (SELECT value FROM json_each(?))"
+    return _rows(conn, f"WHERE {_STANDING} AND {newer} ORDER BY id DESC", id_list(facts))
 
 
 def list_by_older(conn: Connection, fact: int) -> list[Row]:
     """The standing revisions whose older fact it is; the newest first."""
-    rows = conn.execute(
-        f"SELECT {_COLUMNS} FROM revision WHERE state IN ('open', 'kept', 'settled') AND old_id = ? ORDER BY id DESC",
-        (fact,),
-    )
-    return [Row(*row) for row in rows]
+    return _rows(conn, f"WHERE {_STANDING} AND old_id = ? ORDER BY id DESC", fact)
+
+
+_STANDING = "state IN ('open', 'kept', 'settled')"
 
 
 def list_merges(conn: Connection, facts: Collection[int], begin: int) -> list[Row]:
     """The standing revisions that nobody has settled, by which rules took one of these relations for the same as one
     that begins after `begin` (ms UTC). Found by the facts (the plus), not by the state, which most revisions have."""
-    rows = conn.execute(
-        f"SELECT {_PREFIXED} FROM revision r JOIN edge e ON e.id = r.new_id AND e.valid_from > ?"
+    return _rows(
+        conn,
+        "JOIN edge e ON e.id = r.new_id AND e.valid_from > ?"
         " WHERE r.relation = 'duplicates' AND r.author = 'rule' AND +r.state = 'kept' AND r.t_settled IS NULL"
         " AND r.old_id IN (SELECT value FROM json_each(?)) ORDER BY r.id DESC",
-        (begin, id_list(facts)),
+        begin,
+        id_list(facts),
     )
-    return [Row(*row) for row in rows]
 
 
 def list_across(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> list[Row]:
     """The standing revisions that nobody has settled, of a relation of one of these objects and one of those; the
     newest first."""
-    rows = conn.execute(
-        f"SELECT {_PREFIXED} FROM revision r JOIN edge o ON o.id = r.old_id JOIN edge n ON n.id = r.new_id"
+    return _rows(
+        conn,
+        "JOIN edge o ON o.id = r.old_id JOIN edge n ON n.id = r.new_id"
         " WHERE r.state = 'open' AND r.author <> 'user' AND (o.src IN (SELECT value FROM json_each(?1))"
         " AND n.src IN (SELECT value FROM json_each(?2)) OR o.src IN (SELECT value FROM json_each(?2))"
         " AND n.src IN (SELECT value FROM json_each(?1))) ORDER BY r.id DESC",
-        (id_list(ones), id_list(others)),
+        id_list(ones),
+        id_list(others),
     )
-    return [Row(*row) for row in rows]

@@ -183,7 +183,7 @@ CREATE INDEX thesis_episode ON thesis(episode_id);
 CREATE INDEX thesis_superseded ON thesis(superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE TABLE reading(
   node_id INTEGER PRIMARY KEY REFERENCES node(id) ON DELETE CASCADE, title TEXT NOT NULL, body TEXT NOT NULL) STRICT;
-CREATE TABLE object(node_id INTEGER PRIMARY KEY REFERENCES node(id), type TEXT, description TEXT) STRICT;
+CREATE TABLE object(node_id INTEGER PRIMARY KEY REFERENCES node(id), type TEXT) STRICT;
 CREATE TABLE alias(
   norm TEXT NOT NULL, surface TEXT NOT NULL, node_id INTEGER NOT NULL REFERENCES node(id), origin TEXT NOT NULL,
   conf REAL NOT NULL DEFAULT 1.0, PRIMARY KEY(norm, node_id)) STRICT, WITHOUT ROWID;

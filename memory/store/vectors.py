@@ -31,7 +31,6 @@ class KnownEmbedder(NamedTuple):
     id: int
     name: str
     dimension: int
-    active: bool
 
 
 def register(conn: Connection, embedder: Embedder) -> int:
@@ -44,15 +43,13 @@ def register(conn: Connection, embedder: Embedder) -> int:
         "SELECT id, dimension, query_prefix, document_prefix FROM embedder WHERE name = ?", (embedder.name,)
     ).fetchone()
     if row is None:
-        active = conn.execute("SELECT count(*) = 0 FROM embedder").fetchone()[0]
+        is_first = conn.execute("SELECT count(*) = 0 FROM embedder").fetchone()[0]
         (id,) = conn.execute(
             "INSERT INTO embedder(name, dimension, query_prefix, document_prefix, active) VALUES (?, ?, ?, ?, ?)"
             " RETURNING id",
-            (embedder.name, *theirs, active),
+            (embedder.name, *theirs, is_first),
         ).fetchone()
-        conn.execute(
-            f"CREATE VIRTUAL TABLE {index_of(id)} USING vec0(id INTEGER PRIMARY KEY, data float[{int(theirs[0])}])"
-        )
+        rebuild(conn, id)
     else:
         id = row[0]
         if row[1:] != theirs:
@@ -65,8 +62,8 @@ def register(conn: Connection, embedder: Embedder) -> int:
 
 def active(conn: Connection) -> KnownEmbedder | None:
     """The embedder that has seen every live episode."""
-    row = conn.execute("SELECT id, name, dimension, active FROM embedder WHERE active").fetchone()
-    return KnownEmbedder(row[0], row[1], row[2], bool(row[3])) if row else None
+    row = conn.execute("SELECT id, name, dimension FROM embedder WHERE active").fetchone()
+    return KnownEmbedder(*row) if row else None
 
 
 def activate(conn: Connection, embedder_id: int) -> None:

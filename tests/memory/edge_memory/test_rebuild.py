@@ -66,7 +66,7 @@ def test_a_lesson_of_old_versions_is_dropped_once_they_are_many(
             life.ask(n % 3, [n % 4, n % 5], [])
         held = life.remembered
         with store.reading() as conn:
-            slots = edge_memory.counts(conn, life.id).slots
+            slots = edge_memory.counts(conn, life.id)[1]
             assert fired(held) == fired(load_edge_memory(conn, life.id, DIMENSION))
         assert slots <= len(held.vectors) <= 2 * slots + 5
 

@@ -45,7 +45,7 @@ def place(memory: Memory, question: str) -> int:
 def edges(desk: Desk) -> int:
     memory = desk.memory
     with memory.store.reading() as conn:
-        return edge_memory.counts(conn, memory.state.serving.embedder_id).edges
+        return edge_memory.counts(conn, memory.state.serving.embedder_id)[0]
 
 
 def learnt(desk: Desk) -> dict[int, bytes]:

@@ -65,7 +65,7 @@ def test_that_reading_helped_is_an_edge_which_is_made_once_and_goes_with_the_pas
         assert edge_memory.openings(conn, [one]) == {} and edge_memory.open_edges(conn, [one], 40) == {}
         assert edge_memory.counts(conn, embedder) == (0, 0, 0)
         edge_memory.put(conn, embedder, {made[one]: remembering(1)})
-        assert edge_memory.counts(conn, embedder).edges == 0, "nothing is learnt of an edge that has gone"
+        assert edge_memory.counts(conn, embedder)[0] == 0, "nothing is learnt of an edge that has gone"
 
 
 def test_a_weak_slot_is_not_inherited() -> None:

@@ -114,8 +114,8 @@ def test_live_objects_say_which_are_dates(store: Store, nodes: list[int]) -> Non
     with store.writing() as conn:
         day = graph.allocate(conn, "node", 1)
         graph.insert_objects(conn, [ObjectRow(day, "3 May", "date")], 1000)
-        found = graph.live_objects(conn)
-        assert (found.id.tolist(), found.is_date.tolist()) == ([*nodes, day], [False, False, False, True])
+        ids, is_date = graph.live_objects(conn)
+        assert (ids.tolist(), is_date.tolist()) == ([*nodes, day], [False, False, False, True])
 
 
 def test_more_edges_than_one_fetch_are_loaded(store: Store) -> None:

@@ -122,7 +122,7 @@ class Life(RuleBasedStateMachine):
     def every_live_object_is_spoken_of(self) -> None:
         with self.store.reading() as conn:
             mentions = graph.live_edges(conn)["mention"]
-            assert {*graph.live_objects(conn).id.tolist()} == {*mentions.dst.tolist()}
+            assert {*graph.live_objects(conn)[0].tolist()} == {*mentions.dst.tolist()}
             assert episodes.live(conn).id.tolist() == [
                 id for (id,) in conn.execute("SELECT id FROM episode_content ORDER BY id")
             ]
