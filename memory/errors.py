@@ -1,9 +1,7 @@
 """What can go wrong, as one tree. Every message says what happened and what to do.
 
 * PalimpsestError
-  + StoreError
-    - ExtensionError      no SQLite here can load sqlite-vec
-    - NewerStoreError     the file was written by a newer version
+  + StoreError            also: no SQLite here can load sqlite-vec; the file was written by a newer version
     - StoreBusyError      another program holds the file
     - StoreFullError      the disk is full
     - StoreDamagedError   the file is no memory, or is broken
@@ -27,14 +25,6 @@ class PalimpsestError(Exception):
 
 class StoreError(PalimpsestError):
     """The memory file could not be opened, read or written."""
-
-
-class ExtensionError(StoreError):
-    """Neither pysqlite3 nor sqlite3 can load extensions, so sqlite-vec cannot run."""
-
-
-class NewerStoreError(StoreError):
-    """The memory file was written by a newer Palimpsest; this one leaves it alone."""
 
 
 class StoreBusyError(StoreError):

@@ -86,14 +86,14 @@ class Ingest:
                     raise NotFoundError(f"There is no source {uri}.")
                 gone = episodes.retire_source(conn, source.id, now_ms())
                 asserter = state.asserter(conn)
-                asserter.withdraw_episodes(gone.nodes)
+                asserter.withdraw_episodes(gone)
                 changes = asserter.graph_changes()
             before = state.serving.snapshot
             owner = state.mailbox_owner() if source.reader == sources.MAIL_READER else state.serving.owner
-            state.serving = replace(state.serving, snapshot=before.without_episodes(gone.nodes), owner=owner)
+            state.serving = replace(state.serving, snapshot=before.without_episodes(gone), owner=owner)
             state.show(changes)
             self._see_edges(asserter)
-        return len([node for node in gone.nodes if node in before.graph.row_of])
+        return len([node for node in gone if node in before.graph.row_of])
 
     def forget(self, object: str | None = None, fact: int | None = None, episode: int | None = None) -> Forgotten:
         """Removes one object (by name), fact or episode (by id) for good."""

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import sqlite_vec
 
-from memory.errors import ExtensionError, StoreBusyError, StoreDamagedError, StoreError, StoreFullError
+from memory.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFullError
 
 Connection: TypeAlias = sqlite3.Connection
 
@@ -50,7 +50,7 @@ def driver() -> Any:
             continue
         if hasattr(module.Connection, "enable_load_extension") and module.sqlite_version_info >= OLDEST_SQLITE:
             return module
-    raise ExtensionError(
+    raise StoreError(
         "This Python's SQLite cannot load extensions (or is older than 3.42), so vectors cannot be searched. "
         "Install pysqlite3 into the same environment: pip install pysqlite3. On Windows use the Python of python.org."
     )

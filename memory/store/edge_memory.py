@@ -243,11 +243,23 @@ class Inheritance(NamedTuple):
 
 def list_signals(conn: Connection, edges: Sequence[SupportsInt]) -> list[Noted]:
     """All that was to be learnt of these edges, in the order in which it was."""
+    return _signals(conn, "e.edge_id", edges)
+
+
+def list_signals_by_trace(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, list[Noted]]:
+    """What edges were to learn of these questions, by trace."""
+    found: dict[int, list[Noted]] = {}
+    for row in _signals(conn, "t.id", traces):
+        found.setdefault(row.trace_id, []).append(row)
+    return found
+
+
+def _signals(conn: Connection, column: str, ids: Sequence[SupportsInt]) -> list[Noted]:
     rows = conn.execute(
         "SELECT t.id, t.t, e.edge_id, e.role, ifnull(e.delta, 0), t.feedback FROM trace_edge e"
         f" JOIN trace t ON t.id = e.trace_id WHERE e.{_LEARNT}"
-        " AND e.edge_id IN (SELECT value FROM json_each(?)) ORDER BY t.id, e.edge_id, e.role",
-        (id_list(edges),),
+        f" AND {column} IN (SELECT value FROM json_each(?)) ORDER BY t.id, e.edge_id, e.role",
+        (id_list(ids),),
     )
     return [Noted(*row) for row in rows]
 

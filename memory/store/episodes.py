@@ -77,13 +77,6 @@ class Words(NamedTuple):
     sha256: str
 
 
-class Retired(NamedTuple):
-    """What `retire_many` took out of sight: ids of nodes (episodes, theses, objects) and of edges."""
-
-    nodes: tuple[int, ...]
-    edges: tuple[int, ...]
-
-
 class EpisodeArrays(NamedTuple):
     """Episodes as columns of one length, ids rising. `event_from` in ms UTC, the least int64 where there is none."""
 
@@ -271,8 +264,9 @@ def find_in_scope(conn: Connection, scope: Scope) -> list[int]:
     return [id for (id,) in rows]
 
 
-def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: str) -> Retired:
+def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: str) -> tuple[int, ...]:
     """Takes episodes out of sight: with their theses, edges, full text, vectors, and objects nothing else speaks of.
+    Ids of all these nodes.
 
     The rows stay, so that a question about an earlier time still finds them. After a change of a source insert the new
     episodes first: an object that both mention then keeps its identity. Ids that are not live are ignored.
@@ -293,7 +287,7 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
         )
     ]
     if not live:
-        return Retired((), ())
+        return ()
     text.remove(conn, live)  # before the nodes expire: full text asks the views for the words to remove
     nodes = id_list([*live, *theses])
     spoken_of = id_list(
@@ -320,11 +314,11 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
         (now, reason, id_list([*live, *theses, *lonely])),
     )
     vectors.delete_many(conn, live)
-    return Retired((*live, *theses, *lonely), tuple(edges))
+    return (*live, *theses, *lonely)
 
 
-def retire_source(conn: Connection, source_id: int, now: int) -> Retired:
-    """A source has gone: it and its episodes are no longer seen, but stay until they are forgotten."""
+def retire_source(conn: Connection, source_id: int, now: int) -> tuple[int, ...]:
+    """A source has gone: it and its episodes are no longer seen, but stay until they are forgotten; ids as above."""
     conn.execute("UPDATE source SET t_deleted = ? WHERE id = ? AND t_deleted IS NULL", (now, source_id))
     return retire_many(conn, [row.id for row in of_source(conn, source_id)], now, "source_deleted")
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory.errors import NewerStoreError, StoreDamagedError, StoreError
+from memory.errors import StoreDamagedError, StoreError
 from memory.store.backup import verified_copy
 from memory.store.codec import FIRST_EDGE
 from memory.store.connect import Connection, connect, driver, driver_errors
@@ -58,8 +58,8 @@ STEPS: tuple[Step, ...] = (create_tables, drop_thesis_text)
 def version_of(path: Path, steps: Sequence[Step]) -> int:
     """How many of `steps` the file at `path` has (0: it is empty), read without changing a byte of it.
 
-    StoreDamagedError if it is no memory, NewerStoreError if it has more, StoreError if it was made by a Palimpsest from
-    before the first release.
+    StoreDamagedError if it is no memory, StoreError if it has more, or was made by a Palimpsest from before the first
+    release.
     """
     with driver_errors(path):
         conn = connect(path, read_only=True)
@@ -88,7 +88,7 @@ def version_of(path: Path, steps: Sequence[Step]) -> int:
             "your files again: pal add."
         )
     if done[: len(steps)] != _names(steps)[: len(done)] or len(done) > len(steps):
-        raise NewerStoreError(
+        raise StoreError(
             f"{path} was written by a newer Palimpsest (format {len(done)}; this one knows {len(steps)}). "
             "It was not touched. Update Palimpsest, or open the copy that ends in .bak beside it."
         )

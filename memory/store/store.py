@@ -45,7 +45,7 @@ class Store:
         """Opens the memory at `path`, creating it (0600) or bringing an older file up to date after a verified copy.
 
         ":memory:" is a private temporary folder that is removed at `close`: several connections need a file.
-        Raises NewerStoreError, StoreDamagedError, StoreBusyError, StoreFullError, ExtensionError or StoreError.
+        Raises StoreError, or of its kinds StoreDamagedError, StoreBusyError, StoreFullError.
         """
         driver()
         folder = tempfile.TemporaryDirectory(prefix="palimpsest-") if str(path) == ":memory:" else None

@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple, SupportsInt
 
 from memory.store.codec import id_list, to_json
 from memory.store.connect import Connection
-from memory.store.edge_memory import Noted
 from memory.store.visibility import is_live
 
 KEPT = 5  # models of a kind, beside the active one and the one before it
@@ -116,19 +115,6 @@ def labels(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, list[La
         (id_list(traces),),
     ):
         found.setdefault(row[0], []).append(Label(*row))
-    return found
-
-
-def list_signals_by_trace(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, list[Noted]]:
-    """What edges were to learn of these questions, by trace."""
-    found: dict[int, list[Noted]] = {}
-    for row in conn.execute(
-        "SELECT t.id, t.t, e.edge_id, e.role, ifnull(e.delta, 0), t.feedback FROM trace_edge e"
-        " JOIN trace t ON t.id = e.trace_id WHERE e.role IN ('cited', 'enhanced', 'penalised')"
-        " AND t.id IN (SELECT value FROM json_each(?)) ORDER BY t.id, e.edge_id, e.role",
-        (id_list(traces),),
-    ):
-        found.setdefault(row[0], []).append(Noted(*row))
     return found
 
 

@@ -202,7 +202,7 @@ class _Training:
         with self.store.reading() as conn:
             ids = [lesson.trace_id for lesson in lessons]
             before = _Before(conn, self.serving, ids)
-            noted, kept = training.list_signals_by_trace(conn, ids), training.labels(conn, ids)
+            noted, kept = edge_memory.list_signals_by_trace(conn, ids), training.labels(conn, ids)
         for number, lesson in enumerate(lessons):
             self._progress("label", number, len(lessons))
             trace = lesson.trace_id

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import ExtensionError, StoreBusyError, StoreDamagedError, StoreFullError
+from memory.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFullError
 from memory.store.connect import connect, create_private, driver, driver_errors
 from memory.store.store import Store
 from tests.memory.store.building import remember
@@ -50,7 +50,7 @@ def test_the_first_module_that_can_load_extensions_is_used(
 def test_without_any_the_error_names_the_remedy(fresh_driver: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pysqlite3", None)
     monkeypatch.setitem(sys.modules, "sqlite3", module_of("sqlite3", (3, 40, 1), False))
-    with pytest.raises(ExtensionError, match="pip install pysqlite3"):
+    with pytest.raises(StoreError, match="pip install pysqlite3"):
         driver()
 
 

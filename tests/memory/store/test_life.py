@@ -72,8 +72,9 @@ class Life(RuleBasedStateMachine):
         ids = [self.picked(number) for number in numbers]
         with self.store.writing() as conn:
             gone = episodes.retire_many(conn, ids, self.tick(), "source_changed")
-            assert {*episodes.retire_many(conn, ids, self.now, "source_changed")} == {()}
-            assert not {*gone.edges} & {id for edges in graph.live_edges(conn).values() for id in edges.id.tolist()}
+            assert episodes.retire_many(conn, ids, self.now, "source_changed") == ()
+            live = graph.live_edges(conn).values()
+            assert not {*gone} & {node for edges in live for ends in (edges.src, edges.dst) for node in ends.tolist()}
 
     @rule(uri=uris)
     def delete(self, uri: str) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import NewerStoreError, StoreDamagedError, StoreError
+from memory.errors import StoreDamagedError, StoreError
 from memory.store import check, schema, text
 from memory.store.connect import Connection, connect, driver
 from memory.store.store import Store
@@ -101,7 +101,7 @@ def test_a_newer_file_is_refused_and_not_touched(older: Path) -> None:
     conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     conn.close()
     before = older.read_bytes()
-    with pytest.raises(NewerStoreError, match=r"newer Palimpsest .* Update Palimpsest"):
+    with pytest.raises(StoreError, match=r"newer Palimpsest .* Update Palimpsest"):
         Store.open(older)
     assert older.read_bytes() == before
 
