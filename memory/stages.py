@@ -6,11 +6,11 @@ reads out of stored traces are the constants below.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
 
-from memory.nouns import Step
+from memory.events import Step
 
 Tier = Literal["R0", "R2", "R3", "R4"]  # how far a question went: replay, search, guided, agent
 FURTHER: tuple[Tier, ...] = ("R3", "R4")  # on which a model looks further
@@ -23,6 +23,15 @@ EARLIER = "$.earlier"  # of ReplayNote
 BRIDGED = "$.bridged"  # of GraphNote and AnswerNote
 
 N = TypeVar("N", bound="Note")
+
+
+class Noted(Protocol):
+    """A step of a trace, as the library has it or as clients get it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def detail(self) -> Mapping[str, Any]: ...
 
 
 class Note:
@@ -45,6 +54,11 @@ class Note:
             values["time"] = TimeNote.from_detail(values["time"])
         return cls(**values)
 
+    @classmethod
+    def from_step(cls, step: Noted) -> Self | None:
+        """What a stage noted, if it is a stage that makes notes of this kind."""
+        return cls.from_detail(step.detail) if step.name == cls.stage else None
+
 
 def step(note: Note, ms: float) -> Step:
     """The step of a stage that took so long."""
@@ -53,7 +67,7 @@ def step(note: Note, ms: float) -> Step:
 
 def notes(kind: type[N], steps: Iterable[Step]) -> Iterator[N]:
     """What a stage noted, each time it was run."""
-    return (kind.from_detail(one.detail) for one in steps if one.name == kind.stage)
+    return (note for one in steps if (note := kind.from_step(one)) is not None)
 
 
 def last_note(kind: type[N], steps: Iterable[Step]) -> N | None:
@@ -64,7 +78,7 @@ def last_note(kind: type[N], steps: Iterable[Step]) -> N | None:
 def _plain(value: Any) -> Any:
     if isinstance(value, Note):
         return value.to_detail()
-    return list(value) if isinstance(value, tuple) else value
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,3 +233,60 @@ class ComposeNote(Note):
     left_out: int = 0
     not_proved: tuple[str, ...] = ()
     request: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HeuristicNote(Note):
+    """How many objects a search without a model visited, how many episodes it `pooled`, those it `collected`, and why
+    it ended."""
+
+    stage: ClassVar[str] = "heuristic"
+    objects: int = 0
+    pooled: int = 0
+    collected: tuple[int, ...] = ()
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GuidedNote(Note):
+    """Which `call` of a model it was, 0 if there was none, of how many options, and what it `said`: numbers, done,
+    nothing of use, or the name of its error, which `broke` the search off unless the budget was used up; the episodes
+    that were `taken` and the edges that led there; of the last call why there were no more."""
+
+    stage: ClassVar[str] = "guided"
+    call: int = 0
+    options: int | None = None
+    tokens: int | None = None
+    said: str | None = None
+    broke: bool | None = None
+    taken: tuple[int, ...] | None = None
+    edges: tuple[int, ...] | None = None
+    stopped: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentNote(Note):
+    """One turn of an agent: how often it called each tool, how many of these calls `failed`, or whether the turn was
+    `invalid`; the `calls` of models that it took, and the episodes that it `collected`. `stopped`: the error that ended
+    all, and `broke` it off unless the budget was used up."""
+
+    stage: ClassVar[str] = "agent"
+    tools: Mapping[str, int] | None = None
+    failed: int | None = None
+    invalid: bool | None = None
+    stopped: str | None = None
+    broke: bool | None = None
+    turn: int | None = None
+    calls: int | None = None
+    collected: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SketchNote(Note):
+    """The outlines that a model wrote of what leads to an answer, with the tokens that took; or the name of its
+    error."""
+
+    stage: ClassVar[str] = "sketch"
+    tokens: int | None = None
+    sketches: tuple[Sequence[str], ...] | None = None
+    said: str | None = None

@@ -144,7 +144,9 @@ def recall(
 
 
 def _is_empty(reply: wire.RecallReply) -> bool:
-    return any(stage.name == "scope" and stage.detail.get("episodes") == 0 for stage in reply.steps)
+    return any(
+        note is not None and note.episodes == 0 for note in (wire.ScopeNote.from_step(step) for step in reply.steps)
+    )
 
 
 def _text(words: tuple[str, ...]) -> str:

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date, datetime, timedelta
-from typing import Any
 
 from daemon import wire
 
 
 def describe_time(stage: wire.Stage) -> str | None:
     """What the stage has to say of the time in the question; None if it is nothing."""
-    if stage.detail.get("any_time"):
+    text = wire.TextNote.from_step(stage)
+    if text is not None and text.any_time:
         return "Nothing of that time speaks of it, so this is from any time."
-    time = stage.detail.get("time")
-    if not isinstance(time, Mapping) or time.get("kind") == "now":
+    note = wire.AnalysisNote.from_step(stage) or wire.ScopeNote.from_step(stage)
+    time = note.time if note is not None else None
+    if time is None or time.kind == "now":
         return None
-    if time.get("kind") == "unknown":
-        return f'No dated line says when that was: "{time.get("words")}".'
-    line = f": {time['line']}" if time.get("line") else "."
-    return f'Read "{time.get("words")}" as {_span(time)}{line}'
+    if time.kind == "unknown":
+        return f'No dated line says when that was: "{time.words}".'
+    line = f": {time.line}" if time.line else "."
+    return f'Read "{time.words}" as {_span(time)}{line}'
 
 
-def _span(time: Mapping[str, Any]) -> str:
-    since, after = (datetime.fromisoformat(time[end]) if time.get(end) else None for end in ("since", "until"))
+def _span(time: wire.TimeNote) -> str:
+    since, after = (datetime.fromisoformat(end) if end else None for end in (time.since, time.until))
     until = after and (after - timedelta(microseconds=1)).date()
-    if time.get("kind") == "as_of" and until:
+    if time.kind == "as_of" and until:
         return f"how it stood on {_day(until)}"
     first = since and since.date()
     if first and until:

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from memory.nouns import Fact as Fact
     from memory.nouns import Receipt as Receipt
     from memory.nouns import Revision as Revision
+    from memory.stages import *
     from memory.trace import Asked as Asked
 
 TIERS = {"R0": "replay", "R2": "search", "R3": "guided", "R4": "agent"}  # how far a question went, in words
@@ -92,6 +93,7 @@ MODULES = {
 NOUNS = {
     "memory.nouns": "Fact Revision Receipt Check",
     "memory.trace": "Asked",
+    "memory.stages": "TextNote AnalysisNote ScopeNote TimeNote RouteNote ComposeNote GuidedNote AgentNote",
     "memory.insight.diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis ConsolidationReport",
 }
 _HOME = {name: f"daemon.wire.{module}" for module, names in MODULES.items() for name in names.split()}

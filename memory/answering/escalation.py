@@ -19,17 +19,17 @@ from memory.answering.context import EvidencePiece, PromptContext, fit_context, 
 from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer, stream_extractive
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
 from memory.errors import ModelError
-from memory.exploring.agent import run_agent
+from memory.exploring.agent import Agent
 from memory.exploring.explorer import Explorer
 from memory.exploring.guided import explore_guided
 from memory.exploring.tools import Toolbox
 from memory.llm import Allowance, LlmRequest, about_tokens
-from memory.nouns import Answer, Episode, Step
+from memory.nouns import Answer, Episode
 from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.question_type import format_hint
 from memory.retrieval.route import fits, next_tier
 from memory.retrieval.state import RetrievalResult
-from memory.stages import RouteNote, Tier, step
+from memory.stages import AgentNote, GuidedNote, RouteNote, Tier, notes, step
 from memory.store import traces
 from memory.store.traces import Refused
 
@@ -193,7 +193,7 @@ class Escalation(Answering):
         )
         yield from map(self._record, looked.steps)
         self.chosen |= dict.fromkeys(looked.episodes)
-        self.expanded |= dict.fromkeys(edge for step in looked.steps for edge in step.detail.get("edges", ()))
+        self.expanded |= dict.fromkeys(edge for note in notes(GuidedNote, looked.steps) for edge in note.edges or ())
         self._collect(looked.episodes)
 
     def _pick_driver(self) -> LLM | None:
@@ -207,7 +207,7 @@ class Escalation(Answering):
         self.meter.allow(AGENT_ALLOWANCE)
         toolbox = Toolbox(self.reading, self.found, only_open=not llm.is_local)
         try:
-            looked = run_agent(
+            looked = Agent(
                 Metered(llm, self.meter, reserved),
                 toolbox,
                 self.found.question.text,
@@ -215,9 +215,9 @@ class Escalation(Answering):
                 missing=missing,
                 now=self.options.today,
                 cancelled=self.options.cancelled,
-            )
+            ).run()
         except Exception as error:  # a model of somebody else's
-            yield self._record(Step("agent", 0.0, {"stopped": type(error).__name__, "broke": True}))
+            yield self._record(step(AgentNote(stopped=type(error).__name__, broke=True), 0.0))
         else:
             yield from map(self._record, looked.steps)
         self.chosen |= dict.fromkeys(toolbox.collected)

@@ -13,15 +13,15 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
-from typing import Any
 
 from memory.errors import ModelCancelledError, OverBudgetError
 from memory.exploring.explorer import CollectedEvidence, Explorer, Option
-from memory.llm import LlmRequest, Message, about_tokens
-from memory.nouns import Step
+from memory.llm import LlmRequest, Message, Reply, about_tokens
 from memory.protocols import LLM
+from memory.stages import GuidedNote, step
 from memory.text.quotes import one_line
 
 PURPOSE = "guide"
@@ -47,10 +47,6 @@ _NUMBER = re.compile(r"(?<![\w.,:/-])\d{1,4}(?![\w/:-]|[.,]\d)", re.ASCII)
 THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
-class ChoiceEndedError(Exception):
-    """No more calls; says why."""
-
-
 def explore_guided(
     llm: LLM,
     explorer: Explorer,
@@ -66,118 +62,70 @@ def explore_guided(
 
     Returns whatever the model does; only the ModelCancelledError of a question that was `cancelled` passes through.
     """
-    choice = LlmChoice(llm, explorer, question, missing, calls, now, cancelled)
-    try:
-        stopped = _choose_repeatedly(choice)
-    except ChoiceEndedError as error:
-        stopped = str(error)
-    return CollectedEvidence(dict(explorer.collected), choice.steps(stopped), choice.calls, stopped)
-
-
-def _choose_repeatedly(choice: LlmChoice) -> str:
-    """Asks until something ends it; what that was."""
-    in_vain = 0
-    while True:
-        options = choice.explorer.options(MAX_OPTIONS)
-        if not options:
-            return "no options"
-        numbers, done = choice.choose(GUIDE, [option.label for option in options], MAX_CHOSEN_PER_CALL)
-        if done:
-            return "done"
-        in_vain = 0 if choice.take([options[number] for number in numbers]) else in_vain + 1
-        if in_vain == MAX_CALLS_IN_VAIN:
-            return "nothing new"
-
-
-class LlmChoice:
-    """Multiple choice for a model: numbered options in, numbers or a word out; it keeps what came of each call."""
-
-    def __init__(
-        self,
-        llm: LLM,
-        explorer: Explorer,
-        question: str,
-        missing: Sequence[str],
-        max_calls: int,
-        now: datetime | None,
-        cancelled: Callable[[], bool] | None,
-    ) -> None:
-        self.explorer = explorer
-        self.calls = 0
-        self._llm = llm
-        self._question = _cut(one_line(question, 3 * MAX_QUESTION_TOKENS), MAX_QUESTION_TOKENS)
-        self._missing = _cut(one_line("; ".join(missing), 3 * MAX_MISSING_TOKENS), MAX_MISSING_TOKENS)
-        self._max_calls = max_calls
-        self._now = now
-        self._cancelled = cancelled
-        self._steps: list[tuple[float, dict[str, Any]]] = []
-
-    def choose(self, system: str, labels: Sequence[str], most: int) -> tuple[tuple[int, ...], bool]:
-        """The places of the labels that the model takes, at most so many, and whether it says that it is done. The
-        first if it says neither."""
-        reply = self.ask(system, labels)
-        numbers, done = parse_choice(reply, len(labels), most)
-        self._steps[-1][1]["said"] = "done" if done else "numbers" if numbers else "nothing of use"
-        return numbers or (0,), done
-
-    def take(self, options: Sequence[Option]) -> bool:
-        """Takes these; whether anything of it is new."""
-        new = [option for option in options if self.explorer.take(option)]
-        detail = self._steps[-1][1]
-        detail["taken"] = [option.episode for option in new]
-        detail["edges"] = list(dict.fromkeys(edge for option in new for edge in option.edges))
-        return bool(new)
-
-    def ask(self, system: str, labels: Sequence[str] = ()) -> str:
-        """The model's reply to what was found, and to the labels. ChoiceEndedError if it says nothing, or may not be
-        asked any more."""
-        if self.calls >= self._max_calls:
-            raise ChoiceEndedError("calls")
-        self.calls += 1
-        begun = perf_counter()
-        request = self._request(system, labels)
-        detail: dict[str, Any] = {"call": self.calls, "options": len(labels)}
-        try:
-            reply = self._llm.complete(request)
-            detail["tokens"] = reply.usage.total
-            return reply.text
-        except Exception as error:  # a model of somebody else's may raise anything
-            detail["said"] = type(error).__name__
-            detail["broke"] = not isinstance(error, OverBudgetError)
-            if isinstance(error, ModelCancelledError) and self._cancelled is not None and self._cancelled():
-                raise
-            raise ChoiceEndedError(type(error).__name__) from error
-        finally:
-            self._steps.append(((perf_counter() - begun) * 1000, detail))
-
-    def steps(self, stopped: str) -> tuple[Step, ...]:
-        """A step for each call, of which the last one says why it ended."""
-        steps = self._steps or [(0.0, {"call": 0})]
-        steps[-1][1]["stopped"] = stopped
-        return tuple(Step("guided", round(ms, 3), detail) for ms, detail in steps)
-
-    def _request(self, system: str, labels: Sequence[str]) -> LlmRequest:
-        fence = secrets.token_hex(8)
-        parts = [f"Today is {self._now.date().isoformat()}."] if self._now else []
-        parts.append(f"The question:\n{fence}\n{self._question}\n{fence}")
-        if self._missing:
-            parts.append(f"Still missing: {self._missing}")
-        room = PROMPT_TOKENS - about_tokens(system) - sum(map(about_tokens, parts)) - 50
-        options = [f"[{number}] {label}" for number, label in enumerate(labels, 1)]
-        options = cut_lines(options, room * OPTIONS_SHARE)
-        room -= sum(map(about_tokens, options))
-        evidence = cut_lines([f"- {line}" for line in self.explorer.evidence(MAX_EVIDENCE_LINES)], room)
-        for head, lines in (("What was found:", evidence or ["- nothing"]), ("Where to look next:", options)):
-            if lines:
-                parts.append("\n".join([head, fence, *lines, fence]))
-        return LlmRequest(
-            system=system,
-            messages=(Message("user", "\n\n".join(parts)),),
+    fence = secrets.token_hex(8)
+    task = [f"Today is {now.date().isoformat()}."] if now else []
+    task.append(f"The question:\n{fence}\n{_short(question, MAX_QUESTION_TOKENS)}\n{fence}")
+    if needed := _short("; ".join(missing), MAX_MISSING_TOKENS):
+        task.append(f"Still missing: {needed}")
+    made: list[tuple[GuidedNote, float]] = []  # the calls, and the milliseconds that each took
+    stopped, in_vain = "", 0
+    while not stopped:
+        options = explorer.options(MAX_OPTIONS)
+        if not options or len(made) >= calls:
+            stopped = "calls" if options else "no options"
+            break
+        note, begun = GuidedNote(len(made) + 1, len(options)), perf_counter()
+        request = LlmRequest(
+            system=GUIDE,
+            messages=(Message("user", _prompt(task, fence, explorer, options)),),
             max_tokens=REPLY_TOKENS,
-            local_only=not self.explorer.only_open,
+            local_only=not explorer.only_open,
             purpose=PURPOSE,
-            cancelled=self._cancelled,
+            cancelled=cancelled,
         )
+        try:
+            reply = llm.complete(request)
+        except Exception as error:  # a model of somebody else's may raise anything
+            if isinstance(error, ModelCancelledError) and cancelled is not None and cancelled():
+                raise
+            stopped = type(error).__name__
+            note = replace(note, said=stopped, broke=not isinstance(error, OverBudgetError))
+            made.append((note, (perf_counter() - begun) * 1000))
+            break
+        ms = (perf_counter() - begun) * 1000
+        note = _take_chosen(reply, explorer, options, replace(note, tokens=reply.usage.total))
+        made.append((note, ms))
+        in_vain = 0 if note.taken else in_vain + 1
+        stopped = DONE.lower() if note.taken is None else "nothing new" if in_vain == MAX_CALLS_IN_VAIN else ""
+    last, ms = made.pop() if made else (GuidedNote(0), 0.0)
+    made.append((replace(last, stopped=stopped), ms))
+    return CollectedEvidence(dict(explorer.collected), tuple(step(*one) for one in made), last.call, stopped)
+
+
+def _take_chosen(reply: Reply, explorer: Explorer, options: Sequence[Option], note: GuidedNote) -> GuidedNote:
+    """Takes what the model chose, the first option if it says nothing of use, and notes it; nothing if it is done."""
+    numbers, done = parse_choice(reply.text, len(options), MAX_CHOSEN_PER_CALL)
+    if done:
+        return replace(note, said="done")
+    new = [options[number] for number in numbers or (0,) if explorer.take(options[number])]
+    edges = dict.fromkeys(edge for option in new for edge in option.edges)
+    said = "numbers" if numbers else "nothing of use"
+    return replace(note, said=said, taken=tuple(option.episode for option in new), edges=tuple(edges))
+
+
+def _prompt(task: Sequence[str], fence: str, explorer: Explorer, options: Sequence[Option]) -> str:
+    """The task, what was found and where to look next, as much of each line as there is room for."""
+    room = PROMPT_TOKENS - about_tokens(GUIDE) - sum(map(about_tokens, task)) - 50
+    ahead = [f"[{number}] {option.label}" for number, option in enumerate(options, 1)]
+    ahead = cut_lines(ahead, room * OPTIONS_SHARE)
+    room -= sum(map(about_tokens, ahead))
+    evidence = cut_lines([f"- {line}" for line in explorer.evidence(MAX_EVIDENCE_LINES)], room) or ["- nothing"]
+    parts = [["What was found:", fence, *evidence, fence], ["Where to look next:", fence, *ahead, fence]]
+    return "\n\n".join([*task, *map("\n".join, parts)])
+
+
+def _short(text: str, tokens: int) -> str:
+    return _cut(one_line(text, 3 * tokens), tokens)
 
 
 def cut_lines(lines: Sequence[str], tokens: float) -> list[str]:

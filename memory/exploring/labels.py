@@ -30,6 +30,9 @@ from memory.time.timestamps import from_ms
 MAX_TITLE_CHARS, MAX_LABEL_NAME_CHARS, MAX_SENTENCE_CHARS = 48, 36, 72  # that are shown of each
 MAX_CHARS_SEARCHED = 20_000  # characters of a passage in which its best sentence is looked for
 TOLD_AS_FACT = ("asserted", "plan")
+MAX_PASSAGES_SEARCHED = 5  # passages in which a name is looked for
+MAX_NAME_CHARS, MAX_PREDICATE_CHARS, MAX_PREVIEW_CHARS = 120, 60, 200  # in the results of tools
+_REL, _SYN = EDGE_KINDS.index("rel"), EDGE_KINDS.index("syn")
 
 
 def title_label(episode: Episode, day: bool = True) -> str:
@@ -113,10 +116,8 @@ class OptionLabels:
     def _name(self, object: int, shown: Sequence[Episode]) -> str:
         """What an object is called before the model; "" if it may not be named."""
         name = self._objects.get(object, "")
-        if self._only_open and name not in (OWNER, NAMELESS):
-            texts = (Quotable.from_text(f"{one.title}\n{one.text}\n{one.speaker or ''}") for one in shown)
-            if not any(text.names(name) for text in texts):
-                return ""
+        if self._only_open and name not in (OWNER, NAMELESS) and not _is_named(name, shown):
+            return ""
         return one_line(name, MAX_LABEL_NAME_CHARS)
 
     def _sentence(self, episode: Episode, name: str = "") -> str:
@@ -137,82 +138,72 @@ class OptionLabels:
         return cut_around(line, name, MAX_SENTENCE_CHARS)
 
 
-MAX_PASSAGES_SEARCHED = 5  # passages in which a name is looked for
-MAX_NAME_CHARS = 120
+def name_objects(conn: Connection, walk: Walkable, nodes: Sequence[int], only_open: bool) -> dict[int, str]:
+    """Node id -> name in one line; "" for what may not be named, or not be seen. `walk` sees only what may be shown;
+    with `only_open` names must stand in it."""
+    labels = stored.object_labels(conn, nodes)
+    found = {}
+    for node in nodes:
+        name = labels.get(node, "") if walk.visible(node) else ""
+        if name and only_open and name not in (OWNER, NAMELESS):
+            name = _as_written(conn, walk, node, name)
+        found[node] = one_line(name)[:MAX_NAME_CHARS]
+    return found
 
 
-class ObjectNames:
-    """Names of objects. `walk` sees only what may be shown; with `only_open` names must stand in it."""
-
-    def __init__(self, walk: Walkable, only_open: bool) -> None:
-        self._walk = walk
-        self._only_open = only_open
-        self._known: dict[int, str] = {}
-
-    def read(self, conn: Connection, nodes: Iterable[int]) -> dict[int, str]:
-        """Node id -> name in one line; what may not be named, or not be seen, is left out."""
-        nodes = list(dict.fromkeys(nodes))
-        new = [node for node in nodes if node not in self._known]
-        labels = stored.object_labels(conn, new)
-        for node in new:
-            name = labels.get(node, "") if self._walk.visible(node) else ""
-            if name and self._only_open and name not in (OWNER, NAMELESS):
-                name = self._as_written(conn, node, name)
-            self._known[node] = one_line(name)[:MAX_NAME_CHARS]
-        return self.names(nodes)
-
-    def names(self, nodes: Iterable[int]) -> dict[int, str]:
-        """The same of those that were asked for before."""
-        return {node: self._known[node] for node in nodes if self._known.get(node)}
-
-    def _as_written(self, conn: Connection, node: int, label: str) -> str:
-        near = self._walk.neighbours(node).vertices
-        mentioning = near[self._walk.kinds(near) == EPISODE][:MAX_PASSAGES_SEARCHED].tolist()
-        passages = [one for one in episodes.by_ids(conn, mentioning) if one.source.policy == "any"]
-        if any(Quotable.from_text(_words(one)).names(label) for one in passages):
-            return label
-        for one in passages:
-            surfaces = {mention.norm: mention.surface for mention in mentions(one.text, one.title)}
-            for name, nodes in stored.objects_by_norm(conn, list(surfaces)).items():
-                if node in nodes:
-                    return surfaces[name]
-        return ""
+def _as_written(conn: Connection, walk: Walkable, node: int, label: str) -> str:
+    near = walk.neighbours(node).vertices
+    mentioning = near[walk.kinds(near) == EPISODE][:MAX_PASSAGES_SEARCHED].tolist()
+    passages = [one for one in episodes.by_ids(conn, mentioning) if one.source.policy == "any"]
+    if _is_named(label, passages):
+        return label
+    for one in passages:
+        surfaces = {mention.norm: mention.surface for mention in mentions(one.text, one.title)}
+        for name, nodes in stored.objects_by_norm(conn, list(surfaces)).items():
+            if node in nodes:
+                return surfaces[name]
+    return ""
 
 
-def _words(episode: Episode) -> str:
-    return f"{episode.title}\n{episode.text}\n{episode.speaker or ''}"
+def _is_named(name: str, passages: Iterable[Episode]) -> bool:
+    texts = (Quotable.from_text(f"{one.title}\n{one.text}\n{one.speaker or ''}") for one in passages)
+    return any(text.names(name) for text in texts)
 
 
-MAX_PREDICATE_CHARS = 60
-_REL, _SYN = EDGE_KINDS.index("rel"), EDGE_KINDS.index("syn")
-
-
-class RelationLabels:
-    """The typed edges that `walk` may follow. With `only_open`, for a model elsewhere, those alone that no text tells
-    which must stay on this machine, and without their times, which other facts may have changed."""
-
-    def __init__(self, walk: Walkable, only_open: bool) -> None:
-        self._walk = walk
-        self._only_open = only_open
-
-    def read(self, conn: Connection, node: int) -> dict[int, list[str]]:
-        """Object -> how it is related to the object `node`, the newest last."""
-        near = self._walk.neighbours(node)
-        typed = near.edges[near.kinds == _REL].tolist()
-        found: dict[int, list[str]] = {}
-        may_leave = frozenset(sources.open_ids(conn)) if self._only_open else frozenset()
-        for one in relations.by_id(conn, typed):
-            if not self._only_open or one.sources <= may_leave:
-                found.setdefault(one.object if one.subject == node else one.subject, []).append(self._label(one, node))
-        for other in near.vertices[near.kinds == _SYN].tolist() if not self._only_open else ():
-            found.setdefault(other, []).append("maybe the same")
-        return found
-
-    def _label(self, one: Relation, node: int) -> str:
+def name_relations(conn: Connection, walk: Walkable, node: int, only_open: bool) -> dict[int, list[str]]:
+    """Object -> how it is related to the object `node`, the newest last, by the typed edges that `walk` may follow.
+    With `only_open`, for a model elsewhere, by those alone that no text tells which must stay on this machine, and
+    without their times, which other facts may have changed."""
+    near = walk.neighbours(node)
+    found: dict[int, list[str]] = {}
+    may_leave = frozenset(sources.open_ids(conn)) if only_open else frozenset()
+    for one in relations.by_id(conn, near.edges[near.kinds == _REL].tolist()):
+        if only_open and not one.sources <= may_leave:
+            continue
         words = one_line(one.predicate)[:MAX_PREDICATE_CHARS]
-        arrow = f"-[{words}]->" if one.subject == node else f"<-[{words}]-"
-        since, until = (from_ms(ms) for ms in (one.valid_from, one.valid_to)) if not self._only_open else (None, None)
+        since, until = (from_ms(ms) for ms in (one.valid_from, one.valid_to)) if not only_open else (None, None)
         parts: list[str] = [one.modality] if one.modality != "asserted" else []
         parts += [f"since {since.date().isoformat()}"] if since else []
         parts += [f"until {until.date().isoformat()}"] if until else []
-        return f"{arrow} ({', '.join(parts)})" if parts else arrow
+        arrow = f"-[{words}]->" if one.subject == node else f"<-[{words}]-"
+        other = one.object if one.subject == node else one.subject
+        found.setdefault(other, []).append(f"{arrow} ({', '.join(parts)})" if parts else arrow)
+    for other in near.vertices[near.kinds == _SYN].tolist() if not only_open else ():
+        found.setdefault(other, []).append("maybe the same")
+    return found
+
+
+def best_sentences(text: str, wanted: Iterable[str], most: int) -> list[tuple[int, int]]:
+    """Where the sentences stand that hold most of these words, in the order of the text; if none does, the first."""
+    spans = sentences(text)
+    held = [len({*words(text[start:end])} & {*wanted}) for start, end in spans]
+    places = sorted(range(len(spans)), key=lambda place: (-held[place], place))[:most]
+    return [spans[place] for place in sorted(places)]
+
+
+def preview(text: str, wanted: Iterable[str]) -> str:
+    """MAX_PREVIEW_CHARS of a text, from the sentence on that holds most of these words; with those before it where it
+    is one of the last."""
+    start = next((start for start, _ in best_sentences(text, wanted, 1)), 0)
+    before = [begin for begin, _ in sentences(text) if begin < start and len(text) - begin <= MAX_PREVIEW_CHARS]
+    return one_line(text[min([start, *before]) :])[:MAX_PREVIEW_CHARS]

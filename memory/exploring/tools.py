@@ -11,31 +11,29 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from rapidfuzz import fuzz
 
 from memory.errors import InvalidInputError
-from memory.exploring.labels import ObjectNames, RelationLabels
-from memory.exploring.tool_schemas import NoSuchCallError, check_arguments
+from memory.exploring.explorer import Reading, visible_rows
+from memory.exploring.labels import MAX_PREVIEW_CHARS, best_sentences, name_objects, name_relations, preview
 from memory.graph.arrays import Floats, Ids, Ints
 from memory.graph.walk import EPISODE, OBJECT, Walkable, top_k
+from memory.llm import Message, Tool, ToolCall
 from memory.nouns import Episode
 from memory.retrieval.pipeline import search_passages
 from memory.retrieval.state import RetrievalResult
 from memory.retrieval.traversers import PropagatedRelevance
-from memory.store import episodes, sources
+from memory.store import episodes
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.text.mentions import norm
 from memory.text.quotes import one_line, strip_unseen
-from memory.text.sentences import sentences
+from memory.text.unicode import replace_surrogates
 from memory.text.words import words
 
-MAX_PREVIEW_CHARS = 200  # characters of a passage in a list
 MAX_READ_CHARS = 3_000  # of one that is read
 MAX_QUOTED_CHARS = 1_500  # of one that is given to a sub-query
 MAX_ANSWER_CHARS = 600  # of what a sub-query says
@@ -50,20 +48,72 @@ LEAST_EXACT_MATCHES = 3  # objects of exactly that name, below which similar nam
 LEAST_NAME_RATIO = 90.0  # of 100, how alike a similar name is
 MAX_PREFIX_MATCHES = 200  # names that are looked at for a similar one
 MAX_COOCCURRING = 500  # passages of an object in which its neighbours are looked for
-
-Reading = Callable[[], AbstractContextManager[Connection]]
+MAX_QUERY_CHARS = 500  # characters of a query
+MAX_NUMBER = 10**9  # a larger number is meant to do harm
+MAX_PASSAGES_PER_CALL = 8  # that one call may name
+DEFAULTS = {"k": 5, "relevance": 1.0}  # of what may be left out
 
 SubQuery = Callable[[str, str], str]
 """A question and the passages for it, as text in a fence -> a short answer. How a sub-query is asked; NoSuchCallError
 if it is not."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """What a call gave. `failed`: it was not made, and the text says why."""
+class NoSuchCallError(Exception):
+    """A call that makes no sense; the message tells the model."""
 
-    text: str
-    failed: bool = False
+
+def _field(kind: str, description: str) -> dict[str, Any]:
+    return {"type": kind, "description": description}
+
+
+_OBJECT = {"object": _field("integer", "number of an object")}
+_PASSAGE = {"passage": _field("integer", "number of a passage")}
+_NUMBERS = f"numbers of passages, {MAX_PASSAGES_PER_CALL} at most"
+_PASSAGES = {"passages": {"type": "array", "items": {"type": "integer"}, "description": _NUMBERS}}
+_TOOLS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
+    "entity_search": (
+        "Finds objects (people, places, things) by name: number, name, in how many passages it stands.",
+        {"query": _field("string", "a name")},
+    ),
+    "get_chunks_for_entity": (
+        "The passages that speak of an object, the most promising first: number, title, beginning.",
+        _OBJECT,
+    ),
+    "vector_search": (
+        "Finds passages by what they say: number, how well it fits, title, beginning. Ask for one part of the question"
+        " at a time, in words that would stand in the passage.",
+        {"query": _field("string", "what to look for"), "k": _field("integer", "how many, 10 at most")},
+    ),
+    "expand_neighbors": (
+        "The objects around an object: number, name, how they are related, passages in common.",
+        _OBJECT,
+    ),
+    "read_chunk": ("A whole passage, and the objects in it.", _PASSAGE),
+    "sub_query": (
+        "Has a part of the question answered from some passages alone, to verify it. Takes one of your turns.",
+        {"question": _field("string", "a question that stands for itself"), **_PASSAGES},
+    ),
+    "summarize_chunks": (
+        "The sentences of some passages that say most about something.",
+        {**_PASSAGES, "focus": _field("string", "what it should be about")},
+    ),
+    "collect_chunk": (
+        "Keeps a passage as evidence. Only what is collected counts in the end.",
+        {**_PASSAGE, "relevance": _field("number", "how much it helps to answer, from 0 to 1")},
+    ),
+    "rerank_evidence": (
+        "The collected passages by how well they fit some words.",
+        {"query": _field("string", "the words")},
+    ),
+}
+TOOLS = tuple(
+    Tool(
+        name,
+        description,
+        {"type": "object", "properties": fields, "required": [key for key in fields if key not in DEFAULTS]},
+    )
+    for name, (description, fields) in _TOOLS.items()
+)
 
 
 class Toolbox:
@@ -77,63 +127,45 @@ class Toolbox:
         self.fence = secrets.token_hex(8)
         self.only_open = only_open
         self.collected: dict[int, float] = {}
-        self.explored: list[int] = []
+        self.explored: dict[int, None] = {}  # objects, in the order in which their surroundings were looked at
         self.child: SubQuery | None = None
         self._reading, self._found = reading, found
-        graph = found.graph
-        allowed = found.allowed
-        if only_open:
-            with reading() as conn:
-                allowed = allowed & np.isin(graph.source_ids, sources.open_ids(conn))
-        self._walk = Walkable(graph, allowed, when=found.seeds.guidance.when)
-        self._labels = ObjectNames(self._walk, only_open)
-        self._relations = RelationLabels(self._walk, only_open)
-        top = float(found.ranking[allowed].max(initial=0.0)) if len(allowed) else 0.0
+        self._walk = Walkable(found.graph, visible_rows(reading, found, only_open), when=found.seeds.guidance.when)
+        top = float(found.ranking[self._walk.allowed].max(initial=0.0))
         self._ranking: Floats = found.ranking / np.float32(top) if top > 0 else np.zeros_like(found.ranking)
-        self._relevance = PropagatedRelevance(graph, self._ranking, self._walk.allowed)
+        self._relevance = PropagatedRelevance(found.graph, self._ranking, self._walk.allowed)
+        self._labels: dict[int, str] = {}  # names as they may be told, by node
         self._numbers: dict[int, int] = {}
         self._nodes: list[int] = []
-        self._cache: dict[str, ToolResult] = {}
-        self._tools: dict[str, Callable[..., str]] = {
-            "entity_search": self._entity_search,
-            "get_chunks_for_entity": self._get_chunks_for_entity,
-            "vector_search": self._vector_search,
-            "expand_neighbors": self._expand_neighbors,
-            "read_chunk": self._read_chunk,
-            "summarize_chunks": self._summarize_chunks,
-            "collect_chunk": self._collect_chunk,
-            "rerank_evidence": self._rerank_evidence,
-        }
+        self._results: dict[str, str] = {}
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+    def call(self, call: ToolCall) -> Message:
         """What a tool gives; a call that was made before gives the same again. Only a ModelError of a sub-query is
         raised, whatever is asked."""
         try:
-            given = check_arguments(name, arguments)
-            key = json.dumps([name, given, sorted(self.collected) if name == "rerank_evidence" else 0])
-            if key in self._cache:
-                return ToolResult(f"You asked that before; it gives the same.\n{self._cache[key].text}")
-            text = self._sub_query(**given) if name == "sub_query" else self._made(name, given)
-        except NoSuchCallError as error:
-            return ToolResult(str(error), failed=True)
-        except InvalidInputError as error:
-            return ToolResult(one_line(str(error)), failed=True)
-        if name != "collect_chunk":
-            self._cache[key] = ToolResult(text)
-        return ToolResult(text)
+            return call.make_result(self._result(call.name, _check_arguments(call.name, call.arguments)))
+        except (NoSuchCallError, InvalidInputError) as error:
+            return call.make_result(one_line(str(error)), failed=True)
 
-    def _made(self, name: str, given: Mapping[str, Any]) -> str:
-        with self._reading() as conn:
-            return self._tools[name](conn, **given)
+    def _result(self, name: str, given: Mapping[str, Any]) -> str:
+        key = json.dumps([name, given, sorted(self.collected) if name == "rerank_evidence" else 0])
+        if key in self._results:
+            return f"You asked that before; it gives the same.\n{self._results[key]}"
+        if name == "sub_query":  # a model thinks for long, and nothing may be open meanwhile
+            text = self._sub_query(**given)
+        else:
+            with self._reading() as conn:
+                text = getattr(self, f"_{name}")(conn, **given)
+        if name != "collect_chunk":
+            self._results[key] = text
+        return text
 
     def state(self) -> str:
         """Where the search stands: what is collected and explored, and where to look next."""
-        frontier = self._frontier()
-        labels = self._labels.names(frontier)
-        ahead = [f'[{self._number(node)}] "{labels[node]}"' for node in frontier if node in labels]
+        ahead = [self._name(node) for node in self._frontier() if self._labels.get(node)]
         parts = [
             f"Collected: {self._listed(self.collected)}.",
-            f"Explored: {self._listed(self.explored[-MAX_FRONTIER:])}.",
+            f"Explored: {self._listed([*self.explored][-MAX_FRONTIER:])}.",
         ]
         return " ".join(parts) + (f"\nNot explored yet:\n{self._fenced(ahead)}" if ahead else "")
 
@@ -146,24 +178,22 @@ class Toolbox:
         nodes = graph.object_ids[exact[np.argsort(-graph.rarity(exact), kind="stable")]].tolist()
         if len(nodes) < LEAST_EXACT_MATCHES:
             nodes += self._like(conn, query, scores)
-        labels = self._labels.read(conn, [node for node in nodes if self._walk.visible(node)][: 2 * MAX_RESULTS])
-        rows = [
-            f"{self._name(node, labels)}, {_many(len(self._passages_of(node)))}" for node in [*labels][:MAX_RESULTS]
-        ]
+        shown = self._nameable(conn, [node for node in nodes if self._walk.visible(node)][: 2 * MAX_RESULTS])
+        rows = [f"{self._name(node)}, {_many(len(self._passages_of(node)))}" for node in shown[:MAX_RESULTS]]
         if not rows:
             return "No object has such a name. vector_search finds passages by what they say."
         return f"{len(rows)} found:\n{self._fenced(rows)}"
 
     def _get_chunks_for_entity(self, conn: Connection, object: int) -> str:
         node = self._object(object)
-        self._explore(node)
+        self.explored[node] = None
         rows = self._passages_of(node)
         if not len(rows):
             return "No passage speaks of it."
         scores = self._relevance(self._found.graph.episode_ids[rows].astype(np.int32))
         order = np.lexsort((rows, -self._ranking[rows], -scores))[:MAX_RESULTS]
-        name = self._labels.read(conn, [node]).get(node, "")
-        shown = self._previews(conn, rows[order], [*self._asked, *words(name)])
+        name = self._labels[node] if self._nameable(conn, [node]) else ""
+        shown = self._previews(conn, rows[order], [*words(self._found.question.text), *words(name)])
         more = f" of {len(rows)}; vector_search finds the others" if len(rows) > len(order) else ""
         return f"{len(order)} passages{more}:\n{self._fenced(shown)}"
 
@@ -178,19 +208,18 @@ class Toolbox:
 
     def _expand_neighbors(self, conn: Connection, object: int) -> str:
         node = self._object(object)
-        self._explore(node)
+        self.explored[node] = None
         shared = self._shared(node)
-        related = self._relations.read(conn, node)
+        related = name_relations(conn, self._walk, node, self.only_open)
         around = np.array(sorted({*shared, *related} - {node}), np.int32)
         scores = self._score(around)
         counts = np.array([shared.get(one, 0) for one in around.tolist()])
         order = np.lexsort((around, -counts, -scores))
-        labels = self._labels.read(conn, around[order][: 2 * MAX_NEIGHBOURS].tolist())
-        shown = [one for one in around[order].tolist() if one in labels][:MAX_NEIGHBOURS]
+        shown = self._nameable(conn, around[order][: 2 * MAX_NEIGHBOURS].tolist())[:MAX_NEIGHBOURS]
         rows = []
         for one in shown:
             common = [f"{_many(shared[one])} in common"] if one in shared else []
-            rows.append("; ".join([self._name(one, labels), *related.get(one, [])[-MAX_RELATIONS:], *common]))
+            rows.append("; ".join([self._name(one), *related.get(one, [])[-MAX_RELATIONS:], *common]))
         if not rows:
             return "Nothing is around it."
         more = f" of {len(around)}" if len(around) > len(rows) else ""
@@ -202,13 +231,13 @@ class Toolbox:
         near = self._walk.neighbours(node)
         within = near.vertices[self._walk.kinds(near.vertices) == OBJECT]
         within = within[np.lexsort((within, -self._score(within)))][:MAX_OBJECTS_OF_PASSAGE]
-        labels = self._labels.read(conn, within.tolist())
+        named = self._nameable(conn, within.tolist())
         rows = [
             self._head(episode),
             *(row for row in strip_unseen(episode.text)[:MAX_READ_CHARS].splitlines() if row.strip()),
         ]
-        if labels:
-            rows.append("Objects: " + ", ".join(self._name(one, labels) for one in labels))
+        if named:
+            rows.append("Objects: " + ", ".join(map(self._name, named)))
         before, after = episodes.neighbours(conn, [node]).get(node, (None, None))
         beside = [
             (word, one) for word, one in (("before", before), ("after", after)) if one and self._walk.visible(one)
@@ -229,9 +258,9 @@ class Toolbox:
         wanted = [*words(focus)]
         rows = [
             f"{self._head(one)}: "
-            + " ".join(one_line(one.text[start:end]) for start, end in _best(one.text, wanted, MAX_SUMMARY_SENTENCES))[
-                : 2 * MAX_PREVIEW_CHARS
-            ]
+            + " ".join(
+                one_line(one.text[start:end]) for start, end in best_sentences(one.text, wanted, MAX_SUMMARY_SENTENCES)
+            )[: 2 * MAX_PREVIEW_CHARS]
             for one in self._texts(conn, [self._passage(one) for one in passages])
         ]
         return f"What they say about it:\n{self._fenced(rows)}"
@@ -258,10 +287,6 @@ class Toolbox:
     def _search(self, conn: Connection, query: str) -> tuple[Floats, list[int]]:
         return search_passages(conn, self._found, query, self._walk.allowed)
 
-    @property
-    def _asked(self) -> list[str]:
-        return [*words(self._found.question.text)]
-
     def _number(self, node: int) -> int:
         """The number under which a vertex is shown in this conversation; nothing is known of it outside."""
         if node not in self._numbers:
@@ -272,8 +297,15 @@ class Toolbox:
     def _listed(self, nodes: Iterable[int]) -> str:
         return " ".join(f"[{self._number(node)}]" for node in nodes) or "nothing"
 
-    def _name(self, node: int, labels: Mapping[int, str]) -> str:
-        return f'[{self._number(node)}] "{labels[node]}"'
+    def _nameable(self, conn: Connection, nodes: Iterable[int]) -> list[int]:
+        """Those of the objects that may be named."""
+        nodes = list(dict.fromkeys(nodes))
+        new = [node for node in nodes if node not in self._labels]
+        self._labels |= name_objects(conn, self._walk, new, self.only_open)
+        return [node for node in nodes if self._labels[node]]
+
+    def _name(self, node: int) -> str:
+        return f'[{self._number(node)}] "{self._labels[node]}"'
 
     def _shown(self, number: int, kind: int, what: str) -> int:
         node = self._nodes[number - 1] if 1 <= number <= len(self._nodes) else None
@@ -288,10 +320,6 @@ class Toolbox:
 
     def _passage(self, number: int) -> int:
         return self._shown(number, EPISODE, "passage")
-
-    def _explore(self, node: int) -> None:
-        if node not in self.explored:
-            self.explored.append(node)
 
     def _frontier(self) -> list[int]:
         ahead = [node for node in self._nodes if node not in self.explored]
@@ -353,7 +381,7 @@ class Toolbox:
         found = self._texts(conn, self._found.graph.episode_ids[rows].tolist())
         row_of = self._found.graph.row_of
         fits = {one.id: f" (fits {float(scores[row_of[one.id]]):.2f})" for one in found} if scores is not None else {}
-        return [f"{self._head(one)}{fits.get(one.id, '')}: {_beginning(one.text, wanted)}" for one in found]
+        return [f"{self._head(one)}{fits.get(one.id, '')}: {preview(one.text, wanted)}" for one in found]
 
     def _head(self, episode: Episode) -> str:
         parts = [f'[{self._number(episode.id)}] "{one_line(episode.title)[:MAX_PREVIEW_CHARS]}"']
@@ -369,17 +397,31 @@ def _many(count: int) -> str:
     return f"{count} passage{'s' if count != 1 else ''}"
 
 
-def _best(text: str, wanted: Sequence[str], most: int) -> list[tuple[int, int]]:
-    """Where the sentences stand that hold most of these words, in the order of the text; if none does, the first."""
-    spans = sentences(text)
-    held = [len({*words(text[start:end])} & {*wanted}) for start, end in spans]
-    places = sorted(range(len(spans)), key=lambda place: (-held[place], place))[:most]
-    return [spans[place] for place in sorted(places)]
+def _check_arguments(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call, as its tool wants them. NoSuchCallError says what is wrong with them."""
+    if name not in _TOOLS:
+        raise NoSuchCallError("There is no such tool.")
+    _, fields = _TOOLS[name]
+    given = {key: _value(key, field, arguments.get(key, DEFAULTS.get(key))) for key, field in fields.items()}
+    if "passages" in given and not 1 <= len(given["passages"]) <= MAX_PASSAGES_PER_CALL:
+        raise NoSuchCallError(f"Name from one to {MAX_PASSAGES_PER_CALL} passages.")
+    return given
 
 
-def _beginning(text: str, wanted: Sequence[str]) -> str:
-    """PREVIEW characters of a text, from the sentence on that holds most of these words; with those before it where it
-    is one of the last."""
-    start = next((start for start, _ in _best(text, wanted, 1)), 0)
-    before = [begin for begin, _ in sentences(text) if begin < start and len(text) - begin <= MAX_PREVIEW_CHARS]
-    return one_line(text[min([start, *before]) :])[:MAX_PREVIEW_CHARS]
+def _value(key: str, field: Mapping[str, Any], value: Any) -> Any:
+    match field["type"]:
+        case "string" if isinstance(value, str) and value.strip():
+            return replace_surrogates(value.strip()[:MAX_QUERY_CHARS])
+        case "integer" if (number := _number(value)) is not None and number == int(number):
+            return int(number)
+        case "number" if (number := _number(value)) is not None and 0 <= number <= 1:
+            return float(number)
+        case "array" if isinstance(value, list) and all(_number(one) is not None for one in value):
+            return [int(one) for one in value]
+    raise NoSuchCallError(f"{key} must be: {field['description']}.")
+
+
+def _number(value: Any) -> float | None:
+    """`value` if it is a number of ordinary size; a truth value is none."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and -MAX_NUMBER <= value <= MAX_NUMBER
+    return value if is_number else None

@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 from memory.errors import NotFoundError
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Scope, Step, Trace, Visit
-from memory.stages import FURTHER, TEXT_ONLY, UNKNOWN, ComposeNote, RankNote, RouteNote, ScopeNote, notes
+from memory.stages import (
+    FURTHER,
+    TEXT_ONLY,
+    UNKNOWN,
+    AgentNote,
+    ComposeNote,
+    GuidedNote,
+    RankNote,
+    RouteNote,
+    ScopeNote,
+    notes,
+)
 from memory.store.codec import citations_from_json, citations_to_json, id_list, to_json
 from memory.store.connect import Connection
 from memory.time.timestamps import from_ms, to_ms
@@ -165,7 +176,8 @@ def list_refusals(conn: Connection, question: str, plan: Plan) -> tuple[Refused,
         of = _held(held)
         if of.get("model") and replace(_plan(of, as_of), now=plan.now) == plan:
             steps = _steps(conn, id)
-            if any(step.detail.get("broke") for step in steps):
+            guided, agent = notes(GuidedNote, steps), notes(AgentNote, steps)
+            if any(note.broke for note in guided) or any(note.broke for note in agent):
                 continue
             requests = frozenset(note.request for note in notes(ComposeNote, steps) if note.request)
             further = tier in FURTHER

@@ -13,7 +13,6 @@ import secrets
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from memory.graph.walk import Path, Relevance, Visited, Walk, Walkable, vertex_s
 from memory.llm import LlmRequest, Message
 from memory.protocols import LLM
 from memory.retrieval.traversers import Seeds, relevance_of
+from memory.stages import SketchNote, step
 from memory.store.graph import EDGE_KINDS
 from memory.text.quotes import one_line
 from plugins.traversers.settings import TraverserSettings
@@ -180,16 +180,15 @@ def sketch_paths(
         cancelled=cancelled,
     )
     found: tuple[Sketch, ...] = ()
-    detail: dict[str, Any] = {}
     try:
         reply = llm.complete(request)
         found = parse_sketches(reply.text)
-        detail = {"tokens": reply.usage.total, "sketches": [list(one) for one in found]}
+        note = SketchNote(reply.usage.total, found)
     except Exception as error:  # a model of somebody else's may raise anything
         if isinstance(error, ModelCancelledError) and cancelled is not None and cancelled():
             raise
-        detail = {"said": type(error).__name__}
-    return found, Step("sketch", (perf_counter() - began) * 1000, detail)
+        note = SketchNote(said=type(error).__name__)
+    return found, step(note, (perf_counter() - began) * 1000)
 
 
 def parse_sketches(reply: str) -> tuple[Sketch, ...]:

@@ -98,8 +98,8 @@ class TraceLine(Plain):
         return " · ".join([*parts, *filter(None, [self._verdict])])
 
     def _asked(self) -> list[str]:
-        tiers = [stage.detail["tier"] for stage in self._stages if "tier" in stage.detail]
-        calls = sum(stage.detail.get("calls", int("call" in stage.detail)) for stage in self._stages)
+        tiers = [note.tier for stage in self._stages if (note := wire.RouteNote.from_step(stage))]
+        calls = sum(map(_calls, self._stages))
         further = [wire.TIERS[tier] for tier in tiers[-1:] if tier in wire.TIERS and tier != USUAL]
         return further + ([count(calls, "call")] if calls else [])
 
@@ -119,6 +119,14 @@ class TraceLine(Plain):
             Content(f"  {visit.score:5.2f}  {visit.kind:<7}  {display_safe(visit.label, line=True)[:_LABEL]}")
             for visit in best
         ]
+
+
+def _calls(stage: wire.Stage) -> int:
+    """The calls of a model that a stage took: one for each step of guided expansion, but for one that asked nothing."""
+    if (guided := wire.GuidedNote.from_step(stage)) is not None:
+        return int(guided.call > 0)
+    note = wire.ComposeNote.from_step(stage) or wire.AgentNote.from_step(stage)
+    return (note.calls or 0) if note is not None else 0
 
 
 def _details(detail: dict[str, object]) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from memory import Memory
-from memory.exploring.tools import Toolbox, ToolResult
+from memory.exploring.tools import Toolbox
+from memory.llm import Message, ToolCall
 from memory.nouns import Scope
 from memory.retrieval.state import RetrievalResult
 
@@ -23,7 +25,11 @@ def toolbox(memory: Memory, question: str, *, only_open: bool = False, **more: A
     return Toolbox(memory.store.reading, here, only_open=only_open)
 
 
-def rows(result: ToolResult | str) -> dict[str, int]:
+def call(box: Toolbox, name: str, arguments: Mapping[str, Any]) -> Message:
+    return box.call(ToolCall("1", name, arguments))
+
+
+def rows(result: Message | str) -> dict[str, int]:
     """Name or title -> number, of what a result lists."""
     text = result if isinstance(result, str) else result.text
     return {name: int(number) for number, name in ROW.findall(text)}

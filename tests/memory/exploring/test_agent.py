@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memory.exploring import agent as looking_around
-from memory.exploring.agent import run_agent
+from memory.exploring.agent import Agent
 from memory.exploring.explorer import CollectedEvidence
 from memory.exploring.tools import Toolbox
 from memory.llm import length
@@ -51,7 +51,7 @@ def run(
     server.enqueue(*replies)
     server.answer = answer or (lambda body: Says("DONE"))
     box = toolbox(desk.memory, QUESTION, only_open=wire == AWAY)
-    return run_agent(model, box, QUESTION, now=NOW, **more), box
+    return Agent(model, box, QUESTION, now=NOW, **more).run(), box
 
 
 def told(body: dict[str, Any]) -> list[str]:
@@ -251,7 +251,7 @@ def test_a_long_conversation_is_shortened_from_its_beginning(films: Desk) -> Non
         return Says("", [Calls("collect_chunk", {"passage": turn(body) - 1}), *more])
 
     films.ollama.answer = answer
-    run_agent(Measured(films.here), toolbox(films.memory, QUESTION), QUESTION, now=NOW)
+    Agent(Measured(films.here), toolbox(films.memory, QUESTION), QUESTION, now=NOW).run()
     assert len(lengths) == TURNS and max(lengths) < 1.3 * looking_around.MAX_CONVERSATION_TOKENS
     last = told(chats(films, HERE)[-1])
     assert last[1] == looking_around.LEFT_OUT and "Atlanta page" in last[-2]
@@ -273,7 +273,7 @@ def test_a_model_elsewhere_hears_nothing_that_must_stay_here(films: Desk) -> Non
     assert "Zelda" not in wire and "Secret" not in wire and "Red Notice is a film" in wire
     box = toolbox(films.memory, QUESTION)
     before = len(chats(films, AWAY))
-    looked = run_agent(films.away, box, QUESTION, now=NOW)
+    looked = Agent(films.away, box, QUESTION, now=NOW).run()
     assert (looked.stopped, looked.episodes, len(chats(films, AWAY))) == ("LocalOnlyError", {}, before)
 
 

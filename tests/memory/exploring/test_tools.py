@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
-from memory.exploring.tool_schemas import TOOLS
-from memory.exploring.tools import MAX_COLLECTED, MAX_PREVIEW_CHARS, MAX_READ_CHARS, MAX_RESULTS, Toolbox
+from memory.exploring.labels import MAX_PREVIEW_CHARS
+from memory.exploring.tools import MAX_COLLECTED, MAX_READ_CHARS, MAX_RESULTS, TOOLS, Toolbox
 from memory.nouns import Document, Policy, Scope
 from memory.protocols import Embedder
 from memory.store import episodes
 from memory.store.connect import Connection
 from tests.examples import examples
-from tests.memory.exploring.looking import found, outside, rows, toolbox
+from tests.memory.exploring.looking import call, found, outside, rows, toolbox
 from tests.memory.retrieval.vaults import NAMES, QUESTIONS, Vault, day, fill, sight, vaults
 
 QUESTION = "Where does the director of Red Notice live?"
@@ -44,11 +44,11 @@ def films(fresh: Memory) -> Memory:
 
 def test_an_object_leads_to_its_passages_and_to_what_is_around_it(films: Memory) -> None:
     box = toolbox(films, QUESTION)
-    named = rows(box.call("entity_search", {"query": "Rawson Thurber"}))
+    named = rows(call(box, "entity_search", {"query": "Rawson Thurber"}))
     assert named == {"Rawson Thurber": 1}
-    result = box.call("get_chunks_for_entity", {"object": 1})
+    result = call(box, "get_chunks_for_entity", {"object": 1})
     assert set(rows(result)) == {"Rawson Thurber", "Red Notice"}
-    around = box.call("expand_neighbors", {"object": 1})
+    around = call(box, "expand_neighbors", {"object": 1})
     assert {"Los Angeles", "Atlanta", "San Francisco"} <= set(rows(around))
     assert '"Los Angeles"; -[lives in]->' in around.text and "1 passage in common" in around.text
     assert len(box.explored) == 1
@@ -56,8 +56,8 @@ def test_an_object_leads_to_its_passages_and_to_what_is_around_it(films: Memory)
 
 def test_a_passage_is_read_whole_with_its_objects_and_its_day(films: Memory) -> None:
     box = toolbox(films, QUESTION)
-    number = rows(box.call("vector_search", {"query": "Thurber lives in Los Angeles", "k": 3}))["Rawson Thurber"]
-    result = box.call("read_chunk", {"passage": number})
+    number = rows(call(box, "vector_search", {"query": "Thurber lives in Los Angeles", "k": 3}))["Rawson Thurber"]
+    result = call(box, "read_chunk", {"passage": number})
     assert "He was born in San Francisco." in result.text and "2024-01-02" in result.text
     assert '"Los Angeles"' in result.text.partition("Objects:")[2]
 
@@ -67,48 +67,48 @@ def test_the_passages_before_and_after_can_be_read_next(fresh: Memory) -> None:
     (receipt,) = fresh.remember_many([Document("/log.md", text, title="Log", kind="file")])
     assert len(receipt.episode_ids) > 2
     box = toolbox(fresh, "What was the sea like in chapter 1?")
-    box.call("vector_search", {"query": "voyage", "k": 10})
+    call(box, "vector_search", {"query": "voyage", "k": 10})
     middle = box._number(receipt.episode_ids[1])
-    told = box.call("read_chunk", {"passage": middle}).text
+    told = call(box, "read_chunk", {"passage": middle}).text
     assert f"The passage before it is [{box._number(receipt.episode_ids[0])}]." in told
     assert f"The passage after it is [{box._number(receipt.episode_ids[2])}]." in told
 
 
 def test_names_that_are_only_similar_are_found_where_none_is_the_same(films: Memory) -> None:
     box = toolbox(films, QUESTION)
-    assert "Rawson Thurber" in rows(box.call("entity_search", {"query": "Rawson Thurbar"}))
-    assert "Los Angeles" in rows(box.call("entity_search", {"query": "Los Ang"}))
-    assert rows(box.call("entity_search", {"query": "Xylophone Quartz"})) == {}
+    assert "Rawson Thurber" in rows(call(box, "entity_search", {"query": "Rawson Thurbar"}))
+    assert "Los Angeles" in rows(call(box, "entity_search", {"query": "Los Ang"}))
+    assert rows(call(box, "entity_search", {"query": "Xylophone Quartz"})) == {}
 
 
 def test_only_what_is_collected_is_evidence(films: Memory) -> None:
     box = toolbox(films, QUESTION)
-    shown = rows(box.call("vector_search", {"query": QUESTION, "k": 10}))
+    shown = rows(call(box, "vector_search", {"query": QUESTION, "k": 10}))
     assert box.collected == {}
-    assert box.call("rerank_evidence", {"query": "Los Angeles"}).failed
-    box.call("collect_chunk", {"passage": shown["Red Notice"], "relevance": 0.4})
-    box.call("collect_chunk", {"passage": shown["Rawson Thurber"], "relevance": 1})
-    again = box.call("collect_chunk", {"passage": shown["Red Notice"], "relevance": 0.9})
+    assert call(box, "rerank_evidence", {"query": "Los Angeles"}).failed
+    call(box, "collect_chunk", {"passage": shown["Red Notice"], "relevance": 0.4})
+    call(box, "collect_chunk", {"passage": shown["Rawson Thurber"], "relevance": 1})
+    again = call(box, "collect_chunk", {"passage": shown["Red Notice"], "relevance": 0.9})
     assert "already" in again.text and list(box.collected.values()) == [0.4, 1.0]
-    assert next(iter(rows(box.call("rerank_evidence", {"query": "Los Angeles"})))) == "Rawson Thurber"
+    assert next(iter(rows(call(box, "rerank_evidence", {"query": "Los Angeles"})))) == "Rawson Thurber"
     assert f"Collected: [{shown['Red Notice']}] [{shown['Rawson Thurber']}]." in box.state()
 
 
 def test_a_summary_holds_the_sentences_about_its_focus(films: Memory) -> None:
     box = toolbox(films, QUESTION)
-    shown = rows(box.call("vector_search", {"query": QUESTION, "k": 10}))
-    told = box.call("summarize_chunks", {"passages": [shown["Red Notice"]], "focus": "where it was shot"}).text
+    shown = rows(call(box, "vector_search", {"query": QUESTION, "k": 10}))
+    told = call(box, "summarize_chunks", {"passages": [shown["Red Notice"]], "focus": "where it was shot"}).text
     assert "It was shot in Atlanta." in told
 
 
 def test_a_sub_query_hears_its_passages_alone(films: Memory) -> None:
     box = toolbox(films, QUESTION)
-    shown = rows(box.call("vector_search", {"query": QUESTION, "k": 10}))
-    call = {"question": "Who made it?", "passages": [shown["Red Notice"]]}
-    assert box.call("sub_query", call).failed  # nobody is there to answer
+    shown = rows(call(box, "vector_search", {"query": QUESTION, "k": 10}))
+    query = {"question": "Who made it?", "passages": [shown["Red Notice"]]}
+    assert call(box, "sub_query", query).failed  # nobody is there to answer
     heard: list[tuple[str, str]] = []
     box.child = lambda question, passages: heard.append((question, passages)) or "Rawson\nThurber\u202e"  # type: ignore[func-returns-value]
-    result = box.call("sub_query", call)
+    result = call(box, "sub_query", query)
     assert result.text.splitlines()[2] == "Rawson Thurber"
     ((question, passages),) = heard
     assert question == "Who made it?" and "film by Rawson Thurber" in passages and "Los Angeles" not in passages
@@ -147,17 +147,17 @@ def test_a_call_that_makes_no_sense_is_answered_with_why(
 ) -> None:
     box = toolbox(films, QUESTION)
     box.child = lambda question, passages: "yes"
-    box.call("entity_search", {"query": "Rawson Thurber"})
-    result = box.call(name, arguments)
+    call(box, "entity_search", {"query": "Rawson Thurber"})
+    result = call(box, name, arguments)
     assert result.failed and result.text and box.collected == {}
 
 
 def test_an_object_is_no_passage(films: Memory) -> None:
     box = toolbox(films, QUESTION)
-    box.call("entity_search", {"query": "Rawson Thurber"})
-    shown = rows(box.call("vector_search", {"query": QUESTION, "k": 10}))
-    assert box.call("collect_chunk", {"passage": 1, "relevance": 1}).text == "[1] is no passage."
-    assert box.call("expand_neighbors", {"object": shown["Red Notice"]}).failed
+    call(box, "entity_search", {"query": "Rawson Thurber"})
+    shown = rows(call(box, "vector_search", {"query": QUESTION, "k": 10}))
+    assert call(box, "collect_chunk", {"passage": 1, "relevance": 1}).text == "[1] is no passage."
+    assert call(box, "expand_neighbors", {"object": shown["Red Notice"]}).failed
 
 
 def test_what_was_asked_before_is_not_looked_up_again(films: Memory) -> None:
@@ -171,9 +171,9 @@ def test_what_was_asked_before_is_not_looked_up_again(films: Memory) -> None:
             yield conn
 
     box = Toolbox(reading, here)
-    first = box.call("vector_search", {"query": "film", "k": 5})
+    first = call(box, "vector_search", {"query": "film", "k": 5})
     once = len(opened)
-    second = box.call("vector_search", {"k": 5.0, "query": " film "})
+    second = call(box, "vector_search", {"k": 5.0, "query": " film "})
     assert len(opened) == once and second.text == f"You asked that before; it gives the same.\n{first.text}"
 
 
@@ -183,18 +183,18 @@ def test_every_result_has_an_end(fresh: Memory) -> None:
         for n in range(60)
     )
     box = toolbox(fresh, "Who met Lumen Works?")
-    hub = rows(box.call("entity_search", {"query": "Lumen Works"}))["Lumen Works"]
-    result = box.call("get_chunks_for_entity", {"object": hub})
+    hub = rows(call(box, "entity_search", {"query": "Lumen Works"}))["Lumen Works"]
+    result = call(box, "get_chunks_for_entity", {"object": hub})
     shown = rows(result)
     assert len(shown) == MAX_RESULTS and result.text.startswith(f"{MAX_RESULTS} passages of 60;")
     assert max(map(len, result.text.splitlines())) < MAX_PREVIEW_CHARS + 60
-    assert len(rows(box.call("expand_neighbors", {"object": hub}))) == 15
+    assert len(rows(call(box, "expand_neighbors", {"object": hub}))) == 15
     for number in list(shown.values())[:3]:
-        assert len(box.call("read_chunk", {"passage": number}).text) < MAX_READ_CHARS + 500
+        assert len(call(box, "read_chunk", {"passage": number}).text) < MAX_READ_CHARS + 500
     for word in range(40):
-        box.call("vector_search", {"query": f"Partner{word} Smith", "k": 10})
+        call(box, "vector_search", {"query": f"Partner{word} Smith", "k": 10})
     kept = [
-        box.call("collect_chunk", {"passage": number, "relevance": 1}).failed
+        call(box, "collect_chunk", {"passage": number, "relevance": 1}).failed
         for number in range(1, len(box._nodes) + 1)
     ]
     assert len(box.collected) == MAX_COLLECTED and kept.count(False) == MAX_COLLECTED
@@ -223,7 +223,7 @@ def test_what_stands_in_notes_is_always_in_a_fence(fresh: Memory) -> None:
     ]
     seen = ""
     for name, arguments in calls:
-        result = box.call(name, arguments)
+        result = call(box, name, arguments)
         assert not result.failed, (name, result.text)
         assert "pwned" not in outside(result.text, box.fence).lower()
         seen += result.text
@@ -237,16 +237,16 @@ def test_a_model_elsewhere_sees_open_text_alone(fresh: Memory) -> None:
     box.child = lambda question, passages: passages
     texts = []
     for query in ("Jane Roe", "Rui Costa", "Ghent", "Bo", "Spectre", "Secret"):
-        texts.append(box.call("entity_search", {"query": query}).text)
-        texts.append(box.call("vector_search", {"query": query, "k": 10}).text)
+        texts.append(call(box, "entity_search", {"query": query}).text)
+        texts.append(call(box, "vector_search", {"query": query, "k": 10}).text)
     for number in range(1, 60):
         for name, key in (
             ("get_chunks_for_entity", "object"),
             ("expand_neighbors", "object"),
             ("read_chunk", "passage"),
         ):
-            texts.append(box.call(name, {key: number}).text)
-        texts.append(box.call("sub_query", {"question": "What?", "passages": [number]}).text)
+            texts.append(call(box, name, {key: number}).text)
+        texts.append(call(box, "sub_query", {"question": "What?", "passages": [number]}).text)
     whole = "\n".join([*texts, box.state()])
     assert "Lumen lab" in whole and hidden not in box._nodes
     assert '"Ghent", 1 passage\n' in whole  # not even that there is another one
@@ -259,8 +259,8 @@ def test_a_relation_that_a_hidden_text_tells_too_is_not_told_elsewhere(fresh: Me
     for policy, told in (("any", True), ("local", False)):
         fresh.remember_many([Document("/p/other.md", "Bo Chen lives in Porto. " + policy, at=day(3), policy=policy)])
         box = toolbox(fresh, "Where does Bo Chen live?", only_open=True)
-        box.call("entity_search", {"query": "Bo Chen"})
-        around = box.call("expand_neighbors", {"object": 1}).text
+        call(box, "entity_search", {"query": "Bo Chen"})
+        around = call(box, "expand_neighbors", {"object": 1}).text
         assert '"Porto"' in around and ("-[lives in]->" in around) is told and "since" not in around
 
 
@@ -270,32 +270,32 @@ def test_a_name_is_told_elsewhere_only_as_it_stands_in_open_text(fresh: Memory) 
     note(fresh, "Open", "Then Jane Quick went to the Lumen lab in Ghent.")
     for only_open, name in ((False, "Jane Roe"), (True, "Jane Quick")):
         box = toolbox(fresh, "Where did Jane Quick go?", only_open=only_open)
-        assert list(rows(box.call("entity_search", {"query": "Jane Quick"}))) == [name]
+        assert list(rows(call(box, "entity_search", {"query": "Jane Quick"}))) == [name]
         assert name in box.state()
 
 
 def test_what_is_forgotten_or_kept_here_meanwhile_is_shown_no_more(films: Memory) -> None:
     box = toolbox(films, QUESTION, only_open=True)
-    shown = rows(box.call("vector_search", {"query": QUESTION, "k": 10}))
+    shown = rows(call(box, "vector_search", {"query": QUESTION, "k": 10}))
     films.forget(source="/films/Red Notice.md")
     with films.store.writing() as conn:
         conn.execute("UPDATE source SET policy = 'local' WHERE uri = '/films/Atlanta.md'")
     for title in ("Red Notice", "Atlanta"):
-        result = box.call("read_chunk", {"passage": shown[title]})
+        result = call(box, "read_chunk", {"passage": shown[title]})
         assert result.failed and result.text == "That is not there any more."
-    assert not box.call("read_chunk", {"passage": shown["Rawson Thurber"]}).failed
+    assert not call(box, "read_chunk", {"passage": shown["Rawson Thurber"]}).failed
 
 
 def test_as_of_and_scope_hold_for_every_tool(films: Memory) -> None:
     note(films, "Later", "Rawson Thurber lives in Tokyo since spring.", at=8)
     early = toolbox(films, QUESTION, as_of=day(4))
-    assert "Tokyo" not in early.call("vector_search", {"query": "Rawson Thurber lives in Tokyo", "k": 10}).text
-    number = rows(early.call("entity_search", {"query": "Rawson Thurber"}))["Rawson Thurber"]
-    assert "Tokyo" not in early.call("expand_neighbors", {"object": number}).text
-    assert "Tokyo" in rows(toolbox(films, QUESTION).call("entity_search", {"query": "Tokyo"}))
-    assert not rows(early.call("entity_search", {"query": "Tokyo"}))
+    assert "Tokyo" not in call(early, "vector_search", {"query": "Rawson Thurber lives in Tokyo", "k": 10}).text
+    number = rows(call(early, "entity_search", {"query": "Rawson Thurber"}))["Rawson Thurber"]
+    assert "Tokyo" not in call(early, "expand_neighbors", {"object": number}).text
+    assert "Tokyo" in rows(call(toolbox(films, QUESTION), "entity_search", {"query": "Tokyo"}))
+    assert not rows(call(early, "entity_search", {"query": "Tokyo"}))
     inside = toolbox(films, QUESTION, within=Scope(sources=("/films/Garden.md",)))
-    assert set(rows(inside.call("vector_search", {"query": "Rawson Thurber film tomatoes", "k": 10}))) <= {"Garden"}
+    assert set(rows(call(inside, "vector_search", {"query": "Rawson Thurber film tomatoes", "k": 10}))) <= {"Garden"}
 
 
 numbers = st.integers(1, 40)
@@ -329,7 +329,7 @@ def test_nothing_that_may_not_be_seen_comes_out_of_a_tool(
     with tempfile.TemporaryDirectory() as folder, Memory.open(Path(folder) / "m.db", embedder=static) as memory:
         fill(memory, vault)
         box = toolbox(memory, question, as_of=as_of, within=within)
-        text = "\n".join(box.call(name, arguments).text for name, arguments in [*EVERYWHERE, *wanted])
+        text = "\n".join(call(box, name, arguments).text for name, arguments in [*EVERYWHERE, *wanted])
         with memory.store.reading() as conn:
             may = sight(conn, as_of, within, as_of, as_of or datetime.now(UTC))
             titles = dict(
@@ -350,7 +350,7 @@ def test_nothing_that_must_stay_here_comes_out_for_a_model_elsewhere(
         with memory.store.writing() as conn:
             conn.executemany("UPDATE source SET policy = 'any' WHERE id = ?", [(id,) for id in opened])
         box = toolbox(memory, question, only_open=True)
-        text = "\n".join(box.call(name, arguments).text for name, arguments in [*EVERYWHERE, *wanted]) + box.state()
+        text = "\n".join(call(box, name, arguments).text for name, arguments in [*EVERYWHERE, *wanted]) + box.state()
         with memory.store.reading() as conn:
             may = sight(conn, None, None, None, datetime.now(UTC)).episodes
             open_ = [one for one in episodes.by_ids(conn, sorted(may)) if one.source.policy == "any"]
@@ -362,4 +362,4 @@ def test_nothing_that_must_stay_here_comes_out_for_a_model_elsewhere(
 
 
 def test_every_tool_is_described_and_can_be_called(films: Memory) -> None:
-    assert len(TOOLS) == 9 and set(toolbox(films, QUESTION)._tools) | {"sub_query"} == {tool.name for tool in TOOLS}
+    assert len(TOOLS) == 9 and all(hasattr(Toolbox, f"_{tool.name}") for tool in TOOLS)
