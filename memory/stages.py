@@ -25,7 +25,7 @@ BRIDGED = "$.bridged"  # of GraphNote and AnswerNote
 N = TypeVar("N", bound="Note")
 
 
-class Noted(Protocol):
+class AnyStep(Protocol):
     """A step of a trace, as the library has it or as clients get it."""
 
     @property
@@ -55,7 +55,7 @@ class Note:
         return cls(**values)
 
     @classmethod
-    def from_step(cls, step: Noted) -> Self | None:
+    def from_step(cls, step: AnyStep) -> Self | None:
         """What a stage noted, if it is a stage that makes notes of this kind."""
         return cls.from_detail(step.detail) if step.name == cls.stage else None
 
