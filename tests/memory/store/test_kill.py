@@ -30,20 +30,17 @@ for n in range(int(sys.argv[2]), 10**9):
 def test_no_acknowledged_unit_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     chance = random.Random(7)
-    done, rounds, deadline = -1, 0, time.monotonic() + 15
-    for _ in range(10):
-        if time.monotonic() > deadline:
-            break
+    done = -1
+    for _ in range(8):
         child = subprocess.Popen(
             [sys.executable, "-c", WRITER, str(path), str(done + 1)], stdout=subprocess.PIPE, text=True
         )
         assert child.stdout is not None
-        acknowledged = [int(child.stdout.readline())]  # it has begun
-        time.sleep(chance.uniform(0.0, 0.3))
+        acknowledged = [int(child.stdout.readline()) for _ in range(chance.randint(2, 10))]
+        time.sleep(chance.uniform(0.0, 0.02))
         child.kill()
         acknowledged += [int(line) for line in child.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
         child.wait()
-        rounds += 1
         with Store.open(path) as store:
             assert check.check(store).problems == ()
             with store.reading() as conn:
@@ -53,5 +50,4 @@ def test_no_acknowledged_unit_is_lost(tmp_path: Path) -> None:
                 for n, id in units.items():
                     assert len(episodes.of_source(conn, id)) == 1 + n % 20, f"unit {n} is there in part"
         done = max(acknowledged[-1], *units)  # a unit that was committed but not acknowledged is no loss
-    assert rounds >= 3
     assert done > 30
