@@ -18,7 +18,7 @@ from memory.edge_memory.reinforce import rejected_keys, update_slots
 from memory.protocols import Vectors
 from memory.store import edge_memory, queries, traces
 from memory.store.connect import Connection
-from memory.store.edge_memory import Inheritance, Noted, Slots
+from memory.store.edge_memory import Inheritance, Signal, Slots
 from memory.store.queries import Geometry
 
 NEVER = 2  # said of the answer to a question that there was not
@@ -181,7 +181,7 @@ def _keys(
     return dict(zip(ids[directed].tolist(), found[directed], strict=True))
 
 
-def _in_order(noted: list[Noted], handed_on: list[Inheritance]) -> Iterable[list[Noted] | Inheritance]:
+def _in_order(noted: list[Signal], handed_on: list[Inheritance]) -> Iterable[list[Signal] | Inheritance]:
     """What each edge learnt of each trace, and between the traces what was handed on."""
     waiting = list(reversed(handed_on))
     for trace, rows in groupby(noted, lambda row: row.trace_id):

@@ -220,7 +220,7 @@ def note(conn: Connection, trace_id: int, rows: Iterable[tuple[int, Role, float 
     )
 
 
-class Noted(NamedTuple):
+class Signal(NamedTuple):
     """One row of what is learnt: from a trace, of an edge. `feedback` is what the person said of the trace's answer: 1,
     -1 or None; `t` ms UTC."""
 
@@ -241,27 +241,27 @@ class Inheritance(NamedTuple):
     t: int
 
 
-def list_signals(conn: Connection, edges: Sequence[SupportsInt]) -> list[Noted]:
+def list_signals(conn: Connection, edges: Sequence[SupportsInt]) -> list[Signal]:
     """All that was to be learnt of these edges, in the order in which it was."""
     return _signals(conn, "e.edge_id", edges)
 
 
-def list_signals_by_trace(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, list[Noted]]:
+def list_signals_by_trace(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, list[Signal]]:
     """What edges were to learn of these questions, by trace."""
-    found: dict[int, list[Noted]] = {}
+    found: dict[int, list[Signal]] = {}
     for row in _signals(conn, "t.id", traces):
         found.setdefault(row.trace_id, []).append(row)
     return found
 
 
-def _signals(conn: Connection, column: str, ids: Sequence[SupportsInt]) -> list[Noted]:
+def _signals(conn: Connection, column: str, ids: Sequence[SupportsInt]) -> list[Signal]:
     rows = conn.execute(
         "SELECT t.id, t.t, e.edge_id, e.role, ifnull(e.delta, 0), t.feedback FROM trace_edge e"
         f" JOIN trace t ON t.id = e.trace_id WHERE e.{_LEARNT}"
         f" AND {column} IN (SELECT value FROM json_each(?)) ORDER BY t.id, e.edge_id, e.role",
         (id_list(ids),),
     )
-    return [Noted(*row) for row in rows]
+    return [Signal(*row) for row in rows]
 
 
 def list_verdicts(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, list[tuple[int, int]]]:

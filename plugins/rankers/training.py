@@ -33,7 +33,7 @@ from memory.serving import Serving
 from memory.settings import RecallSettings
 from memory.store import edge_memory, queries, traces, training
 from memory.store.connect import Connection
-from memory.store.edge_memory import Noted, Slots
+from memory.store.edge_memory import Signal, Slots
 from memory.store.store import Store
 from memory.store.training import Label, Lesson, Model
 from memory.time.timestamps import to_ms
@@ -335,7 +335,7 @@ class _Before:
         key = self._keys.get(trace)
         return {} if key is None else self._remembered.activate(key).activation_of
 
-    def learn(self, conn: Connection, trace: int, noted: Sequence[Noted]) -> None:
+    def learn(self, conn: Connection, trace: int, noted: Sequence[Signal]) -> None:
         """The question was answered, and this is what edges were to learn from it."""
         key = self._keys.get(trace)
         if key is None or not noted:
