@@ -107,13 +107,19 @@ def test_on_its_battery_a_machine_waits(desk: Desk) -> None:
     assert desk.nightly(on_battery=True).look()
 
 
-def test_whoever_asks_goes_first(desk: Desk) -> None:
-    desk.asking = True
-    nightly = desk.nightly()
+def at_work(nightly: Nightly) -> threading.Thread:
+    """Its night in a thread, which has begun."""
     night = threading.Thread(target=nightly.look)
     night.start()
     while nightly.state().state != "working":
         time.sleep(0.01)
+    return night
+
+
+def test_whoever_asks_goes_first(desk: Desk) -> None:
+    desk.asking = True
+    nightly = desk.nightly()
+    night = at_work(nightly)
     assert desk.learnt == 0 and nightly.state().at is None
     desk.asking = False
     night.join(20)
@@ -123,10 +129,7 @@ def test_whoever_asks_goes_first(desk: Desk) -> None:
 def test_it_ends_when_the_daemon_does(desk: Desk) -> None:
     desk.asking = True
     nightly = desk.nightly()
-    night = threading.Thread(target=nightly.look)
-    night.start()
-    while nightly.state().state != "working":
-        time.sleep(0.01)
+    night = at_work(nightly)
     assert nightly.close(20)
     night.join(20)
     assert not night.is_alive() and nightly.state().at is None, "it is done anew next time"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -252,22 +251,20 @@ def test_kill_9_in_the_middle_loses_at_most_a_batch(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with Memory.open(path, embedder=HashEmbedder()) as memory:
         memory.remember_many(notes(0, 400))
-    seen, rounds, deadline = 0, 0, time.monotonic() + 40
-    while rounds < 3 and time.monotonic() < deadline:
+    seen = 0
+    for _ in range(3):
         child = subprocess.Popen([sys.executable, "-c", SLOW, str(path)], stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None
         told = [int(child.stdout.readline()) for _ in range(5)]
         child.kill()
         child.wait()
         child.stdout.close()
-        rounds += 1
         assert told[0] == seen + 4, "it goes on where it was"
         with Memory.open(path, embedder=HashEmbedder()) as memory:
             assert memory.check().problems == ()
             active, now, live = stored(memory)["counting"]
             assert not active and told[-1] <= now < live == 400
             seen = now
-    assert rounds == 3
     last = Counting()
     with Memory.open(path, embedder=HashEmbedder()) as memory:
         list(memory.maintenance.switch_embedder(last))
