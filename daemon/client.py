@@ -24,6 +24,7 @@ from daemon.paths import Paths
 # socket and json cost 10 ms: they are imported by what needs them, so that `pal --help` does not pay.
 if TYPE_CHECKING:
     import socket
+    from datetime import datetime
 
 QUICK = 30.0  # seconds without a byte after which a daemon that answers from memory is given up
 SLOW = 600.0  # the same, for what works through the whole memory
@@ -56,12 +57,41 @@ class Client:
     def status(self) -> wire.Status:
         return self._call("GET", "/status", wire.Status)
 
-    def ask(self, request: wire.AskRequest) -> Stream:
-        """The events of a question; the last one is an Answered. Closing the stream stops the work."""
-        return self._stream("POST", "/ask", request, ends=wire.Answered)
+    def ask(
+        self,
+        question: str,
+        *,
+        as_of: datetime | None = None,
+        within: wire.Scope | None = None,
+        conversation: int | None = None,
+        effort: str = "normal",
+        replay: bool = True,
+        strategy: str = "",
+    ) -> Stream:
+        """The events of a question; the last one is an Answered. Closing the stream stops the work.
 
-    def recall(self, request: wire.RecallRequest) -> wire.RecallReply:
-        return self._call("POST", "/recall", wire.RecallReply, request, SLOW)
+        `conversation` is the id of a chat session the turn is saved in; `effort`, how far the question may go: quick |
+        normal | deep. Without `replay` nothing of earlier questions is used, and nothing is learnt from this one.
+        `strategy`: what walks the graph, by default that of the settings.
+        """
+        return self._stream(
+            "POST", "/ask", wire.Answered, question=question, as_of=as_of, within=within, conversation=conversation,
+            effort=effort, replay=replay, strategy=strategy,
+        )  # fmt: skip
+
+    def recall(
+        self,
+        question: str,
+        k: int = 10,
+        *,
+        as_of: datetime | None = None,
+        within: wire.Scope | None = None,
+        strategy: str = "",
+    ) -> wire.RecallReply:
+        return self._call(
+            "POST", "/recall", wire.RecallReply, SLOW, question=question, k=k, as_of=as_of, within=within,
+            strategy=strategy,
+        )  # fmt: skip
 
     def traces(self, limit: int = 50, offset: int = 0) -> wire.TracesReply:
         """The questions that were asked, the newest first."""
@@ -72,7 +102,7 @@ class Client:
 
     def ask_again(self, id: int) -> Stream:
         """The events of the question of a trace, asked once more; the last one is an Answered."""
-        return self._stream("POST", f"/traces/{id}/again", ends=wire.Answered)
+        return self._stream("POST", f"/traces/{id}/again", wire.Answered)
 
     def why(self, id: int) -> wire.WhyReply:
         """What the answer of a trace rests on."""
@@ -84,50 +114,76 @@ class Client:
 
     def judge(self, id: int, verdict: str) -> wire.Judged:
         """What the person says of the answer of a trace: good | bad | none."""
-        return self._call("POST", f"/traces/{id}/feedback", wire.Judged, wire.FeedbackRequest(verdict), SLOW)
+        return self._call("POST", f"/traces/{id}/feedback", wire.Judged, SLOW, verdict=verdict)
 
     def rebuild(self, what: tuple[str, ...]) -> Stream:
-        """The events of making views anew; the last one is a Rebuilt. It goes on if the stream is closed."""
-        return self._stream("POST", "/rebuild", wire.RebuildRequest(what), ends=wire.Rebuilt)
+        """The events of making views anew; the last one is a Rebuilt. It goes on if the stream is closed. `what`:
+        "memory", what edges remember of questions, from the traces; "text", the full text, from the passages."""
+        return self._stream("POST", "/rebuild", wire.Rebuilt, what=what)
 
     def train(self, dry_run: bool = False) -> Stream:
         """The events of learning from earlier questions; the last one is a Trained. It goes on if the stream is
-        closed."""
-        return self._stream("POST", "/train", wire.TrainRequest(dry_run), ends=wire.Trained)
+        closed. With `dry_run` nothing is written."""
+        return self._stream("POST", "/train", wire.Trained, dry_run=dry_run)
 
     def undo_training(self) -> wire.TrainingUndone:
         """Takes back what was learnt last."""
-        return self._call("POST", "/train/undo", wire.TrainingUndone, timeout=SLOW)
+        return self._call("POST", "/train/undo", wire.TrainingUndone, SLOW)
 
-    def remember(self, request: wire.RememberRequest) -> wire.Receipt:
-        return self._call("POST", "/remember", wire.Receipt, request, SLOW)
+    def remember(
+        self,
+        text: str,
+        *,
+        title: str | None = None,
+        source: str | None = None,
+        at: datetime | None = None,
+        speaker: str | None = None,
+        ref: str | None = None,
+    ) -> wire.Receipt:
+        """Keeps a note, from `at`, by default from now."""
+        return self._call(
+            "POST", "/remember", wire.Receipt, SLOW, text=text, title=title, source=source, at=at, speaker=speaker,
+            ref=ref,
+        )  # fmt: skip
 
     def add(self, paths: list[Path] | tuple[Path, ...], policy: str | None = None) -> Stream:
-        """The events of reading files or folders once; the last one is an Added. It goes on if the stream is closed."""
-        absolute = tuple(str(path.expanduser().absolute()) for path in paths)
-        return self._stream("POST", "/add", wire.AddRequest(absolute, policy), ends=wire.Added)
+        """The events of reading files or folders once; the last one is an Added. It goes on if the stream is closed.
+
+        `policy`: local (their text stays on this machine) | any (models elsewhere may be given it), for what was read
+        there before, too; None leaves that as it is, and what is new gets its watched folder's or the default.
+        """
+        return self._stream("POST", "/add", wire.Added, paths=_absolute(*paths), policy=policy)
 
     def folders(self) -> tuple[wire.Folder, ...]:
         return self._call("GET", "/folders", wire.FoldersReply).folders
 
     def watch(self, path: Path, policy: str | None = None) -> wire.Folder:
-        """Watches a folder from now on and reads it in the background."""
-        request = wire.FolderRequest(str(path.expanduser().absolute()), policy=policy)
-        return self._call("POST", "/folders", wire.Folder, request)
+        """Watches a folder from now on and reads it in the background. `policy` is as for `add`; with one, a folder
+        that is watched already changes its own."""
+        return self._call("POST", "/folders", wire.Folder, path=_absolute(path)[0], policy=policy)
 
     def unwatch(self, path: Path, forget: bool = False) -> wire.Forgotten:
         """Stops watching a folder; with `forget` what was read from it is forgotten too."""
-        request = wire.FolderRequest(str(path.expanduser().absolute()), forget)
-        return self._call("POST", "/folders/remove", wire.Forgotten, request, SLOW)
+        return self._call("POST", "/folders/remove", wire.Forgotten, SLOW, path=_absolute(path)[0], forget=forget)
 
     def sources(self, query: str = "", limit: int = 100) -> wire.SourcesReply:
         return self._call("GET", _with("/sources", query=query, limit=limit), wire.SourcesReply)
 
-    def forget(self, request: wire.ForgetRequest) -> wire.Forgotten:
-        return self._call("POST", "/forget", wire.Forgotten, request, SLOW)
+    def forget(
+        self,
+        *,
+        source: str | None = None,
+        object: str | None = None,
+        episode: int | None = None,
+        fact: int | None = None,
+    ) -> wire.Forgotten:
+        """Forgets the one thing that is named; `source` is a uri or a path."""
+        return self._call(
+            "POST", "/forget", wire.Forgotten, SLOW, source=source, object=object, episode=episode, fact=fact
+        )
 
     def facts(
-        self, about: str, as_of: str | None = None, history: bool = False, known_on: str | None = None
+        self, about: str, as_of: datetime | None = None, history: bool = False, known_on: datetime | None = None
     ) -> wire.FactsReply:
         url = _with("/facts", about=about, as_of=as_of, known_on=known_on, history="true" if history else None)
         return self._call("GET", url, wire.FactsReply)
@@ -143,30 +199,31 @@ class Client:
         return self._call("GET", f"/revisions/{id}", wire.Revision)
 
     def settle(self, id: int, verdict: str) -> wire.Revision:
-        """`verdict`: keep | both | old | undo."""
-        return self._call("POST", f"/revisions/{id}", wire.Revision, wire.VerdictRequest(verdict), SLOW)
+        """`verdict`: keep (the new fact stands) | both (both hold) | old (the old one stands, the new one was never
+        true) | undo (everything is as before the revision)."""
+        return self._call("POST", f"/revisions/{id}", wire.Revision, SLOW, verdict=verdict)
 
     def names(self, one: str, other: str, same: bool) -> wire.Names:
         """Two names mean the same, or two things."""
-        return self._call("POST", "/names", wire.Names, wire.NamesRequest(one, other, same), SLOW)
+        return self._call("POST", "/names", wire.Names, SLOW, one=one, other=other, same=same)
 
     def backup(self, to: Path | None = None) -> wire.BackedUp:
-        request = wire.BackupRequest(str(to.expanduser().absolute()) if to else None)
-        return self._call("POST", "/backup", wire.BackedUp, request, SLOW)
+        """A copy at a path that does not exist yet; None means the backup folder."""
+        return self._call("POST", "/backup", wire.BackedUp, SLOW, to=_absolute(to)[0] if to else None)
 
     def check(self) -> wire.Check:
-        return self._call("GET", "/check", wire.Check, timeout=SLOW)
+        return self._call("GET", "/check", wire.Check, SLOW)
 
     def diagnosis(self, limit: int | None = None) -> wire.Diagnosis:
         """How well the graph served the newest questions (default: 200)."""
-        return self._call("GET", _with("/diagnosis", limit=limit), wire.Diagnosis, timeout=SLOW)
+        return self._call("GET", _with("/diagnosis", limit=limit), wire.Diagnosis, SLOW)
 
     def embedder(self) -> wire.EmbedderReply:
         return self._call("GET", "/embedder", wire.EmbedderReply)
 
     def set_embedder(self, name: str) -> wire.EmbedderReply:
         """Changes the embedder; the episodes get their new vectors in the background."""
-        return self._call("POST", "/embedder", wire.EmbedderReply, wire.EmbedderRequest(name), SLOW)
+        return self._call("POST", "/embedder", wire.EmbedderReply, SLOW, name=name)
 
     def models(self) -> wire.ModelsReply:
         """The language models there are; looking for them takes some seconds at most."""
@@ -174,28 +231,28 @@ class Client:
 
     def probe_model(self, name: str) -> Stream:
         """The events of grading a model; the last one is a Graded. Closing the stream ends it."""
-        return self._stream("POST", "/models/probe", wire.ProbeRequest(name), ends=wire.Graded)
+        return self._stream("POST", "/models/probe", wire.Graded, name=name)
 
     def use_models(self, role: str, names: tuple[str, ...]) -> wire.ModelsReply:
-        """Changes which models do what, until the daemon ends; config.toml says it for the next one."""
-        return self._call("POST", "/models/use", wire.ModelsReply, wire.RoleRequest(role, names))
+        """Changes which models do what, until the daemon ends; config.toml says it for the next one. `names` in the
+        order of preference; without any, no model does that."""
+        return self._call("POST", "/models/use", wire.ModelsReply, role=role, names=names)
 
     def consolidate(self) -> wire.ConsolidationReport:
         """Puts the memory in order now."""
-        return self._call("POST", "/consolidate", wire.ConsolidationReport, timeout=SLOW)
+        return self._call("POST", "/consolidate", wire.ConsolidationReport, SLOW)
 
     def enable_enrichment(self, enabled: bool) -> wire.Enrichment:
         """Lets models read in the background, or no longer, until the daemon ends; config.toml says it for the next."""
-        return self._call("POST", "/enrichment", wire.Enrichment, wire.EnrichmentRequest(enabled))
+        return self._call("POST", "/enrichment", wire.Enrichment, enabled=enabled)
 
     def retry(self, id: int | None = None) -> int:
         """Does what models failed at again, all of it or one job; returns how many jobs."""
-        return self._call("POST", "/enrichment/retry", wire.Retried, wire.RetryRequest(id)).jobs
+        return self._call("POST", "/enrichment/retry", wire.Retried, id=id).jobs
 
     def estimate(self, paths: list[Path] | tuple[Path, ...], policy: str | None = None) -> wire.Estimate:
         """What is in files or folders, and what a model would take to read it; nothing is kept."""
-        absolute = tuple(str(path.expanduser().absolute()) for path in paths)
-        return self._call("POST", "/estimate", wire.Estimate, wire.EstimateRequest(absolute, policy), SLOW)
+        return self._call("POST", "/estimate", wire.Estimate, SLOW, paths=_absolute(*paths), policy=policy)
 
     def conversations(self) -> tuple[wire.Conversation, ...]:
         return self._call("GET", "/conversations", wire.ConversationsReply).conversations
@@ -204,13 +261,13 @@ class Client:
         return self._call("GET", f"/conversations/{id}", wire.MessagesReply)
 
     def new_conversation(self, title: str = "") -> wire.Conversation:
-        return self._call("POST", "/conversations", wire.Conversation, wire.ConversationRequest(title))
+        return self._call("POST", "/conversations", wire.Conversation, title=title)
 
     def rename_conversation(self, id: int, title: str) -> wire.Conversation:
-        return self._call("PUT", f"/conversations/{id}", wire.Conversation, wire.ConversationRequest(title))
+        return self._call("PUT", f"/conversations/{id}", wire.Conversation, title=title)
 
     def delete_conversation(self, id: int) -> None:
-        self._call("DELETE", f"/conversations/{id}", wire.Done)
+        self._call("DELETE", f"/conversations/{id}", dict)
 
     def episode(self, id: int) -> wire.Passage:
         return self._call("GET", f"/episodes/{id}", wire.Passage)
@@ -221,29 +278,32 @@ class Client:
 
     def stop(self, wait: float = 20.0) -> None:
         """Ends the daemon and returns when it has ended. Raises DaemonDownError if it has not after `wait` seconds."""
-        self._call("POST", "/stop", wire.Done)
+        self._call("POST", "/stop", dict)
         from daemon.lock import is_held
 
         if not _until(lambda: not is_held(self.paths.lock), wait):
             raise DaemonDownError(f"The daemon is still busy after {wait:.0f} s. Look into {self.paths.log}.")
 
-    def _call(self, method: str, url: str, reply: type[T], request: Any = None, timeout: float = QUICK) -> T:
+    def _call(self, method: str, url: str, reply: type[T], timeout: float = QUICK, **body: Any) -> T:
         import json
 
-        with self._send(method, url, request, timeout) as response:
+        with self._send(method, url, body, timeout) as response:
             try:
                 return wire.decode(reply, json.loads(response.read()))
             except (OSError, ValueError) as error:
                 raise DaemonDownError(f"The daemon went away while it answered ({error}). Try again.") from error
 
-    def _stream(self, method: str, url: str, request: Any = None, ends: type[wire.Event] | None = None) -> Stream:
-        return Stream(self._send(method, url, request, None), ends)
+    def _stream(self, method: str, url: str, ends: type[wire.Event] | None = None, **body: Any) -> Stream:
+        return Stream(self._send(method, url, body, None), ends)
 
-    def _send(self, method: str, url: str, request: Any, timeout: float | None) -> _Response:
-        """Sends a request and returns its good reply, still to be read."""
+    def _send(self, method: str, url: str, fields: dict[str, Any], timeout: float | None) -> _Response:
+        """Sends a request, with what is given of these fields in its body; returns its good reply, still to be read."""
         import json
 
-        body = b"" if request is None else json.dumps(wire.encode(request)).encode("ascii")
+        body = b""
+        if fields:
+            given = {name: value for name, value in fields.items() if value is not None}
+            body = json.dumps(wire.encode(given)).encode("ascii")
         sock: socket.socket | None = None
         try:
             sock, headers = _dial(self.paths, timeout)
@@ -394,10 +454,15 @@ def _failed(response: _Response) -> wire.Failed:
         return wire.Failed("internal", f"The daemon answered {response.status} without a reason.", "See its log.")
 
 
+def _absolute(*paths: Path) -> tuple[str, ...]:
+    """As the daemon, which stands in another folder, must get them."""
+    return tuple(str(path.expanduser().absolute()) for path in paths)
+
+
 def _with(path: str, **query: object) -> str:
     from urllib.parse import urlencode
 
-    given = {key: value for key, value in query.items() if value is not None}
+    given = {key: wire.encode(value) for key, value in query.items() if value is not None}
     return f"{path}?{urlencode(given, errors='replace')}"  # what a shell hands over need not be text
 
 

@@ -34,7 +34,7 @@ class CannotOpenError(Exception):
     """A source cannot be opened in an editor; the message is a sentence for the person."""
 
 
-def opening_command(cited: wire.Cited) -> list[str]:
+def opening_command(cited: wire.Citation) -> list[str]:
     """The command that opens a citation's source at its line. Raises CannotOpenError with the reason."""
     if cited.line is None:
         raise CannotOpenError("This was said in a chat or a note; there is no file to open at a line.")

@@ -46,7 +46,7 @@ class Client(Protocol):
     """What the chat needs of `daemon.client.Client`. Its calls raise DaemonError and DaemonDownError."""
 
     def status(self) -> wire.Status: ...
-    def ask(self, request: wire.AskRequest) -> Events: ...
+    def ask(self, question: str, *, conversation: int | None, effort: str, strategy: str) -> Events: ...
     def add(self, paths: list[Path]) -> Events: ...
     def watch(self, path: Path) -> wire.Folder: ...
     def conversations(self) -> tuple[wire.Conversation, ...]: ...
@@ -174,8 +174,8 @@ class Link:
             started = client.new_conversation(title_of(question))
             conversation = started.id
             yield SessionStarted(ticket, started)
-        request = wire.AskRequest(question, conversation=conversation, effort=self.effort, strategy=self.strategy)
-        for event in self._opened(ticket, client.ask(request)):
+        asked = client.ask(question, conversation=conversation, effort=self.effort, strategy=self.strategy)
+        for event in self._opened(ticket, asked):
             yield AskEvent(ticket, event)
 
     def _add(self, ticket: int, path: Path) -> Iterator[Message]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from daemon import wire
 
@@ -54,7 +55,7 @@ class Session:
         """What a person says of an answer, which may be shown again later."""
         self.messages = [replace(one, verdict=verdict) if one.trace_id == trace_id else one for one in self.messages]
 
-    def settle(self, question: str, answered: wire.Answered, at: str, state: str = "complete") -> None:
+    def settle(self, question: str, answered: wire.Answered, at: datetime, state: str = "complete") -> None:
         """Adds a question and its answer, as the daemon keeps them too. `state`: complete | partial."""
         self.messages += [
             wire.Message(0, "user", question, at),

@@ -15,18 +15,14 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
-def day(at: str | None) -> str:
-    """`3 May 2026` for an ISO time; nothing for none, or for what is no time."""
-    moment = _parse(at)
-    return f"{moment.day} {moment:%b %Y}" if moment else ""
+def day(at: datetime | None) -> str:
+    """`3 May 2026`; nothing for none."""
+    return f"{at.day} {at:%b %Y}" if at else ""
 
 
-def when(at: str, now: datetime) -> str:
+def when(at: datetime, now: datetime) -> str:
     """`today 14:02`, `yesterday 09:10`, `3 May`, `3 May 2025`, seen from `now`."""
-    moment = _parse(at)
-    if moment is None:
-        return ""
-    moment = moment.astimezone(now.tzinfo)
+    moment = at.astimezone(now.tzinfo)
     days = (now.date() - moment.date()).days
     if days in (0, 1):
         return f"{'today' if days == 0 else 'yesterday'} {moment:%H:%M}"
@@ -61,25 +57,18 @@ def cut_left(text: str, width: int) -> str:
     return "…" + end[max(0, end.find("/")) :]
 
 
-def cited_label(cited: wire.Cited, folders: Iterable[str] = ()) -> str:
+def cited_label(cited: wire.Citation, folders: Iterable[str] = ()) -> str:
     """A citation's `path:line`, or what the daemon calls it where it stands in no file."""
     return f"{short_path(cited.uri, folders)}:{cited.line}" if cited.line is not None else cited.label
 
 
-def citation_text(cited: wire.Cited) -> str:
+def citation_text(cited: wire.Citation) -> str:
     """A citation as it is copied: its words, where they stand, and when."""
     where = ", ".join(filter(None, (cited.label, day(cited.at))))
     return display_safe(f"“{cited.quote}” ({where})")
 
 
-def answer_text(text: str, citations: tuple[wire.Cited, ...]) -> str:
+def answer_text(text: str, citations: tuple[wire.Citation, ...]) -> str:
     """An answer as it is copied: its text, then its sources."""
     sources = [f"[{cited.n}] {', '.join(filter(None, (cited.label, day(cited.at))))}" for cited in citations]
     return display_safe("\n\n".join(filter(None, (text, "\n".join(sources)))))
-
-
-def _parse(at: str | None) -> datetime | None:
-    try:
-        return datetime.fromisoformat(at) if at else None
-    except ValueError:
-        return None

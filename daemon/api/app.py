@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
+from datetime import datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -32,6 +33,7 @@ from daemon.jobs.activity import Channel
 from memory.answering.options import ModelChoice
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
 from memory.nouns import Recall
+from memory.time.timestamps import from_ms
 
 if TYPE_CHECKING:
     from memory.insight.diagnosis import Diagnosis
@@ -104,16 +106,16 @@ def _state_routes(api: Api, services: Services) -> None:
         return await services.work(call)
 
     @api.post("/backup")
-    async def backup(request: wire.BackupRequest) -> wire.BackedUp:
-        return await services.work(partial(documents.backup, memory, services.writer, services.backups, request))
+    async def backup(to: str | None = None) -> wire.BackedUp:
+        return await services.work(partial(documents.backup, memory, services.writer, services.backups, to))
 
     @api.get("/embedder")
     async def embedder() -> wire.EmbedderReply:
         return services.embedding.state()
 
     @api.post("/embedder")
-    async def change_embedder(request: wire.EmbedderRequest) -> wire.EmbedderReply:
-        return await services.work(partial(services.embedding.change, request.name))
+    async def change_embedder(name: str) -> wire.EmbedderReply:
+        return await services.work(partial(services.embedding.change, name))
 
     @api.get("/activity")
     async def activity() -> Response:
@@ -124,9 +126,8 @@ def _state_routes(api: Api, services: Services) -> None:
         return await services.work(services.nightly.consolidate)
 
     @api.post("/stop")
-    async def stop() -> wire.Done:
+    async def stop() -> None:
         services.stop()
-        return wire.Done()
 
 
 def _question_routes(api: Api, services: Services) -> None:
@@ -141,23 +142,39 @@ def _question_routes(api: Api, services: Services) -> None:
         return stream(channel.events())
 
     @api.post("/ask")
-    async def ask(request: wire.AskRequest) -> Response:
-        return answering(await services.read(partial(questions.begin, memory, services.writer, request, models())))
+    async def ask(
+        question: str,
+        as_of: datetime | None = None,
+        within: wire.Scope | None = None,
+        conversation: int | None = None,
+        effort: str = "normal",
+        replay: bool = True,
+        strategy: str = "",
+    ) -> Response:
+        call = partial(
+            questions.begin, memory, services.writer, question, models(), as_of=as_of, within=within,
+            conversation=conversation, effort=effort, replay=replay, strategy=strategy,
+        )  # fmt: skip
+        return answering(await services.read(call))
 
     @api.post("/traces/{id}/again")
     async def again(id: int) -> Response:
         return answering(await services.read(partial(questions.ask_again, memory, services.writer, id, models())))
 
     @api.post("/recall")
-    async def recall(request: wire.RecallRequest) -> wire.RecallReply:
-        if not 1 <= request.k <= MOST_HITS:
-            raise InvalidInputError(f"k is {request.k}; ask for 1 to {MOST_HITS} episodes.")
-        as_of = views.parsed_moment(request.as_of, "as_of")
+    async def recall(
+        question: str,
+        k: int = 10,
+        as_of: datetime | None = None,
+        within: wire.Scope | None = None,
+        strategy: str = "",
+    ) -> wire.RecallReply:
+        if not 1 <= k <= MOST_HITS:
+            raise InvalidInputError(f"k is {k}; ask for 1 to {MOST_HITS} episodes.")
         began = time.monotonic()
 
         def call() -> Recall:
-            scope = questions.scope(memory, request.within)
-            return memory.recall(request.question, request.k, as_of, scope, strategy=request.strategy)
+            return memory.recall(question, k, as_of, questions.checked_scope(memory, within), strategy=strategy)
 
         found = await services.read(call)
         return views.recall_reply(found, round((time.monotonic() - began) * 1000, 1))
@@ -177,7 +194,7 @@ def _fact_routes(api: Api, services: Services) -> None:
 
     @api.get("/facts")
     async def facts(
-        about: str, as_of: str | None = None, known_on: str | None = None, history: bool = False
+        about: str, as_of: datetime | None = None, known_on: datetime | None = None, history: bool = False
     ) -> wire.FactsReply:
         return await services.read(lambda: known_facts.facts(memory, about, as_of, known_on, history))
 
@@ -195,40 +212,52 @@ def _fact_routes(api: Api, services: Services) -> None:
         return await services.read(lambda: known_facts.one(memory, id))
 
     @api.post("/revisions/{id}")
-    async def settle(id: int, request: wire.VerdictRequest) -> wire.Revision:
-        unit = partial(known_facts.settle, memory, services.activity.publish, id, request.verdict)
+    async def settle(id: int, verdict: str) -> wire.Revision:
+        unit = partial(known_facts.settle, memory, services.activity.publish, id, verdict)
         return await services.write(unit)
 
     @api.post("/names")
-    async def names(request: wire.NamesRequest) -> wire.Names:
-        unit = partial(known_facts.names, memory, request)
-        return await services.write(unit)
+    async def names(one: str, other: str, same: bool) -> wire.Names:
+        return await services.write(partial(known_facts.names, memory, one, other, same))
 
 
 def _writing_routes(api: Api, services: Services) -> None:
     memory = services.memory
 
     @api.post("/remember")
-    async def remember(request: wire.RememberRequest) -> wire.Receipt:
-        return await services.write(partial(documents.remember, memory, request))
+    async def remember(
+        text: str,
+        title: str | None = None,
+        source: str | None = None,
+        at: datetime | None = None,
+        speaker: str | None = None,
+        ref: str | None = None,
+    ) -> wire.Receipt:
+        """A note has the time it was made, unless it says another."""
+        at = at or datetime.now().astimezone()
+        return await services.write(
+            partial(memory.remember, text, title=title, source=source, at=at, speaker=speaker, ref=ref)
+        )
 
     @api.post("/forget")
-    async def forget(request: wire.ForgetRequest) -> wire.Forgotten:
-        unit = partial(documents.forget, memory, services.watcher.covers, services.backups, request)
-        return await services.write(unit)
+    async def forget(
+        source: str | None = None, object: str | None = None, episode: int | None = None, fact: int | None = None
+    ) -> wire.Forgotten:
+        watched, backups = services.watcher.covers, services.backups
+        return await services.write(partial(documents.forget, memory, watched, backups, source, object, episode, fact))
 
     @api.post("/add")
-    async def add(request: wire.AddRequest) -> Response:
+    async def add(paths: tuple[str, ...], policy: str | None = None) -> Response:
         channel = Channel()
-        paths = await services.work(partial(documents.find_existing, request.paths))
+        there = await services.work(partial(documents.find_existing, paths))
 
         def tell(event: wire.Event) -> None:
             channel.put(event)
             if isinstance(event, wire.Added | wire.Failed):
                 channel.end()
 
-        policy = views.policy(request.policy)
-        await services.work(lambda: services.adds.add(paths, tell, policy, services.policy()))
+        chosen = views.policy(policy)
+        await services.work(lambda: services.adds.add(there, tell, chosen, services.policy()))
         return stream(channel.events())
 
 
@@ -240,15 +269,15 @@ def _folder_routes(api: Api, services: Services) -> None:
         return wire.FoldersReply(await services.work(watcher.folders))
 
     @api.post("/folders")
-    async def watch(request: wire.FolderRequest) -> wire.Folder:
-        policy = views.policy(request.policy)
-        return await services.work(lambda: watcher.add(Path(request.path), policy, services.policy()))
+    async def watch(path: str, policy: str | None = None) -> wire.Folder:
+        chosen = views.policy(policy)
+        return await services.work(lambda: watcher.add(Path(path), chosen, services.policy()))
 
     @api.post("/folders/remove")
-    async def unwatch(request: wire.FolderRequest) -> wire.Forgotten:
+    async def unwatch(path: str, forget: bool = False) -> wire.Forgotten:
         def call() -> wire.Forgotten:
-            folder = watcher.remove(Path(request.path))
-            if not request.forget:
+            folder = watcher.remove(Path(path))
+            if not forget:
                 return wire.Forgotten(0, 0, 0, 0)
             return documents.forget_folder(services.memory, services.writer, services.backups, folder)
 
@@ -263,13 +292,13 @@ def _model_routes(api: Api, services: Services) -> None:
         return await services.work(models.reply)
 
     @api.post("/models/use")
-    async def use(request: wire.RoleRequest) -> wire.ModelsReply:
-        return await services.work(partial(models.use, request))
+    async def use(role: str, names: tuple[str, ...]) -> wire.ModelsReply:
+        return await services.work(partial(models.use, role, names))
 
     @api.post("/models/probe")
-    async def probe(request: wire.ProbeRequest) -> Response:
+    async def probe(name: str) -> Response:
         channel = Channel()
-        await services.work(partial(models.begin_probe, request.name, channel))
+        await services.work(partial(models.begin_probe, name, channel))
         return stream(channel.events())
 
 
@@ -277,20 +306,20 @@ def _enrichment_routes(api: Api, services: Services) -> None:
     enrichment = services.enrichment
 
     @api.post("/enrichment")
-    async def enable(request: wire.EnrichmentRequest) -> wire.Enrichment:
-        enrichment.enable(request.enabled)
+    async def enable(enabled: bool) -> wire.Enrichment:
+        enrichment.enable(enabled)
         return await services.work(enrichment.state)
 
     @api.post("/enrichment/retry")
-    async def retry(request: wire.RetryRequest) -> wire.Retried:
-        return wire.Retried(await services.work(lambda: enrichment.retry(request.id)))
+    async def retry(id: int | None = None) -> wire.Retried:
+        return wire.Retried(await services.work(partial(enrichment.retry, id)))
 
     @api.post("/estimate")
-    async def look_ahead(request: wire.EstimateRequest) -> wire.Estimate:
+    async def look_ahead(paths: tuple[str, ...], policy: str | None = None) -> wire.Estimate:
         from daemon.api.estimate import estimate
 
         parts = services.plugins, services.models, services.settings, services.own
-        return await services.work(partial(estimate, *parts, request))
+        return await services.work(partial(estimate, *parts, paths, policy))
 
 
 def _status(services: Services) -> wire.Status:
@@ -314,7 +343,7 @@ def _status(services: Services) -> wire.Status:
         queue=services.tasks.queue,
         busy=services.tasks.busy,
         folders=services.watcher.folders(),
-        skipped=tuple(wire.Skipped(skip.uri, skip.reason, views.moment(skip.t)) for skip in skipped),
+        skipped=tuple(wire.Skipped(skip.uri, skip.reason, from_ms(skip.t)) for skip in skipped),
         skipped_total=stats.skipped,
         model=services.models.answers() if services.memory.settings.answer.model == "auto" else None,
         enrichment=services.enrichment.state(),

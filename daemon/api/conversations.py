@@ -24,8 +24,8 @@ def routes(api: Api, services: Services) -> None:
         return wire.ConversationsReply(tuple(map(views.conversation, found)))
 
     @api.post("/conversations")
-    async def new(request: wire.ConversationRequest) -> wire.Conversation:
-        id = await services.write(partial(conversations.create, request.title))
+    async def new(title: str = "") -> wire.Conversation:
+        id = await services.write(partial(conversations.create, title))
         return (await services.work(partial(get, id))).conversation
 
     @api.get("/conversations/{id}")
@@ -33,11 +33,10 @@ def routes(api: Api, services: Services) -> None:
         return await services.work(partial(get, id))
 
     @api.put("/conversations/{id}")
-    async def rename(id: int, request: wire.ConversationRequest) -> wire.Conversation:
-        await services.write(partial(conversations.rename, id, request.title))
+    async def rename(id: int, title: str = "") -> wire.Conversation:
+        await services.write(partial(conversations.rename, id, title))
         return (await services.work(partial(get, id))).conversation
 
     @api.delete("/conversations/{id}")
-    async def delete(id: int) -> wire.Done:
+    async def delete(id: int) -> None:
         await services.write(partial(conversations.delete, id))
-        return wire.Done()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from importlib.metadata import version
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from starlette.responses import Response
+
 from daemon import wire
 from daemon.api.routing import Endpoint
+from daemon.wire.codec import SENT_TOO
 
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 
@@ -21,22 +24,24 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     failed = {"description": "It could not be done.", "content": _json(wire.Failed, schemas)}
     for endpoint in endpoints:
-        returned = endpoint.types["return"]
-        content = _json(returned, schemas) if is_dataclass(returned) else {"application/x-ndjson": {}}
+        returned = endpoint.types["return"]  # nothing: an empty object
+        content = (
+            {"application/x-ndjson": {}}
+            if returned is Response
+            else _json(dict if returned is NoneType else returned, schemas)
+        )
         operation: dict[str, Any] = {
             "responses": {"200": {"description": "It is done.", "content": content}, "default": failed}
         }
-        for parameter in endpoint.parameters:
-            kind = endpoint.types[parameter.name]
-            if is_dataclass(kind):
-                operation["requestBody"] = {"required": True, "content": _json(kind, schemas)}
-                continue
-            in_path = f"{{{parameter.name}}}" in endpoint.path
+        if endpoint.body:
+            body = _object(endpoint.body, endpoint.required, schemas)
+            operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
+        for name, kind in endpoint.url.items():
             operation.setdefault("parameters", []).append(
                 {
-                    "name": parameter.name,
-                    "in": "path" if in_path else "query",
-                    "required": parameter.default is parameter.empty,
+                    "name": name,
+                    "in": "path" if endpoint.in_path(name) else "query",
+                    "required": name in endpoint.required,
                     "schema": _schema(kind, schemas),
                 }
             )
@@ -49,21 +54,22 @@ def _json(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     return {"application/json": {"schema": _schema(kind, schemas)}}
 
 
+def _object(kinds: Mapping[str, Any], required: Collection[str], schemas: dict[str, Any]) -> dict[str, Any]:
+    properties = {name: _schema(kind, schemas) for name, kind in kinds.items()}
+    return {"type": "object", "properties": properties, "required": [name for name in kinds if name in required]}
+
+
 def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     """The JSON schema of a type; a dataclass is described once, in `schemas`."""
     if is_dataclass(kind):
         name = kind.__name__  # type: ignore[union-attr]
         if name not in schemas:
             schemas[name] = {}  # it may hold itself
-            hints = get_type_hints(kind)
-            schemas[name] = {
-                "type": "object",
-                "description": kind.__doc__,
-                "properties": {item.name: _schema(hints[item.name], schemas) for item in fields(kind)},
-                "required": [
-                    item.name for item in fields(kind) if item.default is MISSING and item.default_factory is MISSING
-                ],
-            }
+            sent = dict.fromkeys(SENT_TOO.get(name, ()), str)
+            required = [
+                item.name for item in fields(kind) if item.default is MISSING and item.default_factory is MISSING
+            ]
+            schemas[name] = _object(get_type_hints(kind) | sent, required, schemas) | {"description": kind.__doc__}
         return {"$ref": f"#/components/schemas/{name}"}
     if get_origin(kind) is tuple:
         return {"type": "array", "items": _schema(get_args(kind)[0], schemas)}
@@ -73,6 +79,6 @@ def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
         return {"type": "string", "format": "date-time"}
     if get_origin(kind) is Literal:
         return {"type": "string", "enum": [*get_args(kind)]}
-    if get_origin(kind) in (dict, Mapping) or kind is Any:
+    if get_origin(kind) in (dict, Mapping) or kind in (dict, Any):
         return {} if kind is Any else {"type": "object"}
     return {"anyOf": [_schema(one, schemas) for one in get_args(kind)]}

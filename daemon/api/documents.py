@@ -1,4 +1,4 @@
-"""What the API does with the memory beyond one call of it: remember, forget, back up."""
+"""What the API does with the memory beyond one call of it: forget, back up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from daemon.paths import private_folder
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import FORGOTTEN
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import Forgotten, Receipt
+from memory.nouns import Forgotten
 
 if TYPE_CHECKING:
     from memory import Memory
@@ -22,29 +22,22 @@ if TYPE_CHECKING:
 FORGET_AT_ONCE = 200  # sources; each such unit costs one reading of the whole graph
 
 
-def remember(memory: Memory, request: wire.RememberRequest) -> Receipt:
-    """A note has the time it was made, unless it says another."""
-    return memory.remember(
-        request.text,
-        title=request.title,
-        source=request.source,
-        at=views.parsed_moment(request.at, "at", end=False) or datetime.now().astimezone(),
-        speaker=request.speaker,
-        ref=request.ref,
-    )
-
-
 def forget(
-    memory: Memory, watched: Callable[[Path], bool], backups: Path, request: wire.ForgetRequest
+    memory: Memory,
+    watched: Callable[[Path], bool],
+    backups: Path,
+    source: str | None,
+    object: str | None,
+    episode: int | None,
+    fact: int | None,
 ) -> wire.Forgotten:
     """Forgets one thing. A file of a watched folder is skipped from then on, or it would come back."""
-    if request.source is None:
-        object, fact, episode = request.object, request.fact, request.episode
+    if source is None:
         copies = memory.maintenance.copies_with(backups, (), object, fact, episode)
         return views.forget_reply(memory.forget(None, object, fact, episode), copies)
-    if (request.object, request.episode, request.fact) != (None, None, None):
+    if (object, episode, fact) != (None, None, None):
         raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
-    uris = _named(memory, request.source)
+    uris = _named(memory, source)
     copies = memory.maintenance.copies_with(backups, uris)
     total = views.forget_reply(memory.ingest.forget_sources(uris), copies)
     file = Path(uris[0].partition("#")[0] if not Path(uris[0]).exists() else uris[0])
@@ -82,12 +75,12 @@ def find_existing(paths: Iterable[str]) -> list[Path]:
     return found
 
 
-def backup(memory: Memory, writer: Writer, folder: Path, request: wire.BackupRequest) -> wire.BackedUp:
-    """A verified copy at `to`, or in `folder` under a name that tells when."""
-    if request.to is None:
+def backup(memory: Memory, writer: Writer, folder: Path, path: str | None) -> wire.BackedUp:
+    """A verified copy at `path`, or in `folder` under a name that tells when."""
+    if path is None:
         to = private_folder(folder) / f"memory-{datetime.now():%Y%m%d-%H%M%S-%f}.db"
     else:
-        to = Path(request.to)
+        to = Path(path)
         if not to.is_absolute():
             raise InvalidInputError(f"{to} is no absolute path. Send one: the daemon stands in another folder.")
         if not to.parent.is_dir():

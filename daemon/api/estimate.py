@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from daemon import wire
@@ -24,13 +25,13 @@ READ_PER_WORD = 1.6  # tokens
 
 
 def estimate(
-    plugins: Plugins, models: Models, settings: Settings, own: Iterable[Path], request: wire.EstimateRequest
+    plugins: Plugins, models: Models, settings: Settings, own: Iterable[Path], paths: Iterable[str], policy: str | None
 ) -> wire.Estimate:
     """Looks into some of the files. InvalidInputError for a path that is not there."""
     readable: list[Found] = []
     skipped = 0
     own = tuple(own)
-    for path in find_existing(request.paths):
+    for path in find_existing(paths):
         ignore = Ignore(path if path.is_dir() else path.parent, settings.watch.ignore, own)
         for found in files.walk(path, ignore):
             if found.stat is not None and found.unread is None:
@@ -64,7 +65,7 @@ def estimate(
             words=round(words * more),
             episodes=round(episodes * more),
         ),
-        local_only=(request.policy or settings.models.policy) != "any",
+        local_only=(policy or settings.models.policy) != "any",
     )
 
 
@@ -79,13 +80,8 @@ def _read_by_model(models: Models, known: wire.Estimate, *, local_only: bool) ->
     )
     grades = models.grades_of(model.name)
     seconds = calls * grades.first_s + written / grades.tokens_per_s if grades and grades.tokens_per_s else None
-    return wire.Estimate(
-        files=known.files,
-        skipped=known.skipped,
-        sampled=known.sampled,
-        bytes=known.bytes,
-        words=known.words,
-        episodes=known.episodes,
+    return replace(
+        known,
         calls=calls,
         tokens=round(read + written),
         minutes=None if seconds is None else round(seconds / 60, 1),

@@ -6,9 +6,10 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, get_args
 
-from daemon import views, wire
+from daemon import wire
 from memory.errors import InvalidInputError
 from memory.nouns import Fact, Revision, RevisionState, Verdict
 
@@ -42,10 +43,10 @@ def one(memory: Memory, id: int) -> wire.Revision:
         return _with_sentences(memory, [memory.knowledge.revision(id)])[0]
 
 
-def names(memory: Memory, request: wire.NamesRequest) -> wire.Names:
+def names(memory: Memory, one: str, other: str, same: bool) -> wire.Names:
     """Two names mean one object, or two. NotFoundError, InvalidInputError."""
-    decide = memory.knowledge.join_names if request.same else memory.knowledge.separate_names
-    return wire.Names(request.one, request.other, request.same, decide(request.one, request.other))
+    decide = memory.knowledge.join_names if same else memory.knowledge.separate_names
+    return wire.Names(one, other, same, decide(one, other))
 
 
 def _with_sentences(memory: Memory, found: Sequence[Revision]) -> list[Revision]:
@@ -65,19 +66,20 @@ def _with_sentences(memory: Memory, found: Sequence[Revision]) -> list[Revision]
     return [replace(each, old=whole(each.old), new=whole(each.new)) for each in found]
 
 
-def facts(memory: Memory, about: str, as_of: str | None, known_on: str | None, history: bool) -> wire.FactsReply:
+def facts(
+    memory: Memory, about: str, as_of: datetime | None, known_on: datetime | None, history: bool
+) -> wire.FactsReply:
     """What is known of an object: the relations, then the sentences that say something else. InvalidInputError,
     NotFoundError.
 
     Sentences that say the same as a relation are left out, and those that say what was replaced.
     """
-    moment, known = views.parsed_moment(as_of, "as_of"), views.parsed_moment(known_on, "known_on")
     with memory.one_moment():
-        found = memory.facts(about, as_of=moment, history=history, known_on=known)
+        found = memory.facts(about, as_of=as_of, history=history, known_on=known_on)
         ever = found if history else memory.facts(about, history=True)
         open_ones = memory.revisions("open", MOST, about)
         sentences = [fact for fact in found if fact.origin == "sentence"]
-        told = _told(memory, sentences, [fact for fact in ever if known is None or fact.recorded <= known])
+        told = _told(memory, sentences, [fact for fact in ever if known_on is None or fact.recorded <= known_on])
     holding = {fact.id for fact in found}
     covered = {one.id for one in sentences if _covered(one, told[one.episode_id], holding)}
     found = sorted((fact for fact in found if fact.id not in covered), key=lambda fact: fact.kind != "relation")

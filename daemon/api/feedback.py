@@ -26,16 +26,15 @@ def routes(api: Api, services: Services) -> None:
     memory = services.memory
 
     @api.post("/traces/{id}/feedback")
-    async def judge(id: int, request: wire.FeedbackRequest) -> wire.Judged:
-        unit = partial(note_verdict, memory, id, request.verdict)
-        return await services.write(unit)
+    async def judge(id: int, verdict: str) -> wire.Judged:
+        return await services.write(partial(note_verdict, memory, id, verdict))
 
     @api.post("/rebuild")
-    async def rebuild(request: wire.RebuildRequest) -> Response:
-        if not request.what or not set(request.what) <= set(REBUILT):
+    async def rebuild(what: tuple[str, ...]) -> Response:
+        if not what or not set(what) <= set(REBUILT):
             raise InvalidInputError(f"Say what to rebuild: {' or '.join(REBUILT)}.")
         channel = Channel()
-        services.workers.submit(partial(rebuilt, memory, services.writer, request.what, channel))
+        services.workers.submit(partial(rebuilt, memory, services.writer, what, channel))
         return stream(channel.events())
 
 

@@ -10,7 +10,8 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
+from datetime import datetime
 from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING
@@ -36,7 +37,17 @@ NAME_CHARS = 80
 
 
 def begin(
-    memory: Memory, writer: Writer, request: wire.AskRequest, models: ModelChoice = NO_MODELS
+    memory: Memory,
+    writer: Writer,
+    question: str,
+    models: ModelChoice = NO_MODELS,
+    *,
+    as_of: datetime | None = None,
+    within: Scope | None = None,
+    conversation: int | None = None,
+    effort: str = "normal",
+    replay: bool = True,
+    strategy: str = "",
 ) -> Callable[[Channel], None]:
     """Checks the request and writes the question down; returns the work that fills a channel with the events. `models`
     are those that may be asked; when nobody listens any more, the one that writes is stopped.
@@ -46,21 +57,20 @@ def begin(
     """
     heard = _Heard()
     events = memory.ask(
-        request.question,
-        as_of=views.parsed_moment(request.as_of, "as_of"),
-        conversation=request.conversation,
-        within=scope(memory, request.within),
+        question,
+        as_of=as_of,
+        conversation=conversation,
+        within=checked_scope(memory, within),
         llm=models.writer,
         driver=models.driver,
         cancelled=heard.by_nobody,
-        effort=views.effort(request.effort),
-        replay=request.replay,
-        strategy=request.strategy,
+        effort=views.effort(effort),
+        replay=replay,
+        strategy=strategy,
     )
-    chat = request.conversation
-    if chat is not None:
-        writer.write(partial(memory.conversations.add_question, chat, request.question))
-    return partial(_work, memory, writer, events, heard, chat)
+    if conversation is not None:
+        writer.write(partial(memory.conversations.add_question, conversation, question))
+    return partial(_work, memory, writer, events, heard, conversation)
 
 
 def ask_again(memory: Memory, writer: Writer, id: int, models: ModelChoice = NO_MODELS) -> Callable[[Channel], None]:
@@ -94,16 +104,18 @@ def _work(
         for event in events:
             if channel.abandoned:
                 break
-            sent = views.event(event)
+            if isinstance(event, Answer):
+                answer = event
+                _save(memory, writer, chat, answer)
+                ms = round((time.monotonic() - heard.began) * 1000, 1)
+                values = {item.name: getattr(answer, item.name) for item in fields(answer)}
+                channel.put(wire.Answered(**values, conversation=chat, ms=ms))
+                continue
             if isinstance(event, Token):
                 said.append(event.text)
             if isinstance(event, Citation):
                 cited.append(event)
-            if isinstance(event, Answer) and isinstance(sent, wire.Answered):
-                answer = event
-                _save(memory, writer, chat, answer)
-                sent = replace(sent, conversation=chat, ms=round((time.monotonic() - heard.began) * 1000, 1))
-            channel.put(sent)
+            channel.put(event)
     except ModelCancelledError:
         log.info("nobody waited for the end of an answer")
     except Exception as error:
@@ -115,13 +127,13 @@ def _work(
         channel.end()
 
 
-def scope(memory: Memory, within: wire.Within) -> Scope | None:
+def checked_scope(memory: Memory, within: Scope | None) -> Scope | None:
     """None for no limit. NotFoundError for a chat that was never read, with the names of some that were."""
-    if within.conversation is not None:
+    if within is not None and within.conversation is not None:
         with memory.one_moment():
             if not memory.sources.has_chat(within.conversation):
                 raise NotFoundError(_no_chat(within.conversation, memory.sources.chat_names()))
-    return views.scope(within)
+    return within if within != Scope() else None
 
 
 def _no_chat(name: str, names: list[str]) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, is_dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from inspect import Parameter, signature
 from types import NoneType
@@ -15,6 +16,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from daemon import wire
+from daemon.wire.codec import decode_fields, parse_time
 from memory.errors import InvalidInputError
 
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
@@ -23,8 +25,8 @@ KINDS = {int: "a whole number", bool: "true or false"}
 
 
 class Api:
-    """Takes handlers by decorator. A handler's parameter of a wire type is the body, every other one stands in the URL;
-    it returns a value of the wire, or a Response.
+    """Takes handlers by decorator. A handler's parameters stand in the URL; of POST and PUT those that are not in its
+    path are the fields of the body. It returns a value of the wire, nothing, or a Response.
     """
 
     def __init__(self) -> None:
@@ -67,29 +69,43 @@ class Endpoint:
         return get_type_hints(self.handler)
 
     @cached_property
-    def parameters(self) -> list[Parameter]:
-        return list(signature(self.handler).parameters.values())
+    def required(self) -> set[str]:
+        """The parameters without a default."""
+        return {name for name, one in signature(self.handler).parameters.items() if one.default is Parameter.empty}
+
+    def in_path(self, name: str) -> bool:
+        return f"{{{name}}}" in self.path
+
+    @cached_property
+    def body(self) -> dict[str, Any]:
+        """The parameters that are fields of the body, with their types."""
+        if self.method not in ("POST", "PUT"):
+            return {}
+        return {name: kind for name, kind in self.types.items() if name != "return" and not self.in_path(name)}
+
+    @cached_property
+    def url(self) -> dict[str, Any]:
+        """The parameters that stand in the URL, with their types."""
+        return {name: kind for name, kind in self.types.items() if name != "return" and name not in self.body}
 
     async def answer(self, request: Request) -> Response:
         """Raises what the handler raises, and InvalidInputError for a request that is not what it takes."""
         given = {**request.query_params, **request.path_params}
-        values = {}
-        for parameter in self.parameters:
-            name, kind = parameter.name, self.types[parameter.name]
-            if is_dataclass(kind):
-                values[name] = parse_body(kind, await request.body())
-            elif name in given:
-                values[name] = _parse(kind, name, given[name])
-            elif parameter.default is Parameter.empty:
-                raise InvalidInputError(f"{name} is missing.")
+        if missing := sorted(self.required.intersection(self.url) - given.keys()):
+            raise InvalidInputError(f"{missing[0]} is missing.")
+        values = {name: _parse(kind, name, given[name]) for name, kind in self.url.items() if name in given}
+        if self.body:
+            values |= parse_body(self.body, self.required.intersection(self.body), await request.body())
         result = await self.handler(**values)
-        return result if isinstance(result, Response) else reply(result)
+        return result if isinstance(result, Response) else reply({} if result is None else result)
 
 
-def parse_body(kind: Any, body: bytes) -> Any:
-    """A body as a `kind` of the wire. Raises InvalidInputError; nothing of the body is quoted back."""
+def parse_body(kinds: Mapping[str, Any], required: Collection[str], body: bytes) -> dict[str, Any]:
+    """The fields of a body. Raises InvalidInputError; nothing of the body but a bad time is quoted back."""
     try:
-        return wire.decode(kind, json.loads(body))
+        return decode_fields(kinds, json.loads(body), sorted(required))
+    except InvalidInputError:  # which says it all
+        raise
     except RecursionError as error:
         raise InvalidInputError("The request is nested too deeply.") from error
     except json.JSONDecodeError as error:
@@ -115,6 +131,8 @@ def stream(events: AsyncIterator[wire.Event]) -> Response:
 def _parse(kind: Any, name: str, text: str) -> Any:
     """A value out of a URL."""
     [plain] = {*(get_args(kind) or [kind])} - {NoneType}
+    if plain is datetime:
+        return parse_time(text, name)
     try:
         if plain is bool:
             return {"true": True, "false": False}[text.lower()]

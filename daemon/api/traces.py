@@ -48,20 +48,20 @@ def trace(of: Traced) -> wire.Trace:
     answer, plan = of.answer, of.plan
     found = wire.Trace(
         asked=of.asked,
-        as_of=views.iso(plan.as_of),
-        within=_within(plan.within),
+        as_of=plan.as_of,
+        within=plan.within or Scope(),
         effort=plan.effort,
         searched=plan.searched,
         strategy=plan.strategy,
-        steps=tuple(map(views.stage, of.trace.steps)),
-        visits=tuple(map(views.visit, of.trace.visits)),
+        steps=of.trace.steps,
+        visits=of.trace.visits,
     )
     if answer is None:
         return found
     return replace(
         found,
         text=answer.text,
-        citations=tuple(map(views.citation, answer.citations)),
+        citations=answer.citations,
         missing=answer.missing,
         confidence=answer.confidence,
         note=answer.note,
@@ -95,7 +95,7 @@ def whynot(memory: Memory, id: int, words: str) -> wire.WhyNotReply:
 
 
 def _used(of: Used) -> wire.UsedSource:
-    return wire.UsedSource(views.citation(of.citation), of.place, of.score, dict(of.channels), tuple(of.facts))
+    return wire.UsedSource(of.citation, of.place, of.score, dict(of.channels), tuple(of.facts))
 
 
 def _lost(of: Lost) -> wire.LostPassage:
@@ -110,13 +110,5 @@ def _lost(of: Lost) -> wire.LostPassage:
         score=of.score,
         channels={name: round(score, 4) for name, score in of.channels.items()},
         by=of.by,
-        since=views.iso(of.since),
-    )
-
-
-def _within(scope: Scope | None) -> wire.Within:
-    if scope is None:
-        return wire.Within()
-    return wire.Within(
-        scope.sources, scope.folders, scope.tags, scope.conversation, views.iso(scope.since), views.iso(scope.until)
+        since=of.since,
     )

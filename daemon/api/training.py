@@ -22,9 +22,9 @@ def routes(api: Api, services: Services) -> None:
     learning = services.learning
 
     @api.post("/train")
-    async def train(request: wire.TrainRequest) -> Response:
+    async def train(dry_run: bool = False) -> Response:
         channel = Channel()
-        services.workers.submit(partial(_filled, learning, request.dry_run, channel))
+        services.workers.submit(partial(_filled, learning, dry_run, channel))
         return stream(channel.events())
 
     @api.post("/train/undo")

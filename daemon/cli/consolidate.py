@@ -43,7 +43,7 @@ def night(of: wire.Night) -> str:
     else:
         names = f"{count(of.suspects, 'pair')} of names that may be one: pal doctor --memory" if of.suspects else ""
         parts = [_did(of) or "all was in order", names, of.learnt.rstrip(".")]
-        told = f"last {datetime.fromisoformat(of.at).astimezone():%Y-%m-%d %H:%M}: {'; '.join(filter(None, parts))}"
+        told = f"last {of.at.astimezone():%Y-%m-%d %H:%M}: {'; '.join(filter(None, parts))}"
     match of.state:
         case "off":
             return f"{told}; off: night.enabled"
@@ -77,8 +77,8 @@ def describe_upkeep(of: wire.Upkeep) -> str:
     return f"{backup}; {check}"
 
 
-def _day(at: str) -> str:
-    return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}"
+def _day(at: datetime) -> str:
+    return f"{at.astimezone():%Y-%m-%d %H:%M}"
 
 
 def _did(done: wire.ConsolidationReport | wire.Night) -> str:

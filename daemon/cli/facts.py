@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from datetime import datetime
 
 import click
 
@@ -31,7 +32,9 @@ AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
 @click.option("--history", is_flag=True, help="Also what no longer holds, with the time it held.")
 @json_option
 @pass_session
-def facts(session: Session, name: str, as_of: str | None, known_on: str | None, history: bool, as_json: bool) -> None:
+def facts(
+    session: Session, name: str, as_of: datetime | None, known_on: datetime | None, history: bool, as_json: bool
+) -> None:
     """List what the memory holds of NAME: a person, a place, a thing.
 
     First the facts that were read out of your notes, then the other sentences that speak of it.

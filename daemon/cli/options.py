@@ -20,17 +20,17 @@ from memory.text.unicode import replace_surrogates
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class When(click.ParamType[str]):
-    """A date as people write it -> an ISO time with its offset. A day, week, month or year means its `edge`."""
+class When(click.ParamType[datetime]):
+    """A date as people write it -> a time with its offset. A day, week, month or year means its `edge`."""
 
     name = "when"
 
     def __init__(self, edge: str) -> None:
         self.edge = edge  # "start" | "end"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         try:
-            return self._parse(value.strip().lower()).astimezone().isoformat()
+            return self._parse(value.strip().lower()).astimezone()
         except (ValueError, OverflowError):
             self.fail(
                 f"{value!r} is no date. Write it like 2026-03-09, 2026-03, 2026-03-09T18:30, 9 March or last week.",
@@ -72,8 +72,8 @@ def scope_options(command: Command) -> Command:
         sources: tuple[str, ...],
         chat: str | None,
         tags: tuple[str, ...],
-        since: str | None,
-        until: str | None,
+        since: datetime | None,
+        until: datetime | None,
         **others: Any,
     ) -> Any:
         return command(*args, within=scope(folders, tags, since, until, sources, chat), **others)
@@ -118,21 +118,21 @@ def strategy_option(command: Command) -> Command:
 def scope(
     folders: tuple[Path, ...],
     tags: tuple[str, ...],
-    since: str | None,
-    until: str | None,
+    since: datetime | None,
+    until: datetime | None,
     sources: tuple[str, ...] = (),
     chat: str | None = None,
-) -> wire.Within:
+) -> wire.Scope:
     """The values of `scope_options`, checked, as the daemon takes them. It is asked for a source that is no file."""
     named = {name: os.path.lexists(Path(name).expanduser()) for name in sources}
     places = [require_path(folder, "--within") for folder in folders]
     places += [_file(Path(name)) for name, on_disk in named.items() if on_disk]
     uris = [_kept(name) for name, on_disk in named.items() if not on_disk]
-    if since and until and datetime.fromisoformat(since) > datetime.fromisoformat(until):
+    if since and until and since > until:
         raise click.BadParameter("It lies after --until, so nothing can be found.", param_hint="--since")
     # a watched folder is known by where its links lead, an added file by the path it was given
     places = [*dict.fromkeys(way for path in places for way in (path, path.resolve()))]
-    return wire.Within(
+    return wire.Scope(
         sources=(*(str(path) for path in places if not path.is_dir()), *uris),
         # a prefix of what lies in the folder; "#" begins the names of several sources in one file
         folders=(*(f"{path}{'/' if path.is_dir() else '#'}" for path in places), *(f"{uri}#" for uri in uris)),

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,7 @@ from daemon.terminal import display_safe, escape_unsafe
 
 def print_json(value: Any) -> None:
     """One JSON document on one line of stdout. Events carry their `type`."""
-    data = wire.encode(value)
-    if isinstance(value, wire.Event):
-        data = {"type": type(value).__name__, **data}
+    data = wire.encode_event(value) if isinstance(value, wire.Event) else wire.encode(value)
     click.echo(escape_unsafe(json.dumps(data, ensure_ascii=False)))
 
 
@@ -56,6 +55,11 @@ def print_table(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> 
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         click.echo("  ".join(columns).rstrip())
+
+
+def day(at: datetime | None) -> str:
+    """Of a passage's time, in UTC; nothing for none."""
+    return at.date().isoformat() if at else ""
 
 
 def place(uri: str, line: int | None, *words: str | None) -> str:

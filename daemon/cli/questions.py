@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 
 import click
 
@@ -34,8 +35,8 @@ OUT_OF_REACH = "Nothing that was read lies in that time and place."
 def ask(
     session: Session,
     question: tuple[str, ...],
-    within: wire.Within,
-    as_of: str | None,
+    within: wire.Scope,
+    as_of: datetime | None,
     effort: str,
     strategy: str,
     no_replay: bool,
@@ -46,10 +47,10 @@ def ask(
     Exits with 4 when the memory does not hold the answer. With --json the question's events come as they happen,
     one a line.
     """
-    request = wire.AskRequest(
+    events = session.client.ask(
         _text(question), as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy
     )
-    answered = print_answer(session.client.ask(request), as_json)
+    answered = print_answer(events, as_json)
     if answered.no_answer:
         if not as_json and session.client.status().episodes == 0:
             output.say(HOW_TO_READ)
@@ -70,9 +71,9 @@ def _printed(events: Stream, as_json: bool) -> wire.Answered:
     for event in events:
         if as_json:
             output.print_json(event)
-        elif isinstance(event, wire.Stage):
+        elif isinstance(event, wire.Step):
             _tell(times.describe_time(event))
-        elif isinstance(event, wire.Chunk):
+        elif isinstance(event, wire.Token):
             last = event.text
             output.print_text(last, nl=False)
         if isinstance(event, wire.Answered):
@@ -87,7 +88,7 @@ def _tell(sentence: str | None) -> None:
         output.say(sentence)
 
 
-def print_sources(missing: tuple[str, ...], citations: tuple[wire.Cited, ...]) -> None:
+def print_sources(missing: tuple[str, ...], citations: tuple[wire.Citation, ...]) -> None:
     """What stands under an answer: what is missing, and where each citation is from."""
     for one in missing:
         output.print_text(f"Missing: {one}")
@@ -100,9 +101,9 @@ def print_sources(missing: tuple[str, ...], citations: tuple[wire.Cited, ...]) -
         )
 
 
-def where(cited: wire.Cited) -> str:
+def where(cited: wire.Citation) -> str:
     """Where a citation is from."""
-    return output.place(cited.uri, cited.line, cited.title, cited.speaker, (cited.at or "")[:10])
+    return output.place(cited.uri, cited.line, cited.title, cited.speaker, output.day(cited.at))
 
 
 @click.command()
@@ -117,22 +118,21 @@ def recall(
     session: Session,
     question: tuple[str, ...],
     k: int,
-    within: wire.Within,
-    as_of: str | None,
+    within: wire.Scope,
+    as_of: datetime | None,
     strategy: str,
     as_json: bool,
 ) -> None:
     """Show the passages that speak of QUESTION, best first."""
-    request = wire.RecallRequest(_text(question), k=k, as_of=as_of, within=within, strategy=strategy)
-    reply = session.client.recall(request)
+    reply = session.client.recall(_text(question), k, as_of=as_of, within=within, strategy=strategy)
     if as_json:
         output.print_json(reply)
     else:
-        for stage in reply.steps:
-            _tell(times.describe_time(stage))
+        for step in reply.steps:
+            _tell(times.describe_time(step))
     for number, hit in enumerate(reply.hits if not as_json else (), start=1):
         passage = hit.passage
-        place = output.place(passage.uri, passage.line, passage.title, passage.speaker, (passage.at or "")[:10])
+        place = output.place(passage.uri, passage.line, passage.title, passage.speaker, output.day(passage.at))
         head = output.style_text(f"{number}. {place}", bold=True)
         click.echo(f"{head}  {output.style_text(f'{hit.score:.3f}', dim=True)}")
         output.print_text("\n".join(f"   {line}" for line in passage.text.strip().splitlines()))

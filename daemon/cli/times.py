@@ -7,12 +7,12 @@ from datetime import date, datetime, timedelta
 from daemon import wire
 
 
-def describe_time(stage: wire.Stage) -> str | None:
-    """What the stage has to say of the time in the question; None if it is nothing."""
-    text = wire.TextNote.from_step(stage)
+def describe_time(step: wire.Step) -> str | None:
+    """What the step has to say of the time in the question; None if it is nothing."""
+    text = wire.TextNote.from_step(step)
     if text is not None and text.any_time:
         return "Nothing of that time speaks of it, so this is from any time."
-    note = wire.AnalysisNote.from_step(stage) or wire.ScopeNote.from_step(stage)
+    note = wire.AnalysisNote.from_step(step) or wire.ScopeNote.from_step(step)
     time = note.time if note is not None else None
     if time is None or time.kind == "now":
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -146,8 +146,8 @@ def _print_heading(words: str) -> None:
     click.echo(output.style_text(words, bold=True))
 
 
-def _print_visits(visits: tuple[wire.Visited, ...]) -> None:
-    best: dict[tuple[str, int], wire.Visited] = {}
+def _print_visits(visits: tuple[wire.Visit, ...]) -> None:
+    best: dict[tuple[str, int], wire.Visit] = {}
     for visit in visits:
         if (before := best.get((visit.kind, visit.node_id))) is None or visit.score > before.score:
             best[visit.kind, visit.node_id] = visit
@@ -163,11 +163,11 @@ def _print_visits(visits: tuple[wire.Visited, ...]) -> None:
         click.echo(f"   and {len(ordered) - TOP_VISITS:,} more; --json has all.")
 
 
-def _stage(visit: wire.Visited) -> str:
+def _stage(visit: wire.Visit) -> str:
     return visit.stage if visit.status in ("selected", visit.stage) else f"{visit.stage}, {visit.status}"
 
 
-def _details(detail: dict[str, Any]) -> str:
+def _details(detail: Mapping[str, Any]) -> str:
     """What a stage noted, as far as it fits into a line."""
     parts = []
     for name, value in detail.items():
@@ -183,11 +183,6 @@ def _details(detail: dict[str, Any]) -> str:
 
 
 # Wording --------------------------------------------------------------------------------------
-
-
-def moment(at: str) -> str:
-    """A time of the wire as it is here."""
-    return local_time(datetime.fromisoformat(at))
 
 
 def local_time(at: datetime) -> str:
@@ -230,13 +225,13 @@ def how(found: wire.Trace) -> Iterable[str]:
     if found.strategy:
         yield f"strategy {found.strategy}"
     if found.as_of:
-        yield f"as of {moment(found.as_of)}"
+        yield f"as of {local_time(found.as_of)}"
     for name in dict.fromkeys((*within.sources, *(folder.rstrip("/#") for folder in within.folders))):
         yield f"within {name}"
     yield from (f"tag {tag}" for tag in within.tags)
     if within.conversation:
         yield f"chat {within.conversation}"
     if within.since:
-        yield f"since {moment(within.since)}"
+        yield f"since {local_time(within.since)}"
     if within.until:
-        yield f"until {moment(within.until)}"
+        yield f"until {local_time(within.until)}"

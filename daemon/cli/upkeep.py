@@ -47,7 +47,7 @@ def _print_sources(reply: wire.SourcesReply, as_json: bool) -> None:
     if as_json:
         output.print_json(reply)
         return
-    output.print_table(((row.at or "")[:10], f"{row.episodes:,}", row.kind, row.uri) for row in reply.sources)
+    output.print_table((output.day(row.at), f"{row.episodes:,}", row.kind, row.uri) for row in reply.sources)
     if reply.total > len(reply.sources):
         output.say(f"{len(reply.sources):,} of {reply.total:,} are shown; --match and --limit choose others.")
 
@@ -96,8 +96,8 @@ def _print_status(now: wire.Status) -> None:
         output.say(f"\n{NOTHING_READ}")
 
 
-def _clock_time(at: str) -> str:
-    return f"{datetime.fromisoformat(at).astimezone():%H:%M}"
+def _clock_time(at: datetime) -> str:
+    return f"{at.astimezone():%H:%M}"
 
 
 def _duration(seconds: float) -> str:

@@ -92,7 +92,7 @@ def _print_whynot(found: wire.WhyNotReply) -> None:
     click.echo(output.style_text(f"{_flat(found.asked.question)}  (trace {found.asked.id})", bold=True))
     for number, lost in enumerate(found.lost, 1):
         passage = lost.passage
-        place = output.place(passage.uri, lost.line, passage.title, passage.speaker, (passage.at or "")[:10])
+        place = output.place(passage.uri, lost.line, passage.title, passage.speaker, output.day(passage.at))
         click.echo(output.style_text(f"{number}. ", bold=True) + output.style_text(place, dim=True))
         output.print_text(f'   "{short(lost.quote)}"')
         output.print_text(f"   {lost.reason}")

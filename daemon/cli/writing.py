@@ -42,8 +42,7 @@ def add(session: Session, paths: tuple[str, ...], policy: str | None, estimate: 
     if policy is None and not yes and not as_json and any(file.is_dir() for file in files):
         ask(session)
     if STDIN in paths:
-        note = wire.RememberRequest(_stdin())
-        _report(session.client.remember(note), as_json)
+        _report(session.client.remember(_stdin()), as_json)
     if files:
         added = _read(session, files, policy, as_json)
         if not as_json:
@@ -103,13 +102,13 @@ def _summary(added: wire.Added) -> str:
 @json_option
 @pass_session
 def remember(
-    session: Session, text: tuple[str, ...], title: str | None, at: str | None, source: str | None, as_json: bool
+    session: Session, text: tuple[str, ...], title: str | None, at: datetime | None, source: str | None, as_json: bool
 ) -> None:
     """Keep TEXT as a note. "-" reads it from standard input."""
     words = _stdin() if text == (STDIN,) else " ".join(text)
     if not words.strip():
         raise click.UsageError('There is nothing to remember. For example: pal remember "The key is under the pot"')
-    _report(session.client.remember(wire.RememberRequest(words, title=title, at=at, source=source)), as_json)
+    _report(session.client.remember(words, title=title, at=at, source=source), as_json)
 
 
 def _report(kept: wire.Receipt, as_json: bool) -> None:
@@ -168,7 +167,7 @@ def forget(
         if not click.confirm(question, err=True):
             output.say("Nothing was forgotten.")
             sys.exit(1)
-    gone = session.client.forget(wire.ForgetRequest(**chosen))  # type: ignore[arg-type]  # one field, of its own type
+    gone = session.client.forget(**chosen)  # type: ignore[arg-type]  # one field, of its own type
     if as_json:
         output.print_json(gone)
     else:
@@ -183,6 +182,4 @@ def print_copies(gone: wire.Forgotten) -> None:
     """Names the copies of the memory that still hold what is forgotten."""
     if gone.copies:
         output.print_text("Still in these copies of the memory, which are yours to delete:")
-        made = [datetime.fromisoformat(copy.at).astimezone() for copy in gone.copies]
-        rows = zip(gone.copies, made, strict=True)
-        output.print_table((f"  {copy.path}", f"{when:%Y-%m-%d %H:%M}") for copy, when in rows)
+        output.print_table((f"  {copy.path}", f"{copy.at.astimezone():%Y-%m-%d %H:%M}") for copy in gone.copies)

@@ -21,11 +21,11 @@ from daemon.failures import ConflictError, failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
 from daemon.settings import Settings
-from daemon.views import moment
 from memory import Memory
 from memory.errors import InvalidInputError, ModelError, ModelUnavailableError, NotFoundError, OverBudgetError
 from memory.llm import ROLES, Grades, LlmRequest, Role, Usage
 from memory.services.jobs import Use
+from memory.time.timestamps import from_ms
 from plugins.llms import Look, ModelInfo
 from plugins.llms.guard import Guarded
 from plugins.llms.probe import probe
@@ -146,16 +146,16 @@ class Models:
             hints=tuple(look.problem for look in looks.values() if look.absent),
         )
 
-    def use(self, request: wire.RoleRequest) -> wire.ModelsReply:
+    def use(self, wanted: str, names: tuple[str, ...]) -> wire.ModelsReply:
         """Other models do that from now on. InvalidInputError, NotFoundError."""
-        role = next((role for role in ROLES if role == request.role), None)
+        role = next((role for role in ROLES if role == wanted), None)
         if role is None:
-            raise InvalidInputError(f"Models are not used for {request.role!r}. Say one of: {', '.join(ROLES)}.")
-        for name in request.names:
+            raise InvalidInputError(f"Models are not used for {wanted!r}. Say one of: {', '.join(ROLES)}.")
+        for name in names:
             if name != AUTO:
                 self._known(name)
-        self._wanted[role] = request.names
-        log.info("models for %s: %s", role, ", ".join(request.names) or "none")
+        self._wanted[role] = names
+        log.info("models for %s: %s", role, ", ".join(names) or "none")
         self.changed()
         return self.reply()
 
@@ -300,7 +300,7 @@ def _row(name: str, found: ModelInfo, grades: Grades | None, tokens: int, roles:
 def _graded(grades: Grades) -> wire.Graded:
     return wire.Graded(
         name=grades.name,
-        at=moment(grades.at),
+        at=from_ms(grades.at),
         schema=grades.schema,
         tools=grades.tools,
         cite=grades.cite,

@@ -20,13 +20,14 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from daemon import views, wire
+from daemon import wire
 from daemon.jobs.budget import on_battery
 from daemon.jobs.schedule import is_due
 from daemon.jobs.writer import Writer
 from daemon.settings import NightSettings
 from memory import Memory
 from memory.protocols import Write
+from memory.time.timestamps import from_ms
 
 if TYPE_CHECKING:
     from memory.insight.diagnosis import ConsolidationReport
@@ -114,7 +115,7 @@ class Nightly:
         return wire.Night(
             self._state,
             self._settings.hour,
-            at=views.moment(last["t"]),
+            at=from_ms(last["t"]),
             seconds=last["seconds"],
             joined=last["joined"],
             stale=last["stale"],

@@ -79,7 +79,7 @@ class Schedule:
             return ()
         jobs = {job.id: job for job in self._scheduler.get_jobs()}
         return tuple(
-            wire.ScheduledJob(job.name, jobs[job.name].next_run_time.isoformat(timespec="seconds"), job.seconds)
+            wire.ScheduledJob(job.name, jobs[job.name].next_run_time.replace(microsecond=0), job.seconds)
             for job in self._jobs
             if job.name in jobs
         )

@@ -15,13 +15,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from daemon import views, wire
+from daemon import wire
 from daemon.jobs.schedule import is_due
 from daemon.jobs.writer import Writer
 from daemon.paths import private_folder
 from daemon.settings import UpkeepSettings
 from memory import Memory
 from memory.errors import PalimpsestError
+from memory.time.timestamps import from_ms
 
 log = logging.getLogger(__name__)
 
@@ -95,11 +96,11 @@ class Upkeep:
         return wire.Upkeep(
             hour=self._settings.hour,
             backup_days=self._settings.backup_days,
-            backup_at=views.moment(backed_up["t"]) if backed_up else None,
+            backup_at=from_ms(backed_up["t"]) if backed_up else None,
             backups=len(self._scheduled()),
             backup_problem=self._backup_problem,
             check_days=self._settings.check_days,
-            check_at=views.moment(checked["t"]) if checked else None,
+            check_at=from_ms(checked["t"]) if checked else None,
             problems=checked["problems"] if checked else 0,
         )
 

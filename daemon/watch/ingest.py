@@ -13,6 +13,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,6 @@ from daemon import wire
 from daemon.jobs.tasks import Tally, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import WatchSettings
-from daemon.views import moment, now_ms
 from daemon.watch import files
 from daemon.watch.files import Found, Ignore, uri_of
 from memory import Memory
@@ -324,7 +324,7 @@ class Ingest:
         for uri in batch.gone:
             self.publish(wire.SourceChanged(uri, "removed"))
         for uri, reason in batch.unread.items():
-            event = wire.Skipped(uri, reason, moment(now_ms()))
+            event = wire.Skipped(uri, reason, datetime.now(UTC))
             tally.tell(event)
             if skipped.get(uri) != reason:
                 self.publish(event)

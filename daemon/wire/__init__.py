@@ -1,8 +1,8 @@
 """The contract between the daemon and every client: requests, replies and events, as frozen dataclasses.
 
-Standard library only, no I/O. On the wire a value is a JSON object; an event carries its class name in
-`"type"`, so that a stream of newline-delimited JSON can be decoded line by line with `parse_event`.
-Times are ISO 8601 strings with an offset.
+Standard library only, no I/O. What the library has a noun for is that noun. On the wire a value is a JSON object; an
+event carries its name in `"type"` (its class, or what `codec.TAGS` calls it), so that a stream of newline-delimited
+JSON can be decoded line by line with `parse_event`. Times are ISO 8601 strings with an offset.
 
 A question's stream:  Stage*  Visited*  (Chunk | Cited)*  then one Answered or one Failed.
 An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
@@ -11,33 +11,46 @@ Learning's stream: Progress*  then one Trained or one Failed.
 A probe's stream:  Progress*  then one Graded or one Failed.
 The activity stream:  Progress, SourceChanged, FactChanged, Skipped, Embedding, Notice, as long as the client listens.
 
-Requests without a body:
+Requests; the fields of a body are the parameters of the same call in `daemon.client`:
 
     GET    /hello                                     -> Hello
     GET    /status                                    -> Status
+    POST   /ask                                       -> question stream
+    POST   /recall                                    -> RecallReply
     GET    /folders                                   -> FoldersReply
+    POST   /folders, /folders/remove                  -> Folder, Forgotten
+    POST   /remember, /forget, /add                   -> Receipt, Forgotten, ingestion stream
+    POST   /estimate                                  -> Estimate
     GET    /sources?query=&limit=                     -> SourcesReply
     GET    /facts?about=NAME&as_of=&known_on=&history= -> FactsReply
     GET    /history?about=NAME                        -> HistoryReply
     GET    /revisions?state=&about=NAME&limit=        -> RevisionsReply
     GET    /revisions/{id}                            -> Revision
-    POST   /names            NamesRequest             -> Names
+    POST   /revisions/{id}                            -> Revision
+    POST   /names                                     -> Names
     GET    /episodes/{id}                             -> Passage
     GET    /traces?limit=&offset=                     -> TracesReply
     GET    /traces/{id}                               -> Trace
     POST   /traces/{id}/again                         -> question stream: the same question, asked now
+    POST   /traces/{id}/feedback                      -> Judged
     GET    /traces/{id}/why                           -> WhyReply
     GET    /traces/{id}/whynot?words=                 -> WhyNotReply
     GET    /check                                     -> Check
+    POST   /backup                                    -> BackedUp
     GET    /diagnosis?limit=                          -> Diagnosis
-    POST   /train/undo                                -> TrainingUndone
+    POST   /rebuild                                   -> rebuild stream
+    POST   /train, /train/undo                        -> learning's stream, TrainingUndone
     GET    /embedder                                  -> EmbedderReply
+    POST   /embedder                                  -> EmbedderReply, as soon as its model is loaded
     GET    /models                                    -> ModelsReply
+    POST   /models/use, /models/probe                 -> ModelsReply, probe stream
+    POST   /enrichment, /enrichment/retry             -> Enrichment, Retried
     GET    /conversations, /conversations/{id}        -> ConversationsReply, MessagesReply
-    DELETE /conversations/{id}                        -> Done
+    POST   /conversations; PUT /conversations/{id}    -> Conversation
+    DELETE /conversations/{id}                        -> nothing
     GET    /activity                                  -> activity stream
     POST   /consolidate                               -> ConsolidationReport
-    POST   /stop                                      -> Done, then the daemon ends
+    POST   /stop                                      -> nothing; then the daemon ends
 """
 
 from __future__ import annotations
@@ -46,9 +59,10 @@ import importlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from daemon.wire.codec import Event as Event
+from daemon.wire.codec import TAGS
 from daemon.wire.codec import decode as decode
 from daemon.wire.codec import encode as encode
+from daemon.wire.codec import encode_event as encode_event
 from daemon.wire.codec import event_line as event_line
 
 if TYPE_CHECKING:
@@ -62,6 +76,12 @@ if TYPE_CHECKING:
     from daemon.wire.status import *
     from daemon.wire.traces import *
     from daemon.wire.training import *
+    from memory.events import Citation as Citation
+    from memory.events import Event as Event
+    from memory.events import Scope as Scope
+    from memory.events import Step as Step
+    from memory.events import Token as Token
+    from memory.events import Visit as Visit
     from memory.insight.diagnosis import *
     from memory.nouns import Check as Check
     from memory.nouns import Fact as Fact
@@ -76,21 +96,21 @@ PROTOCOL = 1  # raised when a client of the version before could misread what it
 # module -> its types. A module is imported when one of its types is first asked for: each dataclass takes half a
 # millisecond to make, and a command needs few of them.
 MODULES = {
-    "process": "Hello Done Failed",
-    "questions": "Within AskRequest RecallRequest Stage Visited Chunk Cited Answered Passage Found RecallReply",
-    "traces": "Judged TracesReply Trace UsedSource WhyReply LostPassage WhyNotReply FeedbackRequest "
-    "RebuildRequest Rebuilt",
-    "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply FactChanged VerdictRequest NamesRequest",
-    "documents": "RememberRequest AddRequest Added Progress Skipped SourceChanged SourceRow SourcesReply "
-    "FolderRequest Folder FoldersReply ForgetRequest Copy Forgotten EstimateRequest Estimate",
-    "models": "ModelRow ModelRole ModelsReply RoleRequest ProbeRequest Graded EmbedderReply EmbedderRequest Embedding",
-    "enrichment": "FailedJob Enrichment EnrichmentRequest RetryRequest Retried",
-    "training": "TrainRequest Trained TrainingUndone",
-    "chats": "Conversation ConversationsReply Message MessagesReply ConversationRequest",
-    "status": "Night Upkeep ScheduledJob Status Notice BackupRequest BackedUp",
+    "process": "Hello Failed",
+    "questions": "Answered Passage Found RecallReply",
+    "traces": "Judged TracesReply Trace UsedSource WhyReply LostPassage WhyNotReply Rebuilt",
+    "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply FactChanged",
+    "documents": "Added Progress Skipped SourceChanged SourceRow SourcesReply Folder FoldersReply Copy Forgotten "
+    "Estimate",
+    "models": "ModelRow ModelRole ModelsReply Graded EmbedderReply Embedding",
+    "enrichment": "FailedJob Enrichment Retried",
+    "training": "Trained TrainingUndone",
+    "chats": "Conversation ConversationsReply Message MessagesReply",
+    "status": "Night Upkeep ScheduledJob Status Notice BackedUp",
 }
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {
+    "memory.events": "Event Scope Step Visit Token Citation",
     "memory.nouns": "Fact Revision Receipt Check",
     "memory.trace": "Asked",
     "memory.stages": "TextNote AnalysisNote ScopeNote TimeNote RouteNote ComposeNote GuidedNote AgentNote",
@@ -98,6 +118,7 @@ NOUNS = {
 }
 _HOME = {name: f"daemon.wire.{module}" for module, names in MODULES.items() for name in names.split()}
 _HOME |= {name: module for module, names in NOUNS.items() for name in names.split()}
+_CLASSES = {tag: name for name, tag in TAGS.items()}
 
 
 def __getattr__(name: str) -> Any:
@@ -110,9 +131,10 @@ def __getattr__(name: str) -> Any:
 def parse_event(line: bytes | str) -> Event:
     """A line of a stream -> its event. Raises ValueError if it is none."""
     data = json.loads(line)
-    name = data.pop("type", None) if isinstance(data, dict) else None
-    kind = __getattr__(name) if isinstance(name, str) and name in _HOME else None
-    if kind is None or not issubclass(kind, Event):
-        raise ValueError(f"no event of this protocol: {name!r}")
+    tag = data.pop("type", None) if isinstance(data, dict) else None
+    name = _CLASSES.get(tag, tag) if isinstance(tag, str) else None
+    kind = __getattr__(name) if name in _HOME else None
+    if kind is None or not issubclass(kind, __getattr__("Event")):
+        raise ValueError(f"no event of this protocol: {tag!r}")
     event: Event = decode(kind, data)
     return event

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
-from daemon.wire.questions import Cited
+from memory.events import Citation
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,8 +14,8 @@ class Conversation:
 
     id: int
     title: str
-    created: str
-    updated: str
+    created: datetime
+    updated: datetime
     messages: int = 0
 
 
@@ -31,9 +32,9 @@ class Message:
     id: int
     role: str  # "user" | "memory"
     text: str
-    at: str
+    at: datetime
     state: str = "complete"
-    citations: tuple[Cited, ...] = ()
+    citations: tuple[Citation, ...] = ()
     no_answer: bool = False
     trace_id: int | None = None
     verdict: str | None = None
@@ -45,10 +46,3 @@ class MessagesReply:
 
     conversation: Conversation
     messages: tuple[Message, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationRequest:
-    """POST /conversations -> Conversation; PUT /conversations/{id} renames it."""
-
-    title: str = ""

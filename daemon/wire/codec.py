@@ -4,50 +4,84 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from memory.errors import InvalidInputError
+
 T = TypeVar("T")
 
 PLAIN: dict[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
-
-
-class Event:
-    """What comes in a stream. On the wire it carries its class name in `"type"`."""
-
-    __slots__ = ()
+FROM_ITS_BEGINNING = ("since", "at")  # what a day alone is, where a field of this name has it; elsewhere it is its end
+SENT_TOO = {"Citation": ("label",)}  # properties that are sent beside the fields
+TAGS = {"Step": "Stage", "Visit": "Visited", "Token": "Chunk", "Citation": "Cited"}  # `type` of events; else the name
 
 
 def encode(value: Any) -> Any:
     """A value of `daemon.wire` -> what `json.dumps` takes: objects, lists, strings (times, too), numbers, true, false,
     null."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     if is_dataclass(value):
-        return {f.name: encode(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, (tuple, list)):
+        names = (*(item.name for item in fields(value)), *SENT_TOO.get(type(value).__name__, ()))
+        return {name: encode(getattr(value, name)) for name in names}
+    if isinstance(value, (tuple, list, set, frozenset)):
         return [encode(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): encode(item) for key, item in value.items()}
-    return value.isoformat() if isinstance(value, datetime) else value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    item = getattr(value, "item", None)  # a number of numpy's, in what a stage noted
+    return item() if callable(item) else str(value)
+
+
+def encode_event(event: Any) -> dict[str, Any]:
+    """An event as its JSON object, with its `type`."""
+    name = type(event).__name__
+    return {"type": TAGS.get(name, name), **encode(event)}
+
+
+def event_line(event: Any) -> bytes:
+    """An event -> its line in a stream, with the line feed. ASCII: a broken file name cannot break the stream."""
+    return json.dumps(encode_event(event)).encode("ascii") + b"\n"
 
 
 def decode(kind: type[T], data: Any) -> T:
-    """The JSON object of a `kind` -> a `kind`. Keys it does not know are left out: a newer daemon may send more.
+    """The JSON object of a `kind` -> a `kind`; a `dict` is taken as it is. ValueError, as `decode_fields` raises it."""
+    if kind is dict:
+        return cast(T, data)
+    required = [item.name for item in fields(cast(Any, kind)) if _is_required(item)]
+    return kind(**decode_fields(_types(cast(Any, kind)), data, required))
 
-    Raises ValueError, with the name of the field, if `data` is no object, a field without a default is missing or one
-    holds another type than it should.
+
+def decode_fields(kinds: Mapping[str, Any], data: Any, required: Collection[str]) -> dict[str, Any]:
+    """The values that a JSON object has for these names. Keys it does not know are left out: a newer daemon may send
+    more.
+
+    Raises ValueError, with the name of the field, if `data` is no object, a required field is missing or one holds
+    another type than it should.
     """
     if not isinstance(data, dict):
-        raise ValueError(f"a {kind.__name__} is a JSON object, not {type(data).__name__}")
-    types_of = _types(cast(Any, kind))
-    values = {name: _decoded(types_of[name], value, name) for name, value in data.items() if name in types_of}
+        raise ValueError(f"a JSON object is needed, not {type(data).__name__}")
+    if missing := [name for name in required if name not in data]:
+        raise ValueError(f"{', '.join(missing)} is missing")
+    return {name: _decoded(kinds[name], value, name) for name, value in data.items() if name in kinds}
+
+
+def parse_time(text: Any, name: str) -> datetime:
+    """An ISO 8601 time; without an offset it is local time. Raises InvalidInputError."""
     try:
-        return kind(**values)
-    except TypeError as error:
-        missing = [item.name for item in fields(cast(Any, kind)) if item.name not in values and _is_required(item)]
-        raise ValueError(f"{', '.join(missing)} is missing" if missing else f"not a {kind.__name__}") from error
+        value = datetime.fromisoformat(text)
+        if len(text) <= 10 and name not in FROM_ITS_BEGINNING:
+            value = value.replace(hour=23, minute=59, second=59, microsecond=999999)
+        return value if value.tzinfo else value.astimezone()
+    except (TypeError, ValueError, OverflowError) as error:  # the year 1 has no other zone's time
+        raise InvalidInputError(
+            f"{name} is no time: {str(text)[:40]!r}. Write 2025-05-03 or 2025-05-03T14:00+02:00."
+        ) from error
 
 
 @cache
@@ -67,10 +101,7 @@ def _decoded(kind: Any, value: Any, name: str) -> Any:
             return float(value)
         raise ValueError(f"{name} must be {PLAIN[kind]}")
     if kind is datetime:
-        try:
-            return datetime.fromisoformat(value)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} must be a time: 2025-05-03T14:00+02:00") from error
+        return parse_time(value, name)
     origin = get_origin(kind)
     if origin is Literal:
         return _decoded(str, value, name)  # a newer daemon may know another word
@@ -81,8 +112,3 @@ def _decoded(kind: Any, value: Any, name: str) -> Any:
             raise ValueError(f"{name} must be a list")
         return tuple(_decoded(get_args(kind)[0], item, name) for item in value)
     return decode(cast(Any, kind), value) if is_dataclass(kind) else value
-
-
-def event_line(event: Event) -> bytes:
-    """An event -> its line in a stream, with the line feed. ASCII: a broken file name cannot break the stream."""
-    return json.dumps({"type": type(event).__name__, **encode(event)}).encode("ascii") + b"\n"

@@ -3,32 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
-from daemon.wire.codec import Event
-
-
-@dataclass(frozen=True, slots=True)
-class RememberRequest:
-    """POST /remember -> Remembered"""
-
-    text: str
-    title: str | None = None
-    source: str | None = None
-    at: str | None = None
-    speaker: str | None = None
-    ref: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AddRequest:
-    """POST /add -> ingestion stream. `paths` are absolute: files or folders, read once.
-
-    `policy`: local (their text stays on this machine) | any (models elsewhere may be given it), for what was read there
-    before, too; None leaves that as it is, and what is new gets its watched folder's or the default.
-    """
-
-    paths: tuple[str, ...]
-    policy: str | None = None
+from memory.events import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +35,7 @@ class Skipped(Event):
 
     uri: str
     reason: str
-    at: str = ""
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +55,7 @@ class SourceRow:
     kind: str
     title: str
     episodes: int
-    at: str | None = None
+    at: datetime | None = None
     policy: str = "local"
 
 
@@ -86,16 +63,6 @@ class SourceRow:
 class SourcesReply:
     sources: tuple[SourceRow, ...]
     total: int
-
-
-@dataclass(frozen=True, slots=True)
-class FolderRequest:
-    """POST /folders (watch), POST /folders/remove (stop watching). `forget` drops what was read from it. `policy` is as
-    in AddRequest; with one, a folder that is watched already changes its own."""
-
-    path: str
-    forget: bool = False
-    policy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +83,11 @@ class FoldersReply:
 
 
 @dataclass(frozen=True, slots=True)
-class ForgetRequest:
-    """POST /forget -> Forgotten. Exactly one field is set. `source` is a uri or a path."""
-
-    source: str | None = None
-    object: str | None = None
-    episode: int | None = None
-    fact: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Copy:
     """A copy of the memory: a backup, or what an upgrade left."""
 
     path: str
-    at: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +99,6 @@ class Forgotten:
     objects: int
     facts: int
     copies: tuple[Copy, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class EstimateRequest:
-    """POST /estimate -> Estimate. `paths` are absolute: files or folders, of which nothing is kept. `policy` as for
-    POST /add."""
-
-    paths: tuple[str, ...]
-    policy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

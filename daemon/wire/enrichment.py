@@ -35,20 +35,6 @@ class Enrichment:
 
 
 @dataclass(frozen=True, slots=True)
-class EnrichmentRequest:
-    """POST /enrichment -> Enrichment. Whether models read what was added, until the daemon ends."""
-
-    enabled: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RetryRequest:
-    """POST /enrichment/retry -> Retried. The failed job of that id is done again; without one, all of them."""
-
-    id: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Retried:
     """`jobs` are done again."""
 

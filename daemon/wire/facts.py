@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from daemon.wire.codec import Event
+from memory.events import Event
 from memory.nouns import Fact, Revision
 
 
@@ -66,20 +66,3 @@ class FactChanged(Event):
     """A fact was replaced, or somebody settled or undid that."""
 
     revision: Revision
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictRequest:
-    """POST /revisions/{id} -> Revision. `verdict`: keep (the new fact stands) | both (both hold) | old (the old one
-    stands, the new one was never true) | undo (everything is as before the revision)."""
-
-    verdict: str
-
-
-@dataclass(frozen=True, slots=True)
-class NamesRequest:
-    """POST /names -> Names. Whether two names mean the same object (`same`) or two."""
-
-    one: str
-    other: str
-    same: bool

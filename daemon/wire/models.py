@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
-from daemon.wire.codec import Event
+from memory.events import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +46,11 @@ class ModelsReply:
 
 
 @dataclass(frozen=True, slots=True)
-class RoleRequest:
-    """POST /models/use -> ModelsReply. `names` in the order of preference; without any, no model does that."""
-
-    role: str  # "extract" | "answer" | "agent"
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeRequest:
-    """POST /models/probe -> probe stream. Closing the stream ends the probe."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Graded(Event):
     """The end of a probe. The first four grades are shares in [0, 1]; `context` is in tokens; `good_for` are roles."""
 
     name: str
-    at: str
+    at: datetime
     schema: float
     tools: float
     cite: float
@@ -89,13 +75,6 @@ class EmbedderReply:
     total: int = 0
     problem: str = ""
     known: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class EmbedderRequest:
-    """POST /embedder -> EmbedderReply, as soon as its model is loaded; the rest is done in the background."""
-
-    name: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from daemon.wire.codec import Event
+from memory.events import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,11 +14,6 @@ class Hello:
     version: str
     protocol: int
     pid: int
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """It was done; there is nothing more to say."""
 
 
 @dataclass(frozen=True, slots=True)

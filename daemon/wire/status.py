@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
-from daemon.wire.codec import Event
 from daemon.wire.documents import Folder, Skipped
 from daemon.wire.enrichment import Enrichment
+from memory.events import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class Night:
 
     state: str
     hour: int
-    at: str | None = None
+    at: datetime | None = None
     seconds: float = 0.0
     joined: int = 0
     stale: int = 0
@@ -34,11 +35,11 @@ class Upkeep:
 
     hour: int
     backup_days: int
-    backup_at: str | None = None
+    backup_at: datetime | None = None
     backups: int = 0
     backup_problem: str = ""
     check_days: int = 0
-    check_at: str | None = None
+    check_at: datetime | None = None
     problems: int = 0
 
 
@@ -47,7 +48,7 @@ class ScheduledJob:
     """A periodic job: scan | folders | night | backup | check. `next_at` is when it is looked at next."""
 
     name: str
-    next_at: str
+    next_at: datetime
     every_s: float
 
 
@@ -86,13 +87,6 @@ class Notice(Event):
 
     level: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class BackupRequest:
-    """POST /backup -> BackedUp. `to` is an absolute path that does not exist yet; None means the backup folder."""
-
-    to: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
-from daemon.wire.codec import Event
-from daemon.wire.questions import Cited, Passage, Stage, Visited, Within
+from daemon.wire.questions import Passage
+from memory.events import Citation, Event, Scope, Step, Visit
 from memory.nouns import Fact
 from memory.trace import Asked
 
@@ -35,15 +36,15 @@ class Trace:
     another question; `text` is None if only passages were asked for."""
 
     asked: Asked
-    as_of: str | None = None
-    within: Within = field(default_factory=Within)
+    as_of: datetime | None = None
+    within: Scope = field(default_factory=Scope)
     effort: str = "normal"
     searched: str = ""
     strategy: str = ""
-    steps: tuple[Stage, ...] = ()
-    visits: tuple[Visited, ...] = ()
+    steps: tuple[Step, ...] = ()
+    visits: tuple[Visit, ...] = ()
     text: str | None = None
-    citations: tuple[Cited, ...] = ()
+    citations: tuple[Citation, ...] = ()
     missing: tuple[str, ...] = ()
     confidence: float = 0.0
     note: str = ""
@@ -54,7 +55,7 @@ class UsedSource:
     """What a citation rests on: its passage's place among those that were found (1 is the best), its score, the scores
     by channel that this was made from, and the facts that are read out of the words it quotes."""
 
-    cited: Cited
+    cited: Citation
     place: int | None = None
     score: float | None = None
     channels: dict[str, float] = field(default_factory=dict)
@@ -97,7 +98,7 @@ class LostPassage:
     score: float | None = None
     channels: dict[str, float] = field(default_factory=dict)
     by: Fact | None = None
-    since: str | None = None
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +110,6 @@ class WhyNotReply:
     words: str
     lost: tuple[LostPassage, ...] = ()
     missing: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FeedbackRequest:
-    """POST /traces/{id}/feedback -> Judged. `verdict`: good | bad | none (which takes either back)."""
-
-    verdict: str
-
-
-@dataclass(frozen=True, slots=True)
-class RebuildRequest:
-    """POST /rebuild -> rebuild stream. `what`: "memory", what edges remember of questions, from the traces; "text", the
-    full text, from the passages."""
-
-    what: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from daemon.wire.codec import Event
-
-
-@dataclass(frozen=True, slots=True)
-class TrainRequest:
-    """POST /train -> learning's stream. With `dry_run` nothing is written."""
-
-    dry_run: bool = False
+from memory.events import Event
 
 
 @dataclass(frozen=True, slots=True)

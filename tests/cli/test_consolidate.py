@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def test_status_and_doctor_tell_of_the_night(shell: Shell) -> None:
 
 
 def test_a_night_is_told_in_a_line() -> None:
-    done = wire.Night("idle", 3, "2026-03-09T03:04:00+00:00", joined=2, suspects=1, learnt="It learnt.")
+    done = wire.Night("idle", 3, datetime(2026, 3, 9, 3, 4, tzinfo=UTC), joined=2, suspects=1, learnt="It learnt.")
     assert night(done).endswith(
         ": 2 facts told twice joined; 1 pair of names that may be one: pal doctor --memory; It learnt"
     )
@@ -55,4 +56,4 @@ def test_a_night_is_told_in_a_line() -> None:
     assert "plugged in" in night(wire.Night("battery", 3))
     assert "at work now" in night(wire.Night("working", 3))
     assert "log says where" in night(wire.Night("failed", 3))
-    assert ": all was in order" in night(wire.Night("idle", 3, "2026-03-09T03:04:00+00:00"))
+    assert ": all was in order" in night(wire.Night("idle", 3, datetime(2026, 3, 9, 3, 4, tzinfo=UTC)))

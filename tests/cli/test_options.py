@@ -7,7 +7,7 @@ import click
 import pytest
 
 from daemon.cli.options import When, require_path, scope
-from daemon.wire import Within
+from memory.nouns import Scope
 from tests.cli.conftest import Pal
 
 DAY = timedelta(days=1)
@@ -15,7 +15,7 @@ TICK = timedelta(microseconds=1)
 
 
 def when(text: str, edge: str) -> datetime:
-    moment = datetime.fromisoformat(When(edge).convert(text, None, None))
+    moment = When(edge).convert(text, None, None)
     assert moment.utcoffset() is not None
     return moment.replace(tzinfo=None)
 
@@ -45,7 +45,7 @@ def test_today_and_yesterday_are_days() -> None:
 
 def test_a_time_keeps_its_own_offset_as_an_instant() -> None:
     given = "2026-03-09T18:30:00+05:30"
-    assert datetime.fromisoformat(When("start").convert(given, None, None)) == datetime.fromisoformat(given)
+    assert When("start").convert(given, None, None) == datetime.fromisoformat(given)
 
 
 @pytest.mark.parametrize("text", ["", "soon", "2026-13", "2026-02-30", "03/04/2026", "0000", "99999", "0001-01-01"])
@@ -70,7 +70,7 @@ def test_folders_and_files_are_told_apart(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "notes").mkdir()
     (tmp_path / "one.md").touch()
     monkeypatch.chdir(tmp_path)
-    assert scope((Path("notes"), Path("one.md")), ("#boats", "goat"), None, None) == Within(
+    assert scope((Path("notes"), Path("one.md")), ("#boats", "goat"), None, None) == Scope(
         sources=(f"{tmp_path}/one.md",), folders=(f"{tmp_path}/notes/", f"{tmp_path}/one.md#"), tags=("boats", "goat")
     )
 

@@ -99,6 +99,6 @@ def uris(client: Client, query: str = "") -> list[str]:
 
 
 def answer(client: Client, question: str) -> wire.Answered:
-    *_, last = client.ask(wire.AskRequest(question))
+    *_, last = client.ask(question)
     assert isinstance(last, wire.Answered)
     return last

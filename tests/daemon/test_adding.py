@@ -67,13 +67,13 @@ def test_what_has_gone_is_retired_and_what_moved_stays_itself(client: Client, no
     (notes / "a.md").write_text("The heron sleeps on the left chimney.")
     (notes / "b.md").write_text("The stork prefers the right chimney.")
     added(client, notes)
-    before = client.recall(wire.RecallRequest("Where does the heron sleep?")).hits[0].passage
+    before = client.recall("Where does the heron sleep?").hits[0].passage
     (notes / "new").mkdir()
     (notes / "a.md").rename(notes / "new" / "heron.md")
     (notes / "b.md").unlink()
     done, _ = added(client, notes)
     assert done.removed == 1
-    after = client.recall(wire.RecallRequest("Where does the heron sleep?")).hits[0].passage
+    after = client.recall("Where does the heron sleep?").hits[0].passage
     assert after.uri == str(notes / "new" / "heron.md") and after.episode_id == before.episode_id
     assert uris(client, str(notes)) == [str(notes / "new" / "heron.md")]
 
@@ -96,7 +96,7 @@ def test_a_file_of_many_chats_loses_only_what_was_taken_out(client: Client, note
     file.rename(notes / "old chats.json")
     assert added(client, notes)[0].removed == 0
     assert len(uris(client, str(notes))) == 1
-    assert client.forget(wire.ForgetRequest(source=str(notes / "old chats.json"))).sources == 1
+    assert client.forget(source=str(notes / "old chats.json")).sources == 1
 
 
 def test_bad_files_are_skipped_with_their_reason(client: Client, notes: Path) -> None:
@@ -214,7 +214,7 @@ def test_forgotten_in_a_watched_folder_stays_forgotten(client: Client, notes: Pa
     with listening(client) as listener:
         client.watch(notes)
         listener.until_changed(file, "added")
-        client.forget(wire.ForgetRequest(source=str(file)))
+        client.forget(source=str(file))
         assert "forgotten" in skips(client, notes)["diary.md"]
         file.write_text("I hid the chocolate behind the globe.")
         (notes / "other.md").write_text("The globe is from 1950.")
@@ -247,7 +247,7 @@ def test_a_person_goes_before_a_folder(client: Client, notes: Path) -> None:
     threading.Thread(target=read_all, daemon=True).start()
     while client.status().queue == 0:
         assert not ended.is_set()
-    client.remember(wire.RememberRequest("Meanwhile the parrot learnt to whistle."))
+    client.remember("Meanwhile the parrot learnt to whistle.")
     assert "parrot" in answer(client, "Who learnt to whistle?").text
     assert not ended.is_set()
     assert ended.wait(60)

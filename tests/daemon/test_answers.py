@@ -32,12 +32,12 @@ def running(tmp_path_factory: pytest.TempPathFactory, ollama: FakeOllama) -> Ite
         models=ModelsSettings(extract=(), answer=(HERE,)), ollama=OllamaSettings(host=ollama.url, first_token_s=30.0)
     )
     with run_daemon(tmp_path_factory.mktemp("home"), settings) as daemon:
-        daemon.client.remember(wire.RememberRequest("The boat is painted black. Ana is its owner.", title="boat"))
+        daemon.client.remember("The boat is painted black. Ana is its owner.", title="boat")
         yield daemon
 
 
 def asked(running: RunningDaemon, text: str = QUESTION, chat: int | None = None) -> list[wire.Event]:
-    return list(running.client.ask(wire.AskRequest(text, conversation=chat)))
+    return list(running.client.ask(text, conversation=chat))
 
 
 def test_the_answer_of_the_model_is_streamed_and_kept(running: RunningDaemon) -> None:
@@ -45,8 +45,8 @@ def test_the_answer_of_the_model_is_streamed_and_kept(running: RunningDaemon) ->
     *events, last = asked(running, chat=chat)
     assert isinstance(last, wire.Answered)
     assert (last.text, last.model, last.note) == ("The boat is painted black [1].", HERE, "")
-    assert "".join(event.text for event in events if isinstance(event, wire.Chunk)) == last.text
-    (stage,) = [event for event in events if isinstance(event, wire.Stage) and event.name == "compose"]
+    assert "".join(event.text for event in events if isinstance(event, wire.Token)) == last.text
+    (stage,) = [event for event in events if isinstance(event, wire.Step) and event.name == "compose"]
     assert stage.detail["calls"] == 1 and stage.detail["local"]
     assert running.client.status().model == HERE
     _, kept = running.client.conversation(chat).messages
@@ -70,7 +70,7 @@ def test_when_it_fails_the_lines_come_with_one_sentence(running: RunningDaemon, 
 def test_whoever_leaves_ends_the_call_of_the_model(running: RunningDaemon, ollama: FakeOllama) -> None:
     ollama.enqueue(Hangs())
     chats = len(ollama.chats)
-    stream = running.client.ask(wire.AskRequest(QUESTION))
+    stream = running.client.ask(QUESTION)
     next(stream)
     ollama.until(lambda server: sum(seen.path == "/api/chat" for seen in server.seen) > chats)
     assert ollama.left == 0
@@ -85,11 +85,11 @@ def test_choose_knows_who_may_answer(tmp_path: Path, static: Embedder, monkeypat
         chosen = here.models.choose(True)
         assert chosen is not None and chosen.name == HERE, "it has passed"
         assert here.models.answers() == HERE
-        here.models.use(wire.RoleRequest("answer", (AWAY,)))
+        here.models.use("answer", (AWAY,))
         assert here.models.choose(True) is None
         away = here.models.choose(False)
         assert away is not None and away.name == AWAY and here.models.answers() == AWAY
-        here.models.use(wire.RoleRequest("answer", ()))
+        here.models.use("answer", ())
         assert here.models.choose(False) is None and here.models.answers() is None
 
 
@@ -105,7 +105,7 @@ def test_a_spent_day_is_said(tmp_path: Path, static: Embedder, monkeypatch: pyte
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
     with world(tmp_path, static) as here:
         here.models._daily_tokens = 1
-        here.models.use(wire.RoleRequest("answer", (AWAY,)))
+        here.models.use("answer", (AWAY,))
         here.anthropic.answer = lambda body: Says("Black [1].")
         here.note("boat", "The boat is painted black.", policy="any")
         first, second = ([*here.memory.ask(QUESTION, llm=here.models.choose)][-1] for _ in range(2))

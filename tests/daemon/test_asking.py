@@ -15,11 +15,11 @@ from daemon import wire
 from daemon.api import questions
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
-from daemon.views import now_ms
 from memory import Memory
 from memory.nouns import Answer, AskEvent, Citation, Document, Token
 from memory.store import conversations
 from memory.store.forget import FORGOTTEN_ANSWER
+from memory.time.timestamps import now_ms
 from plugins import manager
 
 
@@ -71,13 +71,13 @@ def messages(memory: Memory, chat: int) -> list[tuple[str, str, str]]:
 
 async def test_whoever_hangs_up_ends_the_work_and_leaves_a_partial_answer(memory: Slow, writer: Writer) -> None:
     chat = new_chat(memory)
-    work = questions.begin(memory, writer, wire.AskRequest("When does the tide turn?", conversation=chat))
+    work = questions.begin(memory, writer, "When does the tide turn?", conversation=chat)
     assert messages(memory, chat) == [("user", "When does the tide turn?", "complete")]
     channel = Channel()
     thread = threading.Thread(target=work, args=(channel,))
     thread.start()
     async with contextlib.aclosing(channel.events()) as events:
-        assert await anext(events) == wire.Chunk("The tide ")
+        assert await anext(events) == wire.Token("The tide ")
     memory.may_go_on.set()
     await asyncio.to_thread(thread.join, 10)
     assert messages(memory, chat)[1] == ("memory", "The tide ", "partial")
@@ -87,7 +87,7 @@ async def test_an_answer_is_kept_before_it_is_sent(memory: Slow, writer: Writer)
     chat = new_chat(memory)
     memory.may_go_on.set()
     channel = Channel()
-    work = questions.begin(memory, writer, wire.AskRequest("When?", conversation=chat))
+    work = questions.begin(memory, writer, "When?", conversation=chat)
     threading.Thread(target=work, args=(channel,)).start()
     async for event in channel.events():
         if isinstance(event, wire.Answered):
@@ -101,7 +101,7 @@ async def test_a_question_that_fails_says_so_and_keeps_what_was_said(memory: Slo
     memory.may_go_on.set()
     memory.error = RuntimeError("SELECT secret FROM diary")
     channel = Channel()
-    work = questions.begin(memory, writer, wire.AskRequest("When?", conversation=chat))
+    work = questions.begin(memory, writer, "When?", conversation=chat)
     threading.Thread(target=work, args=(channel,)).start()
     *_, last = [event async for event in channel.events()]
     assert isinstance(last, wire.Failed) and last.code == "internal" and "SELECT" not in str(last)
@@ -111,7 +111,7 @@ async def test_a_question_that_fails_says_so_and_keeps_what_was_said(memory: Slo
 async def test_a_chat_that_is_deleted_meanwhile_costs_nobody_the_answer(memory: Slow, writer: Writer) -> None:
     chat = new_chat(memory)
     channel = Channel()
-    work = questions.begin(memory, writer, wire.AskRequest("When?", conversation=chat))
+    work = questions.begin(memory, writer, "When?", conversation=chat)
     with memory.store.writing() as conn:
         conversations.delete(conn, chat)
     memory.may_go_on.set()

@@ -46,7 +46,7 @@ def test_the_client_imports_nothing_heavy() -> None:
 
 def test_a_message_is_made_when_it_is_first_asked_for() -> None:
     """Each takes half a millisecond to make, and there are about ninety."""
-    modules = imported_by("from daemon import wire; wire.RecallRequest, wire.RecallReply, wire.Hello")
+    modules = imported_by("from daemon import wire; wire.Scope, wire.RecallReply, wire.Hello")
     assert {name for name in modules if name.startswith("daemon.wire.")} == {
         f"daemon.wire.{name}" for name in ("codec", "process", "questions")
     }
@@ -75,7 +75,7 @@ def test_without_a_daemon_it_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(DaemonDownError, match=r"No daemon is running\. Start it with `pal daemon start`"):
         client.status()
     with pytest.raises(DaemonDownError, match="No daemon is running"):
-        client.ask(wire.AskRequest("Where is the key?"))
+        client.ask("Where is the key?")
 
 
 def test_a_stream_ends_when_another_thread_closes_it(client: Client) -> None:
@@ -88,15 +88,15 @@ def test_a_stream_ends_when_another_thread_closes_it(client: Client) -> None:
         ended.set()
 
     threading.Thread(target=listen, daemon=True).start()
-    client.remember(wire.RememberRequest("The goat ate the map."))
+    client.remember("The goat ate the map.")
     stream.close()
     assert ended.wait(5)
     assert list(stream) == []
 
 
 def test_a_stream_that_is_left_ends_the_connection(client: Client) -> None:
-    with client.ask(wire.AskRequest("Who ate the map?")) as stream:
-        assert isinstance(next(stream), wire.Stage)
+    with client.ask("Who ate the map?") as stream:
+        assert isinstance(next(stream), wire.Step)
     assert list(stream) == []
 
 

@@ -12,7 +12,7 @@ from tests.daemon.conftest import answer
 
 def test_it_is_computed_from_what_was_asked(client: Client) -> None:
     assert client.diagnosis().questions == 0
-    client.remember(wire.RememberRequest("Marta Ferraz moved to Porto in March. She keeps a bakery.", title="Marta"))
+    client.remember("Marta Ferraz moved to Porto in March. She keeps a bakery.", title="Marta")
     assert not answer(client, "Where did Marta Ferraz move to in March?").no_answer
     assert answer(client, "What is the boiling point of tungsten hexafluoride?").no_answer
     found = client.diagnosis()

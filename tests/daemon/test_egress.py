@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from daemon import wire
 from memory.facts import llm_requests
 from memory.nouns import Answer, Document, Turn
 from memory.store import jobs, sources
@@ -81,7 +80,7 @@ def test_no_word_of_a_local_source_is_in_a_question_to_a_model_elsewhere(both: W
         "Where is my rent written?",
     )
     for names, models in (((AWAY, HERE), {HERE, ""}), ((AWAY,), {AWAY, ""})):
-        both.models.use(wire.RoleRequest("answer", names))
+        both.models.use("answer", names)
         said = [[*both.memory.ask(question, llm=both.models.choose)][-1] for question in questions]
         assert {one.model for one in said if isinstance(one, Answer)} <= models
     assert len(both.anthropic.messages) and len(both.anthropic.seen) > before

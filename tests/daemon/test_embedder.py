@@ -208,6 +208,6 @@ def test_a_setting_that_cannot_be_is_told_and_the_old_one_serves(running: Runnin
 def test_the_packaged_model_takes_over(running: RunningDaemon) -> None:
     running.client.set_embedder("minilm")
     until_changed(running, "all-MiniLM-L6-v2@384", 90)
-    hits = running.client.recall(wire.RecallRequest("Which box arrived by ship from port 12?", k=30)).hits
+    hits = running.client.recall("Which box arrived by ship from port 12?", k=30).hits
     assert max(hit.channels["vector"] for hit in hits) > 0.3
     assert running.stop() == 0

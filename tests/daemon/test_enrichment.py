@@ -168,9 +168,8 @@ def test_another_model_is_used_as_soon_as_somebody_says_so(make: Make) -> None:
         here.models.changed = here.enrichment.wake
         here.note("one", "Mira lives in Utrecht.")
         here.run()
-        from daemon import wire
 
-        here.models.use(wire.RoleRequest("extract", (HERE,)))
+        here.models.use("extract", (HERE,))
         here.run()
         assert here.enrichment.state().read == 1
 

@@ -33,7 +33,7 @@ def notes(tmp_path: Path) -> Path:
 
 
 def of(here: World, folder: Path, policy: str | None = None) -> wire.Estimate:
-    return estimate(load(), here.models, Settings(), (), wire.EstimateRequest((str(folder),), policy))
+    return estimate(load(), here.models, Settings(), (), (str(folder),), policy)
 
 
 def test_it_counts_what_would_be_read_and_reads_nothing_in(make: Make, notes: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_life(tmp_path: Path) -> None:
         stale.bind(str(daemon.paths.socket))
         stale.close()
         daemon.start()
-        daemon.client.remember(wire.RememberRequest("The key is under the blue pot."))
+        daemon.client.remember("The key is under the blue pot.")
         daemon.kill()
         assert daemon.paths.socket.exists()
         daemon.start()
@@ -82,7 +82,7 @@ def test_three_clients_at_once_start_one_daemon(tmp_path: Path) -> None:
 def test_a_second_signal_is_firm_and_loses_nothing(tmp_path: Path) -> None:
     with run_daemon(tmp_path / "home") as daemon:
         assert daemon.process is not None
-        daemon.client.remember(wire.RememberRequest("The ferry leaves at nine."))
+        daemon.client.remember("The ferry leaves at nine.")
         daemon.process.send_signal(signal.SIGINT)
         daemon.process.send_signal(signal.SIGINT)
         assert daemon.process.wait(15) in (0, 128 + signal.SIGINT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,8 @@ def test_kill_9_while_a_model_reads(tmp_path: Path, hangs: int) -> None:
         ollama.answer = lambda body: Hangs() if next(asked) == hangs else able(body)
         with run_daemon(tmp_path / "home", settings) as daemon:
             for number, town in enumerate(("Utrecht", "Leipzig"), 1):
-                note = wire.RememberRequest(f"Mira lives in {town}.", at=f"2024-0{number}-01", source=f"note {number}")
-                daemon.client.remember(note)
+                at = datetime(2024, number, 1, tzinfo=UTC)
+                daemon.client.remember(f"Mira lives in {town}.", at=at, source=f"note {number}")
             ollama.until(lambda server: len(server.chats) >= hangs)
             daemon.kill()
             daemon.start()

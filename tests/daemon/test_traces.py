@@ -16,20 +16,20 @@ QUESTION = "What colour is the boat painted?"
 @pytest.fixture
 def asked(client: Client) -> int:
     """The trace of a question that is answered."""
-    client.remember(wire.RememberRequest("The boat is painted black. Ana is its owner.", title="boat"))
+    client.remember("The boat is painted black. Ana is its owner.", title="boat")
     trace = answer(client, QUESTION).trace_id
     assert trace is not None
     return trace
 
 
 def test_a_trace_holds_what_was_streamed(client: Client, asked: int) -> None:
-    *events, last = client.ask(wire.AskRequest(QUESTION, effort="quick"))
+    *events, last = client.ask(QUESTION, effort="quick")
     assert isinstance(last, wire.Answered) and last.trace_id is not None
     trace = client.trace(last.trace_id)
     assert (trace.asked.question, trace.effort, trace.asked.parent) == (QUESTION, "quick", None)
     assert (trace.text, trace.citations, trace.note) == (last.text, last.citations, last.note)
-    assert [step.name for step in trace.steps] == [event.name for event in events if isinstance(event, wire.Stage)]
-    assert trace.visits == tuple(event for event in events if isinstance(event, wire.Visited))
+    assert [step.name for step in trace.steps] == [event.name for event in events if isinstance(event, wire.Step)]
+    assert trace.visits == tuple(event for event in events if isinstance(event, wire.Visit))
 
 
 def test_it_is_asked_again(client: Client, asked: int) -> None:
@@ -73,9 +73,9 @@ BAD: dict[str, Callable[[Client, int], object]] = {
     "no words": lambda client, id: client.whynot(id, " ?"),
     "a page too long": lambda client, _: client.traces(1001),
     "a page before the first": lambda client, _: client.traces(1, -1),
-    "a strategy that there is not": lambda client, _: client.ask(wire.AskRequest(QUESTION, strategy="teleport")),
-    "passages by one that there is not": lambda client, _: client.recall(wire.RecallRequest(QUESTION, strategy="x+y")),
-    "an effort that there is not": lambda client, _: client.ask(wire.AskRequest(QUESTION, effort="heroic")),
+    "a strategy that there is not": lambda client, _: client.ask(QUESTION, strategy="teleport"),
+    "passages by one that there is not": lambda client, _: client.recall(QUESTION, strategy="x+y"),
+    "an effort that there is not": lambda client, _: client.ask(QUESTION, effort="heroic"),
 }
 
 

@@ -14,7 +14,7 @@ QUESTION = "When does the ferry to Brekka leave?"
 
 @pytest.fixture
 def asked(client: Client) -> int:
-    client.remember(wire.RememberRequest(NOTE, source="ferry"))
+    client.remember(NOTE, source="ferry")
     id = answer(client, QUESTION).trace_id
     assert id is not None
     return id
@@ -35,7 +35,7 @@ def test_a_verdict_is_noted_as_often_as_it_is_said(client: Client, asked: int) -
 
 def test_a_session_tells_what_was_said_of_its_answers(client: Client, asked: int) -> None:
     chat = client.new_conversation("Ferry").id
-    *_, last = client.ask(wire.AskRequest(QUESTION, conversation=chat))
+    *_, last = client.ask(QUESTION, conversation=chat)
     assert isinstance(last, wire.Answered) and last.trace_id is not None
     for verdict, told in (("bad", "bad"), ("good", "good"), ("none", None)):
         client.judge(last.trace_id, verdict)
@@ -63,7 +63,7 @@ def test_the_full_text_is_made_anew_while_questions_are_asked(client: Client, as
 
 
 def test_without_replay_nothing_is_used_and_nothing_is_learnt(client: Client, asked: int) -> None:
-    *_, last = client.ask(wire.AskRequest(QUESTION, replay=False))
+    *_, last = client.ask(QUESTION, replay=False)
     assert isinstance(last, wire.Answered) and last.trace_id is not None
     assert "replay" not in [stage.name for stage in client.trace(last.trace_id).steps]
     assert "replay" in [stage.name for stage in client.trace(asked).steps]

@@ -87,7 +87,7 @@ def test_a_moved_file_and_a_moved_folder_keep_their_identity(client: Client, fol
     (folder / "in").mkdir()
     (folder / "in" / "mole.md").write_text("The harbour mole is four hundred metres long.")
     listener.until_changed(folder / "in" / "mole.md", "added")
-    (before,) = client.recall(wire.RecallRequest("harbour mole", within=wire.Within(folders=(str(folder),)))).hits
+    (before,) = client.recall("harbour mole", within=wire.Scope(folders=(str(folder),))).hits
 
     (folder / "in" / "mole.md").rename(folder / "mole of Leixões.md")
     listener.until_changed(folder / "mole of Leixões.md", "moved")
@@ -96,7 +96,7 @@ def test_a_moved_file_and_a_moved_folder_keep_their_identity(client: Client, fol
     (folder / "in").rename(folder / "out")
     listener.until_changed(folder / "out" / "mole.md", "moved")
 
-    (after,) = client.recall(wire.RecallRequest("harbour mole", within=wire.Within(folders=(str(folder),)))).hits
+    (after,) = client.recall("harbour mole", within=wire.Scope(folders=(str(folder),))).hits
     assert after.passage.uri == str(folder / "out" / "mole.md")
     assert after.passage.episode_id == before.passage.episode_id
     assert not [
@@ -112,10 +112,10 @@ def test_a_file_that_moves_to_another_watched_folder(client: Client, folder: Pat
     with listening(client) as listener:
         (folder / "crane.md").write_text("The yellow crane lifts forty tons.")
         listener.until_changed(folder / "crane.md", "added")
-        (before,) = client.recall(wire.RecallRequest("yellow crane", k=1)).hits
+        (before,) = client.recall("yellow crane", k=1).hits
         (folder / "crane.md").rename(other / "crane.md")
         listener.until_changed(other / "crane.md", "moved")
-    (after,) = client.recall(wire.RecallRequest("yellow crane", k=1)).hits
+    (after,) = client.recall("yellow crane", k=1).hits
     assert (after.passage.episode_id, after.passage.uri) == (before.passage.episode_id, str(other / "crane.md"))
     client.unwatch(other)
 

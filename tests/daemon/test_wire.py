@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from daemon import wire
 
-VALUES = [getattr(wire, name) for names in (wire.MODULES | wire.NOUNS).values() for name in names.split()]
+NAMES = [name for names in (wire.MODULES | wire.NOUNS).values() for name in names.split()]
+VALUES = [kind for name in NAMES if dataclasses.is_dataclass(kind := getattr(wire, name))]
 EVENTS = [kind for kind in VALUES if issubclass(kind, wire.Event)]
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(),
@@ -72,7 +73,7 @@ def test_every_event_survives_as_one_line(event: wire.Event) -> None:
 
 
 def test_a_newer_daemon_may_send_more() -> None:
-    assert wire.decode(wire.Done, {"since": "2027"}) == wire.Done()
+    assert wire.decode(wire.Names, {"one": "a", "other": "b", "same": True, "replaced": 0, "since": "2027"}).one == "a"
 
 
 @pytest.mark.parametrize("data", [None, [], "x", {}, {"version": "1"}])

@@ -58,7 +58,7 @@ class ScriptedClient:
     verdicts: dict[int, str | None] = field(default_factory=dict)
     passages: int = 1
     down: str = ""
-    asked: list[wire.AskRequest] = field(default_factory=list)
+    asked: list[tuple[str, dict[str, object]]] = field(default_factory=list)  # questions, and how each was asked
     live: Script = field(default_factory=lambda: Script(ends=False))
     ids: itertools.count[int] = field(default_factory=lambda: itertools.count(100))
 
@@ -70,8 +70,8 @@ class ScriptedClient:
     def status(self) -> wire.Status:
         return self.state
 
-    def ask(self, request: wire.AskRequest) -> Script:
-        self.asked.append(request)
+    def ask(self, question: str, **how: object) -> Script:
+        self.asked.append((question, how))
         return self.answers.pop(0)
 
     def add(self, paths: list[Path]) -> Script:
@@ -91,7 +91,7 @@ class ScriptedClient:
         return self.kept[id]
 
     def new_conversation(self, title: str = "") -> wire.Conversation:
-        new = wire.Conversation(next(self.ids), title, NOW.isoformat(), NOW.isoformat())
+        new = wire.Conversation(next(self.ids), title, NOW, NOW)
         self.kept[new.id] = wire.MessagesReply(new, ())
         return new
 

@@ -26,7 +26,7 @@ async def test_an_answer_shows_its_text_its_evidence_and_what_it_took() -> None:
         assert "[2] notes/daily/2026-01-14.md:6" in screen and "earlier value · 14 Jan 2026" in screen
         assert "[3] Foghorn committee" in screen and "Nuria Solano" in screen
         kinds = [type(message.event) for message in chat.messages if isinstance(message, AskEvent)]
-        assert kinds[0] is wire.Stage and kinds[-1] is wire.Answered
+        assert kinds[0] is wire.Step and kinds[-1] is wire.Answered
 
 
 async def test_a_session_begins_with_the_first_question_and_is_named_after_it() -> None:
@@ -35,25 +35,25 @@ async def test_a_session_begins_with_the_first_question_and_is_named_after_it() 
         await chat.ask(world.QUESTION)
         assert chat.said("#session-title") == world.QUESTION
         await chat.ask("And who has the belt?")
-        assert [request.conversation for request in client.asked] == [100, 100]
+        assert [how["conversation"] for _, how in client.asked] == [100, 100]
         assert sum(isinstance(message, SessionStarted) for message in chat.messages) == 1
 
 
 async def test_an_answer_appears_while_it_is_being_written() -> None:
-    script = Script(*world.STEPS[:4], world.PRISM, wire.Chunk("It was last "), ends=False)
+    script = Script(*world.STEPS[:4], world.PRISM, wire.Token("It was last "), ends=False)
     async with chatting(world.client(answers=[script])) as chat:
         await chat.send(world.QUESTION)
         await chat.until(lambda: chat.answers and "It was last" in chat.text())
         assert chat.answers[0].trace.text == "▸ answering · seed · 2 passages"
         assert "[1] notes/museum/fog-signal.md:14" in chat.text()
-        script.give(wire.Chunk("sounded in March."))
+        script.give(wire.Token("sounded in March."))
         await chat.until(lambda: "It was last sounded in March." in chat.text())
         assert not chat.answers[0].ready.is_set()
 
 
 async def test_a_code_fence_that_came_in_pieces_is_whole_in_the_end() -> None:
     text = "```python\nsound(beatrice)\n```\nDone. [1]"
-    pieces = [wire.Chunk(character) for character in text]
+    pieces = [wire.Token(character) for character in text]
     async with chatting(world.client(answers=[Script(*pieces, wire.Answered(text, (world.PRISM,)))])) as chat:
         answer = await chat.ask("How?")
         assert [block.__class__.__name__ for block in answer.query_one(Prose).children] == [
@@ -84,12 +84,12 @@ async def test_questions_wait_their_turn_while_one_is_answered() -> None:
         first.give(wire.Answered("One."))
         await chat.until(lambda: len(chat.answers) == 3 and chat.answers[-1].ready.is_set())
         assert [answer.text for answer in chat.answers] == ["One.", "Two.", "Three."]
-        assert [request.question for request in client.asked] == ["One?", "Two?", "Three?"]
+        assert [question for question, _ in client.asked] == ["One?", "Two?", "Three?"]
         assert not chat.screen.query_one("#waiting").display
 
 
 async def test_escape_takes_back_what_waits_first_then_what_runs() -> None:
-    script = Script(wire.Chunk("It was"), ends=False)
+    script = Script(wire.Token("It was"), ends=False)
     async with chatting(world.client(answers=[script])) as chat:
         await chat.send("One?")
         await chat.send("Two?")
@@ -123,7 +123,7 @@ async def test_late_events_of_a_stopped_question_change_nothing() -> None:
         await chat.pilot.press("escape")
         await chat.until(lambda: chat.answers[0].ready.is_set())
         ticket = next(m.ticket for m in chat.messages if isinstance(m, SessionStarted))
-        chat.screen.post_message(AskEvent(ticket, wire.Chunk("too late")))
+        chat.screen.post_message(AskEvent(ticket, wire.Token("too late")))
         chat.screen.prompt.clear()
         await chat.ask("Two?")
         assert "too late" not in chat.text()
@@ -142,7 +142,7 @@ async def test_late_events_of_a_stopped_question_change_nothing() -> None:
     ],
 )
 async def test_a_question_that_fails_says_why_and_comes_back(error: Exception, sentence: str) -> None:
-    client = world.client(answers=[Script(wire.Chunk("It was last"), error), world.short_answer("Yes.")])
+    client = world.client(answers=[Script(wire.Token("It was last"), error), world.short_answer("Yes.")])
     async with chatting(client, NARROW) as chat:
         await chat.ask(world.QUESTION)
         await chat.until(lambda: sentence in chat.words())
@@ -174,7 +174,7 @@ async def test_enter_sends_and_ctrl_j_begins_a_line() -> None:
         assert chat.screen.prompt.size.height == 3
         await chat.pilot.press("enter")
         await chat.until(lambda: client.asked)
-        assert client.asked[0].question == "a\nb\nc"
+        assert client.asked[0][0] == "a\nb\nc"
         assert chat.screen.prompt.text == ""
 
 

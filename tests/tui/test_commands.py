@@ -268,7 +268,7 @@ async def test_the_effort_goes_with_the_questions_and_stands_before_the_prompt()
         await chat.send("/effort normal")
         await chat.until(lambda: chat.said("#sign") == "›")
         await chat.ask("When then?")
-        assert [request.effort for request in chat.client.asked] == ["deep", "normal"]
+        assert [how["effort"] for _, how in chat.client.asked] == ["deep", "normal"]
         await chat.send("/effort heroic")
         await chat.until(lambda: notes(chat) == ["There is no effort heroic. There are: quick, normal, deep."])
 
@@ -281,12 +281,12 @@ async def test_the_strategy_goes_with_the_questions() -> None:
         await chat.send("/strategy default")
         await chat.until(lambda: "Strategy: that of the settings." in "".join(notes(chat)))
         await chat.ask("When then?")
-        assert [request.strategy for request in chat.client.asked] == ["spread+beam", ""]
+        assert [how["strategy"] for _, how in chat.client.asked] == ["spread+beam", ""]
 
 
 async def test_the_line_under_an_answer_tells_of_models() -> None:
-    route = wire.Stage("route", 0.0, {"tier": "R3", "reason": "It said NO ANSWER."})
-    steps = (wire.Stage("compose", 9.0, {"calls": 2}), route, wire.Stage("guided", 5.0, {"call": 1, "options": 4}))
+    route = wire.Step("route", 0.0, {"tier": "R3", "reason": "It said NO ANSWER."})
+    steps = (wire.Step("compose", 9.0, {"calls": 2}), route, wire.Step("guided", 5.0, {"call": 1, "options": 4}))
     script = Script(*steps, wire.Answered("Yes. [1]", (world.PRISM,), ms=14.0))
     async with chatting(world.client(answers=[script])) as chat:
         answer = await chat.ask("Is it?")

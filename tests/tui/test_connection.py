@@ -46,7 +46,7 @@ async def test_a_daemon_that_goes_and_comes_back_is_found_again() -> None:
         await chat.until(lambda: "● 86 notes" in chat.text())
         chat.screen.prompt.clear()
         await chat.ask("Two?")
-        assert [request.conversation for request in client.asked] == [100, 100]
+        assert [how["conversation"] for _, how in client.asked] == [100, 100]
 
 
 async def test_a_question_without_a_daemon_comes_back_with_the_reason() -> None:

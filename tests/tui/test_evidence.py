@@ -18,7 +18,7 @@ from tui.widgets.citation_list import CitationList
 from tui.widgets.plain import Plain
 
 
-def answering(*citations: wire.Cited, text: str = "So it is. [1]") -> ScriptedClient:
+def answering(*citations: wire.Citation, text: str = "So it is. [1]") -> ScriptedClient:
     return world.client(answers=[Script(*citations, wire.Answered(text, citations, ms=5.0))])
 
 
@@ -83,7 +83,7 @@ async def test_an_earlier_answer_shows_its_evidence_again() -> None:
 
 
 async def test_the_highlight_stays_while_citations_come_in() -> None:
-    script = Script(world.PRISM, world.EARLIER, wire.Chunk("x"), ends=False)
+    script = Script(world.PRISM, world.EARLIER, wire.Token("x"), ends=False)
     async with chatting(world.client(answers=[script])) as chat:
         await chat.send(world.QUESTION)
         await chat.until(lambda: chat.screen.query_one(CitationList).option_count == 2)
@@ -145,7 +145,7 @@ async def test_enter_opens_the_source_in_the_editor_at_the_line(
     ],
 )
 async def test_what_cannot_be_opened_shows_its_passage_and_says_why(
-    cited: wire.Cited, editor: str, remark: str, monkeypatch: pytest.MonkeyPatch
+    cited: wire.Citation, editor: str, remark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VISUAL", editor)
     async with chatting(answering(cited), NARROW) as chat:

@@ -13,7 +13,7 @@ from textual.events import Paste
 from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
-from tests.tui.scripted import Script
+from tests.tui.scripted import NOW, Script
 from tui.app import OnlyText
 from tui.screens.chat import ChatScreen
 from tui.screens.sessions import SessionsScreen
@@ -32,8 +32,8 @@ FORBIDDEN = re.compile(
 )
 
 
-def cited(text: str) -> wire.Cited:
-    return replace(world.PRISM, label=text, uri=text, title=text, quote=text, passage=f"a\n{text}\nb", speaker=text)
+def cited(text: str) -> wire.Citation:
+    return replace(world.PRISM, uri=text, title=text, quote=text, passage=f"a\n{text}\nb", speaker=text)
 
 
 def safe(chat: Chat) -> bool:
@@ -47,12 +47,12 @@ def safe(chat: Chat) -> bool:
 async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
     folder = wire.Folder(f"/n/{text}", "missing", detail=text)
     state = replace(world.STATUS, folders=(folder,), skipped=(wire.Skipped(text, text),), skipped_total=1, busy=text)
-    kept = {7: wire.MessagesReply(wire.Conversation(7, text, "2026-04-24T14:02:00+00:00", text, 2), ())}
+    kept = {7: wire.MessagesReply(wire.Conversation(7, text, NOW, NOW, 2), ())}
     events: list[wire.Event] = [
-        wire.Stage(text, 1.0, {text: text}),
-        wire.Visited(1, "episode", text, 0.5, text),
+        wire.Step(text, 1.0, {text: text}),
+        wire.Visit(1, "episode", text, 0.5, text),
         cited(text),
-        wire.Chunk(f"{text} [1]"),
+        wire.Token(f"{text} [1]"),
     ]
     answered = wire.Answered(f"{text} [1]", (cited(text), replace(cited(text), n=2, line=None)), ms=1.0)
     refused = wire.Answered(text, (), no_answer=True, missing=(text,))

@@ -8,8 +8,8 @@ from tests.tui.conftest import NARROW, chatting
 from tests.tui.scripted import Script
 
 
-def paragraphs(first: int, last: int) -> wire.Chunk:
-    return wire.Chunk("".join(f"Paragraph {n}.\n\n" for n in range(first, last)))
+def paragraphs(first: int, last: int) -> wire.Token:
+    return wire.Token("".join(f"Paragraph {n}.\n\n" for n in range(first, last)))
 
 
 async def test_the_end_stays_in_view_while_an_answer_grows() -> None:

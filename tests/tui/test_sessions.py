@@ -7,7 +7,7 @@ from dataclasses import replace
 from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
-from tests.tui.scripted import Script
+from tests.tui.scripted import NOW, Script
 from tui.screens.chat import ChatScreen
 from tui.screens.sessions import SessionsScreen
 from tui.session import KEPT, WINDOW, Session
@@ -54,7 +54,7 @@ async def test_a_resumed_session_goes_on_where_it_was() -> None:
         assert chat.screen.prompt.text == "Question 1?"
         chat.screen.prompt.clear()
         await chat.ask("And at Whitsun?")
-        assert client.asked[0].conversation == 5
+        assert client.asked[0][1]["conversation"] == 5
 
 
 async def test_sessions_are_renamed_and_deleted_after_asking() -> None:
@@ -98,7 +98,7 @@ async def test_deleting_the_session_on_screen_begins_a_new_one() -> None:
 
 
 async def test_a_new_session_leaves_the_running_answer_to_the_daemon() -> None:
-    script = Script(wire.Chunk("Slow"), ends=False)
+    script = Script(wire.Token("Slow"), ends=False)
     client = world.client(answers=[script, world.short_answer("New.")])
     async with chatting(client) as chat:
         await chat.send("One?")
@@ -111,7 +111,7 @@ async def test_a_new_session_leaves_the_running_answer_to_the_daemon() -> None:
         script.give(wire.Answered("Slow but done."))
         chat.screen.prompt.clear()
         assert (await chat.ask("Three?")).text == "New."
-        assert [request.conversation for request in client.asked] == [100, 101]
+        assert [how["conversation"] for _, how in client.asked] == [100, 101]
 
 
 async def test_sessions_without_messages_are_not_listed_and_an_empty_list_says_so() -> None:
@@ -136,8 +136,8 @@ async def test_a_session_that_is_gone_is_reported() -> None:
 
 
 async def test_an_answer_that_broke_off_is_marked() -> None:
-    reply = world.session(7, "Belt", "2026-04-24T14:02:00+00:00", 2)
-    broken = wire.Message(9, "memory", "It was last", "2026-04-24T14:02:00+00:00", state="partial")
+    reply = world.session(7, "Belt", NOW, 2)
+    broken = wire.Message(9, "memory", "It was last", NOW, state="partial")
     client = world.client(kept={7: wire.MessagesReply(reply.conversation, (*reply.messages[:1], broken))})
     async with chatting(client) as chat:
         await chat.until(lambda: "Last session" in chat.text())
@@ -147,7 +147,7 @@ async def test_an_answer_that_broke_off_is_marked() -> None:
 
 
 async def test_a_resumed_session_shows_what_was_said_of_its_answers() -> None:
-    reply = world.session(7, "Belt", "2026-04-24T14:02:00+00:00", 4)
+    reply = world.session(7, "Belt", NOW, 4)
     judged = [
         replace(one, trace_id=n, verdict=verdict)
         for n, (one, verdict) in enumerate(zip(reply.messages, [None, "bad", None, "good"], strict=True))
@@ -165,7 +165,7 @@ async def test_a_resumed_session_shows_what_was_said_of_its_answers() -> None:
 
 
 async def test_an_answer_that_is_scrolled_back_to_shows_what_was_said_of_it() -> None:
-    reply = world.session(7, "Belt", "2026-04-24T14:02:00+00:00", 2)
+    reply = world.session(7, "Belt", NOW, 2)
     client = world.client(kept={7: reply}, answers=[world.answer()])
     async with chatting(client) as chat:
         await chat.until(lambda: "Last session" in chat.text())
@@ -181,7 +181,7 @@ async def test_an_answer_that_is_scrolled_back_to_shows_what_was_said_of_it() ->
 
 
 async def test_a_session_of_500_messages_mounts_only_its_end() -> None:
-    client = world.client(kept={7: world.session(7, "Long", "2026-04-24T14:02:00+00:00", 500)})
+    client = world.client(kept={7: world.session(7, "Long", NOW, 500)})
     async with chatting(client) as chat:
         await chat.until(lambda: "Last session" in chat.text())
         await chat.pilot.press("ctrl+l")
@@ -193,7 +193,7 @@ async def test_a_session_of_500_messages_mounts_only_its_end() -> None:
 
 
 async def test_scrolling_to_the_top_loads_more_and_holds_the_view() -> None:
-    client = world.client(kept={7: world.session(7, "Long", "2026-04-24T14:02:00+00:00", 500)})
+    client = world.client(kept={7: world.session(7, "Long", NOW, 500)})
     async with chatting(client, NARROW) as chat:
         await chat.until(lambda: "Last session" in chat.text())
         await chat.pilot.press("ctrl+l")
@@ -210,7 +210,7 @@ async def test_scrolling_to_the_top_loads_more_and_holds_the_view() -> None:
 
 
 async def test_what_is_out_of_sight_is_unmounted_as_the_session_grows() -> None:
-    reply = world.session(7, "Long", "2026-04-24T14:02:00+00:00", KEPT)
+    reply = world.session(7, "Long", NOW, KEPT)
     client = world.client(kept={7: reply}, answers=[world.short_answer(), world.short_answer()])
     async with chatting(client, NARROW) as chat:
         await chat.until(lambda: "Last session" in chat.text())
@@ -227,7 +227,7 @@ async def test_what_is_out_of_sight_is_unmounted_as_the_session_grows() -> None:
 
 
 def test_a_session_knows_which_messages_have_widgets() -> None:
-    session = Session.from_messages(world.session(7, "Long", "2026-04-24T14:02:00+00:00", 50))
+    session = Session.from_messages(world.session(7, "Long", NOW, 50))
     assert [message.text for message in session.shown][:2] == ["Question 16?", "Answer 16. [1]"]
     assert session.show_earlier()[0].text == "Question 6?"
     assert session.show_earlier()[0].text == "Question 1?"

@@ -76,7 +76,7 @@ def test_an_answer_without_colour(looks_as_before: Look, monkeypatch: pytest.Mon
 
 
 def test_an_answer_that_is_being_written(looks_as_before: Look) -> None:
-    script = Script(*world.STEPS, *world.CITED[:2], wire.Chunk(world.TEXT[:150]), ends=False)
+    script = Script(*world.STEPS, *world.CITED[:2], wire.Token(world.TEXT[:150]), ends=False)
 
     async def doing(chat: Chat) -> None:
         await chat.send(world.QUESTION)

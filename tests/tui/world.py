@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from daemon import wire
 from tests.tui.scripted import HOME, Script, ScriptedClient
@@ -27,9 +28,8 @@ STATUS = wire.Status(
 EMPTY = replace(STATUS, sources=0, episodes=0, theses=0, objects=0, edges=0, bytes=90_112, folders=())
 
 QUESTION = "When was the fog signal last sounded?"
-PRISM = wire.Cited(
+PRISM = wire.Citation(
     n=1,
-    label=f"{HOME}/museum/fog-signal.md:14",
     uri=f"{HOME}/museum/fog-signal.md",
     title="Fog signal",
     quote="It was last sounded on 9 March 2026, for the mayor, who asked it to stop.",
@@ -39,11 +39,10 @@ PRISM = wire.Cited(
     episode_id=31,
     line=14,
     end_line=14,
-    at="2026-03-09T11:00:00+00:00",
+    at=datetime.fromisoformat("2026-03-09T11:00:00+00:00"),
 )
-EARLIER = wire.Cited(
+EARLIER = wire.Citation(
     n=2,
-    label=f"{HOME}/daily/2026-01-14.md:6",
     uri=f"{HOME}/daily/2026-01-14.md",
     title="Wednesday",
     quote="The fog signal has not been sounded since 1987.",
@@ -51,18 +50,17 @@ EARLIER = wire.Cited(
     episode_id=12,
     line=6,
     end_line=6,
-    at="2026-01-14T09:00:00+00:00",
+    at=datetime.fromisoformat("2026-01-14T09:00:00+00:00"),
     earlier=True,
 )
-CHAT = wire.Cited(
+CHAT = wire.Citation(
     n=3,
-    label="Foghorn committee, Nuria Solano, 2026-03-10",
     uri=f"{HOME}/chats/foghorn-committee.json",
     title="Foghorn committee",
     quote="Nobody is to sound her again before I have had my coffee.",
     passage="Nuria Solano: Nobody is to sound her again before I have had my coffee.\nFerelith Oakes: Noted.",
     episode_id=55,
-    at="2026-03-10T07:12:00+00:00",
+    at=datetime.fromisoformat("2026-03-10T07:12:00+00:00"),
     speaker="Nuria Solano",
 )
 TEXT = (
@@ -71,14 +69,14 @@ TEXT = (
     "- Nobody is to sound her again before I have had my coffee. [3]\n"
 )
 STEPS: tuple[wire.Event, ...] = (
-    wire.Stage("analyse", 0.4, {"objects": 1}),
-    wire.Stage("seed", 1.2, {"seeds": 3}),
-    wire.Visited(31, "episode", "Fog signal", 0.91, "text"),
-    wire.Visited(12, "episode", "Wednesday", 0.74, "text"),
-    wire.Visited(7, "object", "Beatrice", 0.66, "seed", "seed"),
-    wire.Visited(55, "episode", "Foghorn committee", 0.52, "text"),
-    wire.Stage("text", 12.3, {"candidates": 200}),
-    wire.Stage("spread", 20.1, {"iterations": 15}),
+    wire.Step("analyse", 0.4, {"objects": 1}),
+    wire.Step("seed", 1.2, {"seeds": 3}),
+    wire.Visit(31, "episode", "Fog signal", 0.91, "text"),
+    wire.Visit(12, "episode", "Wednesday", 0.74, "text"),
+    wire.Visit(7, "object", "Beatrice", 0.66, "seed", "seed"),
+    wire.Visit(55, "episode", "Foghorn committee", 0.52, "text"),
+    wire.Step("text", 12.3, {"candidates": 200}),
+    wire.Step("spread", 20.1, {"iterations": 15}),
 )
 CITED = (PRISM, EARLIER, CHAT)
 ANSWERED = wire.Answered(TEXT, CITED, confidence=0.8, trace_id=9, ms=41.0)
@@ -86,7 +84,7 @@ ANSWERED = wire.Answered(TEXT, CITED, confidence=0.8, trace_id=9, ms=41.0)
 
 def answer() -> Script:
     """The whole answer to QUESTION, in pieces."""
-    pieces = [wire.Chunk(TEXT[start : start + 24]) for start in range(0, len(TEXT), 24)]
+    pieces = [wire.Token(TEXT[start : start + 24]) for start in range(0, len(TEXT), 24)]
     return Script(*STEPS, *CITED, *pieces, ANSWERED)
 
 
@@ -97,7 +95,7 @@ def refusal() -> Script:
 
 def short_answer(text: str = "On Friday. [1]") -> Script:
     return Script(
-        wire.Cited(1, "a.md:1", "a.md", "A", "On Friday.", "On Friday.", 1, 1), wire.Answered(text, (PRISM,), ms=3.0)
+        wire.Citation(1, 1, "a.md", "A", "On Friday.", 1, passage="On Friday."), wire.Answered(text, (PRISM,), ms=3.0)
     )
 
 
@@ -108,10 +106,10 @@ def sessions() -> dict[int, wire.MessagesReply]:
         (5, "Opening times at Easter", "2026-04-23T09:10:00+00:00", 2),
         (2, "What the goat may not eat", "2025-12-30T18:45:00+00:00", 12),
     ]
-    return {id: session(id, title, updated, messages) for id, title, updated, messages in rows}
+    return {id: session(id, title, datetime.fromisoformat(updated), messages) for id, title, updated, messages in rows}
 
 
-def session(id: int, title: str, updated: str, messages: int) -> wire.MessagesReply:
+def session(id: int, title: str, updated: datetime, messages: int) -> wire.MessagesReply:
     """A kept session of so many messages, half of them answers."""
     turns = [
         wire.Message(2 * n + k, role, text, updated, citations=(PRISM,) if role == "memory" else ())

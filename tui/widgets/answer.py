@@ -52,7 +52,7 @@ class Answer(Vertical):
         super().__init__()
         self.question = question
         self.text = ""
-        self.citations: tuple[wire.Cited, ...] = kept.citations if kept else ()
+        self.citations: tuple[wire.Citation, ...] = kept.citations if kept else ()
         self.no_answer = False
         self.trace_id: int | None = kept.trace_id if kept else None
         self.ready = asyncio.Event()
@@ -87,11 +87,11 @@ class Answer(Vertical):
     async def add(self, event: wire.Event) -> None:
         """The next event of its question."""
         match event:
-            case wire.Stage() | wire.Visited():
+            case wire.Step() | wire.Visit():
                 self.trace.add(event)
-            case wire.Cited():
+            case wire.Citation():
                 self.citations = (*self.citations, event)
-            case wire.Chunk():
+            case wire.Token():
                 await self._write(display_safe(event.text))
 
     async def settle(self, answered: wire.Answered) -> None:

@@ -25,13 +25,13 @@ class CitationList(OptionList):
     class OpenWanted(Message):
         """A person wants to see the source itself."""
 
-        cited: wire.Cited
+        cited: wire.Citation
 
     @dataclass
     class CopyWanted(Message):
         """A person wants the citation in the clipboard."""
 
-        cited: wire.Cited
+        cited: wire.Citation
 
     @dataclass
     class ScrollWanted(Message):
@@ -41,15 +41,15 @@ class CitationList(OptionList):
 
     def __init__(self) -> None:
         super().__init__(id="citations", markup=False, compact=True)
-        self._citations: tuple[wire.Cited, ...] = ()
+        self._citations: tuple[wire.Citation, ...] = ()
         self._folders: tuple[str, ...] = ()
 
     @property
-    def citation(self) -> wire.Cited | None:
+    def citation(self) -> wire.Citation | None:
         """The highlighted one."""
         return None if self.highlighted is None else self._citations[self.highlighted]
 
-    def show(self, citations: tuple[wire.Cited, ...], folders: Iterable[str]) -> None:
+    def show(self, citations: tuple[wire.Citation, ...], folders: Iterable[str]) -> None:
         """Lists the citations; the highlight stays where it was if they only grew."""
         kept = self.highlighted if self._citations and citations[: len(self._citations)] == self._citations else None
         self._citations, self._folders = citations, tuple(folders)
@@ -87,7 +87,7 @@ class CitationList(OptionList):
             self.highlighted = highlighted
 
 
-def _entry(cited: wire.Cited, folders: tuple[str, ...], width: int) -> Content:
+def _entry(cited: wire.Citation, folders: tuple[str, ...], width: int) -> Content:
     in_file = cited.line is not None
     label = display_safe(cited_label(cited, folders) if in_file else cited.title or cited.label, line=True)
     title = cited.title if in_file else ""

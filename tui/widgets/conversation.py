@@ -120,7 +120,7 @@ class Conversation(Vertical):
                 await running.answer.fail(event)
                 self.post_message(self.GivenBack(running.question))
                 await self._finish("partial")
-            case wire.Cited():
+            case wire.Citation():
                 await running.answer.add(event)
                 self._tell_evidence(running.answer)
             case _:
@@ -144,7 +144,7 @@ class Conversation(Vertical):
         running, self._asking = self._asking, None
         answer = running.answer
         answered = wire.Answered(answer.text, answer.citations, answer.no_answer, trace_id=answer.trace_id)
-        self.session.settle(running.question, answered, self._now().isoformat(), state)
+        self.session.settle(running.question, answered, self._now(), state)
         self._tell_evidence(answer)
         self.session.shown_from += await self.transcript.prune(KEPT)
         if self.session.waiting:

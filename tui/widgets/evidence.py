@@ -32,7 +32,7 @@ class Evidence(Vertical):
         yield Passage()
 
     @property
-    def citation(self) -> wire.Cited | None:
+    def citation(self) -> wire.Citation | None:
         """The highlighted citation."""
         return self.query_one(CitationList).citation
 
@@ -40,7 +40,7 @@ class Evidence(Vertical):
         """Before the first answer."""
         self.show((), (), EMPTY)
 
-    def show(self, citations: tuple[wire.Cited, ...], folders: Iterable[str], empty: str) -> None:
+    def show(self, citations: tuple[wire.Citation, ...], folders: Iterable[str], empty: str) -> None:
         """Shows an answer's citations; without any, the sentence `empty`."""
         self.query_one("#evidence-empty", Plain).update(empty)
         self.set_class(not citations, "-empty")

@@ -22,7 +22,7 @@ class Passage(VerticalScroll, can_focus=False):
         for part in ("remark", "before", "quoted", "after"):
             yield Plain(classes=part).hide()
 
-    def show(self, cited: wire.Cited | None, remark: str = "") -> None:
+    def show(self, cited: wire.Citation | None, remark: str = "") -> None:
         """Shows a citation's passage, or nothing. The quoted lines are scrolled into view."""
         passage, quote = (cited.passage or cited.quote, cited.quote) if cited else ("", "")
         # Made safe before it is searched: what is removed would shift the marks.

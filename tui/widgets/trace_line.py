@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from textual import events
 from textual.content import Content
 from textual.reactive import reactive
@@ -24,9 +26,9 @@ class TraceLine(Plain):
 
     def __init__(self) -> None:
         super().__init__()
-        self._stages: list[wire.Stage] = []
-        self._visits: dict[tuple[str, int], wire.Visited] = {}
-        self._cited: tuple[wire.Cited, ...] = ()
+        self._stages: list[wire.Step] = []
+        self._visits: dict[tuple[str, int], wire.Visit] = {}
+        self._cited: tuple[wire.Citation, ...] = ()
         self._ms: float | None = None  # None while the question runs
         self._doing = ""  # empty before and after
         self._verdict: str | None = None
@@ -41,15 +43,15 @@ class TraceLine(Plain):
         self._doing = doing
         self._show()
 
-    def add(self, event: wire.Stage | wire.Visited) -> None:
+    def add(self, event: wire.Step | wire.Visit) -> None:
         """A stage ended or a vertex was visited."""
-        if isinstance(event, wire.Stage):
+        if isinstance(event, wire.Step):
             self._stages.append(event)
         else:
             self._visits[event.kind, event.node_id] = event
         self._show()
 
-    def settle(self, citations: tuple[wire.Cited, ...], ms: float | None = None) -> None:
+    def settle(self, citations: tuple[wire.Citation, ...], ms: float | None = None) -> None:
         """The question is over; without `ms` the stages' times are summed."""
         self._doing = ""
         self._cited = citations
@@ -121,7 +123,7 @@ class TraceLine(Plain):
         ]
 
 
-def _calls(stage: wire.Stage) -> int:
+def _calls(stage: wire.Step) -> int:
     """The calls of a model that a stage took: one for each step of guided expansion, but for one that asked nothing."""
     if (guided := wire.GuidedNote.from_step(stage)) is not None:
         return int(guided.call > 0)
@@ -129,6 +131,6 @@ def _calls(stage: wire.Stage) -> int:
     return (note.calls or 0) if note is not None else 0
 
 
-def _details(detail: dict[str, object]) -> str:
+def _details(detail: Mapping[str, object]) -> str:
     parts = (f"{name} {value}" for name, value in detail.items() if isinstance(value, (str, int, float)))
     return display_safe(", ".join(parts), line=True)
