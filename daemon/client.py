@@ -104,9 +104,9 @@ class Client:
         """The events of the question of a trace, asked once more; the last one is an Answered."""
         return self._stream("POST", f"/traces/{id}/again", wire.Answered)
 
-    def why(self, id: int) -> wire.WhyReply:
+    def why(self, id: int) -> wire.Why:
         """What the answer of a trace rests on."""
-        return self._call("GET", f"/traces/{id}/why", wire.WhyReply)
+        return self._call("GET", f"/traces/{id}/why", wire.Why)
 
     def whynot(self, id: int, words: str) -> wire.WhyNotReply:
         """Why the answer of a trace does not hold these words."""

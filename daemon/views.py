@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, get_args
+from typing import cast, get_args
 
 from daemon import wire
 from memory.errors import InvalidInputError
 from memory.nouns import Effort, Episode, Forgotten, Hit, Policy, Recall
 from memory.time.timestamps import from_ms
-
-if TYPE_CHECKING:
-    from memory.services.conversations import ChatMessage, Conversation
-    from memory.services.sources import Listed
 
 
 def policy(name: str | None) -> Policy | None:
@@ -48,29 +44,6 @@ def passage(episode: Episode) -> wire.Passage:
 
 def recall_reply(found: Recall, ms: float) -> wire.RecallReply:
     return wire.RecallReply(tuple(map(_found, found.hits)), ms, found.trace.steps)
-
-
-def source_row(listed: Listed) -> wire.SourceRow:
-    source = listed.source
-    return wire.SourceRow(source.uri, source.kind, source.title, listed.episodes, source.at, source.policy)
-
-
-def conversation(row: Conversation) -> wire.Conversation:
-    return wire.Conversation(row.id, row.title, from_ms(row.created), from_ms(row.updated), row.messages)
-
-
-def message(row: ChatMessage) -> wire.Message:
-    return wire.Message(
-        id=row.id,
-        role=row.role,
-        text=row.text,
-        at=from_ms(row.at),
-        state=row.state,
-        citations=row.citations,
-        no_answer=row.no_answer,
-        trace_id=row.trace_id,
-        verdict=row.verdict,
-    )
 
 
 def forget_reply(gone: Forgotten, copies: Iterable[Path]) -> wire.Forgotten:

@@ -251,6 +251,44 @@ class Recall:
 
 
 @dataclass(frozen=True, slots=True)
+class Conversation:
+    """A chat session, with the number of its messages."""
+
+    id: int
+    title: str
+    created: datetime
+    updated: datetime
+    messages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a chat session. "partial": the stream broke off; `verdict`: what the person said of the answer."""
+
+    id: int
+    role: Literal["user", "memory"]
+    text: str
+    at: datetime
+    state: Literal["complete", "partial"] = "complete"
+    citations: tuple[Citation, ...] = ()
+    no_answer: bool = False
+    trace_id: int | None = None
+    verdict: Literal["good", "bad"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSource:
+    """A source as a list shows it, with the number of its episodes."""
+
+    uri: str
+    kind: SourceKind
+    title: str
+    episodes: int
+    at: datetime | None = None
+    policy: Policy = "local"
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     """Counts of what is live, and the file's size."""
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
-from memory.llm import Allowance
 from memory.nouns import Answer, Citation, Effort, Episode, Fact, Scope, Trace
 
 Opinion = Literal["good", "bad"]
@@ -74,7 +73,7 @@ class Used:
     not), its score as a share of the best, the scores by channel that this was made from, and the facts that are read
     out of the words it quotes."""
 
-    citation: Citation
+    cited: Citation
     place: int | None = None
     score: float | None = None
     channels: Mapping[str, float] = field(default_factory=dict)
@@ -85,15 +84,20 @@ class Used:
 class Why:
     """What an answer rests on. `chain`: the ways that join its lines, `Free Guy -> [2] -> Shawn Levy -> [3]`;
     `reasons`: why the question went further than a search, a sentence for each time it did; `gaps`: what spoke against
-    what had been found; `shown`: how many episodes there were to answer from; `allowed`: what it might take."""
+    what had been found; `shown`: how many episodes there were to answer from; the last three are what it might take."""
 
-    traced: Traced
-    used: tuple[Used, ...]
-    chain: tuple[str, ...]
-    reasons: tuple[str, ...]
-    gaps: tuple[str, ...]
-    shown: int
-    allowed: Allowance
+    asked: Asked
+    used: tuple[Used, ...] = ()
+    chain: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    shown: int = 0
+    effort: Effort = "normal"
+    confidence: float = 0.0
+    note: str = ""
+    allowed_calls: int = 0
+    allowed_tokens: int = 0
+    allowed_seconds: float = 0.0
 
 
 Cut = Literal[

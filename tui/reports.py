@@ -58,7 +58,7 @@ def skipped_lines(skipped: Sequence[wire.Skipped], total: int) -> list[str]:
     return lines
 
 
-def why_report(reply: wire.WhyReply, folders: Sequence[str] = ()) -> str:
+def why_report(reply: wire.Why, folders: Sequence[str] = ()) -> str:
     """What an answer rests on, a few lines for each citation, and why it went as far as it did."""
     lines = []
     for used in reply.used:

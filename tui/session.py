@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Literal
 
 from daemon import wire
 
@@ -51,12 +52,14 @@ class Session:
         self.shown_from = max(0, until - WINDOW)
         return self.messages[self.shown_from : until]
 
-    def judge(self, trace_id: int, verdict: str | None) -> None:
+    def judge(self, trace_id: int, verdict: Literal["good", "bad"] | None) -> None:
         """What a person says of an answer, which may be shown again later."""
         self.messages = [replace(one, verdict=verdict) if one.trace_id == trace_id else one for one in self.messages]
 
-    def settle(self, question: str, answered: wire.Answered, at: datetime, state: str = "complete") -> None:
-        """Adds a question and its answer, as the daemon keeps them too. `state`: complete | partial."""
+    def settle(
+        self, question: str, answered: wire.Answered, at: datetime, state: Literal["complete", "partial"] = "complete"
+    ) -> None:
+        """Adds a question and its answer, as the daemon keeps them too."""
         self.messages += [
             wire.Message(0, "user", question, at),
             wire.Message(

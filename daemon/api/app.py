@@ -87,7 +87,7 @@ def _state_routes(api: Api, services: Services) -> None:
     async def list_sources(query: str = "", limit: int = 100) -> wire.SourcesReply:
         def call() -> wire.SourcesReply:
             listed, total = memory.sources.search(query, max(0, min(limit, MOST_ROWS)))
-            return wire.SourcesReply(tuple(map(views.source_row, listed)), total)
+            return wire.SourcesReply(tuple(listed), total)
 
         return await services.work(call)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from daemon import views, wire
+from daemon import wire
 from daemon.api.routing import Api
 from daemon.api.services import Services
 
@@ -15,13 +15,12 @@ def routes(api: Api, services: Services) -> None:
     conversations = services.memory.conversations
 
     def get(id: int) -> wire.MessagesReply:
-        conversation, messages = conversations.get(id)
-        return wire.MessagesReply(views.conversation(conversation), tuple(map(views.message, messages)))
+        return wire.MessagesReply(*conversations.get(id))
 
     @api.get("/conversations")
     async def listed() -> wire.ConversationsReply:
         found = await services.work(partial(conversations.latest, MOST_SESSIONS))
-        return wire.ConversationsReply(tuple(map(views.conversation, found)))
+        return wire.ConversationsReply(tuple(found))
 
     @api.post("/conversations")
     async def new(title: str = "") -> wire.Conversation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from daemon import views, wire
 from daemon.api.routing import Api
@@ -10,7 +11,7 @@ from daemon.api.services import Services
 from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import Scope
-from memory.trace import Lost, Traced, Used
+from memory.trace import Lost, Traced
 
 MOST_TRACES = 1000
 
@@ -36,8 +37,8 @@ def routes(api: Api, services: Services) -> None:
         return await services.read(lambda: trace(memory.questions.trace(id)))
 
     @api.get("/traces/{id}/why")
-    async def reasons(id: int) -> wire.WhyReply:
-        return await services.read(lambda: why(memory, id))
+    async def reasons(id: int) -> wire.Why:
+        return await services.read(partial(memory.questions.why, id))
 
     @api.get("/traces/{id}/whynot")
     async def reasons_not(id: int, words: str) -> wire.WhyNotReply:
@@ -68,34 +69,10 @@ def trace(of: Traced) -> wire.Trace:
     )
 
 
-def why(memory: Memory, id: int) -> wire.WhyReply:
-    """NotFoundError."""
-    found = memory.questions.why(id)
-    answer, allowed = found.traced.answer, found.allowed
-    return wire.WhyReply(
-        found.traced.asked,
-        tuple(map(_used, found.used)),
-        found.chain,
-        found.reasons,
-        found.gaps,
-        found.shown,
-        found.traced.plan.effort,
-        answer.confidence if answer else 0.0,
-        answer.note if answer else "",
-        allowed.calls,
-        allowed.tokens,
-        allowed.seconds,
-    )
-
-
 def whynot(memory: Memory, id: int, words: str) -> wire.WhyNotReply:
     """NotFoundError, InvalidInputError."""
     found = memory.questions.why_not(id, words)
     return wire.WhyNotReply(found.asked, found.words, tuple(map(_lost, found.lost)), found.missing)
-
-
-def _used(of: Used) -> wire.UsedSource:
-    return wire.UsedSource(of.citation, of.place, of.score, dict(of.channels), tuple(of.facts))
 
 
 def _lost(of: Lost) -> wire.LostPassage:

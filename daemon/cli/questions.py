@@ -47,8 +47,9 @@ def ask(
     Exits with 4 when the memory does not hold the answer. With --json the question's events come as they happen,
     one a line.
     """
+    text = _text(question)
     events = session.client.ask(
-        _text(question), as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy
+        text, as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy
     )
     answered = print_answer(events, as_json)
     if answered.no_answer:
@@ -124,7 +125,8 @@ def recall(
     as_json: bool,
 ) -> None:
     """Show the passages that speak of QUESTION, best first."""
-    reply = session.client.recall(_text(question), k, as_of=as_of, within=within, strategy=strategy)
+    text = _text(question)
+    reply = session.client.recall(text, k, as_of=as_of, within=within, strategy=strategy)
     if as_json:
         output.print_json(reply)
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from daemon import wire
@@ -50,7 +52,7 @@ def why(session: Session, id: int | None, as_json: bool) -> None:
     output.say(f"What is missing in it: pal whynot WORDS{'' if id is None else f' --trace {id}'}")
 
 
-def _print_used(used: wire.UsedSource, shown: int) -> None:
+def _print_used(used: wire.Used, shown: int) -> None:
     cited = used.cited
     earlier = "  (earlier)" if cited.earlier else ""
     click.echo(output.style_text(f"[{cited.n}] ", bold=True) + output.style_text(f"{where(cited)}{earlier}", dim=True))
@@ -62,7 +64,7 @@ def _print_used(used: wire.UsedSource, shown: int) -> None:
         output.print_text(f"    fact {fact.id}: {statement(fact)}  {span(fact)}".rstrip())
 
 
-def _allowed(of: wire.WhyReply) -> str:
+def _allowed(of: wire.Why) -> str:
     calls = "1 call" if of.allowed_calls == 1 else f"{of.allowed_calls} calls"
     return f"{calls}, {of.allowed_tokens:,} tokens, {of.allowed_seconds:.0f} s"
 
@@ -112,7 +114,7 @@ def _nowhere(found: wire.WhyNotReply) -> str:
     return f"Nothing in your memory holds {words!r}: it was never read, or it was forgotten."
 
 
-def channels(scores: dict[str, float]) -> str:
+def channels(scores: Mapping[str, float]) -> str:
     """The scores a ranking was made from: `full text 5.02, meaning 0.54`."""
     return ", ".join(f"{CHANNELS.get(name, name)} {score:.2f}" for name, score in scores.items())
 

@@ -42,7 +42,8 @@ def add(session: Session, paths: tuple[str, ...], policy: str | None, estimate: 
     if policy is None and not yes and not as_json and any(file.is_dir() for file in files):
         ask(session)
     if STDIN in paths:
-        _report(session.client.remember(_stdin()), as_json)
+        text = _stdin()
+        _report(session.client.remember(text), as_json)
     if files:
         added = _read(session, files, policy, as_json)
         if not as_json:

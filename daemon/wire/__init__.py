@@ -33,7 +33,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     GET    /traces/{id}                               -> Trace
     POST   /traces/{id}/again                         -> question stream: the same question, asked now
     POST   /traces/{id}/feedback                      -> Judged
-    GET    /traces/{id}/why                           -> WhyReply
+    GET    /traces/{id}/why                           -> Why
     GET    /traces/{id}/whynot?words=                 -> WhyNotReply
     GET    /check                                     -> Check
     POST   /backup                                    -> BackedUp
@@ -84,11 +84,16 @@ if TYPE_CHECKING:
     from memory.events import Visit as Visit
     from memory.insight.diagnosis import *
     from memory.nouns import Check as Check
+    from memory.nouns import Conversation as Conversation
     from memory.nouns import Fact as Fact
+    from memory.nouns import ListedSource as ListedSource
+    from memory.nouns import Message as Message
     from memory.nouns import Receipt as Receipt
     from memory.nouns import Revision as Revision
     from memory.stages import *
     from memory.trace import Asked as Asked
+    from memory.trace import Used as Used
+    from memory.trace import Why as Why
 
 TIERS = {"R0": "replay", "R2": "search", "R3": "guided", "R4": "agent"}  # how far a question went, in words
 PROTOCOL = 1  # raised when a client of the version before could misread what it gets
@@ -98,21 +103,20 @@ PROTOCOL = 1  # raised when a client of the version before could misread what it
 MODULES = {
     "process": "Hello Failed",
     "questions": "Answered Passage Found RecallReply",
-    "traces": "Judged TracesReply Trace UsedSource WhyReply LostPassage WhyNotReply Rebuilt",
+    "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply FactChanged",
-    "documents": "Added Progress Skipped SourceChanged SourceRow SourcesReply Folder FoldersReply Copy Forgotten "
-    "Estimate",
+    "documents": "Added Progress Skipped SourceChanged SourcesReply Folder FoldersReply Copy Forgotten Estimate",
     "models": "ModelRow ModelRole ModelsReply Graded EmbedderReply Embedding",
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",
-    "chats": "Conversation ConversationsReply Message MessagesReply",
+    "chats": "ConversationsReply MessagesReply",
     "status": "Night Upkeep ScheduledJob Status Notice BackedUp",
 }
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {
     "memory.events": "Event Scope Step Visit Token Citation",
-    "memory.nouns": "Fact Revision Receipt Check",
-    "memory.trace": "Asked",
+    "memory.nouns": "Conversation Message ListedSource Fact Revision Receipt Check",
+    "memory.trace": "Asked Used Why",
     "memory.stages": "TextNote AnalysisNote ScopeNote TimeNote RouteNote ComposeNote GuidedNote AgentNote",
     "memory.insight.diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis ConsolidationReport",
 }

@@ -10,8 +10,6 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from memory.errors import InvalidInputError
-
 T = TypeVar("T")
 
 PLAIN: dict[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
@@ -79,6 +77,8 @@ def parse_time(text: Any, name: str) -> datetime:
             value = value.replace(hour=23, minute=59, second=59, microsecond=999999)
         return value if value.tzinfo else value.astimezone()
     except (TypeError, ValueError, OverflowError) as error:  # the year 1 has no other zone's time
+        from memory.errors import InvalidInputError  # of the daemon alone: clients send what is a time
+
         raise InvalidInputError(
             f"{name} is no time: {str(text)[:40]!r}. Write 2025-05-03 or 2025-05-03T14:00+02:00."
         ) from error

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.events import Event
+from memory.nouns import ListedSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +49,8 @@ class SourceChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class SourceRow:
-    """One source, as `pal status --sources` and the chat list it. `policy`: local | any."""
-
-    uri: str
-    kind: str
-    title: str
-    episodes: int
-    at: datetime | None = None
-    policy: str = "local"
-
-
-@dataclass(frozen=True, slots=True)
 class SourcesReply:
-    sources: tuple[SourceRow, ...]
+    sources: tuple[ListedSource, ...]
     total: int
 
 

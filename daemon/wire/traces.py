@@ -51,38 +51,6 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
-class UsedSource:
-    """What a citation rests on: its passage's place among those that were found (1 is the best), its score, the scores
-    by channel that this was made from, and the facts that are read out of the words it quotes."""
-
-    cited: Citation
-    place: int | None = None
-    score: float | None = None
-    channels: dict[str, float] = field(default_factory=dict)
-    facts: tuple[Fact, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class WhyReply:
-    """GET /traces/{id}/why. `chain`: the ways that join the lines; `reasons`: why the question went further than a
-    search; `gaps`: what spoke against what was found; `shown` passages there were to answer from. The last three are
-    what it might have taken."""
-
-    asked: Asked
-    used: tuple[UsedSource, ...] = ()
-    chain: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
-    gaps: tuple[str, ...] = ()
-    shown: int = 0
-    effort: str = "normal"
-    confidence: float = 0.0
-    note: str = ""
-    allowed_calls: int = 0
-    allowed_tokens: int = 0
-    allowed_seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class LostPassage:
     """A passage that holds the words asked about, and what became of it, with the reason in a sentence. `cut`: used |
     gone | later | scope | time | not_proposed | ranked | replaced | threshold | lines | room | model

@@ -5,8 +5,6 @@ from __future__ import annotations
 from memory.nouns import Answer
 from memory.store import conversations, episodes, traces
 from memory.store.connect import Connection
-from memory.store.conversations import ChatMessage as ChatMessage
-from memory.store.conversations import Conversation as Conversation
 from memory.store.conversations import MessageState as MessageState
 from memory.store.forget import FORGOTTEN_ANSWER
 from memory.store.store import Store, read_by, write_by

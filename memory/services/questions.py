@@ -120,15 +120,21 @@ class Questions:
         for one in cited:
             id = one.episode_id
             used.append(Used(one, places.get(id), scores.get(id), channels.get(str(id), {}), told[one.n]))
+        answer, allowed = traced.answer, ALLOWANCES[traced.plan.effort]
         return Why(
-            traced,
+            traced.asked,
             tuple(used),
             # a model numbers the lines anew
             tuple(answered.chain or ()) if answered and not traced.asked.model else (),
             tuple(dict.fromkeys(note.reason for note in routed if note.reason)),
             tuple(dict.fromkeys(gap for note in routed for gap in note.gaps or ())),
             len(scores),
-            ALLOWANCES[traced.plan.effort],
+            traced.plan.effort,
+            answer.confidence if answer else 0.0,
+            answer.note if answer else "",
+            allowed.calls,
+            allowed.tokens,
+            allowed.seconds,
         )
 
     def why_not(self, trace_id: int, words: str, limit: int = MAX_LOST) -> WhyNot:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from memory.nouns import Episode, Policy, Source
+from memory.nouns import Episode, ListedSource, Policy, Source
 from memory.store import episodes, sources
-from memory.store.sources import Listed as Listed
 from memory.store.sources import fold_name as fold_name
 from memory.store.store import Store, read_by, write_by
 from memory.time.timestamps import now_ms
@@ -29,7 +28,7 @@ class Sources:
     set_reader_versions = write_by(sources.read_anew)
     unwatch_folder = write_by(sources.unwatch_folder)
 
-    def search(self, query: str, limit: int) -> tuple[list[Listed], int]:
+    def search(self, query: str, limit: int) -> tuple[list[ListedSource], int]:
         """Live sources that have `query` in uri or title, the newest first; and how many there are of them."""
         with self._store.reading() as conn:
             return sources.list_sources(conn, query, limit), sources.count(conn, query)

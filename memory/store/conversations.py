@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 from memory.errors import NotFoundError
-from memory.nouns import Citation
+from memory.nouns import Citation, Conversation, Message
 from memory.store.codec import citations_from_json, citations_to_json
 from memory.store.connect import Connection
-from memory.trace import Opinion, opinion
+from memory.time.timestamps import from_ms
+from memory.trace import opinion
 
 Role = Literal["user", "memory"]
 MessageState = Literal["complete", "partial"]
-
-
-class Conversation(NamedTuple):
-    """Times in milliseconds UTC."""
-
-    id: int
-    title: str
-    created: int
-    updated: int
-    messages: int
-
-
-class ChatMessage(NamedTuple):
-    """`at` in milliseconds UTC; "partial": the stream broke off; `verdict`: what the person said of the answer."""
-
-    id: int
-    role: Role
-    text: str
-    at: int
-    state: MessageState
-    citations: tuple[Citation, ...]
-    no_answer: bool
-    trace_id: int | None
-    verdict: Opinion | None = None
 
 
 def create(conn: Connection, title: str, now: int) -> int:
@@ -87,10 +64,10 @@ def append(
 def list_conversations(conn: Connection, limit: int) -> list[Conversation]:
     """Last used first."""
     rows = conn.execute(f"{_CONVERSATION} ORDER BY c.t_updated DESC, c.id DESC LIMIT ?", (limit,))
-    return [Conversation(*row) for row in rows]
+    return [_conversation(row) for row in rows]
 
 
-def get(conn: Connection, id: int) -> tuple[Conversation, tuple[ChatMessage, ...]]:
+def get(conn: Connection, id: int) -> tuple[Conversation, tuple[Message, ...]]:
     """The conversation with its messages in order. NotFoundError."""
     row = conn.execute(f"{_CONVERSATION} WHERE c.id = ?", (id,)).fetchone()
     if row is None:
@@ -100,9 +77,17 @@ def get(conn: Connection, id: int) -> tuple[Conversation, tuple[ChatMessage, ...
         " LEFT JOIN trace t ON t.id = m.trace_id WHERE m.conversation_id = ? ORDER BY m.id",
         (id,),
     )
-    return Conversation(*row), tuple(
-        ChatMessage(
-            message, role, text, t, state, citations_from_json(citations), bool(no_answer), trace_id, opinion(feedback)
+    return _conversation(row), tuple(
+        Message(
+            message,
+            role,
+            text,
+            from_ms(t),
+            state,
+            citations_from_json(citations),
+            bool(no_answer),
+            trace_id,
+            opinion(feedback),
         )
         for message, role, text, t, state, citations, no_answer, trace_id, feedback in messages
     )
@@ -118,6 +103,11 @@ _CONVERSATION = (
     "SELECT c.id, c.title, c.t_created, c.t_updated, (SELECT count(*) FROM message WHERE conversation_id = c.id)"
     " FROM conversation c"
 )
+
+
+def _conversation(row: Sequence[Any]) -> Conversation:
+    id, title, created, updated, messages = row
+    return Conversation(id, title, from_ms(created), from_ms(updated), messages)
 
 
 def _unknown(id: int) -> NotFoundError:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import Document, Policy, Source
+from memory.nouns import Document, ListedSource, Policy, Source
 from memory.store.codec import SOURCE_COLUMNS, source_from_row, to_json
 from memory.store.connect import Connection
 from memory.store.visibility import is_live
@@ -22,14 +22,6 @@ _READERS = "readers"  # in meta: the version of each
 _CHAT_NAME = (
     "coalesce(conversation, iif(kind = 'chat', title, NULL))"  # memories of before have chats without a conversation
 )
-
-
-class Listed(NamedTuple):
-    """A source as a list shows it."""
-
-    source: Source
-    episodes: int
-    tags: tuple[str, ...]
 
 
 class WatchedFolder(NamedTuple):
@@ -64,10 +56,6 @@ def list_under(conn: Connection, prefix: str) -> list[Source]:
         (prefix, len(prefix), prefix),
     )
     return [source_from_row(row) for row in rows]
-
-
-def tags_of(conn: Connection, id: int) -> tuple[str, ...]:
-    return tuple(tag for (tag,) in conn.execute("SELECT tag FROM source_tag WHERE source_id = ? ORDER BY tag", (id,)))
 
 
 def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
@@ -147,7 +135,7 @@ def rename(conn: Connection, old_uri: str, new_uri: str) -> int:
     return source.id
 
 
-def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[Listed]:
+def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[ListedSource]:
     """Live sources, newest ingested first, but before them the one whose uri is `query`.
 
     `query` is looked for in uri and title, in upper or lower case.
@@ -159,7 +147,8 @@ def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[Lis
         " LIMIT :limit",
         {"like": _like(query), "query": query, "limit": limit},
     ).fetchall()
-    return [Listed(source_from_row(row[:-1]), row[-1], tags_of(conn, row[0])) for row in rows]
+    found = ((source_from_row(row[:-1]), row[-1]) for row in rows)
+    return [ListedSource(one.uri, one.kind, one.title, n, one.at, one.policy) for one, n in found]
 
 
 def count(conn: Connection, query: str = "") -> int:

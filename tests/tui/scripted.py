@@ -53,7 +53,7 @@ class ScriptedClient:
     answers: list[Script] = field(default_factory=list)
     additions: list[Script] = field(default_factory=list)
     kept: dict[int, wire.MessagesReply] = field(default_factory=dict)
-    whys: dict[int, wire.WhyReply] = field(default_factory=dict)
+    whys: dict[int, wire.Why] = field(default_factory=dict)
     whynots: dict[int, wire.WhyNotReply] = field(default_factory=dict)
     verdicts: dict[int, str | None] = field(default_factory=dict)
     passages: int = 1
@@ -106,7 +106,7 @@ class ScriptedClient:
     def activity(self) -> Script:
         return self.live
 
-    def why(self, id: int) -> wire.WhyReply:
+    def why(self, id: int) -> wire.Why:
         return self.whys[id]
 
     def whynot(self, id: int, words: str) -> wire.WhyNotReply:

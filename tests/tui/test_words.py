@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -27,16 +27,15 @@ NOW = datetime(2026, 4, 24, 1, 30, tzinfo=timezone(timedelta(hours=2)))
         ("2026-04-23T12:00:00+02:00", "yesterday 12:00"),
         ("2026-01-02T12:00:00+02:00", "2 Jan"),
         ("2025-12-30T12:00:00+02:00", "30 Dec 2025"),
-        ("no time", ""),
     ],
 )
 def test_a_time_is_said_as_people_say_it(at: str, words: str) -> None:
-    assert when(at, NOW) == words
+    assert when(datetime.fromisoformat(at), NOW) == words
 
 
 def test_a_day_without_a_date_is_nothing() -> None:
-    assert day("2026-03-09T11:00:00+00:00") == "9 Mar 2026"
-    assert day(None) == day("yesterday-ish") == ""
+    assert day(datetime(2026, 3, 9, 11, tzinfo=UTC)) == "9 Mar 2026"
+    assert day(None) == ""
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -139,7 +140,7 @@ class Conversation(Vertical):
         self._asking = Running(ticket, question, answer)
         self._tell_evidence(answer)
 
-    async def _finish(self, state: str = "complete") -> None:
+    async def _finish(self, state: Literal["complete", "partial"] = "complete") -> None:
         assert self._asking is not None
         running, self._asking = self._asking, None
         answer = running.answer

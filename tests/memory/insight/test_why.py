@@ -106,10 +106,10 @@ def test_what_is_forgotten_takes_its_questions_with_it(memory: Memory) -> None:
 def test_why_names_what_each_line_was_ranked_by(memory: Memory) -> None:
     why = memory.questions.why(ask(memory))
     first = why.used[0]
-    assert first.citation.quote == "The harbour office is in the Customs House."
+    assert first.cited.quote == "The harbour office is in the Customs House."
     assert (first.place, why.shown) == (1, 3)
     assert first.channels["lexical"] > 0 and {"vector", "text", "graph"} < set(first.channels)
-    assert (why.reasons, why.allowed.calls) == ((), 4)
+    assert (why.reasons, why.allowed_calls) == ((), 4)
 
 
 def test_why_names_the_facts_that_a_line_tells(fresh: Memory) -> None:
@@ -120,7 +120,7 @@ def test_why_names_the_facts_that_a_line_tells(fresh: Memory) -> None:
 
 def test_why_tells_what_spoke_against_the_evidence(memory: Memory) -> None:
     why = memory.questions.why(ask(memory, "Who is Zanzibar?"))
-    assert why.used == () and why.traced.answer is not None and why.traced.answer.no_answer
+    assert why.used == () and why.asked.no_answer
     assert "Nothing is known by the name 'Zanzibar'." in why.gaps
 
 
@@ -245,6 +245,6 @@ def test_why_a_question_went_further_and_what_it_took(desk: Desk) -> None:
     heard = desk.ask("What colour is the boat of Okafor?", lambda _: desk.here)
     assert heard.answer.trace_id is not None
     why = desk.memory.questions.why(heard.answer.trace_id)
-    assert why.traced.asked.tier == "R3" and why.traced.asked.calls == len(desk.ollama.chats)
+    assert why.asked.tier == "R3" and why.asked.calls == len(desk.ollama.chats)
     assert why.reasons and why.chain == (), "the lines of a chain have other numbers than what a model cites"
     assert all(used.place is not None and used.score is not None for used in why.used)

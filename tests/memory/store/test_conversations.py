@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.errors import NotFoundError
-from memory.nouns import Citation, Trace
+from memory.nouns import Citation, Conversation, Message, Trace
 from memory.store import conversations, traces
-from memory.store.conversations import ChatMessage, Conversation
 from memory.store.store import Store
+from memory.time.timestamps import from_ms
 
 
 def test_messages_come_back_in_order_with_their_proof(store: Store) -> None:
@@ -20,11 +20,11 @@ def test_messages_come_back_in_order_with_their_proof(store: Store) -> None:
         second = conversations.append(conn, id, "memory", "Bo. [1]", 1600, citations=[citation], trace_id=trace)
         third = conversations.append(conn, id, "memory", "", 1700, no_answer=True, state="partial")
         assert conversations.get(conn, id) == (
-            Conversation(id, "About Ana", 1000, 1700, 3),
+            Conversation(id, "About Ana", from_ms(1000), from_ms(1700), 3),
             (
-                ChatMessage(first, "user", "Whom did she meet?", 1500, "complete", (), False, None),
-                ChatMessage(second, "memory", "Bo. [1]", 1600, "complete", (citation,), False, trace),
-                ChatMessage(third, "memory", "", 1700, "partial", (), True, None),
+                Message(first, "user", "Whom did she meet?", from_ms(1500), "complete", (), False, None),
+                Message(second, "memory", "Bo. [1]", from_ms(1600), "complete", (citation,), False, trace),
+                Message(third, "memory", "", from_ms(1700), "partial", (), True, None),
             ),
         )
         conn.execute("UPDATE trace SET feedback = -1")
