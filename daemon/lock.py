@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 
 ALREADY_RUNNING = 3  # the exit code of a daemon that found another one
 
@@ -15,32 +16,26 @@ class AlreadyRunningError(Exception):
     """Another daemon holds the lock."""
 
 
-class DaemonLock:
-    """The held lock. The file's text is the process id, for people; whether the lock is held is what counts."""
+@contextlib.contextmanager
+def hold(path: Path, patience: float = 0.3) -> Iterator[None]:
+    """Holds the lock. The file's text is the process id, for people; whether the lock is held is what counts.
 
-    def __init__(self, path: Path, patience: float = 0.3) -> None:
-        """Raises AlreadyRunningError if another process has held the lock for `patience` seconds: a client that looks
-        whether it is held takes it for a moment.
-        """
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    Raises AlreadyRunningError if another process has held it for `patience` seconds: a client that looks whether it is
+    held takes it for a moment.
+    """
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
         deadline = time.monotonic() + patience
-        while not _take(self._file):
+        while not _take(file):
             if time.monotonic() > deadline:
-                owner = os.read(self._file, 32).decode("ascii", "replace").strip()
-                os.close(self._file)
+                owner = os.read(file, 32).decode("ascii", "replace").strip()
                 raise AlreadyRunningError(f"A daemon is already running (process {owner or 'unknown'}).")
             time.sleep(0.02)
-        os.ftruncate(self._file, 0)
-        os.write(self._file, f"{os.getpid()}\n".encode("ascii"))
-
-    def release(self) -> None:
-        os.close(self._file)
-
-    def __enter__(self) -> DaemonLock:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.release()
+        os.ftruncate(file, 0)
+        os.write(file, f"{os.getpid()}\n".encode("ascii"))
+        yield
+    finally:
+        os.close(file)
 
 
 def is_held(path: Path) -> bool:

@@ -7,8 +7,9 @@ Standard library only, and no numpy behind it: a client process reads its settin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
@@ -192,7 +193,7 @@ def load(path: Path) -> Settings:
 
     try:
         text = path.read_text("utf-8")
-        return cast(Settings, _build(Settings, tomllib.loads(text), "", _Place(path, text)))
+        return cast(Settings, _build(Settings, tomllib.loads(text), "", partial(_error, path, text)))
     except FileNotFoundError:
         return Settings()
     except tomllib.TOMLDecodeError as error:
@@ -211,61 +212,53 @@ def new_folder_policy(path: Path) -> Literal["local", "any"]:
         return "local"
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+def _error(path: Path, text: str, section: str, name: str, what: str) -> SettingsError:
     """Says where in config.toml something stands."""
-
-    path: Path
-    text: str
-
-    def error(self, section: str, name: str, what: str) -> SettingsError:
-        here, number = "", None
-        for n, line in enumerate(self.text.splitlines(), 1):
-            if header := re.match(r"\s*\[+\s*([^\]]*?)\s*\]", line):
-                here = header[1]
-                if here == f"{section}.{name}".lstrip("."):
-                    number = number or n
-            elif here == section and re.match(rf"""\s*["']?{re.escape(name)}["']?\s*[=.]""", line):
-                number = n
-        place = f"{self.path}, line {number}" if number else str(self.path)
-        return SettingsError(f"{place}: {f'{section}.{name}'.lstrip('.')} {what}")
+    here, number = "", None
+    for n, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[+\s*([^\]]*?)\s*\]", line):
+            here = header[1]
+            if here == f"{section}.{name}".lstrip("."):
+                number = number or n
+        elif here == section and re.match(rf"""\s*["']?{re.escape(name)}["']?\s*[=.]""", line):
+            number = n
+    place = f"{path}, line {number}" if number else str(path)
+    return SettingsError(f"{place}: {f'{section}.{name}'.lstrip('.')} {what}")
 
 
-def _build(kind: Any, data: dict[str, Any], section: str, place: _Place) -> Any:
+def _build(kind: Any, data: dict[str, Any], section: str, error: Callable[[str, str, str], SettingsError]) -> Any:
     types = get_type_hints(kind)
     for name in data:
         if name not in types:
-            raise place.error(section, name, f"is not a setting.{_nearest(name, types)} Correct or remove it.")
-    values = {name: _value(types[name], value, section, name, place) for name, value in data.items()}
+            raise error(section, name, f"is not a setting.{_nearest(name, types)} Correct or remove it.")
+    values = {name: _value(types[name], value, section, name, error) for name, value in data.items()}
     return kind(**values)
 
 
-def _value(kind: Any, value: Any, section: str, name: str, place: _Place) -> Any:
+def _value(kind: Any, value: Any, section: str, name: str, error: Callable[[str, str, str], SettingsError]) -> Any:
     if is_dataclass(kind):
         if not isinstance(value, dict):
-            raise place.error(
-                section, name, f"is a section: write [{f'{section}.{name}'.lstrip('.')}] above its settings."
-            )
-        return _build(kind, value, f"{section}.{name}".lstrip("."), place)
+            raise error(section, name, f"is a section: write [{f'{section}.{name}'.lstrip('.')}] above its settings.")
+        return _build(kind, value, f"{section}.{name}".lstrip("."), error)
     if (kind is bool and isinstance(value, bool)) or (kind is str and isinstance(value, str)):
         return value
     if kind in (int, float) and isinstance(value, kind | int) and not isinstance(value, bool):
         if not 0 <= value < float("inf"):
-            raise place.error(section, name, "must be a number from 0 upwards.")
+            raise error(section, name, "must be a number from 0 upwards.")
         return kind(value)
     if get_origin(kind) in (Union, UnionType):  # a number, or a word that stands for one
         number, words = get_args(kind)
         if isinstance(value, str) and value not in get_args(words):
-            raise place.error(section, name, f"must be a number or {', '.join(get_args(words))}, not {value!r}.")
-        return value if isinstance(value, str) else _value(number, value, section, name, place)
+            raise error(section, name, f"must be a number or {', '.join(get_args(words))}, not {value!r}.")
+        return value if isinstance(value, str) else _value(number, value, section, name, error)
     if get_origin(kind) is Literal:
         if value not in get_args(kind):
-            raise place.error(section, name, f"must be one of {', '.join(get_args(kind))}, not {value!r}.")
+            raise error(section, name, f"must be one of {', '.join(get_args(kind))}, not {value!r}.")
         return value
     if kind == tuple[str, ...] and isinstance(value, list) and all(isinstance(item, str) for item in value):
         return tuple(value)
     wanted = {bool: "true or false", int: "a whole number", float: "a number", str: "a text in quotes"}
-    raise place.error(section, name, f"must be {wanted.get(kind, 'a list of texts in quotes')}, not {value!r}.")
+    raise error(section, name, f"must be {wanted.get(kind, 'a list of texts in quotes')}, not {value!r}.")
 
 
 def _nearest(name: str, names: dict[str, Any]) -> str:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import suppress
-from pathlib import Path
 from typing import cast, get_args
 
 from daemon import wire
 from memory.errors import InvalidInputError
-from memory.nouns import Effort, Episode, Forgotten, Hit, Policy, Recall
-from memory.time.timestamps import from_ms
+from memory.nouns import Effort, Episode, Hit, Policy, Recall
 
 
 def policy(name: str | None) -> Policy | None:
@@ -44,15 +40,6 @@ def passage(episode: Episode) -> wire.Passage:
 
 def recall_reply(found: Recall, ms: float) -> wire.RecallReply:
     return wire.RecallReply(tuple(map(_found, found.hits)), ms, found.trace.steps)
-
-
-def forget_reply(gone: Forgotten, copies: Iterable[Path]) -> wire.Forgotten:
-    """`copies` still hold it."""
-    held = []
-    for path in copies:
-        with suppress(FileNotFoundError):
-            held.append(wire.Copy(str(path), from_ms(int(path.stat().st_mtime * 1000))))
-    return wire.Forgotten(gone.sources, gone.episodes, gone.objects, gone.facts, tuple(held))
 
 
 def _found(hit: Hit) -> wire.Found:

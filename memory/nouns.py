@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from memory.events import Answer as Answer
 from memory.events import AskEvent as AskEvent
@@ -304,13 +304,33 @@ class Stats:
     generation: int
 
 
-class Forgotten(NamedTuple):
-    """How many of each are gone."""
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy of the memory: a backup, or what an upgrade left."""
+
+    path: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How many of each are gone. `copies` are those that still hold it, or cannot be read: to delete them is the
+    person's part."""
 
     sources: int = 0
     episodes: int = 0
     objects: int = 0
     facts: int = 0
+    copies: tuple[Copy, ...] = ()
+
+    def __add__(self, other: Forgotten) -> Forgotten:
+        return Forgotten(
+            self.sources + other.sources,
+            self.episodes + other.episodes,
+            self.objects + other.objects,
+            self.facts + other.facts,
+            self.copies + other.copies,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,9 +136,8 @@ def _question_routes(api: Api, services: Services) -> None:
     def models() -> ModelChoice:
         return ModelChoice(services.models.choose, services.models.drive)
 
-    def answering(work: Callable[[Channel], None]) -> Response:
-        channel = Channel()
-        services.questions.submit(work, channel)
+    async def answer(channel: Channel, begin: Callable[[], Callable[[], None]]) -> Response:
+        services.questions.submit(await services.read(begin))
         return stream(channel.events())
 
     @api.post("/ask")
@@ -151,15 +150,17 @@ def _question_routes(api: Api, services: Services) -> None:
         replay: bool = True,
         strategy: str = "",
     ) -> Response:
-        call = partial(
-            questions.begin, memory, services.writer, question, models(), as_of=as_of, within=within,
+        channel = Channel()
+        begin = partial(
+            questions.begin, memory, services.writer, channel, question, models(), as_of=as_of, within=within,
             conversation=conversation, effort=effort, replay=replay, strategy=strategy,
         )  # fmt: skip
-        return answering(await services.read(call))
+        return await answer(channel, begin)
 
     @api.post("/traces/{id}/again")
     async def again(id: int) -> Response:
-        return answering(await services.read(partial(questions.ask_again, memory, services.writer, id, models())))
+        channel = Channel()
+        return await answer(channel, partial(questions.ask_again, memory, services.writer, channel, id, models()))
 
     @api.post("/recall")
     async def recall(
@@ -278,7 +279,7 @@ def _folder_routes(api: Api, services: Services) -> None:
         def call() -> wire.Forgotten:
             folder = watcher.remove(Path(path))
             if not forget:
-                return wire.Forgotten(0, 0, 0, 0)
+                return wire.Forgotten()
             return documents.forget_folder(services.memory, services.writer, services.backups, folder)
 
         return await services.work(call)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from daemon import views, wire
+from daemon import wire
 from daemon.jobs.writer import Writer
 from daemon.paths import private_folder
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import FORGOTTEN
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import Forgotten
+from memory.nouns import Copy, Forgotten
+from memory.time.timestamps import from_ms
 
 if TYPE_CHECKING:
     from memory import Memory
@@ -34,12 +37,12 @@ def forget(
     """Forgets one thing. A file of a watched folder is skipped from then on, or it would come back."""
     if source is None:
         copies = memory.maintenance.copies_with(backups, (), object, fact, episode)
-        return views.forget_reply(memory.forget(None, object, fact, episode), copies)
+        return replace(memory.forget(None, object, fact, episode), copies=_dated(copies))
     if (object, episode, fact) != (None, None, None):
         raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
     uris = _named(memory, source)
     copies = memory.maintenance.copies_with(backups, uris)
-    total = views.forget_reply(memory.ingest.forget_sources(uris), copies)
+    total = replace(memory.ingest.forget_sources(uris), copies=_dated(copies))
     file = Path(uris[0].partition("#")[0] if not Path(uris[0]).exists() else uris[0])
     if file.is_absolute() and file.is_file() and watched(file):
         memory.sources.note_files((), {uri_of(file): FORGOTTEN}, ())
@@ -54,8 +57,17 @@ def forget_folder(memory: Memory, writer: Writer, backups: Path, folder: Path) -
     for start in range(0, len(uris), FORGET_AT_ONCE):
         some = uris[start : start + FORGET_AT_ONCE]
         gone = writer.write(partial(memory.ingest.forget_sources, some))
-        total = Forgotten(*(a + b for a, b in zip(total, gone, strict=True)))
-    return views.forget_reply(total, copies)
+        total += gone
+    return replace(total, copies=_dated(copies))
+
+
+def _dated(copies: Iterable[Path]) -> tuple[Copy, ...]:
+    """Copies of the memory, with when each was made."""
+    held = []
+    for path in copies:
+        with suppress(FileNotFoundError):
+            held.append(Copy(str(path), from_ms(int(path.stat().st_mtime * 1000))))
+    return tuple(held)
 
 
 def find_existing(paths: Iterable[str]) -> list[Path]:

@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from datetime import datetime
 from difflib import get_close_matches
 from functools import partial
@@ -39,6 +39,7 @@ NAME_CHARS = 80
 def begin(
     memory: Memory,
     writer: Writer,
+    channel: Channel,
     question: str,
     models: ModelChoice = NO_MODELS,
     *,
@@ -48,14 +49,14 @@ def begin(
     effort: str = "normal",
     replay: bool = True,
     strategy: str = "",
-) -> Callable[[Channel], None]:
-    """Checks the request and writes the question down; returns the work that fills a channel with the events. `models`
-    are those that may be asked; when nobody listens any more, the one that writes is stopped.
+) -> Callable[[], None]:
+    """Checks the request and writes the question down; returns the work that fills the channel with the events.
+    `models` are those that may be asked; when nobody listens any more, the one that writes is stopped.
 
     Raises InvalidInputError for a bad question, NotFoundError for an unknown chat session and for a chat in the scope
     that was never read.
     """
-    heard = _Heard()
+    began = time.monotonic()
     events = memory.ask(
         question,
         as_of=as_of,
@@ -63,40 +64,29 @@ def begin(
         within=checked_scope(memory, within),
         llm=models.writer,
         driver=models.driver,
-        cancelled=heard.by_nobody,
+        cancelled=lambda: channel.abandoned,
         effort=views.effort(effort),
         replay=replay,
         strategy=strategy,
     )
     if conversation is not None:
         writer.write(partial(memory.conversations.add_question, conversation, question))
-    return partial(_work, memory, writer, events, heard, conversation)
+    return partial(_work, memory, writer, events, channel, conversation, began)
 
 
-def ask_again(memory: Memory, writer: Writer, id: int, models: ModelChoice = NO_MODELS) -> Callable[[Channel], None]:
+def ask_again(
+    memory: Memory, writer: Writer, channel: Channel, id: int, models: ModelChoice = NO_MODELS
+) -> Callable[[], None]:
     """The same for the question of a trace, asked once more, in no chat session. Raises NotFoundError."""
-    heard = _Heard()
-    events = memory.questions.ask_again(id, models.writer, heard.by_nobody, models.driver)
-    return partial(_work, memory, writer, events, heard, None)
-
-
-@dataclass(slots=True)
-class _Heard:
-    """Since when a question is worked on, and who listens."""
-
-    began: float = field(default_factory=time.monotonic)
-    by: Channel | None = None
-
-    def by_nobody(self) -> bool:
-        """Whether whoever listened has left."""
-        return self.by is not None and self.by.abandoned
+    began = time.monotonic()
+    events = memory.questions.ask_again(id, models.writer, lambda: channel.abandoned, models.driver)
+    return partial(_work, memory, writer, events, channel, None, began)
 
 
 def _work(
-    memory: Memory, writer: Writer, events: Iterator[AskEvent], heard: _Heard, chat: int | None, channel: Channel
+    memory: Memory, writer: Writer, events: Iterator[AskEvent], channel: Channel, chat: int | None, began: float
 ) -> None:
     """Fills the channel with the events, and keeps the answer in its chat session."""
-    heard.by = channel
     said: list[str] = []
     cited: list[Citation] = []
     answer: Answer | None = None
@@ -107,7 +97,7 @@ def _work(
             if isinstance(event, Answer):
                 answer = event
                 _save(memory, writer, chat, answer)
-                ms = round((time.monotonic() - heard.began) * 1000, 1)
+                ms = round((time.monotonic() - began) * 1000, 1)
                 values = {item.name: getattr(answer, item.name) for item in fields(answer)}
                 channel.put(wire.Answered(**values, conversation=chat, ms=ms))
                 continue

@@ -10,7 +10,7 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.errors import NothingFound
-from daemon.cli.options import When, as_of_option, json_option
+from daemon.cli.options import as_date, as_of_option, json_option
 from daemon.cli.questions import explain_nothing
 from daemon.cli.session import Session, pass_session
 from memory.text.relation_sentences import subject_and_predicate
@@ -28,7 +28,9 @@ AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
 @click.command()
 @click.argument("name")
 @as_of_option
-@click.option("--as-known-on", "known_on", metavar="DATE", type=When("end"), help="As the memory knew it on that day.")
+@click.option(
+    "--as-known-on", "known_on", metavar="DATE", type=as_date("end"), help="As the memory knew it on that day."
+)
 @click.option("--history", is_flag=True, help="Also what no longer holds, with the time it held.")
 @json_option
 @pass_session

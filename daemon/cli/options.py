@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import click
 
@@ -20,33 +20,29 @@ from memory.text.unicode import replace_surrogates
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class When(click.ParamType[datetime]):
-    """A date as people write it -> a time with its offset. A day, week, month or year means its `edge`."""
+def as_date(edge: Literal["start", "end"]) -> Callable[[str], datetime]:
+    """The type of a date as people write it: a time with its offset. A day, week, month or year means its `edge`."""
 
-    name = "when"
-
-    def __init__(self, edge: str) -> None:
-        self.edge = edge  # "start" | "end"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+    def parse(text: str) -> datetime:
         try:
-            return self._parse(value.strip().lower()).astimezone()
-        except (ValueError, OverflowError):
-            self.fail(
-                f"{value!r} is no date. Write it like 2026-03-09, 2026-03, 2026-03-09T18:30, 9 March or last week.",
-                param,
-                ctx,
-            )
+            return _parse_date(text.strip().lower(), edge).astimezone()
+        except (ValueError, OverflowError) as error:
+            raise click.BadParameter(
+                f"{text!r} is no date. Write it like 2026-03-09, 2026-03, 2026-03-09T18:30, 9 March or last week."
+            ) from error
 
-    def _parse(self, text: str) -> datetime:
-        if text == "now":
-            return datetime.now()
-        from memory.time.timex import parse_span  # only who names a time waits for the grammar
+    return parse
 
-        span = parse_span(text, datetime.now())
-        if span is None:
-            return datetime.fromisoformat(text.upper())
-        return span[0] if self.edge == "start" else span[1] - timedelta(microseconds=1)
+
+def _parse_date(text: str, edge: str) -> datetime:
+    if text == "now":
+        return datetime.now()
+    from memory.time.timex import parse_span  # only who names a time waits for the grammar
+
+    span = parse_span(text, datetime.now())
+    if span is None:
+        return datetime.fromisoformat(text.upper())
+    return span[0] if edge == "start" else span[1] - timedelta(microseconds=1)
 
 
 def json_option(command: Command) -> Command:
@@ -79,8 +75,8 @@ def scope_options(command: Command) -> Command:
         return command(*args, within=scope(folders, tags, since, until, sources, chat), **others)
 
     for option in (
-        click.option("--until", metavar="DATE", type=When("end"), help="Only what is dated up to then."),
-        click.option("--since", metavar="DATE", type=When("start"), help="Only what is dated from then on."),
+        click.option("--until", metavar="DATE", type=as_date("end"), help="Only what is dated up to then."),
+        click.option("--since", metavar="DATE", type=as_date("start"), help="Only what is dated from then on."),
         click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only what carries this tag; repeatable."),
         click.option("--chat", metavar="NAME", help="Only what was said in this chat."),
         click.option(
@@ -105,7 +101,7 @@ def scope_options(command: Command) -> Command:
 
 def as_of_option(command: Command) -> Command:
     """--as-of: answer as it stood then."""
-    return click.option("--as-of", metavar="DATE", type=When("end"), help="Answer as it stood on that day.")(command)
+    return click.option("--as-of", metavar="DATE", type=as_date("end"), help="Answer as it stood on that day.")(command)
 
 
 def strategy_option(command: Command) -> Command:

@@ -16,32 +16,22 @@ STATES = ("Discharging", "Charging", "Full", "Not charging")
 SUPPLIES = Path("/sys/class/power_supply")
 
 
-class Budget:
-    """What was spent today, and whether there is more. A day is one of this machine's clock."""
+def sum_spent(memory: Memory) -> tuple[int, float]:
+    """Tokens and minutes that models have taken today to read. A day is one of this machine's clock."""
+    uses = [use for use in memory.models.uses(date.today().isoformat()) if use.purpose in PURPOSES]
+    return sum(use.usage.total for use in uses), sum(use.ms for use in uses) / 60_000
 
-    def __init__(
-        self, memory: Memory, settings: EnrichmentSettings, battery: Callable[[], bool | None] | None = None
-    ) -> None:
-        self._memory = memory
-        self._settings = settings
-        self._battery = battery or on_battery
 
-    def sum_spent(self) -> tuple[int, float]:
-        """Tokens and minutes that models have taken today to read."""
-        uses = [use for use in self._memory.models.uses(date.today().isoformat()) if use.purpose in PURPOSES]
-        return sum(use.usage.total for use in uses), sum(use.ms for use in uses) / 60_000
-
-    def problem(self) -> str:
-        """Why models may not read now, and what to do about it; "" if they may."""
-        tokens, minutes = self.sum_spent()
-        most = self._settings
-        if most.daily_tokens and tokens >= most.daily_tokens:
-            return f"Reading took {tokens:,} tokens today, which is enough. More tomorrow: enrichment.daily_tokens"
-        if most.daily_minutes and minutes >= most.daily_minutes:
-            return f"Models read for {minutes:,.0f} minutes today, enough. More tomorrow: enrichment.daily_minutes"
-        if not most.on_battery and self._battery():
-            return "This machine runs on its battery. It goes on when it is plugged in: enrichment.on_battery"
-        return ""
+def why_not_now(memory: Memory, most: EnrichmentSettings, battery: Callable[[], bool | None]) -> str:
+    """Why models may not read now, and what to do about it; "" if they may."""
+    tokens, minutes = sum_spent(memory)
+    if most.daily_tokens and tokens >= most.daily_tokens:
+        return f"Reading took {tokens:,} tokens today, which is enough. More tomorrow: enrichment.daily_tokens"
+    if most.daily_minutes and minutes >= most.daily_minutes:
+        return f"Models read for {minutes:,.0f} minutes today, enough. More tomorrow: enrichment.daily_minutes"
+    if not most.on_battery and battery():
+        return "This machine runs on its battery. It goes on when it is plugged in: enrichment.on_battery"
+    return ""
 
 
 def on_battery(supplies: Path = SUPPLIES) -> bool | None:

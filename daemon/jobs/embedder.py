@@ -12,13 +12,12 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from daemon import wire
-from daemon.jobs.tasks import EMBED, Tally, Task, Tasks
+from daemon.jobs.tasks import EMBED, Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import EmbedderSettings
 from memory import Memory
@@ -45,12 +44,6 @@ def first(path: Path, plugins: Plugins, name: str) -> Embedder:
     return there or plugins.embedder(name)
 
 
-@dataclass(frozen=True, slots=True)
-class _Progress:
-    done: int = 0
-    total: int = 0
-
-
 class Embedding:
     """The embedder that is wanted, and how far the memory is with it."""
 
@@ -70,7 +63,8 @@ class Embedding:
         self._keep = settings.keep_old
         self._publish = publish
         self._wanted = settings.name
-        self._progress = None if self._whole(memory.embedder) else _Progress()
+        # done and total, in episodes; None where it has the one that is wanted
+        self._progress: tuple[int, int] | None = None if self._whole(memory.embedder) else (0, 0)
         self._problem = ""
         self._boot = uuid.uuid4().hex
 
@@ -88,19 +82,20 @@ class Embedding:
 
     def state(self) -> wire.EmbedderReply:
         progress = self._progress
+        done, total = progress or (0, 0)
         return wire.EmbedderReply(
             name=self._wanted,
             used=self._memory.embedder.name,
             building=progress is not None,
-            done=progress.done if progress else 0,
-            total=progress.total if progress else 0,
+            done=done,
+            total=total,
             problem=self._problem,
             known=self._plugins.embedders,
         )
 
     def _begin(self, name: str) -> None:
-        self._wanted, self._progress, self._problem = name, _Progress(), ""
-        task = Task(f"Embedding with {name}", Tally(), iter(()), partial(self._ended, name))
+        self._wanted, self._progress, self._problem = name, (0, 0), ""
+        task = Task(f"Embedding with {name}", ended=partial(self._ended, name))
         task.steps = self._steps(name, task)
         self._tasks.submit(EMBED, task)
 
@@ -116,7 +111,7 @@ class Embedding:
         for done, total in self._memory.maintenance.switch_embedder(embedder, keep=self._keep, write=self._write):
             if self._wanted != name:
                 break
-            self._progress = _Progress(done, total)
+            self._progress = done, total
             task.name = f"Embedding with {name}, {done:,} of {total:,} episodes"
             if done >= total or time.monotonic() - told > TELL_SECONDS:
                 told = time.monotonic()

@@ -19,13 +19,13 @@ import threading
 import time
 import traceback
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import replace
 from functools import partial
 
 from daemon import wire
-from daemon.jobs.budget import Budget
+from daemon.jobs.budget import on_battery, sum_spent, why_not_now
 from daemon.jobs.extraction import DECIDE, EXTRACT, KINDS, Reading, WaitError
 from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
@@ -68,7 +68,7 @@ class Enrichment:
         writer: Writer,
         settings: EnrichmentSettings,
         *,
-        budget: Budget | None = None,
+        battery: Callable[[], bool | None] = on_battery,
         look: float = LOOK_SECONDS,
         rest: float = FIRST_REST,
     ) -> None:
@@ -77,7 +77,7 @@ class Enrichment:
         self._models = models
         self._writer = writer
         self._reading = Reading(memory, models, writer, self._stopped, self._begun)
-        self._budget = budget or Budget(memory, settings)
+        self._settings, self._battery = settings, battery
         self._enabled = settings.enabled
         self._look, self._first_rest = look, rest
         self._boot = uuid.uuid4().hex
@@ -136,7 +136,7 @@ class Enrichment:
             dead = memory.jobs.given_up(KINDS, FAILED_SHOWN)
             first = [job.payload["episodes"][0] for job in dead if job.kind == EXTRACT]
             titles = {episode.id: episode for episode in memory.sources.episodes(first)}
-        tokens, minutes = self._budget.sum_spent()
+        tokens, minutes = sum_spent(memory)
         read, total = self._counted[1]
         return replace(
             self._state,
@@ -170,7 +170,7 @@ class Enrichment:
         """Does the next thing there is to do; the seconds until there may be another one."""
         if not self._enabled:
             return LONGEST_REST
-        if problem := self._budget.problem():
+        if problem := why_not_now(self._memory, self._settings, self._battery):
             self._say("waiting", problem)
             return AGAIN_SECONDS
         left = self._resting - time.monotonic()

@@ -22,9 +22,15 @@ ADD, CHANGE, SCAN, EMBED = 0, 1, 2, 3
 
 
 @dataclass
-class Tally:
-    """What a task has done so far, in files; `tell` takes the events of whoever asked for it."""
+class Task:
+    """`steps` does one bit at each `next`. `ended` is called at the end with the error, if there was one:
+    CancelledError if the daemon stopped before. `tell` takes the events of whoever asked for it; the numbers say what
+    it has done so far, in files.
+    """
 
+    name: str
+    steps: Iterator[None] = field(default_factory=lambda: iter(()))
+    ended: Callable[[BaseException | None], None] = lambda error: None
     tell: Callable[[wire.Event], None] = lambda event: None
     total: int = 0
     done: int = 0
@@ -47,18 +53,6 @@ class Tally:
     def result(self) -> wire.Added:
         ms = (time.monotonic() - self.began) * 1000
         return wire.Added(self.sources, self.episodes, self.unchanged, self.skipped, self.removed, round(ms, 1))
-
-
-@dataclass
-class Task:
-    """`steps` does one bit at each `next`. `ended` is called at the end with the error, if there was one:
-    CancelledError if the daemon stopped before.
-    """
-
-    name: str
-    tally: Tally
-    steps: Iterator[None]
-    ended: Callable[[BaseException | None], None] = lambda error: None
 
 
 class Tasks:
@@ -100,7 +94,7 @@ class Tasks:
         """Files that are known to wait."""
         with self._changed:
             tasks = [task for _, _, task in self._queue] + ([self._now] if self._now else [])
-        return sum(max(0, task.tally.total - task.tally.done) for task in tasks)
+        return sum(max(0, task.total - task.done) for task in tasks)
 
     @property
     def busy(self) -> str:
@@ -131,7 +125,7 @@ class Tasks:
 
     def _end(self, task: Task, error: BaseException | None) -> None:
         if error is None:
-            log.info("a task is done: %s", task.tally.result())
+            log.info("a task is done: %s", task.result())
         elif isinstance(error, CancelledError):
             log.info("a task was stopped before its end")
         else:

@@ -20,7 +20,7 @@ from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, DaemonLock
+from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold
 from daemon.paths import Paths, private_folder
 from daemon.process.logs import configure
 from daemon.settings import Settings, SettingsError, load, new_folder_policy
@@ -45,7 +45,7 @@ def run() -> int:
     try:
         settings = load(paths.config)
         private_folder(paths.data)
-        with DaemonLock(paths.lock):
+        with hold(paths.lock):
             configure(paths.log, settings.daemon.log_level, console=sys.stderr.isatty())
             daemon = Daemon(paths, settings)
             daemon.start()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from daemon import wire
 from daemon.failures import failure
-from daemon.jobs.tasks import ADD, Tally, Task
+from daemon.jobs.tasks import ADD, Task
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import FileServices, Look
 from memory.nouns import Policy
@@ -74,15 +74,16 @@ class Adds:
         for path, policy in paths.items():
             root = path if path.is_dir() else path.parent
             looks.append(Look(path, self._services.ignore_rules(root), path, policy))
-        tally = Tally(tell)
         few = self._services.settings.gone_files
-        steps = self._services.ingest.take(looks, tally, trust=lambda root, gone: gone <= few, asked=True)
         name = f"Reading {looks[0].path.name}" if len(looks) == 1 else f"Reading {len(looks)} files and folders"
-        self._services.tasks.submit(ADD, Task(name, tally, steps, partial(self._ended, job, tally)))
+        task = Task(name, tell=tell)
+        task.ended = partial(self._ended, job, task)
+        task.steps = self._services.ingest.take(looks, task, trust=lambda root, gone: gone <= few, asked=True)
+        self._services.tasks.submit(ADD, task)
 
-    def _ended(self, job: int, tally: Tally, error: BaseException | None) -> None:
+    def _ended(self, job: int, task: Task, error: BaseException | None) -> None:
         if isinstance(error, CancelledError):
-            tally.tell(wire.Failed("stopping", "The daemon is stopping.", "It goes on with this when it starts again."))
+            task.tell(wire.Failed("stopping", "The daemon is stopping.", "It goes on with this when it starts again."))
             return
 
         jobs = self._memory.jobs
@@ -91,4 +92,4 @@ class Adds:
             self._writer.write(note)
         except (Exception, CancelledError) as trouble:  # it will be done again, which changes nothing
             log.warning("job %d could not be marked: %s", job, type(trouble).__name__)
-        tally.tell(tally.result() if error is None else failure(error))
+        task.tell(task.result() if error is None else failure(error))

@@ -22,10 +22,6 @@ class Unread(Exception):
     """A file that was not read; the message is the reason, for a person."""
 
 
-class Vanished(Unread):
-    """The file is not there any more."""
-
-
 @dataclass(frozen=True, slots=True)
 class Found:
     """A file or folder met on a walk. `unread` is the reason why it will not be read, if there is one."""
@@ -149,7 +145,7 @@ def _found(path: Path, status: os.stat_result, most: int | None = None) -> Found
 
 
 def _unread(error: OSError | ValueError) -> Unread:
-    return Vanished("it vanished") if isinstance(error, FileNotFoundError) else Unread(_reason(error))
+    return Unread("it vanished" if isinstance(error, FileNotFoundError) else _reason(error))
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon import wire
-from daemon.jobs.tasks import Tally, Tasks
+from daemon.jobs.tasks import Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import WatchSettings
 from daemon.watch import files
@@ -123,7 +123,7 @@ class Ingest:
     def take(
         self,
         looks: Sequence[Look],
-        tally: Tally,
+        task: Task,
         moved: Mapping[Path, Path] | None = None,
         trust: Callable[[Path, int], bool] = lambda root, gone: True,
         asked: bool = False,
@@ -135,17 +135,17 @@ class Ingest:
         """
         self._know_readers()
         disk = _Disk()
-        yield from self._walk(looks, disk, tally)
+        yield from self._walk(looks, disk, task)
         known, skipped = self._stored(looks, disk)
         lost = self._lost(looks, disk, known, trust)
         self._follow(disk, known, lost, {uri_of(new): uri_of(old) for new, old in (moved or {}).items()})
         yield
-        yield from self._retire(lost, tally)
+        yield from self._retire(lost, task)
         for uri in [] if asked else [uri for uri, reason in skipped.items() if reason == FORGOTTEN]:
             if disk.files.pop(uri, None):
                 disk.unread[uri] = FORGOTTEN
-        yield from self._read(disk, known, skipped, tally)
-        self._progress(tally, last=True)
+        yield from self._read(disk, known, skipped, task)
+        self._progress(task, last=True)
 
     def _know_readers(self) -> None:
         """What another version of a reader has read is read again, once."""
@@ -156,7 +156,7 @@ class Ingest:
     def _note_readers(self) -> None:
         self._memory.sources.set_reader_versions(self._plugins.versions)
 
-    def _walk(self, looks: Sequence[Look], disk: _Disk, tally: Tally) -> Iterator[None]:
+    def _walk(self, looks: Sequence[Look], disk: _Disk, task: Task) -> Iterator[None]:
         for look in looks:
             for found in files.walk(look.path, look.ignore):
                 uri = uri_of(found.path)
@@ -166,9 +166,9 @@ class Ingest:
                     disk.unread[uri] = found.unread
                 if found.folder:
                     disk.blind.append(uri)
-                tally.total = len(disk.files) + len(disk.unread)
-                if tally.total % WALK_STEP == 0:
-                    self._progress(tally)
+                task.total = len(disk.files) + len(disk.unread)
+                if task.total % WALK_STEP == 0:
+                    self._progress(task)
                     yield
 
     def _stored(self, looks: Sequence[Look], disk: _Disk) -> tuple[dict[str, list[Source]], dict[str, str]]:
@@ -252,11 +252,11 @@ class Ingest:
             if policy == "local":
                 self._memory.sources.set_policy({new: policy})
 
-    def _retire(self, lost: Mapping[str, list[Source]], tally: Tally) -> Iterator[None]:
+    def _retire(self, lost: Mapping[str, list[Source]], task: Task) -> Iterator[None]:
         for there in lost.values():
             for source in there:
                 self._writer.submit(partial(self._memory.ingest.retire, source.uri)).result()
-                tally.removed += 1
+                task.removed += 1
                 self.publish(wire.SourceChanged(source.uri, "removed"))
             yield
 
@@ -265,7 +265,7 @@ class Ingest:
         disk: _Disk,
         known: Mapping[str, list[Source]],
         skipped: Mapping[str, str],
-        tally: Tally,
+        task: Task,
     ) -> Iterator[None]:
         batch = _Batch(unread=dict(disk.unread), readable=[uri for uri in skipped if not disk.has(uri)])
         batch.files = len(disk.unread)
@@ -273,12 +273,12 @@ class Ingest:
             self._take_file(uri, found, known.get(uri, []), disk.policies[uri], batch)
             if uri in skipped and uri not in batch.unread:
                 batch.readable.append(uri)
-            tally.label = uri
+            task.label = uri
             if batch.full:
-                self._write(batch, known, skipped, tally)
+                self._write(batch, known, skipped, task)
                 batch = _Batch()
                 yield
-        self._write(batch, known, skipped, tally)
+        self._write(batch, known, skipped, task)
 
     def _take_file(self, uri: str, found: Found, there: list[Source], policy: Policy, batch: _Batch) -> None:
         """Reads one file into the batch, unless it is the same as it was."""
@@ -306,37 +306,35 @@ class Ingest:
         batch.bytes += len(data)
         batch.gone += {source.uri for source in there} - {document.uri for document in read}
 
-    def _write(
-        self, batch: _Batch, known: Mapping[str, list[Source]], skipped: Mapping[str, str], tally: Tally
-    ) -> None:
+    def _write(self, batch: _Batch, known: Mapping[str, list[Source]], skipped: Mapping[str, str], task: Task) -> None:
         """Writes a batch, and then tells of it."""
         prepared = self._prepared(batch)
         written = self._writer.submit(lambda: self._unit(batch, prepared, skipped)).result()
         before = {source.uri for there in known.values() for source in there} if batch.documents else set()
         for document, receipt in written:
             if receipt.added or receipt.removed:
-                tally.sources += 1
-                tally.episodes += receipt.added
+                task.sources += 1
+                task.episodes += receipt.added
                 change = "changed" if document.uri in before else "added"
                 self.publish(wire.SourceChanged(document.uri, change, len(receipt.episode_ids)))
             else:
-                tally.unchanged += 1
+                task.unchanged += 1
         for uri in batch.gone:
             self.publish(wire.SourceChanged(uri, "removed"))
         for uri, reason in batch.unread.items():
             event = wire.Skipped(uri, reason, datetime.now(UTC))
-            tally.tell(event)
+            task.tell(event)
             if skipped.get(uri) != reason:
                 self.publish(event)
-        tally.done += batch.files
-        tally.unchanged += batch.unchanged
-        tally.skipped += len(batch.unread)
-        tally.removed += len(batch.gone)
-        self._progress(tally)
+        task.done += batch.files
+        task.unchanged += batch.unchanged
+        task.skipped += len(batch.unread)
+        task.removed += len(batch.gone)
+        self._progress(task)
 
-    def _progress(self, tally: Tally, *, last: bool = False) -> None:
-        if tally.total and (progress := tally.progress(last)):
-            tally.tell(progress)
+    def _progress(self, task: Task, *, last: bool = False) -> None:
+        if task.total and (progress := task.progress(last)):
+            task.tell(progress)
             self.publish(progress)
 
     def _prepared(self, batch: _Batch) -> PreparedBatch | None:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.failures import ConflictError
-from daemon.jobs.tasks import CHANGE, SCAN, Tally, Task
+from daemon.jobs.tasks import CHANGE, SCAN, Task
 from daemon.watch.changes import Changes, Ready
 from daemon.watch.files import FOLDER_RULES, Ignore, uri_of
 from daemon.watch.ingest import FileServices, Look
@@ -84,7 +84,8 @@ class Watcher:
     def start(self) -> None:
         """Begins to watch and scan all folders."""
         self._observer = _observer()
-        self._overflow = _Overflow(self.scan_all)
+        self._overflow = logging.Handler(logging.WARNING)
+        self._overflow.emit = self._notice_overflow  # type: ignore[method-assign]
         logging.getLogger("watchdog").addHandler(self._overflow)
         self._changes.start()
         for root in list(self._roots.values()):
@@ -226,9 +227,9 @@ class Watcher:
             if scanned is not None:
                 self._scanned(scanned, error)
 
-        tally = Tally()
-        steps = self._ingest.take(looks, tally, moved, self._trust)
-        self._services.tasks.submit(urgency, Task(name, tally, steps, ended))
+        task = Task(name, ended=ended)
+        task.steps = self._ingest.take(looks, task, moved, self._trust)
+        self._services.tasks.submit(urgency, task)
 
     def _scanned(self, root: _Root, error: BaseException | None) -> None:
         root.scans -= 1
@@ -322,6 +323,11 @@ class Watcher:
         if old and new in noted and not event.is_directory:
             self._changes.note_move(old, new)
 
+    def _notice_overflow(self, record: logging.LogRecord) -> None:
+        """The system drops events when they come too fast; watchdog tells that to its log, and to nobody else."""
+        if "overflow" in record.getMessage():
+            self.scan_all()
+
     def _ignored(self, root: _Root, path: Path) -> bool:
         return not path.is_relative_to(root.path) or root.ignore.reaches(path)
 
@@ -338,18 +344,6 @@ class Watcher:
             looks += [self._look_at(root, path) for path in sorted(changed) if all_changed.isdisjoint(path.parents)]
         if looks:
             self._submit(CHANGE, f"Reading {len(looks)} changed files", looks, moved)
-
-
-class _Overflow(logging.Handler):
-    """The system drops events when they come too fast; watchdog tells that to its log, and to nobody else."""
-
-    def __init__(self, scan: Callable[[], None]) -> None:
-        super().__init__(logging.WARNING)
-        self._scan = scan
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if "overflow" in record.getMessage():
-            self._scan()
 
 
 def _observer() -> BaseObserver | None:

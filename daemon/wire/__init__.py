@@ -85,7 +85,9 @@ if TYPE_CHECKING:
     from memory.insight.diagnosis import *
     from memory.nouns import Check as Check
     from memory.nouns import Conversation as Conversation
+    from memory.nouns import Copy as Copy
     from memory.nouns import Fact as Fact
+    from memory.nouns import Forgotten as Forgotten
     from memory.nouns import ListedSource as ListedSource
     from memory.nouns import Message as Message
     from memory.nouns import Receipt as Receipt
@@ -105,7 +107,7 @@ MODULES = {
     "questions": "Answered Passage Found RecallReply",
     "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply FactChanged",
-    "documents": "Added Progress Skipped SourceChanged SourcesReply Folder FoldersReply Copy Forgotten Estimate",
+    "documents": "Added Progress Skipped SourceChanged SourcesReply Folder FoldersReply Estimate",
     "models": "ModelRow ModelRole ModelsReply Graded EmbedderReply Embedding",
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",
@@ -115,7 +117,7 @@ MODULES = {
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {
     "memory.events": "Event Scope Step Visit Token Citation",
-    "memory.nouns": "Conversation Message ListedSource Fact Revision Receipt Check",
+    "memory.nouns": "Copy Forgotten Conversation Message ListedSource Fact Revision Receipt Check",
     "memory.trace": "Asked Used Why",
     "memory.stages": "TextNote AnalysisNote ScopeNote TimeNote RouteNote ComposeNote GuidedNote AgentNote",
     "memory.insight.diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis ConsolidationReport",

@@ -72,25 +72,6 @@ class FoldersReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
-    """A copy of the memory: a backup, or what an upgrade left."""
-
-    path: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """`copies` are those that still hold it, or cannot be read: to delete them is the person's part."""
-
-    sources: int
-    episodes: int
-    objects: int
-    facts: int
-    copies: tuple[Copy, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Estimate:
     """What is in files and folders, and what `model` would take to read it; "" where no model may. `minutes` is None
     where nobody knows how fast it is. `skipped` files cannot be read; `sampled` files were looked into, of `files`."""

@@ -111,7 +111,7 @@ class Ingest:
         with self._forgetting() as conn:
             for uri in uris:
                 gone = forgetting.source(conn, uri, now_ms())
-                total = Forgotten(*(a + b for a, b in zip(total, gone, strict=True)))
+                total += gone
         return total
 
     def _see_edges(self, asserter: FactAsserter) -> None:

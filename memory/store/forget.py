@@ -7,6 +7,8 @@ forgotten fact had replaced holds again, until the time of what came after it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from memory.errors import NotFoundError
 from memory.nouns import Forgotten
 from memory.stages import TIME_EPISODE, ScopeNote
@@ -39,7 +41,7 @@ def source(conn: Connection, uri: str, now: int) -> Forgotten:
     edge_memory.unlearn(conn, limited, "[]")
     conn.execute(f"DELETE FROM trace WHERE id IN {_LIST}", (limited,))
     conn.execute("DELETE FROM job WHERE EXISTS (SELECT 1 FROM json_tree(job.payload) WHERE value = ?)", (uri,))
-    return gone._replace(sources=len(sources))
+    return replace(gone, sources=len(sources))
 
 
 def episode(conn: Connection, id: int, now: int) -> Forgotten:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from daemon.cli.options import When, require_path, scope
+from daemon.cli.options import as_date, require_path, scope
 from memory.nouns import Scope
 from tests.cli.conftest import Pal
 
@@ -15,7 +15,7 @@ TICK = timedelta(microseconds=1)
 
 
 def when(text: str, edge: str) -> datetime:
-    moment = When(edge).convert(text, None, None)
+    moment = as_date(edge)(text)
     assert moment.utcoffset() is not None
     return moment.replace(tzinfo=None)
 
@@ -45,7 +45,7 @@ def test_today_and_yesterday_are_days() -> None:
 
 def test_a_time_keeps_its_own_offset_as_an_instant() -> None:
     given = "2026-03-09T18:30:00+05:30"
-    assert When("start").convert(given, None, None) == datetime.fromisoformat(given)
+    assert as_date("start")(given) == datetime.fromisoformat(given)
 
 
 @pytest.mark.parametrize("text", ["", "soon", "2026-13", "2026-02-30", "03/04/2026", "0000", "99999", "0001-01-01"])

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from daemon.jobs.budget import Budget
 from daemon.jobs.enrichment import Enrichment
 from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
@@ -150,8 +149,7 @@ def world(
         if graded:
             with memory.store.writing() as conn:
                 store.keep_grades(conn, GOOD)
-        budget = Budget(memory, all_of_it.enrichment, lambda: battery)
-        enrichment = Enrichment(memory, models, writer, all_of_it.enrichment, budget=budget)
+        enrichment = Enrichment(memory, models, writer, all_of_it.enrichment, battery=lambda: battery)
         try:
             yield World(memory, writer, models, here, away, enrichment)
         finally:

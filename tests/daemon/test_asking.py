@@ -71,10 +71,10 @@ def messages(memory: Memory, chat: int) -> list[tuple[str, str, str]]:
 
 async def test_whoever_hangs_up_ends_the_work_and_leaves_a_partial_answer(memory: Slow, writer: Writer) -> None:
     chat = new_chat(memory)
-    work = questions.begin(memory, writer, "When does the tide turn?", conversation=chat)
-    assert messages(memory, chat) == [("user", "When does the tide turn?", "complete")]
     channel = Channel()
-    thread = threading.Thread(target=work, args=(channel,))
+    work = questions.begin(memory, writer, channel, "When does the tide turn?", conversation=chat)
+    assert messages(memory, chat) == [("user", "When does the tide turn?", "complete")]
+    thread = threading.Thread(target=work)
     thread.start()
     async with contextlib.aclosing(channel.events()) as events:
         assert await anext(events) == wire.Token("The tide ")
@@ -87,8 +87,8 @@ async def test_an_answer_is_kept_before_it_is_sent(memory: Slow, writer: Writer)
     chat = new_chat(memory)
     memory.may_go_on.set()
     channel = Channel()
-    work = questions.begin(memory, writer, "When?", conversation=chat)
-    threading.Thread(target=work, args=(channel,)).start()
+    work = questions.begin(memory, writer, channel, "When?", conversation=chat)
+    threading.Thread(target=work).start()
     async for event in channel.events():
         if isinstance(event, wire.Answered):
             assert messages(memory, chat)[1] == ("memory", "The tide turns.", "complete")
@@ -101,8 +101,8 @@ async def test_a_question_that_fails_says_so_and_keeps_what_was_said(memory: Slo
     memory.may_go_on.set()
     memory.error = RuntimeError("SELECT secret FROM diary")
     channel = Channel()
-    work = questions.begin(memory, writer, "When?", conversation=chat)
-    threading.Thread(target=work, args=(channel,)).start()
+    work = questions.begin(memory, writer, channel, "When?", conversation=chat)
+    threading.Thread(target=work).start()
     *_, last = [event async for event in channel.events()]
     assert isinstance(last, wire.Failed) and last.code == "internal" and "SELECT" not in str(last)
     assert messages(memory, chat)[1] == ("memory", "The tide turns.", "partial")
@@ -111,11 +111,11 @@ async def test_a_question_that_fails_says_so_and_keeps_what_was_said(memory: Slo
 async def test_a_chat_that_is_deleted_meanwhile_costs_nobody_the_answer(memory: Slow, writer: Writer) -> None:
     chat = new_chat(memory)
     channel = Channel()
-    work = questions.begin(memory, writer, "When?", conversation=chat)
+    work = questions.begin(memory, writer, channel, "When?", conversation=chat)
     with memory.store.writing() as conn:
         conversations.delete(conn, chat)
     memory.may_go_on.set()
-    threading.Thread(target=work, args=(channel,)).start()
+    threading.Thread(target=work).start()
     *_, last = [event async for event in channel.events()]
     assert isinstance(last, wire.Answered) and last.text == "The tide turns."
 
@@ -138,7 +138,7 @@ async def test_what_is_forgotten_stays_in_no_chat(memory: Slow, writer: Writer, 
             raise RuntimeError("the model broke off")
         yield Answer(text, (citation,))
 
-    await asyncio.to_thread(questions._work, memory, writer, events(), questions._Heard(), chat, Channel())
+    await asyncio.to_thread(questions._work, memory, writer, events(), Channel(), chat, 0.0)
     if late:
         assert messages(memory, chat)[0][1] == text
         memory.forget(source="/tide.md")

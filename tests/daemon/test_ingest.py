@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.jobs.tasks import Tally
+from daemon.jobs.tasks import Task
 from daemon.jobs.writer import Writer
 from daemon.watch.files import Ignore
 from daemon.watch.ingest import Ingest, Look
@@ -58,7 +58,7 @@ def take(
     writer.start()
     published: list[wire.Event] = []
     ingest = Ingest(memory, plugins or manager.load(), writer, published.append)
-    tally = Tally()
+    tally = Task("reading")
     try:
         looks = [Look(folder, Ignore(folder, [], []), folder, policy) for folder in folders]
         for _ in ingest.take(looks, tally):

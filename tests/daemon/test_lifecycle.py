@@ -16,7 +16,7 @@ import pytest
 
 from daemon import wire
 from daemon.client import DaemonDownError, DaemonError
-from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, DaemonLock, is_held
+from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold, is_held
 from daemon.paths import Paths
 from daemon.starting import connect
 from daemon.testing import run_daemon
@@ -143,16 +143,16 @@ def test_an_older_daemon_is_replaced_and_a_newer_one_is_not(tmp_path: Path, monk
 def test_the_lock(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     assert not is_held(path)
-    with DaemonLock(path):
+    with hold(path):
         assert is_held(path)
-        with pytest.raises(AlreadyRunningError, match=str(os.getpid())):
-            DaemonLock(path, patience=0)
+        with pytest.raises(AlreadyRunningError, match=str(os.getpid())), hold(path, patience=0):
+            pass
     assert not is_held(path)
     holder = subprocess.Popen(
         [
             sys.executable,
             "-c",
-            f"from daemon.lock import *; l = DaemonLock({str(path)!r}); print(1, flush=True); input()",
+            f"from daemon.lock import *\nwith hold({str(path)!r}): print(1, flush=True); input()",
         ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError
 
 from daemon import wire
-from daemon.jobs.tasks import ADD, SCAN, Tally, Task, Tasks
+from daemon.jobs.tasks import ADD, SCAN, Task, Tasks
 
 
 def test_a_more_urgent_task_goes_between_two_steps_of_another() -> None:
@@ -31,7 +31,7 @@ def test_a_more_urgent_task_goes_between_two_steps_of_another() -> None:
             ended.append((name, error))
             all_ended.release()
 
-        return Task(name, Tally(total=count), steps(name, count), end)
+        return Task(name, steps(name, count), end, total=count)
 
     tasks.start()
     tasks.submit(SCAN, task("scan", 3))
@@ -54,8 +54,8 @@ def test_a_task_that_fails_is_told_and_the_next_one_runs() -> None:
         yield
         raise ValueError("words of a private letter")
 
-    tasks.submit(SCAN, Task("Scanning", Tally(), bad()))
-    tasks.submit(SCAN, Task("Reading", Tally(), iter(()), lambda error: done.set()))
+    tasks.submit(SCAN, Task("Scanning", bad()))
+    tasks.submit(SCAN, Task("Reading", iter(()), lambda error: done.set()))
     tasks.start()
     assert done.wait(5)
     (notice,) = told
@@ -67,17 +67,17 @@ def test_a_task_that_fails_is_told_and_the_next_one_runs() -> None:
 def test_closing_ends_what_is_unfinished() -> None:
     tasks = Tasks(lambda event: None)
     errors: list[BaseException | None] = []
-    tasks.submit(SCAN, Task("never", Tally(), itertools.repeat(None), errors.append))
+    tasks.submit(SCAN, Task("never", itertools.repeat(None), errors.append))
     tasks.start()
     assert tasks.close(5)
-    tasks.submit(SCAN, Task("too late", Tally(), iter(()), errors.append))
+    tasks.submit(SCAN, Task("too late", iter(()), errors.append))
     assert [type(error) for error in errors] == [CancelledError, CancelledError]
 
 
 def test_progress_is_not_a_flood() -> None:
-    tally = Tally(total=10**6)
+    task = Task("many", total=10**6)
     events = []
-    for tally.done in range(10_000):
-        events += [progress] if (progress := tally.progress()) else []
+    for task.done in range(10_000):
+        events += [progress] if (progress := task.progress()) else []
     assert 1 <= len(events) < 100
-    assert tally.progress(last=True) == wire.Progress(9999, 10**6, "")
+    assert task.progress(last=True) == wire.Progress(9999, 10**6, "")
