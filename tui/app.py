@@ -15,11 +15,12 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.theme import Theme
 
+from daemon.client import Client
 from daemon.paths import Paths
 from daemon.starting import connect
 from daemon.terminal import display_safe
 from tui.actions import ACTIONS, bindings_of
-from tui.link import Client, Connect
+from tui.link import Connect
 from tui.screens.chat import ChatScreen
 from tui.theme import DARK, THEMES
 

@@ -19,45 +19,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from textual.message import Message
 from textual.message_pump import MessagePump
 
 from daemon import wire
-from daemon.client import DaemonDownError, DaemonError
-from tui.messages import Activity, AddEvent, AskEvent, Connected, Disconnected, SessionStarted, StatusChanged
+from daemon.client import Client, DaemonDownError, DaemonError, Stream
+from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
 
 T = TypeVar("T")
 
 RETRY_SECONDS = 2.0
 PROGRESS_SECONDS = 0.1  # an ingestion may report thousands of files a second; a person reads ten
 TITLE_LENGTH = 60
-
-
-class Events(Protocol):
-    """A stream of events; `close` may be called from another thread, and ends it."""
-
-    def __iter__(self) -> Iterator[wire.Event]: ...
-    def close(self) -> None: ...
-
-
-class Client(Protocol):
-    """What the chat needs of `daemon.client.Client`. Its calls raise DaemonError and DaemonDownError."""
-
-    def status(self) -> wire.Status: ...
-    def ask(self, question: str, *, conversation: int | None, effort: str, strategy: str) -> Events: ...
-    def add(self, paths: list[Path]) -> Events: ...
-    def watch(self, path: Path) -> wire.Folder: ...
-    def conversations(self) -> tuple[wire.Conversation, ...]: ...
-    def conversation(self, id: int) -> wire.MessagesReply: ...
-    def new_conversation(self, title: str = "") -> wire.Conversation: ...
-    def rename_conversation(self, id: int, title: str) -> wire.Conversation: ...
-    def delete_conversation(self, id: int) -> None: ...
-    def activity(self) -> Events: ...
-    def why(self, id: int) -> wire.Why: ...
-    def whynot(self, id: int, words: str) -> wire.WhyNotReply: ...
-    def judge(self, id: int, verdict: str) -> wire.Judged: ...
 
 
 Connect = Callable[[bool], Client]
@@ -71,11 +46,11 @@ class Link:
         self._connect = connect
         self._target = target
         self._tickets = itertools.count(1)
-        self._streams: dict[int, Events] = {}
+        self._streams: dict[int, Stream] = {}
         self._cancelled: set[int] = set()
         self._closing = threading.Event()
         self._wake = threading.Event()
-        self._listening: Events | None = None
+        self._listening: Stream | None = None
         self.effort = "normal"
         self.strategy = ""
 
@@ -92,15 +67,15 @@ class Link:
                 stream.close()
 
     def ask(self, question: str, conversation: int | None) -> int:
-        """Asks in a session, a new one if it is None; AskEvent messages with the returned ticket follow."""
+        """Asks in a session, a new one if it is None; StreamEvent messages with the returned ticket follow."""
         ticket = next(self._tickets)
-        self._thread(lambda: self._relay(ticket, self._ask(ticket, question, conversation), AskEvent))
+        self._thread(lambda: self._relay(ticket, self._ask(ticket, question, conversation)))
         return ticket
 
     def add(self, path: Path) -> int:
-        """Reads a file or a folder once; AddEvent messages with the returned ticket follow."""
+        """Reads a file or a folder once; StreamEvent messages with the returned ticket follow."""
         ticket = next(self._tickets)
-        self._thread(lambda: self._relay(ticket, self._add(ticket, path), AddEvent))
+        self._thread(lambda: self._relay(ticket, self._add(ticket, path)))
         return ticket
 
     def cancel(self, ticket: int) -> None:
@@ -157,7 +132,7 @@ class Link:
             try:
                 client = self._connect(start)
                 self._listening = client.activity()
-                self._post(Connected(client.status()))
+                self._post(StatusChanged(client.status(), connected=True))
                 for event in _paced(self._listening):
                     self._post(Activity(event))
                 reason = "The memory daemon is not running."
@@ -176,23 +151,23 @@ class Link:
             yield SessionStarted(ticket, started)
         asked = client.ask(question, conversation=conversation, effort=self.effort, strategy=self.strategy)
         for event in self._opened(ticket, asked):
-            yield AskEvent(ticket, event)
+            yield StreamEvent(ticket, event)
 
     def _add(self, ticket: int, path: Path) -> Iterator[Message]:
         for event in _paced(self._opened(ticket, self._started().add([path]))):
-            yield AddEvent(ticket, event)
+            yield StreamEvent(ticket, event)
 
-    def _opened(self, ticket: int, stream: Events) -> Events:
+    def _opened(self, ticket: int, stream: Stream) -> Stream:
         self._streams[ticket] = stream
         if ticket in self._cancelled:
             stream.close()
         return stream
 
-    def _relay(self, ticket: int, messages: Iterator[Message], kind: type[AskEvent] | type[AddEvent]) -> None:
+    def _relay(self, ticket: int, messages: Iterator[Message]) -> None:
         failed = None
         try:
             for message in messages:
-                if ticket in self._cancelled and isinstance(message, kind):
+                if ticket in self._cancelled and isinstance(message, StreamEvent):
                     break
                 self._post(message)
         except DaemonError as error:
@@ -204,7 +179,7 @@ class Link:
         finally:
             self._streams.pop(ticket, None)
         if failed is not None and ticket not in self._cancelled:
-            self._post(kind(ticket, failed))
+            self._post(StreamEvent(ticket, failed))
 
     def _started(self) -> Client:
         client = self._connect(True)
@@ -227,7 +202,7 @@ def title_of(question: str) -> str:
     return line[:TITLE_LENGTH].rsplit(" ", 1)[0] + "…"
 
 
-def _paced(events: Events) -> Iterator[wire.Event]:
+def _paced(events: Stream) -> Iterator[wire.Event]:
     """The events, without progress that comes faster than it can be read; the last of an ingestion always comes."""
     shown = 0.0
     for event in events:

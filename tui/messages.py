@@ -10,13 +10,6 @@ from daemon import wire
 
 
 @dataclass
-class Connected(Message, bubble=False):
-    """The daemon answers; `status` is how it stands."""
-
-    status: wire.Status
-
-
-@dataclass
 class Disconnected(Message, bubble=False):
     """The daemon is not there; `reason` is a sentence."""
 
@@ -25,9 +18,10 @@ class Disconnected(Message, bubble=False):
 
 @dataclass
 class StatusChanged(Message, bubble=False):
-    """The memory's state, freshly asked for."""
+    """The memory's state, freshly asked for; with `connected` it is the first since the daemon answers."""
 
     status: wire.Status
+    connected: bool = False
 
 
 @dataclass
@@ -46,16 +40,8 @@ class SessionStarted(Message, bubble=False):
 
 
 @dataclass
-class AskEvent(Message, bubble=False):
-    """One event of a question's stream; the last one is an Answered or a Failed."""
-
-    ticket: int
-    event: wire.Event
-
-
-@dataclass
-class AddEvent(Message, bubble=False):
-    """One event of an ingestion's stream; the last one is an Added or a Failed."""
+class StreamEvent(Message, bubble=False):
+    """One event of a question's stream, or of an ingestion's; the last one is an Answered, an Added or a Failed."""
 
     ticket: int
     event: wire.Event

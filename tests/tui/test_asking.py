@@ -10,7 +10,7 @@ from tests.tui import world
 from tests.tui.conftest import NARROW, chatting
 from tests.tui.scripted import Script
 from tui.link import title_of
-from tui.messages import AskEvent, SessionStarted
+from tui.messages import SessionStarted, StreamEvent
 from tui.widgets.note import Note
 from tui.widgets.prose import Prose
 
@@ -25,7 +25,7 @@ async def test_an_answer_shows_its_text_its_evidence_and_what_it_took() -> None:
         assert "It was last sounded on 9 March 2026" in screen
         assert "[2] notes/daily/2026-01-14.md:6" in screen and "earlier value · 14 Jan 2026" in screen
         assert "[3] Foghorn committee" in screen and "Nuria Solano" in screen
-        kinds = [type(message.event) for message in chat.messages if isinstance(message, AskEvent)]
+        kinds = [type(message.event) for message in chat.messages if isinstance(message, StreamEvent)]
         assert kinds[0] is wire.Step and kinds[-1] is wire.Answered
 
 
@@ -123,7 +123,7 @@ async def test_late_events_of_a_stopped_question_change_nothing() -> None:
         await chat.pilot.press("escape")
         await chat.until(lambda: chat.answers[0].ready.is_set())
         ticket = next(m.ticket for m in chat.messages if isinstance(m, SessionStarted))
-        chat.screen.post_message(AskEvent(ticket, wire.Token("too late")))
+        chat.screen.post_message(StreamEvent(ticket, wire.Token("too late")))
         chat.screen.prompt.clear()
         await chat.ask("Two?")
         assert "too late" not in chat.text()

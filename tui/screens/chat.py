@@ -21,7 +21,7 @@ from daemon.terminal import display_safe
 from tui.actions import bindings_of, find_command, parse_command
 from tui.completion import complete
 from tui.link import Connect, Link
-from tui.messages import Activity, AddEvent, AskEvent, Connected, Disconnected, SessionStarted, StatusChanged
+from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
 from tui.reports import added_report, failure, status_report
 from tui.screens.help import HelpScreen
 from tui.screens.sessions import NEW, SessionsScreen
@@ -108,14 +108,11 @@ class ChatScreen(Screen[None]):
 
     # The daemon ---------------------------------------------------------------------------------
 
-    @on(Connected)
-    def _connected(self, message: Connected) -> None:
-        self._show_status(message.status)
-        self._offer_last()
-
     @on(StatusChanged)
     def _status_changed(self, message: StatusChanged) -> None:
         self._show_status(message.status)
+        if message.connected:
+            self._offer_last()
 
     @on(Disconnected)
     def _disconnected(self, message: Disconnected) -> None:
@@ -124,10 +121,13 @@ class ChatScreen(Screen[None]):
         for welcome in self.query(Welcome):
             welcome.show_down(message.reason)
 
-    @on(AskEvent)
+    @on(StreamEvent)
     @on(SessionStarted)
-    async def _relay(self, message: AskEvent | SessionStarted) -> None:
-        await self.conversation.receive(message)
+    async def _relay(self, message: StreamEvent | SessionStarted) -> None:
+        if isinstance(message, StreamEvent) and message.ticket in self._adding:
+            self._added(message)
+        else:
+            await self.conversation.receive(message)
 
     @on(Activity)
     def _activity(self, message: Activity) -> None:
@@ -379,8 +379,7 @@ class ChatScreen(Screen[None]):
         note = await self.conversation.say(f"{shown}: looking for what can be read")
         self._adding[self.link.add(path)] = Adding(shown, note)
 
-    @on(AddEvent)
-    def _added(self, message: AddEvent) -> None:
+    def _added(self, message: StreamEvent) -> None:
         adding = self._adding[message.ticket]
         match message.event:
             case wire.Progress(done, total, label):

@@ -14,10 +14,10 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from daemon import wire
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.terminal import display_safe
 from tui.actions import bindings_of
-from tui.link import Client, Link
+from tui.link import Link
 from tui.screens.confirm import ConfirmScreen
 from tui.screens.dialog import Dialog
 from tui.screens.rename import RenameScreen

@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from daemon import wire
 from tui.link import Link
-from tui.messages import AskEvent, SessionStarted
+from tui.messages import SessionStarted, StreamEvent
 from tui.reports import verdict_report, why_report, whynot_report
 from tui.session import KEPT, Session
 from tui.widgets.answer import Answer
@@ -104,7 +104,7 @@ class Conversation(Vertical):
         self.post_message(self.Changed())
         return True
 
-    async def receive(self, message: AskEvent | SessionStarted) -> None:
+    async def receive(self, message: StreamEvent | SessionStarted) -> None:
         """What the daemon says to a question; of a question that was stopped or left, nothing."""
         if isinstance(message, SessionStarted):
             if message.ticket == self._starting:
