@@ -30,7 +30,6 @@ from daemon.api.routing import Api, stream
 from daemon.api.services import Services
 from daemon.failures import failure
 from daemon.jobs.activity import Channel
-from memory.answering.options import ModelChoice
 from memory.errors import InvalidInputError, NotFoundError, PalimpsestError
 from memory.nouns import Recall
 from memory.time.timestamps import from_ms
@@ -133,8 +132,7 @@ def _state_routes(api: Api, services: Services) -> None:
 def _question_routes(api: Api, services: Services) -> None:
     memory = services.memory
 
-    def models() -> ModelChoice:
-        return ModelChoice(services.models.choose, services.models.drive)
+    models = services.models.choose, services.models.drive
 
     async def answer(channel: Channel, begin: Callable[[], Callable[[], None]]) -> Response:
         services.questions.submit(await services.read(begin))
@@ -152,7 +150,7 @@ def _question_routes(api: Api, services: Services) -> None:
     ) -> Response:
         channel = Channel()
         begin = partial(
-            questions.begin, memory, services.writer, channel, question, models(), as_of=as_of, within=within,
+            questions.begin, memory, services.writer, channel, question, *models, as_of=as_of, within=within,
             conversation=conversation, effort=effort, replay=replay, strategy=strategy,
         )  # fmt: skip
         return await answer(channel, begin)
@@ -160,7 +158,7 @@ def _question_routes(api: Api, services: Services) -> None:
     @api.post("/traces/{id}/again")
     async def again(id: int) -> Response:
         channel = Channel()
-        return await answer(channel, partial(questions.ask_again, memory, services.writer, channel, id, models()))
+        return await answer(channel, partial(questions.ask_again, memory, services.writer, channel, id, *models))
 
     @api.post("/recall")
     async def recall(

@@ -20,9 +20,9 @@ from daemon import views, wire
 from daemon.failures import failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
-from memory.answering.options import ModelChoice
 from memory.errors import ModelCancelledError, NotFoundError
 from memory.nouns import Answer, AskEvent, Citation, Scope, Token
+from memory.protocols import ChooseLLM
 from memory.services.conversations import MessageState
 from memory.services.sources import fold_name
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-NO_MODELS = ModelChoice()
 NAMES = 5  # of chats, told to who names one that is not there
 NAME_CHARS = 80
 
@@ -41,7 +40,8 @@ def begin(
     writer: Writer,
     channel: Channel,
     question: str,
-    models: ModelChoice = NO_MODELS,
+    llm: ChooseLLM | None = None,
+    driver: ChooseLLM | None = None,
     *,
     as_of: datetime | None = None,
     within: Scope | None = None,
@@ -51,7 +51,8 @@ def begin(
     strategy: str = "",
 ) -> Callable[[], None]:
     """Checks the request and writes the question down; returns the work that fills the channel with the events.
-    `models` are those that may be asked; when nobody listens any more, the one that writes is stopped.
+    `llm` chooses the model that writes, `driver` the one that drives tools; when nobody listens any more, they are
+    stopped.
 
     Raises InvalidInputError for a bad question, NotFoundError for an unknown chat session and for a chat in the scope
     that was never read.
@@ -62,8 +63,8 @@ def begin(
         as_of=as_of,
         conversation=conversation,
         within=checked_scope(memory, within),
-        llm=models.writer,
-        driver=models.driver,
+        llm=llm,
+        driver=driver,
         cancelled=lambda: channel.abandoned,
         effort=views.effort(effort),
         replay=replay,
@@ -75,11 +76,16 @@ def begin(
 
 
 def ask_again(
-    memory: Memory, writer: Writer, channel: Channel, id: int, models: ModelChoice = NO_MODELS
+    memory: Memory,
+    writer: Writer,
+    channel: Channel,
+    id: int,
+    llm: ChooseLLM | None = None,
+    driver: ChooseLLM | None = None,
 ) -> Callable[[], None]:
     """The same for the question of a trace, asked once more, in no chat session. Raises NotFoundError."""
     began = time.monotonic()
-    events = memory.questions.ask_again(id, models.writer, lambda: channel.abandoned, models.driver)
+    events = memory.questions.ask_again(id, llm, lambda: channel.abandoned, driver)
     return partial(_work, memory, writer, events, channel, None, began)
 
 
