@@ -262,7 +262,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ChatMessage:
     """One turn of a chat session. "partial": the stream broke off; `verdict`: what the person said of the answer."""
 
     id: int

@@ -22,7 +22,7 @@ class Session:
     """
 
     conversation: wire.Conversation | None = None
-    messages: list[wire.Message] = field(default_factory=list)
+    messages: list[wire.ChatMessage] = field(default_factory=list)
     shown_from: int = 0
     asked: list[str] = field(default_factory=list)
     waiting: deque[str] = field(default_factory=deque)
@@ -42,11 +42,11 @@ class Session:
         return self.conversation.title if self.conversation else ""
 
     @property
-    def shown(self) -> list[wire.Message]:
+    def shown(self) -> list[wire.ChatMessage]:
         """The messages that are to have widgets."""
         return self.messages[self.shown_from :]
 
-    def show_earlier(self) -> list[wire.Message]:
+    def show_earlier(self) -> list[wire.ChatMessage]:
         """Moves the window up; the messages that came into it, oldest first."""
         until = self.shown_from
         self.shown_from = max(0, until - WINDOW)
@@ -61,8 +61,8 @@ class Session:
     ) -> None:
         """Adds a question and its answer, as the daemon keeps them too."""
         self.messages += [
-            wire.Message(0, "user", question, at),
-            wire.Message(
+            wire.ChatMessage(0, "user", question, at),
+            wire.ChatMessage(
                 0,
                 "memory",
                 answered.text,

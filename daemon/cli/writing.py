@@ -98,7 +98,7 @@ def _summary(added: wire.Added) -> str:
 @click.command()
 @click.argument("text", nargs=-1, required=True)
 @click.option("--title", help="What the note is called.")
-@click.option("--at", metavar="DATE", type=as_date("start"), help="when it was so; now, if not given.")
+@click.option("--at", metavar="DATE", type=as_date("start"), help="When it was so; now, if not given.")
 @click.option("--source", help="The note's name: the same name again replaces what it said.")
 @json_option
 @pass_session

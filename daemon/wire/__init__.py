@@ -83,13 +83,13 @@ if TYPE_CHECKING:
     from memory.events import Token as Token
     from memory.events import Visit as Visit
     from memory.insight.diagnosis import *
+    from memory.nouns import ChatMessage as ChatMessage
     from memory.nouns import Check as Check
     from memory.nouns import Conversation as Conversation
     from memory.nouns import Copy as Copy
     from memory.nouns import Fact as Fact
     from memory.nouns import Forgotten as Forgotten
     from memory.nouns import ListedSource as ListedSource
-    from memory.nouns import Message as Message
     from memory.nouns import Receipt as Receipt
     from memory.nouns import Revision as Revision
     from memory.stages import *
@@ -117,7 +117,7 @@ MODULES = {
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {
     "memory.events": "Event Scope Step Visit Token Citation",
-    "memory.nouns": "Copy Forgotten Conversation Message ListedSource Fact Revision Receipt Check",
+    "memory.nouns": "Copy Forgotten Conversation ChatMessage ListedSource Fact Revision Receipt Check",
     "memory.trace": "Asked Used Why",
     "memory.stages": "TextNote AnalysisNote ScopeNote TimeNote RouteNote ComposeNote GuidedNote AgentNote",
     "memory.insight.diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis ConsolidationReport",

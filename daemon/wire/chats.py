@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memory.nouns import Conversation, Message
+from memory.nouns import ChatMessage, Conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,4 +17,4 @@ class MessagesReply:
     """GET /conversations/{id}"""
 
     conversation: Conversation
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]

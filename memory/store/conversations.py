@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from memory.errors import NotFoundError
-from memory.nouns import Citation, Conversation, Message
+from memory.nouns import ChatMessage, Citation, Conversation
 from memory.store.codec import citations_from_json, citations_to_json
 from memory.store.connect import Connection
 from memory.time.timestamps import from_ms
@@ -67,7 +67,7 @@ def list_conversations(conn: Connection, limit: int) -> list[Conversation]:
     return [_conversation(row) for row in rows]
 
 
-def get(conn: Connection, id: int) -> tuple[Conversation, tuple[Message, ...]]:
+def get(conn: Connection, id: int) -> tuple[Conversation, tuple[ChatMessage, ...]]:
     """The conversation with its messages in order. NotFoundError."""
     row = conn.execute(f"{_CONVERSATION} WHERE c.id = ?", (id,)).fetchone()
     if row is None:
@@ -78,7 +78,7 @@ def get(conn: Connection, id: int) -> tuple[Conversation, tuple[Message, ...]]:
         (id,),
     )
     return _conversation(row), tuple(
-        Message(
+        ChatMessage(
             message,
             role,
             text,

@@ -137,7 +137,7 @@ async def test_a_session_that_is_gone_is_reported() -> None:
 
 async def test_an_answer_that_broke_off_is_marked() -> None:
     reply = world.session(7, "Belt", NOW, 2)
-    broken = wire.Message(9, "memory", "It was last", NOW, state="partial")
+    broken = wire.ChatMessage(9, "memory", "It was last", NOW, state="partial")
     client = world.client(kept={7: wire.MessagesReply(reply.conversation, (*reply.messages[:1], broken))})
     async with chatting(client) as chat:
         await chat.until(lambda: "Last session" in chat.text())

@@ -112,7 +112,7 @@ def sessions() -> dict[int, wire.MessagesReply]:
 def session(id: int, title: str, updated: datetime, messages: int) -> wire.MessagesReply:
     """A kept session of so many messages, half of them answers."""
     turns = [
-        wire.Message(2 * n + k, role, text, updated, citations=(PRISM,) if role == "memory" else ())
+        wire.ChatMessage(2 * n + k, role, text, updated, citations=(PRISM,) if role == "memory" else ())
         for n in range(messages // 2)
         for k, (role, text) in enumerate([("user", f"Question {n + 1}?"), ("memory", f"Answer {n + 1}. [1]")])
     ]

@@ -48,7 +48,7 @@ class Answer(Vertical):
 
         href: str
 
-    def __init__(self, question: str, kept: wire.Message | None = None) -> None:
+    def __init__(self, question: str, kept: wire.ChatMessage | None = None) -> None:
         super().__init__()
         self.question = question
         self.text = ""

@@ -263,7 +263,7 @@ class Conversation(Vertical):
             self.transcript.follow()
 
 
-def _widgets(messages: Sequence[wire.Message]) -> list[Widget]:
+def _widgets(messages: Sequence[wire.ChatMessage]) -> list[Widget]:
     widgets: list[Widget] = []
     question = ""
     for message in messages:

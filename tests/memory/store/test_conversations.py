@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.errors import NotFoundError
-from memory.nouns import Citation, Conversation, Message, Trace
+from memory.nouns import ChatMessage, Citation, Conversation, Trace
 from memory.store import conversations, traces
 from memory.store.store import Store
 from memory.time.timestamps import from_ms
@@ -22,9 +22,9 @@ def test_messages_come_back_in_order_with_their_proof(store: Store) -> None:
         assert conversations.get(conn, id) == (
             Conversation(id, "About Ana", from_ms(1000), from_ms(1700), 3),
             (
-                Message(first, "user", "Whom did she meet?", from_ms(1500), "complete", (), False, None),
-                Message(second, "memory", "Bo. [1]", from_ms(1600), "complete", (citation,), False, trace),
-                Message(third, "memory", "", from_ms(1700), "partial", (), True, None),
+                ChatMessage(first, "user", "Whom did she meet?", from_ms(1500), "complete", (), False, None),
+                ChatMessage(second, "memory", "Bo. [1]", from_ms(1600), "complete", (citation,), False, trace),
+                ChatMessage(third, "memory", "", from_ms(1700), "partial", (), True, None),
             ),
         )
         conn.execute("UPDATE trace SET feedback = -1")

@@ -79,8 +79,9 @@ def test_its_earlier_versions_and_retired_sources_go_too(store: Store) -> None:
         remember(conn, "b.md", SECRET)
         episodes.retire_source(conn, sources.get(conn, "b.md").id, 2000)
     with store.writing() as conn:
-        assert forget.source(conn, "a.md", 3000)[:2] == (1, 2)
-        assert forget.source(conn, "b.md", 3000)[:2] == (1, 1)
+        for uri, episodes_gone in (("a.md", 2), ("b.md", 1)):
+            gone = forget.source(conn, uri, 3000)
+            assert (gone.sources, gone.episodes) == (1, episodes_gone)
     store.checkpoint()
     assert residue(store, *WORDS, "Ana") == []
     assert check.check(store).problems == ()
