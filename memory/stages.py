@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from memory.events import Step
 
@@ -23,15 +23,6 @@ EARLIER = "$.earlier"  # of ReplayNote
 BRIDGED = "$.bridged"  # of GraphNote and AnswerNote
 
 N = TypeVar("N", bound="Note")
-
-
-class AnyStep(Protocol):
-    """A step of a trace, as the library has it or as clients get it."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def detail(self) -> Mapping[str, Any]: ...
 
 
 class Note:
@@ -55,7 +46,7 @@ class Note:
         return cls(**values)
 
     @classmethod
-    def from_step(cls, step: AnyStep) -> Self | None:
+    def from_step(cls, step: Step) -> Self | None:
         """What a stage noted, if it is a stage that makes notes of this kind."""
         return cls.from_detail(step.detail) if step.name == cls.stage else None
 

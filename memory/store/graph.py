@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, SupportsInt
+from typing import Any, Literal, NamedTuple, SupportsInt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +85,8 @@ class EdgeArrays(NamedTuple):
 
     def plus(self, more: EdgeArrays) -> EdgeArrays:
         """These and more, which have larger ids."""
-        return EdgeArrays._make(append_rows(mine, theirs) for mine, theirs in zip(self, more, strict=True))
+        columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(self, more, strict=True)
+        return EdgeArrays._make(append_rows(mine, theirs) for mine, theirs in columns)
 
     def select(self, chosen: NDArray[np.bool_]) -> EdgeArrays:
         """Some of them."""
