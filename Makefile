@@ -16,6 +16,9 @@ bin  := $(VENV)/bin
 home := $(CURDIR)/.palimpsest
 pal   = PALIMPSEST_HOME="$(home)" $(bin)/pal
 
+# What is compiled is kept, whatever the surroundings say: many processes import the same modules.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help chat demo test lint bench clean
 

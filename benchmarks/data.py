@@ -156,11 +156,11 @@ def _sessions(name: str, rows: list[dict[str, Any]], path: Path) -> tuple[Docume
         at = parse_time(row["time"], path).isoformat()
         message = {"id": row["id"], "role": row["speaker"], "content": row["text"], "time": at}
         sessions.setdefault((row["conversation"], row["session"]), []).append(message)
-    plugins = manager.load()
+    reader = manager.load().reader_for(Path("chat.json"), path.stat().st_size)
     read = []
     for (conversation, session), messages in sessions.items():
         file = Path(conversation, f"{session}.json")
-        (document,) = documents(plugins, file, json.dumps({"messages": messages}).encode(), path.stat())
+        (document,) = documents(reader, file, json.dumps({"messages": messages}).encode(), path.stat())
         read.append(replace(document, uri=f"{name}/{conversation}/{session}", conversation=conversation))
     return tuple(read)
 

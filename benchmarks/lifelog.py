@@ -119,7 +119,8 @@ def ask_all(
 def read(plugins: Plugins, file: Path) -> list[Document]:
     """What the readers make of a file; nothing, with a note, where they make nothing of it."""
     try:
-        return documents(plugins, file, file.read_bytes(), file.stat())
+        stat = file.stat()
+        return documents(plugins.reader_for(file, stat.st_size), file, file.read_bytes(), stat)
     except Unreadable as error:
         command.note(f"{file} was skipped: {error.reason}")
         return []

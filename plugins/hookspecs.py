@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from memory.ranking import EdgeRanker
     from plugins.llms import Family
     from plugins.rankers.settings import RankerSettings
-    from plugins.readers.contract import Reader
+    from plugins.readers import Reader
     from plugins.traversers.contract import Registered
 
 PROJECT = "palimpsest"

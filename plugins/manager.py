@@ -24,7 +24,7 @@ from memory.errors import NotFoundError
 from plugins import hookspecs
 from plugins.llms import Family
 from plugins.rankers.settings import RankerSettings
-from plugins.readers.contract import Reader
+from plugins.readers import MIB, Reader, Unreadable
 from plugins.traversers.contract import Registered as RegisteredStrategy
 from plugins.traversers.contract import describe_strategies, make_strategy, parse_strategy
 from plugins.traversers.settings import TraverserSettings
@@ -128,12 +128,22 @@ class Plugins:
     def versions(self) -> dict[str, int]:
         return {name: reader.version for name, reader in self._readers.items()}
 
-    def reader_for(self, path: Path) -> Reader | None:
-        """The reader for a file of this name, or None. Hidden files have none unless their suffix has one."""
+    def reads(self, path: Path) -> bool:
+        """Whether there is a reader for files of this name. Hidden files have none unless their suffix has one."""
         suffix = path.suffix.lower()
-        if not suffix and path.name.startswith("."):
-            return None
-        return self._by_suffix.get(suffix)
+        return suffix in self._by_suffix and bool(suffix or not path.name.startswith("."))
+
+    def reader_for(self, path: Path, size: int) -> Reader:
+        """The reader for a file of that name and size in bytes; raises Unreadable. To be asked before it is read."""
+        if not self.reads(path):
+            raise Unreadable(f"no reader for {path.suffix.lower()}" if path.suffix else "no reader for hidden files")
+        reader = self._by_suffix[path.suffix.lower()]
+        if size == 0:
+            raise Unreadable("empty file")
+        if size > reader.max_bytes:
+            limit = reader.max_bytes // MIB
+            raise Unreadable(f"too large: {size / MIB:,.1f} MiB, the {reader.name} reader takes {limit} MiB")
+        return reader
 
     def embedder(self, name: str) -> Embedder:
         """The embedder of that name, made when first asked for.
@@ -191,7 +201,7 @@ def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> Regis
 
     def add_reader(reader: Reader) -> None:
         if not isinstance(reader, Reader):
-            raise TypeError(f"register_readers takes a plugins.readers.contract.Reader, not {reader!r}")
+            raise TypeError(f"register_readers takes a plugins.readers.Reader, not {reader!r}")
         found.readers.append(reader)
 
     def add_embedder(name: str, make: Callable[..., Embedder]) -> None:

@@ -193,12 +193,13 @@ def _become(request: dict[str, Any], output: int) -> None:
 
 
 def _import_all() -> None:
-    """Imports all that a daemon imports sooner or later."""
+    """Imports all that a daemon imports sooner or later, and loads the embedder that most of them use."""
     for name in _modules():
         importlib.import_module(name)
     for name in LATE_IMPORTS:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    importlib.import_module("plugins.embedders.static").load_model()
     gc.collect()
     gc.freeze()
 

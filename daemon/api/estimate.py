@@ -17,7 +17,7 @@ from memory.facts.llm_requests import EXTRACTION_PROMPT, EXTRACTION_SCHEMA
 from memory.ingest.chunk import chunk_document, count_words
 from memory.llm import about_tokens
 from plugins.manager import Plugins
-from plugins.readers import Unreadable, documents, reader_of
+from plugins.readers import Unreadable, documents
 
 SAMPLE = 300  # files that are looked into; what the others hold is reckoned by their size
 WRITTEN_PER_WORD = 9.0  # tokens of facts; measured on notes that are full of them
@@ -44,8 +44,8 @@ def estimate(
         assert found.stat is not None
         bytes += found.stat.st_size
         try:
-            limit = reader_of(plugins, found.path, found.stat.st_size).max_bytes
-            read = documents(plugins, found.path, *files.read(found.path, limit))
+            reader = plugins.reader_for(found.path, found.stat.st_size)
+            read = documents(reader, found.path, *files.read(found.path, reader.max_bytes))
         except (Unreadable, files.Unread):
             unreadable += 1
             continue

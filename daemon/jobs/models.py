@@ -136,7 +136,7 @@ class Models:
             )
             for name, found in there.items()
         )
-        problems = [text for look in looks.values() for text in (look.problem, look.note) if text and not look.absent]
+        problems = [look.problem for look in looks.values() if look.problem and not look.absent]
         wanted = dict.fromkeys(name for names in self._wanted.values() for name in names)
         missing = [name for name in wanted if name != AUTO and _resolved(name, there) is None]
         return wire.ModelsReply(

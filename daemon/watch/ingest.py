@@ -28,7 +28,7 @@ from memory import Memory
 from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
 from memory.nouns import Document, Policy, Receipt, Source
 from plugins.manager import Plugins
-from plugins.readers import Unreadable, documents, reader_of
+from plugins.readers import Unreadable, documents
 
 if TYPE_CHECKING:
     from memory.ingest.ingest import PreparedBatch
@@ -196,7 +196,7 @@ class Ingest:
         for name in [uri, *(uri[:end] for end in reversed(ends))]:
             if name in disk.files or name in disk.unread:
                 return name
-        return uri if not ends or self._plugins.reader_for(Path(uri)) else uri[: ends[-1]]
+        return uri if not ends or self._plugins.reads(Path(uri)) else uri[: ends[-1]]
 
     def _lost(
         self,
@@ -289,13 +289,14 @@ class Ingest:
             batch.unchanged += 1
             return
         try:
-            data, status = files.read(path, reader_of(self._plugins, path, status.st_size).max_bytes)
+            reader = self._plugins.reader_for(path, status.st_size)
+            data, status = files.read(path, reader.max_bytes)
             digest = hashlib.sha256(data).hexdigest()
             if there and all(source.sha256 == digest for source in there):
                 batch.stamps += [(source, status.st_size, status.st_mtime_ns) for source in there]
                 batch.unchanged += 1
                 return
-            read = documents(self._plugins, path, data, status)
+            read = documents(reader, path, data, status)
         except (Unreadable, files.Unread) as error:
             batch.unread[uri] = str(error)
             if status.st_size == 0:  # somebody emptied it: what it said is not so any more

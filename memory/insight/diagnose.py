@@ -22,7 +22,7 @@ from memory.graph.arrays import Graph
 from memory.insight import trend
 from memory.insight.aliases import alike
 from memory.insight.diagnosis import Diagnosis, FailureClass, Hub
-from memory.insight.hop_distance import HOPS, Reach, Reached
+from memory.insight.hop_distance import HOPS, HopDistances, Reached
 from memory.insight.remediation import NAMES, FailureName, repair
 from memory.store import graph as stored
 from memory.store import metrics, traces
@@ -104,7 +104,7 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
     seed_hit_rate         questions some of whose seeds the cited evidence mentions, or speaks of in a thesis that it
                           asserts / questions with evidence that is still there
     reachability[h - 1]   cited episodes within h edges of a seed / cited episodes, both of questions with seeds. Edges
-                          of every kind count; `Reach.measure_hops` has the exact rule
+                          of every kind count; `HopDistances.measure_hops` has the exact rule
     cited_per_call        hop efficiency: cited episodes / model calls, of questions that called a model
     cited_per_1k_tokens   the same for 1,000 tokens, read and written
     neighbourhood_noise   median of episodes shown / episodes cited, of questions that cited any; 1 is the least
@@ -124,8 +124,8 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
     question that was asked more than once the last time counts. The example is the newest question of a class, one
     without an answer if there is any.
     """
-    reach = Reach(graph)
-    cases = [_case(outcome, graph, reach) for outcome in outcomes]
+    distances = HopDistances(graph)
+    cases = [_case(outcome, graph, distances) for outcome in outcomes]
     with_evidence = [case for case in cases if case.cited]
     with_calls = [outcome for outcome in outcomes if outcome.llm_calls]
     with_tokens = [outcome for outcome in outcomes if outcome.tokens]
@@ -162,9 +162,9 @@ def _common_objects(graph: Graph, names: Names) -> list[tuple[str, int]]:
     return [(labels[id], int(frequency[c])) for c in common if (id := int(graph.object_ids[c])) in labels]
 
 
-def _case(outcome: Outcome, graph: Graph, reach: Reach) -> _Case:
+def _case(outcome: Outcome, graph: Graph, distances: HopDistances) -> _Case:
     cited = tuple(episode for episode in outcome.cited if episode in graph.row_of)
-    return _Case(outcome, cited, reach.measure_hops(outcome.seeds, cited))
+    return _Case(outcome, cited, distances.measure_hops(outcome.seeds, cited))
 
 
 def _share(part: float, whole: float) -> float | None:

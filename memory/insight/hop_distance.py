@@ -1,4 +1,4 @@
-"""Reach: in how many hops the objects that a question named lead to the episodes that its answer cited.
+"""Hop distance: in how many hops the objects that a question named lead to the episodes that its answer cited.
 
 A search from the middle: the neighbours of the seeds on one side, those of the episode and of its neighbours on the
 other. So three hops cost as many look-ups as the episode has neighbours, however many there are two hops away.
@@ -26,7 +26,7 @@ class Reached(NamedTuple):
     is_hit: bool
 
 
-class Reach:
+class HopDistances:
     """A graph as it is now, with all that ever held in it and every kind of edge. Vertices are node ids."""
 
     def __init__(self, graph: Graph) -> None:

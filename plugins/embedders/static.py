@@ -7,6 +7,7 @@ set up logging for the whole process and load an HTTP client. The vectors are th
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import threading
 from collections.abc import Sequence
@@ -26,10 +27,11 @@ DIMENSION = 256
 MAX_CHARS = 20_000  # of a text that are embedded: about 3,000 words
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+_loading = threading.Lock()
 
 
 class StaticEmbedder:
-    """256 dimensions, no prefixes. Loads on first use (0.2 s, 50 MB), once, from any thread."""
+    """256 dimensions, no prefixes. Loads on first use (0.2 s, 50 MB), once in a process, from any thread."""
 
     dimension = DIMENSION
     batch = 256
@@ -38,12 +40,10 @@ class StaticEmbedder:
 
     def __init__(self) -> None:
         self.name = f"wordllama-{DIMENSION}@{version('wordllama')}"
-        self._lock = threading.Lock()
-        self._model: tuple[Tokenizer, Vectors] | None = None
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """(n,) texts -> (n, 256) float32, rows of norm 1; a blank text gives zeros, a long one counts MAX_CHARS."""
-        reader, table = self._load()
+        reader, table = load_model()
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         for start in range(0, len(texts), self.batch):
             wanted = [_cut(text) for text in texts[start : start + self.batch]]
@@ -59,11 +59,11 @@ class StaticEmbedder:
         vector: Vectors = self.embed_documents([text])[0]
         return vector
 
-    def _load(self) -> tuple[Tokenizer, Vectors]:
-        with self._lock:
-            if self._model is None:
-                self._model = _read_model(_package())
-            return self._model
+
+def load_model() -> tuple[Tokenizer, Vectors]:
+    """The tokenizer and the vectors of its tokens, (32000, 256) float32. NotAvailableError."""
+    with _loading:
+        return _read_model()
 
 
 def _cut(text: str) -> str:
@@ -91,11 +91,13 @@ def tokenizer() -> Tokenizer:
     return read
 
 
-def _read_model(package: Path) -> tuple[Tokenizer, Vectors]:
+@functools.cache
+def _read_model() -> tuple[Tokenizer, Vectors]:
     from safetensors.numpy import load_file
 
+    weights = _package() / _WEIGHTS
     try:
-        table = load_file(package / _WEIGHTS)["embedding.weight"].astype(np.float32)
+        table = load_file(weights)["embedding.weight"].astype(np.float32)
     except Exception as error:
         raise _unreadable(error) from error
     return tokenizer(), table

@@ -61,13 +61,12 @@ class Backend(Protocol):
 class Look:
     """What a family found when it looked for models.
 
-    `problem` says why it found none, with what to do about it, and `note` what else somebody should know. `absent`
-    means that it is not set up here, which is nothing to worry about.
+    `problem` says why it found none, or what is wrong where it found them, with what to do about it. `absent` means
+    that it is not set up here, which is nothing to worry about.
     """
 
     models: tuple[ModelInfo, ...] = ()
     problem: str = ""
-    note: str = ""
     absent: bool = False
 
 

@@ -168,7 +168,7 @@ def look(settings: OllamaSettings | None) -> Look:
         return Look(problem=str(error)) if named else Look(problem=INSTALL, absent=True)
     if not models:
         return Look(problem="Ollama has no model yet. Fetch one: ollama pull qwen3:4b")
-    return Look(tuple(models), note=_dated(version))
+    return Look(tuple(models), problem=_outdated(version))
 
 
 def locate(settings: OllamaSettings) -> tuple[str, bool]:
@@ -343,7 +343,7 @@ def _abilities(shown: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(map(str, said)) if isinstance(said, list) else frozenset()
 
 
-def _dated(version: str) -> str:
+def _outdated(version: str) -> str:
     numbers = tuple(int(part) for part in version.split("-")[0].split(".") if part.isdigit())
     if not numbers or numbers >= OLDEST:
         return ""

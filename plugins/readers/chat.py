@@ -11,7 +11,7 @@ from typing import Any
 from memory.nouns import Document, Turn
 from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
-from plugins.readers.contract import MIB, Reader, Unreadable
+from plugins.readers import MIB, Reader, Unreadable
 from plugins.readers.decode import text_of
 
 NO_CHAT = 'JSON, but not a chat: expected {"title", "messages": [{"role", "content", "time"}]} or a list of such'

@@ -12,7 +12,7 @@ from typing import Any
 from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
-from plugins.readers.contract import MIB, Reader, Unreadable
+from plugins.readers import MIB, Reader, Unreadable
 from plugins.readers.decode import text_of
 
 MAX_COLUMNS = 512

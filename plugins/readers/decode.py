@@ -6,7 +6,7 @@ import codecs
 import re
 
 from memory.text.unicode import replace_surrogates
-from plugins.readers.contract import Unreadable
+from plugins.readers import Unreadable
 
 SNIFFED = 8192  # bytes looked at to tell a binary file, as git does
 

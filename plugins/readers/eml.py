@@ -19,8 +19,7 @@ from typing import Any
 from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
-from plugins.readers import html
-from plugins.readers.contract import MIB, Reader, Unreadable
+from plugins.readers import MIB, Reader, Unreadable, html
 from plugins.readers.decode import decode_bytes, is_binary, text_of, tidy
 
 SHOWN = ("From", "To", "Cc", "Subject", "Date")

@@ -11,7 +11,7 @@ import yaml
 MAX_CHARS = 64 * 1024  # a longer block is not frontmatter
 MAX_LINES = 1000
 
-_LIST_KEYS = re.compile(r"[,\n]")
+_BETWEEN_WORDS = re.compile(r"[,\n]")
 _SIMPLE = re.compile(r"([^\W\d_][\w .-]{0,60}?)\s*:(?:\s+(.*))?$")
 
 
@@ -55,31 +55,27 @@ def parse(block: str) -> dict[str, Any] | None:
     return {str(key): _plain(value) for key, value in loaded.items()} or None
 
 
-def words(value: Any) -> tuple[str, ...]:
-    """A list, or a string with commas, as a tuple of strings without empty ones and without repeats."""
-    parts: Iterable[Any] = (
-        value if isinstance(value, list) else _LIST_KEYS.split(value) if isinstance(value, str) else ()
-    )
-    return tuple(dict.fromkeys(part.strip() for part in parts if isinstance(part, str) and part.strip()))
-
-
 def tags(properties: Mapping[str, Any]) -> tuple[str, ...]:
     """The tags of a note, without "#"."""
-    found: list[str] = []
-    for key, value in properties.items():
-        if key.lower() in ("tags", "tag", "keywords"):
-            parts = words(value) if isinstance(value, list) or "," in value else words(value.split())
-            found += [part.lstrip("#") for part in parts if part.lstrip("#")]
-    return tuple(dict.fromkeys(found))
+    values = _values(properties, "tags", "tag", "keywords")
+    lists = (value.split() if isinstance(value, str) and "," not in value else value for value in values)
+    found = (word.lstrip("#") for value in lists for word in _words(value))
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def aliases(properties: Mapping[str, Any]) -> tuple[str, ...]:
     """The other names of what a note is about."""
-    return tuple(
-        dict.fromkeys(
-            name for key in properties if key.lower() in ("aliases", "alias") for name in words(properties[key])
-        )
-    )
+    return tuple(dict.fromkeys(name for value in _values(properties, "aliases", "alias") for name in _words(value)))
+
+
+def _values(properties: Mapping[str, Any], *keys: str) -> list[Any]:
+    return [value for key, value in properties.items() if key.lower() in keys]
+
+
+def _words(value: Any) -> list[str]:
+    """A list, or a string with commas, as strings that are not empty."""
+    parts = _BETWEEN_WORDS.split(value) if isinstance(value, str) else value if isinstance(value, list) else ()
+    return [part.strip() for part in parts if isinstance(part, str) and part.strip()]
 
 
 def _plain(value: Any) -> Any:

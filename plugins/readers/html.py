@@ -12,7 +12,7 @@ from pathlib import Path
 from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
-from plugins.readers.contract import Reader
+from plugins.readers import Reader
 from plugins.readers.decode import text_of
 
 _SKIPPED = set("head script style nav template noscript svg iframe object select button dialog".split())

@@ -6,7 +6,7 @@ import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import islice
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from memory.nouns import Document
 from memory.time.dates import with_local_zone
 from plugins.hookspecs import hookimpl
-from plugins.readers.contract import Reader, Unreadable
+from plugins.readers import Reader, Unreadable
 from plugins.readers.decode import text_of
 
 _ENTRIES = ("VEVENT", "VTODO", "VJOURNAL")
@@ -152,7 +152,7 @@ def _section(entry: _Entry, moved: set[tuple[str, date]]) -> Iterator[tuple[str,
         for found in entry.all(key):
             if value := " ".join(_unescaped(found.value).split()):
                 yield f"{label}: {value}", found.line
-    if (days := _occurrences(entry, moved)) and (rule := entry.get("RRULE")) is not None:
+    if (rule := entry.get("RRULE")) is not None and (days := _occurrences(entry, rule, moved)):
         yield f"Also on: {', '.join(days)}", rule.line
     people = [*entry.all("ORGANIZER"), *entry.all("ATTENDEE")]
     if people:
@@ -165,11 +165,8 @@ def _section(entry: _Entry, moved: set[tuple[str, date]]) -> Iterator[tuple[str,
 
 
 def _when(entry: _Entry, start: _Property) -> str:
-    end = entry.get("DTEND")
-    length = entry.get("DURATION")
-    first = _moment(start)
-    last = _moment(end) if end is not None else None
-    if last is None and first is not None and length is not None:
+    first, last = _moment(start), _moment(entry.get("DTEND"))
+    if last is None and first is not None and (length := entry.get("DURATION")) is not None:
         last = _after(first, length.value)
     if first is None or last is None:
         return _shown(start)
@@ -184,24 +181,22 @@ def _when(entry: _Entry, start: _Property) -> str:
 
 def _moved(entries: list[_Entry]) -> set[tuple[str, date]]:
     """(id, day) of the occurrences that an entry of their own replaces."""
-    named = [(entry.get("UID"), entry.get("RECURRENCE-ID")) for entry in entries]
-    days = [(uid.value, _moment(replaced)) for uid, replaced in named if uid is not None and replaced is not None]
-    return {(uid, _day(moment)) for uid, moment in days if moment is not None}
+    named = ((entry.get("UID"), _moment(entry.get("RECURRENCE-ID"))) for entry in entries)
+    return {(uid.value, _day(replaced)) for uid, replaced in named if uid is not None and replaced is not None}
 
 
-def _occurrences(entry: _Entry, moved: set[tuple[str, date]]) -> list[str]:
+def _occurrences(entry: _Entry, rule: _Property, moved: set[tuple[str, date]]) -> list[str]:
     """The days behind the first on which an entry comes again: MAX_OCCURRENCES at most, within MAX_SPAN_DAYS."""
-    start, rule, uid = entry.get("DTSTART"), entry.get("RRULE"), entry.get("UID")
-    first = _moment(start) if start is not None else None
-    if first is None or rule is None:
+    start, uid = _moment(entry.get("DTSTART")), entry.get("UID")
+    if start is None:
         return []
-    except_for = {_day(at) for one in entry.all("EXDATE") if (at := _moment(one)) is not None}
-    own = uid.value if uid is not None else ""
+    first, own = _day(start), uid.value if uid is not None else ""
+    except_for = {first, *(_day(at) for one in entry.all("EXDATE") if (at := _moment(one)) is not None)}
     try:
-        days = [*islice(_days_of(rule.value.upper(), _day(first)), MAX_OCCURRENCES)]
+        days = [*islice(_days_of(rule.value.upper(), first), MAX_OCCURRENCES)]
     except (ValueError, OverflowError):  # a rule that cannot be read
         return []
-    return [f"{day}" for day in days if day != _day(first) and day not in except_for and (own, day) not in moved]
+    return [f"{day}" for day in days if day not in except_for and (own, day) not in moved]
 
 
 def _days_of(rule: str, first: date) -> Iterator[date]:
@@ -266,10 +261,9 @@ def _zone(one: _Property) -> str:
     )
 
 
-def _moment(one: _Property) -> datetime | date | None:
-    """A day, or a moment with the zone that it names; None if it is no date."""
-    match = _MOMENT.match(one.value.strip())
-    if match is None:
+def _moment(one: _Property | None) -> datetime | date | None:
+    """A day, or a moment with the zone that it names; None if it is no date, or not there."""
+    if one is None or (match := _MOMENT.match(one.value.strip())) is None:
         return None
     year, month, day = (int(part) for part in match.group(1, 2, 3))
     try:
@@ -300,14 +294,10 @@ def _after(start: datetime | date, length: str) -> datetime | date | None:
 
 
 def _start(entry: _Entry) -> datetime | None:
-    one = entry.get("DTSTART") or entry.get("DUE")
-    moment = _moment(one) if one is not None else None
-    if moment is None:
-        return None
-    if not isinstance(moment, datetime):
-        moment = datetime(moment.year, moment.month, moment.day)
+    moment = _moment(entry.get("DTSTART") or entry.get("DUE"))
     try:
-        return with_local_zone(moment)
+        at = moment if moment is None or isinstance(moment, datetime) else datetime.combine(moment, time())
+        return with_local_zone(at) if at is not None else None
     except (ValueError, OverflowError):
         return None
 

@@ -11,8 +11,7 @@ from typing import Any
 from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
-from plugins.readers import frontmatter
-from plugins.readers.contract import Reader
+from plugins.readers import Reader, frontmatter
 from plugins.readers.decode import text_of
 
 DATE_KEYS = ("date", "created", "day", "when", "published", "updated", "modified")  # the first that is a date wins

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from memory.nouns import Document
 from plugins.hookspecs import hookimpl
-from plugins.readers import frontmatter
-from plugins.readers.contract import Reader
+from plugins.readers import Reader, frontmatter
 from plugins.readers.decode import text_of
 from plugins.readers.markdown import date_of
 

@@ -1,4 +1,4 @@
-"""Which part of a note is from when: sections and items that begin with a date speak as of that date.
+"""When a document is from, and which of its parts: sections and items that begin with a date speak as of that date.
 
     Deadline: 30 April                      from nobody knows when, but not newer than what follows
     ## 2026-03-02                           a section, to the next heading of its level or above
@@ -15,9 +15,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
-from plugins.readers.dates import holds_no_word, labelled_date, leading_date, trailing_date
+from memory.nouns import Document
+from memory.time.dates import with_local_zone
+from plugins.readers import frontmatter
+from plugins.readers.dates import event_date, holds_no_word, labelled_date, leading_date, trailing_date
 
 Parts = tuple[tuple[int, datetime | None], ...]
 
@@ -29,6 +34,25 @@ _APART = re.compile(r"[*_\])>]*(?:\s*$|\s*[:|–—]|\s+-{1,2}\s|\t| {2,}|[*_\])
 _LOOKED_AT = 200  # characters of a line
 _DIGITS = re.compile(r"\d\d")  # every date has some
 _ISO = re.compile(r"[*_\[(]*\d{4}-\d\d-\d\d")
+
+
+def date_document(document: Document, path: Path, written: datetime, has_parts: bool) -> Document:
+    """The document with its date: its header's, or one in the text or the name, or else the day the file was `written`.
+
+    With `has_parts` it gets what it says of its parts as well; then the first of their dates is not its own, and no
+    title.
+    """
+    lines = document.text.split("\n")
+    _, before = frontmatter.split(document.text)  # a day there that is not the note's own is somebody's birthday
+    parts = dated_parts(lines, before, written) if has_parts and not document.turns else ()
+    title, end = document.title, len(lines)
+    if parts:
+        title = None if begins_with_date(title or "") else title
+        end = next(line for line, at in parts if at is not None) - 1
+    own = document.at or event_date(path, title or "", "\n".join(lines[before:end]))
+    undated = undated_time(own, parts)
+    parts = tuple((line, at or undated) for line, at in parts)
+    return replace(document, title=title, at=with_local_zone(own or written), parts=parts)
 
 
 def dated_parts(lines: Sequence[str], before: int, latest: datetime) -> Parts:
@@ -61,7 +85,7 @@ def undated_time(own: datetime | None, found: Parts) -> datetime | None:
     """When the parts without a date were written, if the note's own date tells: one that lies among those of its parts
     only says when it was begun, or changed last."""
     days = [at.date() for _, at in found if at is not None]
-    return own if own is not None and not min(days) <= own.date() <= max(days) else None
+    return own if own is not None and days and not min(days) <= own.date() <= max(days) else None
 
 
 def begins_with_date(text: str) -> bool:

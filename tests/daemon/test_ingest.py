@@ -17,7 +17,8 @@ from memory.errors import StoreFullError
 from memory.ingest.ingest import PreparedBatch
 from memory.nouns import Document, Policy, Receipt
 from memory.store import sources
-from plugins import manager, readers
+from plugins import manager
+from plugins.readers import parts
 
 
 class Failing(Memory):
@@ -144,7 +145,7 @@ def test_what_an_older_version_of_a_reader_has_read_is_read_again_once(
     (notes / "tax.csv").write_text("year,sum\n2024,12\n2025,13\n")
     older = manager.load()
     older.versions = dict.fromkeys(older.versions, 1)
-    monkeypatch.setattr(readers, "dated_parts", lambda *_: ())
+    monkeypatch.setattr(parts, "dated_parts", lambda *_: ())
     assert take(memory, notes, plugins=older)[0].sources == 12
     monkeypatch.undo()
 

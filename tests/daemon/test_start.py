@@ -11,7 +11,8 @@ HEAVY = (
     "sqlite_utils", "markdown_it", "bs4", "torch", "rich", "textual",
     "memory.facts.rules.extract", "memory.facts.assertion", "memory.ingest.ingest", "memory.ingest.chunk",
     "memory.insight.consolidate", "memory.insight.diagnose", "memory.services.maintenance", "memory.services.ingest",
-    "plugins.readers.html", "plugins.readers.ics", "daemon.api.estimate", "daemon.api.description",
+    "plugins.readers.parts", "plugins.readers.html", "plugins.readers.ics", "yaml", "daemon.api.estimate",
+    "daemon.api.description",
 )  # fmt: skip
 
 CODE = """

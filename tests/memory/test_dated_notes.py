@@ -44,7 +44,8 @@ def keep(tmp_path: Path, memory: Memory, plugins: manager.Plugins) -> Keep:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, "utf-8")
         os.utime(path, (at.timestamp(), at.timestamp()))
-        memory.remember_many(documents(plugins, path, path.read_bytes(), path.stat()))
+        reader = plugins.reader_for(path, path.stat().st_size)
+        memory.remember_many(documents(reader, path, path.read_bytes(), path.stat()))
 
     return write
 

@@ -38,6 +38,6 @@ def read(tmp_path: Path, plugins: manager.Plugins) -> Read:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         os.utime(path, (MODIFIED.timestamp(), MODIFIED.timestamp()))
-        return documents(plugins, path, path.read_bytes(), path.stat())
+        return documents(plugins.reader_for(path, path.stat().st_size), path, path.read_bytes(), path.stat())
 
     return of

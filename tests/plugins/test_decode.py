@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.readers.contract import Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.decode import is_binary, text_of, tidy
 
 TEXT = "Die Straße – naïve “quotes”"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory.errors import (
     LocalOnlyError,
@@ -22,7 +25,7 @@ from memory.llm import LlmRequest, Message, Reply, Tool, ToolCall, Usage
 from memory.protocols import LLM
 from plugins.llms import Family, Look, ModelInfo, call, guard
 from plugins.llms.call import Call
-from plugins.llms.guard import Guarded
+from plugins.llms.guard import Guarded, parse_json
 from plugins.llms.registry import Models
 
 ASK = LlmRequest(messages=(Message("user", "Where does Ana live?"),))
@@ -316,3 +319,48 @@ def test_when_the_day_is_spent_nothing_is_asked() -> None:
     with pytest.raises(OverBudgetError, match="spent"):
         Guarded("test:m", backend, book).complete(ASK)
     assert (backend.asked, book.calls) == ([], [])
+
+
+FACTS = {
+    "type": "object",
+    "properties": {"kind": {"enum": ["a", "b"]}, "n": {"type": "integer"}},
+    "required": ["kind"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize("text", ['{"kind": "a", "n": 1}', ' {"kind":"a","n":1}\n', '```json\n{"kind":"a","n":1}\n```'])
+def test_json_that_follows_the_schema(text: str) -> None:
+    assert parse_json(text, FACTS) == {"kind": "a", "n": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  \n",
+        "Here you are: a",
+        '{"kind": "a"',
+        '{"kind": "a"} and more',
+        '{"kind": "c"}',
+        '{"kind": "a", "n": NaN}',
+        '{"kind": "a", "n": "one"}',
+        '{"kind": "a", "delete": "everything"}',
+        "[]",
+        "null",
+        "<html><body>502</body></html>",
+        "[" * 100_000,
+        '{"kind": "' + "a" * 1_000_000,
+    ],
+)
+def test_everything_else_is_an_error_that_quotes_nothing(text: str) -> None:
+    with pytest.raises(MalformedOutputError) as caught:
+        parse_json(text, FACTS)
+    assert caught.value.text in (text, "")
+    assert "everything" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner), max_leaves=9))
+def test_any_json_is_taken_as_it_is(value: Any) -> None:
+    assert parse_json(json.dumps(value), {}) == value

@@ -29,7 +29,7 @@ def install(folder: Path, name: str, code: str) -> None:
 GOOD = """
 from memory.nouns import Document
 from plugins.hookspecs import hookimpl
-from plugins.readers.contract import Reader
+from plugins.readers import Reader
 
 def read(path, data):
     return [Document(uri="", text="HELLO " + data.decode())]
@@ -72,8 +72,9 @@ def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
     ],
 )
 def test_a_reader_is_chosen_by_name(plugins: manager.Plugins, name: str, reader: str | None) -> None:
-    found = plugins.reader_for(Path("/somewhere") / name)
-    assert (found.name if found else None) == reader
+    path = Path("/somewhere") / name
+    assert plugins.reads(path) == (reader is not None)
+    assert reader is None or plugins.reader_for(path, 1).name == reader
 
 
 def test_an_embedder_is_made_once_when_asked_for(plugins: manager.Plugins) -> None:
@@ -103,10 +104,9 @@ def test_an_installed_plugin_adds_and_overrides(tmp_path: Path, monkeypatch: pyt
     plugins = manager.load()
     assert "shout" in plugins.readers and plugins.problems == ()
     for suffix in (".shout", ".txt"):
-        reader = plugins.reader_for(Path("a" + suffix))
-        assert reader and reader.read(Path("a"), b"you")[0].text == "HELLO you"
-    untouched = plugins.reader_for(Path("a.log"))
-    assert untouched and untouched.name == "text"
+        reader = plugins.reader_for(Path("a" + suffix), 1)
+        assert reader.read(Path("a"), b"you")[0].text == "HELLO you"
+    assert plugins.reader_for(Path("a.log"), 1).name == "text"
 
 
 @pytest.mark.parametrize("name", BROKEN)

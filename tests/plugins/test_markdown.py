@@ -69,6 +69,7 @@ def test_the_title(read: Read, text: str, title: str) -> None:
         ("keywords: a, b\ntag: c", ("a", "b", "c")),
         ("tags:", ()),
         ("tags: [[a, [b]], {c: d}]", ()),
+        ("tags: {a: b}", ()),
     ],
 )
 def test_tags_in_every_spelling(read: Read, tags: str, expected: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.nouns import Answer
 from plugins.manager import Plugins
-from plugins.readers.messenger import turns_of
+from plugins.readers.text import turns_of
 from tests.plugins.conftest import Read
 
 ANDROID = """13/04/2026, 18:03 - Messages and calls are end-to-end encrypted.

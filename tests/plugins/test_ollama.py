@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory.errors import (
     LocalOnlyError,
@@ -18,8 +22,8 @@ from memory.errors import (
 from memory.llm import LlmRequest
 from plugins.llms import ollama
 from plugins.llms.guard import Guarded
+from plugins.llms.ollama import CLOSE, OPEN, look, without_thoughts
 from plugins.llms.ollama import OllamaModel as Model
-from plugins.llms.ollama import look
 from plugins.llms.settings import OllamaSettings
 from tests.fakes import Breaks, Calls, Fails, FakeOllama, OllamaModel, Says, Sends
 from tests.plugins.models import FIND, LONG, PERSON, ask, streamed
@@ -232,9 +236,9 @@ def test_what_there_is(server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> N
         ("mine:latest", False, 16384, False),
     ]
     assert found.models[0].version == QWEN.digest[:12]
-    assert (found.problem, found.note) == ("", "")
+    assert found.problem == ""
     server.version = "0.12.3"
-    assert "update it to 0.17.1" in look(None).note
+    assert "update it to 0.17.1" in look(None).problem
     server.models.clear()
     assert "ollama pull" in look(None).problem
 
@@ -262,3 +266,27 @@ def test_the_client_is_imported_when_a_model_is_asked(server: FakeOllama) -> Non
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@given(st.text(max_size=60), st.text(max_size=60).filter(lambda text: not text.lstrip().startswith("<")), st.data())
+def test_thoughts_are_left_out_however_they_come(thought: str, answer: str, data: st.DataObject) -> None:
+    thought = thought.replace(CLOSE, "")
+    whole = f"\n{OPEN}{thought}{CLOSE}\n\n{answer}"
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=8)))
+    pieces = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
+    assert "".join(without_thoughts(pieces)) == answer.lstrip()
+
+
+@given(st.lists(st.text("<think/> a\n", max_size=6), max_size=8))
+def test_what_is_no_thought_is_said(pieces: list[str]) -> None:
+    whole = "".join(pieces)
+    if not whole.lstrip().startswith(OPEN):
+        assert "".join(without_thoughts(pieces)) == whole
+
+
+def test_a_thought_without_end_is_no_answer_and_is_not_kept() -> None:
+    thought = (f"hm {number} " * 100 for number in range(10_000))
+    tracemalloc.start()
+    assert list(without_thoughts(itertools.chain([OPEN], thought))) == []
+    assert tracemalloc.get_traced_memory()[1] < 100_000
+    tracemalloc.stop()

@@ -12,9 +12,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from memory.nouns import Document
-from plugins.manager import Plugins, Registered
-from plugins.readers import Reader, Unreadable, documents, reader_of
-from plugins.readers.contract import MIB
+from plugins.manager import Plugins
+from plugins.readers import MIB, Reader, Unreadable, documents
 from tests.examples import examples
 from tests.plugins.conftest import MODIFIED, Read
 
@@ -51,7 +50,7 @@ def test_the_date_comes_from_header_then_text_then_name_then_disk(read: Read) ->
 def test_a_relative_path_becomes_absolute(plugins: Plugins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.txt").write_text("hello", encoding="utf-8")
-    (document,) = documents(plugins, Path("a.txt"), b"hello", Path("a.txt").stat())
+    (document,) = documents(plugins.reader_for(Path("a.txt"), 5), Path("a.txt"), b"hello", Path("a.txt").stat())
     assert document.uri == f"{tmp_path.as_posix()}/a.txt"
 
 
@@ -96,10 +95,10 @@ def test_what_cannot_be_read_says_why(read: Read, name: str, content: bytes, rea
 
 
 def test_the_size_is_judged_before_the_file_is_read(plugins: Plugins) -> None:
-    assert reader_of(plugins, Path("a.md"), 10 * MIB).name == "markdown"
+    assert plugins.reader_for(Path("a.md"), 10 * MIB).name == "markdown"
     for name, size in (("a.md", 10 * MIB + 1), ("a.eml", 26 * MIB), ("a.json", 65 * MIB), ("a.csv", 51 * MIB)):
         with pytest.raises(Unreadable, match="too large"):
-            reader_of(plugins, Path(name), size)
+            plugins.reader_for(Path(name), size)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +117,7 @@ def test_whatever_a_reader_raises_becomes_a_reason(tmp_path: Path, error: Except
     path = tmp_path / "a.bad"
     path.write_bytes(b"x")
     with pytest.raises(Unreadable) as raised:
-        documents(Plugins(Registered(), lambda: [Reader("bad", (".bad",), "", read)]), path, b"x", path.stat())
+        documents(Reader("bad", (".bad",), "", read), path, b"x", path.stat())
     assert raised.value.reason == reason
 
 
@@ -127,14 +126,14 @@ def test_a_reader_that_returns_nonsense_is_no_crash(tmp_path: Path) -> None:
     path.write_bytes(b"x")
     reader = Reader("bad", (".bad",), "", lambda path, data: ["text"])  # type: ignore[list-item]
     with pytest.raises(Unreadable, match="the bad reader failed"):
-        documents(Plugins(Registered(), lambda: [reader]), path, b"x", path.stat())
+        documents(reader, path, b"x", path.stat())
 
 
 def test_a_name_that_is_no_text_is_refused(plugins: Plugins, tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"x")
     with pytest.raises(Unreadable, match="rename it"):
-        documents(plugins, tmp_path / "caf\udce9.txt", b"x", path.stat())
+        documents(plugins.reader_for(path, 1), tmp_path / "caf\udce9.txt", b"x", path.stat())
 
 
 def test_surrogates_and_nul_never_survive(read: Read) -> None:
@@ -158,9 +157,9 @@ def test_surrogates_and_nul_never_survive(read: Read) -> None:
     ),
 )
 def test_any_bytes_give_documents_or_a_reason(plugins: Plugins, suffix: str, content: bytes, head: bytes) -> None:
-    stat = Path(__file__).stat()
+    path, stat = Path("/somewhere/name" + suffix), Path(__file__).stat()
     try:
-        found = documents(plugins, Path("/somewhere/name" + suffix), head + content, stat)
+        found = documents(plugins.reader_for(path, len(head + content)), path, head + content, stat)
     except Unreadable as error:
         assert error.reason and "failed" not in error.reason
         return

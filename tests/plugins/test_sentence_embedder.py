@@ -79,7 +79,7 @@ def test_meaning_is_near(model: SentenceEmbedder) -> None:
 
 
 def test_the_order_of_texts_and_the_batch_do_not_matter(model: SentenceEmbedder) -> None:
-    texts = [f"{'word ' * (n * 7 % 60)}number {n}" for n in range(70)]
+    texts = [f"{'word ' * (n * 7 % 20)}number {n}" for n in range(70)]
     together = model.embed_documents(texts)
     np.testing.assert_allclose(model.embed_documents(texts[::-1])[::-1], together, atol=1e-5)
     np.testing.assert_allclose(model.embed_documents(texts[:1]), together[:1], atol=1e-5)
@@ -92,7 +92,7 @@ def test_what_no_model_reads_is_cut_off(model: SentenceEmbedder) -> None:
 
 def test_many_threads_get_the_same_vectors(folder: Path) -> None:
     fresh = SentenceEmbedder(str(folder), label="fresh")  # so that threads load it, too
-    texts = [[f"{'long ' * (n * 13 % 90)}text {n} {k}" for k in range(1 + n % 5)] for n in range(24)]
+    texts = [[f"{'long ' * (n * 13 % 30)}text {n} {k}" for k in range(1 + n % 5)] for n in range(24)]
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(fresh.embed_documents, texts))
     for mine, there in zip(texts, found, strict=True):

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plugins.embedders import static
 from plugins.embedders.static import MAX_CHARS, StaticEmbedder
 from tests.examples import examples
 
@@ -91,10 +92,11 @@ def test_the_name_tells_model_dimension_and_version() -> None:
 
 
 def test_threads_share_one_model() -> None:
-    fresh = StaticEmbedder()
+    static._read_model.cache_clear()
     with ThreadPoolExecutor(8) as pool:
-        vectors = list(pool.map(fresh.embed_query, ["the same words"] * 32))
+        vectors = list(pool.map(lambda text: StaticEmbedder().embed_query(text), ["the same words"] * 32))
     assert all((vector == vectors[0]).all() for vector in vectors)
+    assert static._read_model.cache_info().misses == 1
 
 
 def test_it_loads_without_home_network_or_logging(tmp_path: Path) -> None:

@@ -163,7 +163,8 @@ def test_a_briefing_without_any_facts_has_the_note_of_it_first(fresh: Memory) ->
     notes = Path(__file__).parents[3] / "examples" / "notes"
     plugins = manager.load()
     for file in sorted(path for path in notes.rglob("*") if path.is_file()):
-        fresh.remember_many(documents(plugins, file, file.read_bytes(), file.stat()))
+        reader = plugins.reader_for(file, file.stat().st_size)
+        fresh.remember_many(documents(reader, file, file.read_bytes(), file.stat()))
     told = lines(fresh, "What do I know about Beatrice?")
     assert "second-order Fresnel lens" in told[0]
     assert any("£11,200" in line for line in told) and any("Ferelith" in line for line in told)

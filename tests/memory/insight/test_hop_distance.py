@@ -1,4 +1,4 @@
-"""Reach against a plain breadth-first search, and the one thing that it does not walk through."""
+"""Hop distances against a plain breadth-first search, and the one thing that it does not walk through."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
-from memory.insight.hop_distance import HOPS, MOST_EDGES, Reach
+from memory.insight.hop_distance import HOPS, MOST_EDGES, HopDistances
 from tests.examples import examples
 from tests.memory.retrieval.walking import everything, rng_graph
 
@@ -29,7 +29,7 @@ def test_as_far_as_a_search_that_looks_at_everything(seed: int, data: st.DataObj
     seeds = data.draw(st.sets(st.sampled_from([*graph.object_ids.tolist(), 5]), max_size=3))
     episodes = list(graph.row_of)
     far = breadth_first(graph, seeds)
-    reach = Reach(graph)
+    reach = HopDistances(graph)
     for _ in range(2):  # the second time nothing is left of the first
         assert reach.measure_hops(seeds, episodes).hops == {one: far[one] for one in episodes if one in far}
     assert reach.measure_hops((), episodes) == ({}, False)
@@ -43,6 +43,8 @@ def test_a_hub_is_no_way() -> None:
         rows = [episode(n, {1: n, 2: 90_000} if n == 1 else {1: n}) for n in range(1, rays + 1)]
         return Graph.empty().with_episodes(rows, [(1, False), (2, False)])
 
-    assert Reach(star(MOST_EDGES)).measure_hops((2,), (1001, 1002)) == ({1001: 1, 1002: 3}, True)
-    assert Reach(star(MOST_EDGES + 1)).measure_hops((2,), (1001, 1002)) == ({1001: 1}, True)
-    assert Reach(star(MOST_EDGES + 1)).measure_hops((1,), (1002,)) == ({1002: 1}, True), "where it begins it counts"
+    assert HopDistances(star(MOST_EDGES)).measure_hops((2,), (1001, 1002)) == ({1001: 1, 1002: 3}, True)
+    assert HopDistances(star(MOST_EDGES + 1)).measure_hops((2,), (1001, 1002)) == ({1001: 1}, True)
+    assert HopDistances(star(MOST_EDGES + 1)).measure_hops((1,), (1002,)) == ({1002: 1}, True), (
+        "where it begins it counts"
+    )
