@@ -34,6 +34,7 @@ class FactAsserter:
         self._resolver = Resolver(conn, now, owner)
         self._superseder = Superseder(conn, now)
         self._new: list[int] = []
+        self._edited: Mapping[int, int] = {}
         self._asserted: dict[int, list[int]] = {}  # relation -> the objects that its subject may be
         self._carried: set[tuple[int, int, int]] = set()  # relation, episode, place: evidence of an earlier version
         self._theses: list[ThesisVertex] = []
@@ -44,8 +45,12 @@ class FactAsserter:
         """Whether a fact inherited edge memory from the one that it superseded."""
         return bool(self._superseder.successors)
 
-    def assert_extractions(self, extractions: Mapping[int, Extraction], model: str | None = None) -> None:
-        """Asserts what was extracted from live episodes (by id) in the order of their time, by `model` or by rules."""
+    def assert_extractions(
+        self, extractions: Mapping[int, Extraction], model: str | None = None, edited: Mapping[int, int] | None = None
+    ) -> None:
+        """Asserts what was extracted from live episodes (by id) in the order of their time, by `model` or by rules.
+        `edited`: which sources' properties may be others since when (source id -> ms UTC)."""
+        self._edited = edited or {}
         placed = {row.id: row for row in episodes.times_of(self.conn, list(extractions))}
         for row in sorted(placed.values(), key=lambda row: (row.event_from is not None, row.event_from or 0, row.id)):
             extraction = extractions[row.id]
@@ -89,9 +94,18 @@ class FactAsserter:
         """Merges relations that say the same (`relations.duplicate_groups`); how many were too many."""
         return sum(map(self._superseder.merge_duplicates, groups))
 
+    def replace_edited(self, edited: Mapping[int, int]) -> None:
+        """Where a source's newer version (source id -> its beginning, ms UTC) says something else in place of what the
+        one before said, that ends there: whatever the predicate, for the words themselves were replaced."""
+        for source, since in edited.items():
+            for old, new in relations.edited_pairs(self.conn, source, since):
+                self._superseder.replace_edited(old, new)
+
     def withdraw_episodes(self, gone: Sequence[int]) -> None:
-        """Withdraws the relations that had evidence in these retired episodes only: they change nothing any more."""
-        self._superseder.withdraw(relations.without_evidence(self.conn, gone))
+        """Withdraws the relations that had evidence in these retired episodes only: they change nothing any more. What
+        an edit replaced stays: it is history."""
+        lost = relations.without_evidence(self.conn, gone)
+        self._superseder.withdraw([id for id in lost if id not in self._superseder.edited])
 
     def join_objects(self, ones: Sequence[int], others: Sequence[int]) -> None:
         """A person says that these objects are those: their facts take each other's place from now on."""
@@ -155,7 +169,7 @@ class FactAsserter:
         cardinality = claim.cardinality if extractor == RULE else "unknown"
         canonical = canonical_predicate(label, claim.object)
         predicate, canon = relations.ensure_predicate(self.conn, label, canonical, cardinality)
-        start, end = _valid_time(row, claim)
+        start, end = _valid_time(self._said_from(row, claim), claim)
         subjects = self._resolver.namesakes(subject)
         id = self._find_known(row, subjects, object, canon, claim, start, extractor)
         if id is not None:
@@ -164,6 +178,10 @@ class FactAsserter:
             self._asserted[id] = subjects
             return id
         id = relations.find_without_evidence(self.conn, subject, predicate, object, claim.modality, start)
+        if id is None and row.since is not None:  # its source had gone, and has it still
+            before, _ = _valid_time(row.event_from, claim)
+            id = relations.find_without_evidence(self.conn, subject, predicate, object, claim.modality, before)
+            id = id if id is not None and relations.is_open(self.conn, id) else None
         if id is not None:
             self._superseder.reinstate(id)
         else:
@@ -179,6 +197,22 @@ class FactAsserter:
         single = None if extractor != RULE else claim.cardinality == "one"
         self._superseder.apply_rules(relation, subjects, single, claim.replaces)
         return id
+
+    def _said_from(self, row: episodes.When, claim: ExtractedRelation) -> int | None:
+        """From when on a passage says so (ms UTC): the time it is about, but of words that an edit brought that of the
+        edit, whatever date the note bears."""
+        if claim.start < 0:
+            return self._edited.get(row.source_id, row.event_from)
+        if row.since is None or episodes.stood_before(self.conn, row.id, self._line(row.id, claim)):
+            return row.event_from
+        return row.since
+
+    def _line(self, episode: int, claim: ExtractedRelation) -> str:
+        """The line that a claim is read out of."""
+        (row,) = episodes.words_of(self.conn, [episode])
+        start = row.text.rfind("\n", 0, claim.start) + 1
+        end = row.text.find("\n", claim.end)
+        return row.text[start : end if end >= 0 else len(row.text)]
 
     def _find_known(
         self,
@@ -316,13 +350,13 @@ def _may_hold(one: Relation, at: int | None) -> bool:
     return one.valid_to is None or at is None or one.valid_to > at
 
 
-def _valid_time(row: episodes.When, claim: ExtractedRelation) -> tuple[int | None, int | None]:
-    """Valid time of a claim, ms UTC: as it says, else from the time of its episode on, or until then."""
+def _valid_time(said: int | None, claim: ExtractedRelation) -> tuple[int | None, int | None]:
+    """Valid time of a claim, ms UTC: as it says, else from when it was `said` on, or until then."""
     start, end = _ms(claim.valid_from), _ms(claim.valid_to)
-    if start is None and claim.modality in _HOLDS and (end is None or row.event_from is None or row.event_from < end):
-        start = row.event_from
+    if start is None and claim.modality in _HOLDS and (end is None or said is None or said < end):
+        start = said
     if claim.modality == "past" and end is None:
-        end = row.event_from
+        end = said
     if start is not None and end is not None and end < start:
         end = None if claim.modality != "past" else start
     return start, end

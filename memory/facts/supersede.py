@@ -33,13 +33,15 @@ Embed = Callable[[Sequence[str]], Vectors]
 
 class Superseder:
     """Supersession within one transaction. `touched` are the relations whose times have changed, `successors` those
-    that inherited edge memory from the relation they replace, `revision_ids` the revisions made."""
+    that inherited edge memory from the relation they replace, `edited` those whose words an edit replaced,
+    `revision_ids` the revisions made."""
 
     def __init__(self, conn: Connection, now: int) -> None:
         self._conn = conn
         self._now = now
         self.touched: set[int] = set()
         self.successors: set[int] = set()
+        self.edited: set[int] = set()
         self.revision_ids: list[int] = []
         self._learned: dict[int, bool] = {}
 
@@ -133,6 +135,15 @@ class Superseder:
             self._change(id, old, "valid_to", begin)
         self._change(id, old, "superseded_by", new.id)
         self._hand_on(id, old, new)
+
+    def replace_edited(self, old: Relation, new: Relation) -> None:
+        """In a newer version of a source the words of the one stand where those of the other stood."""
+        names = graph.object_labels(self._conn, [old.object, new.object])
+        if old.superseded_by == new.id:
+            self.edited.add(old.id)
+        elif self._may_exclude(old, new, names) and old.superseded_by is None:
+            self.supersede(old, new, "Its note was edited, and says so instead.", "rule")
+            self.edited.add(old.id)
 
     # What a model has to judge --------------------------------------------------------------------
 

@@ -188,7 +188,7 @@ def put_vectors(conn: Connection, embedder_id: int, embedded: Sequence[episodes.
 class Ingestion:
     """Writes a batch within one transaction. `change` is what it does to the graph, `extractions` (by episode) what new
     episodes assert, and kept ones whose source's properties may be others, `redated` the ids of episodes that are gone
-    because their time was wrong."""
+    because their time was wrong, `edited` when each source's newer version began (source id -> ms UTC)."""
 
     def __init__(self, conn: Connection, embedder_id: int, now: int) -> None:
         self._conn = conn
@@ -196,6 +196,7 @@ class Ingestion:
         self._now = now
         self.change = GraphChange()
         self.redated: list[int] = []
+        self.edited: dict[int, int] = {}
         self.extractions: dict[int, Extraction] = {}
         self._objects: dict[str, int] = {}
         self._nodes: Iterator[int] = iter(())
@@ -267,14 +268,22 @@ class Ingestion:
 
     def _write_source(self, draft: DocumentDraft, diff: VersionDiff) -> Receipt:
         document = draft.document
+        since = _version_begin(document, sources.last_read(self._conn, document.uri), self._now)
         source_id = sources.upsert(self._conn, document, draft.title, self._now)
+        removed = [placed.id for placed in diff.removed]
+        stated = {at for _, at in document.parts if at is not None}
+        if since is not None:
+            self.edited[source_id] = since
+            episodes.end_many(self._conn, removed, since)
+            rewritten = {row.event_from for row in episodes.times_of(self._conn, removed)}
+            stated = {at for at in stated if to_ms(at) not in rewritten}  # what is added to a log is from its day
         ids: list[int] = []
         moved: list[episodes.EpisodeRow] = []
         for seq, (episode, placed) in enumerate(zip(draft.episodes, diff.kept, strict=True)):
             row = self._episode_row(draft, episode, placed.id if placed else next(self._nodes), source_id, seq)
             ids.append(row.id)
             if placed is None:
-                self._add_episode(row, draft, episode)
+                self._add_episode(row._replace(since=None if episode.at in stated else since), draft, episode)
             else:
                 moved.append(row)
                 self.change.moved[row.id] = seq
@@ -354,6 +363,23 @@ class Ingestion:
         self.change.unlinked += [id for pair, id in stored.items() if pair not in wanted]
         new = [pair for pair in pairwise(ids) if pair not in stored]
         self.change.links += [Link(self._edge("next", a, b), "next", a, b) for a, b in new]
+
+
+def _version_begin(document: Document, before: sources.LastRead | None, now: int) -> int | None:
+    """When a source came to say what it says now (ms UTC): its new date, where it moved on, else when its file was
+    written, or is read. None for a first version, for the same file read again, and for a chat, whose turns have
+    their own times."""
+    if before is None or document.kind == "chat":
+        return None
+    stated = to_ms(document.at)
+    if not before.gone and stated is not None and before.at is not None and stated > before.at:
+        return stated
+    if document.mtime_ns is None:
+        return now
+    if document.mtime_ns == before.mtime_ns and not before.gone:
+        return None
+    written = document.mtime_ns // 1_000_000
+    return written if before.t_ingested < written <= now else now
 
 
 def _line_map(document: Document, draft: Draft) -> tuple[int, ...]:

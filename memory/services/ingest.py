@@ -60,8 +60,9 @@ class Ingest:
                 asserter.withdraw_episodes(ingestion.redated)
                 same = [id for id in change.retired if id not in ingestion.redated]
                 asserter.carry_evidence(same, [row.node_id for row in change.added])
-                asserter.assert_extractions(ingestion.extractions)
+                asserter.assert_extractions(ingestion.extractions, edited=ingestion.edited)
                 ingestion.retire_removed()
+                asserter.replace_edited(ingestion.edited)
                 asserter.withdraw_episodes(change.retired)
                 changes = asserter.graph_changes()
             has_mails = any(draft.document.reader == sources.MAIL_READER for draft in batch)
@@ -127,6 +128,7 @@ class Ingest:
             with self._store.writing() as conn:
                 yield conn
                 state.complete_edge_memory(conn)
+            state.past.drop()
             state.serving = state.load(state.serving.embedder, state.serving.embedder_id)
             state.reload_edge_memory()
         deadline = time.monotonic() + CHECKPOINT_SECONDS

@@ -149,7 +149,7 @@ class Questions:
         now = plan.now or (None if plan.as_of else asked.at)  # what "last week" in the question is seen from
         state = self._analyse(question, now, plan.as_of, plan.within)
         found = self._retrieve(state, self._state.settings.answer.episodes, True, strategy=plan.strategy)
-        with self._store.reading() as conn:
+        with self._state.past.state_at(plan.as_of).store.reading() as conn:
             gathered = [visit.node_id for visit in traced.trace.visits if visit.stage == "collected"]
             found = found.with_collected(conn, gathered)
             said = extract_answer(conn, found, self._sentence_embedder(found), self._state.settings.answer)
@@ -179,7 +179,8 @@ class Questions:
         outline: Sequence[Sequence[str]] = (),
         strategy: str = "",
     ) -> RetrievalResult:
-        state, chosen = self._state, self._strategy(strategy)
+        state, chosen = self._state.past.state_at(question.as_of), self._strategy(strategy)
+        replay = replay and state is self._state  # what a copy would learn of its edges, nobody kept
         settings = replace(state.settings.recall, **chosen.recall)
         with state.reading() as (conn, serving):
             return retrieve(
@@ -215,7 +216,8 @@ class Questions:
         self, found: RetrievalResult, models: ModelChoice, options: AskOptions, parts: Sequence[RetrievalResult]
     ) -> Generator[Event, None, AskOutcome]:
         """The answer from what was retrieved, by a model if one may write."""
-        reading, embedder, settings = self._store.reading, self._sentence_embedder(found), self._state.settings.answer
+        embedder, settings = self._sentence_embedder(found), self._state.settings.answer
+        reading = self._state.past.state_at(found.question.as_of).store.reading
         if models.writer is None or settings.model != "auto" or not found.n_allowed:
             return (yield from Answering(reading, found, embedder, settings, options, parts).run())
         from memory.answering.escalation import Escalation  # half of answering, which many never need

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from email.utils import getaddresses
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,17 +25,19 @@ from memory.ranking import EdgeRanker
 from memory.retrieval.traversers import FindStrategy
 from memory.serving import Serving
 from memory.settings import MemorySettings
-from memory.store import sources, vectors
+from memory.store import past, sources, vectors
 from memory.store.connect import Connection
+from memory.store.past import Versions
 from memory.store.store import Store
 from memory.text.languages import word_set
-from memory.time.timestamps import now_ms
+from memory.time.timestamps import now_ms, to_ms
 
 if TYPE_CHECKING:
     from memory.facts.assertion import FactAsserter
 
 MIN_MAILS = 2  # to tell whose mailbox it is
 _ADDRESS_WORD = re.compile(r"[^\W\d_][\w’'-]*")
+PAST = ".past-"  # of the folder of a copy, beside the memory's file; nothing in it outlives the memory's being open
 USABLE_SHARE = 0.9  # of the episodes that must have a vector before questions use vectors at all
 
 
@@ -61,9 +66,16 @@ class State:
         with store.writing() as conn:
             if _coverage(conn, embedder_id) == 1:  # a set that was kept, or there is nothing yet
                 vectors.activate(conn, embedder_id)
+        self.past = Past(self)
         self.serving = self.load(embedder, embedder_id)
         self.edge_memory: tuple[int, EdgeMemory]  # by the id of the embedder whose it is
         self.reload_edge_memory()
+
+    def over(self, store: Store) -> State:
+        """The state of another store, with the settings, strategies and embedders of this one."""
+        return State(
+            store, self.settings, self.serving.embedder, self._sentence_embedder, self.find_strategy, self.ranker
+        )
 
     @property
     def sentence_embedder(self) -> Embedder:
@@ -143,6 +155,52 @@ class State:
         """Edge memory of that embedder, if it is the one in use."""
         of, known = self.edge_memory
         return known if of == embedder_id else None
+
+
+class Past:
+    """Copies of the memory taken back to a day, the last one kept at hand.
+
+    A copy is made only for a day on which a source said something else than today, and takes about as long as opening
+    the memory.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._lock = threading.Lock()
+        self._last: tuple[Versions, State] | None = None
+
+    def state_at(self, as_of: datetime | None) -> State:
+        """What answers a question that is asked as of a time: today's state where nothing has been edited since."""
+        if as_of is None:
+            return self._state
+        with self._state.store.reading() as conn:
+            versions = past.versions_at(conn, to_ms(as_of))
+        if versions is None:
+            return self._state
+        with self._lock:
+            if self._last is None or self._last[0] != versions:
+                self._last = None  # its folder goes with the last question that it answers
+                self._last = versions, self._rewound(versions)
+            return self._last[1]
+
+    def drop(self) -> None:
+        """No copy is kept: what was forgotten is in none."""
+        with self._lock:
+            self._last = None
+
+    def _rewound(self, versions: Versions) -> State:
+        from memory.ingest.ingest import embedded_text, put_vectors
+
+        serving = self._state.serving
+        folder = tempfile.TemporaryDirectory(prefix=PAST, dir=self._state.store.path.parent)
+        file = Path(folder.name) / "memory.db"
+        self._state.store.backup(file)
+        store = Store.open(file, folder)
+        with store.writing() as conn:
+            words = past.rewind(conn, versions, now_ms())
+            matrix = serving.embedder.embed_documents([embedded_text(one.title, one.text) for one in words])
+            put_vectors(conn, serving.embedder_id, words, matrix)
+        return self._state.over(store)
 
 
 def _coverage(conn: Connection, embedder_id: int) -> float:

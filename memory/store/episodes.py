@@ -20,7 +20,8 @@ RECENT_TRACES = 400  # whose episodes are read first
 
 
 class EpisodeRow(NamedTuple):
-    """What `insert_many` takes: times in milliseconds UTC, lines 1-based, `sha256` (hex) of what makes it the same."""
+    """What `insert_many` takes: times in milliseconds UTC, lines 1-based, `sha256` (hex) of what makes it the same.
+    `since`: when its source came to say so, None if it did from the first."""
 
     id: int
     source_id: int
@@ -36,6 +37,7 @@ class EpisodeRow(NamedTuple):
     line_to: int | None = None
     refs: tuple[str, ...] = ()
     line_map: tuple[int, ...] = ()  # the line of each line of the text, where they do not run on from `line_from`
+    since: int | None = None
 
 
 class Placed(NamedTuple):
@@ -61,11 +63,13 @@ class Thesis(NamedTuple):
 
 
 class When(NamedTuple):
-    """A live episode's source and time, in milliseconds UTC."""
+    """A live episode's source and times, in milliseconds UTC: what it is about, and when an edit of its source brought
+    it (None: the source was new then, or had gone)."""
 
     id: int
     source_id: int
     event_from: int | None
+    since: int | None
 
 
 class Words(NamedTuple):
@@ -118,8 +122,8 @@ def insert_many(conn: Connection, rows: Sequence[EpisodeRow], now: int) -> None:
     )
     conn.executemany(
         "INSERT INTO episode(node_id, source_id, seq, text, sha256, words, speaker, event_from, event_to, line_from,"
-        " line_to, line_map, refs) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(row.id, row.source_id, row.seq, *row[4:12], _list(row.line_map), _list(row.refs)) for row in rows],
+        " line_to, line_map, refs, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [(row.id, row.source_id, row.seq, *row[4:12], _list(row.line_map), _list(row.refs), row.since) for row in rows],
     )
 
 
@@ -194,11 +198,30 @@ def retired_with(conn: Connection, words: Sequence[str], limit: int) -> list[tup
 def times_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[When]:
     """Those of these episodes that are live, by id."""
     rows = conn.execute(
-        "SELECT e.node_id, e.source_id, e.event_from FROM episode e JOIN node n ON n.id = e.node_id"
+        "SELECT e.node_id, e.source_id, e.event_from, (SELECT e.since WHERE EXISTS (SELECT 1 FROM episode o"
+        " WHERE o.source_id = e.source_id AND ifnull(o.since < e.since, 1) AND ifnull(o.until >= e.since, 1)))"
+        " FROM episode e JOIN node n ON n.id = e.node_id"
         f" WHERE e.node_id IN (SELECT value FROM json_each(?)) AND {is_live('n')} ORDER BY e.node_id",
         (id_list(ids),),
     )
     return [When(*row) for row in rows]
+
+
+def stood_before(conn: Connection, id: int, words: str) -> bool:
+    """Whether the version of its source that ended when an episode came had these words."""
+    row = conn.execute(
+        "SELECT 1 FROM episode e JOIN episode o ON o.source_id = e.source_id AND o.until = e.since"
+        " WHERE e.node_id = ? AND instr(o.text, ?) LIMIT 1",
+        (id, words),
+    ).fetchone()
+    return row is not None
+
+
+def end_many(conn: Connection, ids: Sequence[SupportsInt], until: int) -> None:
+    """Notes when the source of these episodes ceased to say so (ms UTC)."""
+    conn.execute(
+        "UPDATE episode SET until = ? WHERE node_id IN (SELECT value FROM json_each(?))", (until, id_list(ids))
+    )
 
 
 def words_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Words]:
@@ -320,7 +343,9 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
 def retire_source(conn: Connection, source_id: int, now: int) -> tuple[int, ...]:
     """A source has gone: it and its episodes are no longer seen, but stay until they are forgotten; ids as above."""
     conn.execute("UPDATE source SET t_deleted = ? WHERE id = ? AND t_deleted IS NULL", (now, source_id))
-    return retire_many(conn, [row.id for row in of_source(conn, source_id)], now, "source_deleted")
+    live = [row.id for row in of_source(conn, source_id)]
+    end_many(conn, live, now)
+    return retire_many(conn, live, now, "source_deleted")
 
 
 _LONELY = f"""

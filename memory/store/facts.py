@@ -10,7 +10,7 @@ from memory.errors import NotFoundError
 from memory.nouns import Citation, Fact, line_at
 from memory.store.codec import FIRST_EDGE, id_list
 from memory.store.connect import Connection
-from memory.store.visibility import is_live, is_recorded, visible
+from memory.store.visibility import is_live, is_recorded, valid, visible
 from memory.text.relation_sentences import statement
 from memory.time.timestamps import from_ms
 
@@ -102,9 +102,11 @@ def _known_then(query: str) -> str:
     return query
 
 
-_SEEN_THESIS = visible("n", ":known_on", ":at", "t")
+# A version of a source said so from `since` on and until `until`, whenever this memory came to know.
+_SAID = "(({node} OR {episode}.until > :at) AND ({episode}.since IS NULL OR {episode}.since <= :at))"
+_SEEN_THESIS = f"({_SAID.format(node=is_recorded('n', ':known_on'), episode='e')} AND {valid('t', ':at')})"
 _SEEN_RELATION = visible("r", ":known_on", ":at")
-_EVIDENCE = is_recorded("evidence", ":known_on")
+_EVIDENCE = _SAID.format(node=is_recorded("evidence", ":known_on"), episode="said")
 
 _THESE = "(SELECT value FROM json_each(:ids))"
 _TOUCHING = " UNION ".join(  # each of the four has its own, partial, index
@@ -140,6 +142,7 @@ SELECT r.id, r.text, r.valid_from, r.valid_to,
 FROM edge r JOIN node a ON a.id = r.src JOIN node b ON b.id = r.dst LEFT JOIN predicate p ON p.id = r.pred_id
 JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = r.id
  AND v.episode_id = (SELECT p.episode_id FROM provenance p JOIN node evidence ON evidence.id = p.episode_id
+                       JOIN episode said ON said.node_id = evidence.id
                       WHERE p.item_kind = 'edge' AND p.item_id = r.id AND {evidence}
                       ORDER BY evidence.t_expired IS NOT NULL, p.episode_id LIMIT 1)
 JOIN episode e ON e.node_id = v.episode_id JOIN source s ON s.id = e.source_id

@@ -106,6 +106,12 @@ def find_without_evidence(
     return None if row is None else int(row[0])
 
 
+def is_open(conn: Connection, id: int) -> bool:
+    """Whether nothing took a relation's place and it has no end."""
+    row = conn.execute("SELECT superseded_by IS NULL AND valid_to IS NULL FROM edge WHERE id = ?", (id,)).fetchone()
+    return bool(row[0])
+
+
 def quotes(conn: Connection, going: Sequence[int], added: Sequence[int]) -> list[tuple[int, str, str | None, int, str]]:
     """(relation, who read it, its quote, other episode, that one's text) for each relation that an episode of `going`
     asserts, and each episode of `added` from the same source; no quote where it stands in the source's properties."""
@@ -277,8 +283,40 @@ def duplicate_groups(conn: Connection) -> list[list[int]]:
 
 def by_id(conn: Connection, ids: Sequence[int]) -> list[Relation]:
     """Those of these relations that are live and have live evidence, by id."""
-    rows = conn.execute(_RELATIONS, (id_list(ids),)).fetchall()
+    rows = conn.execute(_RELATIONS.format(evidence=is_live("n")), (id_list(ids),)).fetchall()
     return [_relation(row) for row in rows]
+
+
+def edited_pairs(conn: Connection, source: int, since: int) -> list[tuple[Relation, Relation]]:
+    """(former, new) relations of one subject and canonical predicate: the words of the one were in the version of a
+    source that ended at `since` (ms UTC) and are in no live episode, those of the other are in the version that began
+    then and nowhere else. Of several the first is the first's, in the order of the text."""
+    former = _slots(conn, _FORMER, source, since)
+    fresh = _slots(conn, _FRESH, source, since)
+    pairs = [pair for slot, ids in former.items() for pair in zip(ids, fresh.get(slot, ()), strict=False)]
+    rows = conn.execute(_RELATIONS.format(evidence="1"), (id_list({id for pair in pairs for id in pair}),)).fetchall()
+    known = {one.id: one for one in map(_relation, rows)}
+    return [(known[old], known[new]) for old, new in pairs if old in known and new in known]
+
+
+def _slots(conn: Connection, query: str, source: int, since: int) -> dict[tuple[int, int], list[int]]:
+    """(subject, canonical predicate) -> relations, in the order of the text."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for id, subject, canon in conn.execute(query, (source, since)).fetchall():
+        slot = found.setdefault((subject, canon), [])
+        if id not in slot:
+            slot.append(id)
+    return found
+
+
+_OF_VERSION = f"""
+SELECT e.id, e.src, ifnull(p.canon_id, p.id) FROM episode o JOIN provenance v ON v.item_kind = 'edge'
+ AND v.episode_id = o.node_id JOIN edge e ON e.id = v.item_id AND e.kind = 'rel' AND {is_live("e")}
+ JOIN predicate p ON p.id = e.pred_id WHERE o.source_id = ?1 AND o.{{begins}} = ?2 AND NOT EXISTS (SELECT 1
+ FROM provenance w JOIN episode x ON x.node_id = w.episode_id JOIN node n ON n.id = x.node_id
+ WHERE w.item_kind = 'edge' AND w.item_id = e.id AND {{elsewhere}}) ORDER BY o.seq, v.span_from, e.id"""
+_FORMER = _OF_VERSION.format(begins="until", elsewhere=is_live("n"))
+_FRESH = _OF_VERSION.format(begins="since", elsewhere="x.since IS NOT ?2")
 
 
 _RELATIONS = f"""
@@ -286,7 +324,7 @@ SELECT e.id, e.src, e.dst, ifnull(p.canon_id, p.id), p.label, ifnull(e.modality,
        e.superseded_by, c.cardinality, max(o.event_from), group_concat(DISTINCT o.source_id)
 FROM edge e JOIN predicate p ON p.id = e.pred_id JOIN predicate c ON c.id = ifnull(p.canon_id, p.id)
 JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id
-JOIN node n ON n.id = v.episode_id AND {is_live("n")} JOIN episode o ON o.node_id = n.id
+JOIN node n ON n.id = v.episode_id AND {{evidence}} JOIN episode o ON o.node_id = n.id
 WHERE e.id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel' AND {is_live("e")}
 GROUP BY e.id ORDER BY e.id
 """

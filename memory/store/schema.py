@@ -10,6 +10,8 @@ Where it departs from what one might expect, for a measured reason:
   written (`memory.text.words.index_form`: scripts without spaces, mostly), that stands in `reading`; elsewhere
   there is no row.
 * `edge` has no foreign keys: each would want a full index of its own. `check()` looks for what they would have caught.
+* An episode has two times of its own: `event_from` is what it is about, [since, until) when its source said so. A
+  source's first version said so from the beginning (since NULL), its newest one still does (until NULL).
 * Edge ids start at 2^30, node ids at 1, so that the id of a fact tells a relation from a thesis.
 
 The book of steps is the table `_sqlite_migrations` of sqlite-utils, and there is no other: a step and its entry are one
@@ -170,8 +172,11 @@ CREATE TABLE node(
 CREATE TABLE episode(
   node_id INTEGER PRIMARY KEY REFERENCES node(id), source_id INTEGER NOT NULL REFERENCES source(id),
   seq INTEGER NOT NULL, text TEXT NOT NULL, sha256 TEXT NOT NULL, words INTEGER NOT NULL, speaker TEXT,
-  event_from INTEGER, event_to INTEGER, line_from INTEGER, line_to INTEGER, line_map TEXT, refs TEXT) STRICT;
+  event_from INTEGER, event_to INTEGER, since INTEGER, until INTEGER, line_from INTEGER, line_to INTEGER,
+  line_map TEXT, refs TEXT) STRICT;
 CREATE INDEX episode_source ON episode(source_id, seq);
+CREATE INDEX episode_since ON episode(since) WHERE since IS NOT NULL;
+CREATE INDEX episode_until ON episode(until) WHERE until IS NOT NULL;
 CREATE TABLE thesis(
   node_id INTEGER PRIMARY KEY REFERENCES node(id), episode_id INTEGER NOT NULL REFERENCES episode(node_id),
   span_from INTEGER, span_to INTEGER, text TEXT,

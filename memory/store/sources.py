@@ -42,6 +42,16 @@ class Skip(NamedTuple):
     t: int
 
 
+class LastRead(NamedTuple):
+    """The version of a source that was read last: when (ms UTC), the time that it stated, its file's, whether it has
+    gone since."""
+
+    t_ingested: int
+    at: int | None
+    mtime_ns: int | None
+    gone: bool
+
+
 def get(conn: Connection, uri: str) -> Source | None:
     """The live source with that uri."""
     row = conn.execute(f"SELECT {SOURCE_COLUMNS} FROM source WHERE uri = ? AND t_deleted IS NULL", (uri,)).fetchone()
@@ -86,6 +96,19 @@ def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
         ).fetchone()
     conn.executemany("INSERT INTO source_tag VALUES (?, ?)", [(id, tag) for tag in dict.fromkeys(document.tags)])
     return id
+
+
+def last_read(conn: Connection, uri: str) -> LastRead | None:
+    """When and how the source was read last, also one that has gone since; None for one that never was."""
+    row = conn.execute(
+        "SELECT t_ingested, at, mtime_ns, t_deleted IS NOT NULL FROM source WHERE uri = ?"
+        " ORDER BY t_deleted IS NOT NULL, id DESC LIMIT 1",
+        (uri,),
+    ).fetchone()
+    if row is None:
+        return None
+    read, at, mtime_ns, gone = row
+    return LastRead(read, at, mtime_ns, bool(gone))
 
 
 def stamp(conn: Connection, id: int, size: int | None, mtime_ns: int | None) -> None:

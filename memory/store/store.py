@@ -41,15 +41,17 @@ class Store:
         self._closed = False
 
     @classmethod
-    def open(cls, path: Path | str) -> Store:
+    def open(cls, path: Path | str, folder: tempfile.TemporaryDirectory[str] | None = None) -> Store:
         """Opens the memory at `path`, creating it (0600) or bringing an older file up to date after a verified copy.
 
-        ":memory:" is a private temporary folder that is removed at `close`: several connections need a file.
-        Raises StoreError, or of its kinds StoreDamagedError, StoreBusyError, StoreFullError.
+        ":memory:" is a private temporary folder: several connections need a file. A temporary `folder` goes with the
+        store. Raises StoreError, or of its kinds StoreDamagedError, StoreBusyError, StoreFullError.
         """
         driver()
-        folder = tempfile.TemporaryDirectory(prefix="palimpsest-") if str(path) == ":memory:" else None
-        file = Path(folder.name) / "memory.db" if folder else Path(path)
+        file = Path(path)
+        if str(path) == ":memory:":
+            folder = tempfile.TemporaryDirectory(prefix="palimpsest-")
+            file = Path(folder.name) / "memory.db"
         try:
             create_private(file)
             version = schema.version_of(file, schema.STEPS)

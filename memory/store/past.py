@@ -1,0 +1,93 @@
+"""The memory as it stood: which versions of sources a day had, and a copy of the file taken back to it.
+
+An edit retires the passages whose words it changed and keeps their rows. A question about a day before the edit is
+asked of a copy in which these live again and what came later does not.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from memory.store import episodes, text
+from memory.store.codec import id_list
+from memory.store.connect import Connection
+from memory.store.visibility import LIVE, is_live
+
+
+class Versions(NamedTuple):
+    """What another version of its source said at a time: ids of live episodes that came to be said `later`, and of
+    retired ones that were said `then`. `state` changes with everything that is written of sources and facts."""
+
+    later: tuple[int, ...]
+    then: tuple[int, ...]
+    state: tuple[int, ...]
+
+
+def versions_at(conn: Connection, at: int) -> Versions | None:
+    """The versions that differ from today's at that time (ms UTC); None if none do."""
+    later = conn.execute(
+        f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE e.since > ?"
+        " ORDER BY e.node_id",
+        (at,),
+    ).fetchall()
+    then = conn.execute(
+        "SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND n.t_expired IS NOT NULL WHERE e.until > ?1"
+        " AND ifnull(e.since, ?1) <= ?1 AND ifnull(e.event_from, ?1) <= ?1 ORDER BY e.node_id",
+        (at,),
+    ).fetchall()
+    if not later and not then:
+        return None
+    state = conn.execute(
+        "SELECT (SELECT value FROM meta WHERE key = 'next_node'), (SELECT value FROM meta WHERE key = 'next_edge'),"
+        " (SELECT ifnull(max(id), 0) FROM journal), (SELECT count(*) FROM journal), (SELECT count(*) FROM node)"
+    ).fetchone()
+    return Versions(tuple(id for (id,) in later), tuple(id for (id,) in then), tuple(map(int, state)))
+
+
+def rewind(conn: Connection, versions: Versions, now: int) -> list[episodes.Words]:
+    """Takes a copy of a memory back to these versions, within a transaction; the episodes that live again, which have
+    no vectors yet."""
+    episodes.retire_many(conn, versions.later, now, "source_changed")
+    then = id_list(versions.then)
+    nodes = id_list(
+        id
+        for (id,) in conn.execute(
+            "SELECT value FROM json_each(?1) UNION SELECT t.node_id FROM thesis t"
+            " JOIN node n ON n.id = t.node_id JOIN node o ON o.id = t.episode_id AND o.t_expired = n.t_expired"
+            " WHERE t.episode_id IN (SELECT value FROM json_each(?1))",
+            (then,),
+        )
+    )
+    conn.execute(
+        "UPDATE OR IGNORE edge SET t_expired = NULL, expire_reason = NULL WHERE t_expired IS NOT NULL AND id IN ("
+        " SELECT e.id FROM edge e JOIN node n ON n.id = e.src AND n.t_expired = e.t_expired"
+        "  WHERE e.t_expired IS NOT NULL AND e.src IN (SELECT value FROM json_each(?1))"
+        " UNION SELECT e.id FROM edge e JOIN node n ON n.id = e.dst AND n.t_expired = e.t_expired"
+        "  WHERE e.t_expired IS NOT NULL AND e.dst IN (SELECT value FROM json_each(?1)))",
+        (nodes,),
+    )
+    for ids in (nodes, id_list(_ends(conn, nodes))):
+        conn.execute(
+            "UPDATE node SET t_expired = NULL, expire_reason = NULL WHERE id IN (SELECT value FROM json_each(?))",
+            (ids,),
+        )
+    conn.execute(
+        "UPDATE source SET t_deleted = NULL WHERE t_deleted IS NOT NULL AND id IN (SELECT source_id FROM episode"
+        " WHERE node_id IN (SELECT value FROM json_each(?))) AND uri NOT IN (SELECT uri FROM source WHERE"
+        " t_deleted IS NULL)",
+        (then,),
+    )
+    text.add_episodes(conn, versions.then)
+    return episodes.words_of(conn, versions.then)
+
+
+def _ends(conn: Connection, nodes: str) -> list[int]:
+    """The objects that live edges of these nodes lead to."""
+    return [
+        id
+        for (id,) in conn.execute(
+            f"SELECT DISTINCT dst FROM edge WHERE {LIVE} AND kind IN ('mention', 'member')"
+            " AND src IN (SELECT value FROM json_each(?))",
+            (nodes,),
+        )
+    ]
