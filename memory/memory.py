@@ -309,6 +309,7 @@ class Memory:
 
     def close(self) -> None:
         """Closes the file. Nothing is lost: every write was on the disk when its call returned."""
+        self.state.past.drop()
         self.store.close()
 
     def __enter__(self) -> Memory:

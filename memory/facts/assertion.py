@@ -14,7 +14,7 @@ from memory.facts.resolve import Resolver
 from memory.facts.supersede import MIN_CONFIDENCE, Embed, Superseder
 from memory.graph.change import GraphChange, Link, ThesisVertex
 from memory.nouns import AssertionResult, Decision
-from memory.store import episodes, graph, relations, revisions
+from memory.store import episodes, graph, past, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.time.timestamps import to_ms
@@ -39,6 +39,7 @@ class FactAsserter:
         self._carried: set[tuple[int, int, int]] = set()  # relation, episode, place: evidence of an earlier version
         self._theses: list[ThesisVertex] = []
         self._returned: set[tuple[int, int]] = set()
+        self.restored_passages = False
 
     @property
     def passed_on_edge_memory(self) -> bool:
@@ -128,11 +129,19 @@ class FactAsserter:
         return len(rows)
 
     def settle_revision(self, revision: revisions.Row, verdict: str) -> None:
-        """What a person says of a revision: "keep", "both", "old" or "undo"."""
+        """What a person says of a revision: "keep", "both", "old" or "undo". A fact that holds again although its note
+        was edited brings the passage that says so back with it."""
+        if verdict == "keep":
+            former = relations.restored_evidence(self.conn, revision.old)
+            episodes.retire_many(self.conn, former, self._now, "source_changed")
+            self.restored_passages |= bool(former)
         if verdict == "undo":
             self._superseder.undo(revision, self._now)
         else:
             self._superseder.settle(revision, verdict)
+        if verdict != "keep" and (former := relations.former_evidence(self.conn, revision.old)):
+            past.restore(self.conn, former)
+            self.restored_passages = True
 
     def result(self, embed: Embed | None = None) -> AssertionResult:
         """What came of it; with `embed` also the pairs that a model has to judge."""

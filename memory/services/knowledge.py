@@ -89,7 +89,10 @@ class Knowledge:
                 yield asserter
                 changes = asserter.graph_changes()
                 state.complete_edge_memory(conn)
-            state.show(changes)
+            if asserter.restored_passages:
+                state.reload()
+            else:
+                state.show(changes)
             state.reload_edge_memory()
 
     # Looking --------------------------------------------------------------------------------------

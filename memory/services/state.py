@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ from memory.ranking import EdgeRanker
 from memory.retrieval.traversers import FindStrategy
 from memory.serving import Serving
 from memory.settings import MemorySettings
-from memory.store import past, sources, vectors
+from memory.store import episodes, past, sources, vectors
 from memory.store.connect import Connection
 from memory.store.past import Versions
 from memory.store.store import Store
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 MIN_MAILS = 2  # to tell whose mailbox it is
 _ADDRESS_WORD = re.compile(r"[^\W\d_][\w’'-]*")
 PAST = ".past-"  # of the folder of a copy, beside the memory's file; nothing in it outlives the memory's being open
+ALL = 1 << 30
 USABLE_SHARE = 0.9  # of the episodes that must have a vector before questions use vectors at all
 
 
@@ -53,6 +55,7 @@ class State:
         sentence_embedder: Embedder | None,
         find_strategy: FindStrategy,
         ranker: EdgeRanker | None,
+        past: Past | None = None,
     ) -> None:
         find_strategy(settings.recall.strategy)  # one that is not there is refused now
         self.store = store
@@ -66,7 +69,7 @@ class State:
         with store.writing() as conn:
             if _coverage(conn, embedder_id) == 1:  # a set that was kept, or there is nothing yet
                 vectors.activate(conn, embedder_id)
-        self.past = Past(self)
+        self.past = past or Past(self)
         self.serving = self.load(embedder, embedder_id)
         self.edge_memory: tuple[int, EdgeMemory]  # by the id of the embedder whose it is
         self.reload_edge_memory()
@@ -74,7 +77,13 @@ class State:
     def over(self, store: Store) -> State:
         """The state of another store, with the settings, strategies and embedders of this one."""
         return State(
-            store, self.settings, self.serving.embedder, self._sentence_embedder, self.find_strategy, self.ranker
+            store,
+            self.settings,
+            self.serving.embedder,
+            self._sentence_embedder,
+            self.find_strategy,
+            self.ranker,
+            self.past,
         )
 
     @property
@@ -140,6 +149,12 @@ class State:
                 yield conn
             self.reload_edge_memory()
 
+    def reload(self) -> None:
+        """Questions see from now on what is stored, with passages that live again."""
+        serving = self.serving
+        _embed_missing(self.store, serving.embedder, serving.embedder_id)
+        self.serving = self.load(serving.embedder, serving.embedder_id)
+
     def complete_edge_memory(self, conn: Connection) -> None:
         """Makes what is missing of edge memory, within a transaction that took some away."""
         rebuild.complete(conn, self.serving.embedder_id, self.serving.embedder.dimension)
@@ -179,7 +194,7 @@ class Past:
             return self._state
         with self._lock:
             if self._last is None or self._last[0] != versions:
-                self._last = None  # its folder goes with the last question that it answers
+                self._last = None
                 self._last = versions, self._rewound(versions)
             return self._last[1]
 
@@ -189,18 +204,27 @@ class Past:
             self._last = None
 
     def _rewound(self, versions: Versions) -> State:
-        from memory.ingest.ingest import embedded_text, put_vectors
-
-        serving = self._state.serving
         folder = tempfile.TemporaryDirectory(prefix=PAST, dir=self._state.store.path.parent)
         file = Path(folder.name) / "memory.db"
         self._state.store.backup(file)
         store = Store.open(file, folder)
+        weakref.finalize(store, folder.cleanup)  # with the last question that reads it
         with store.writing() as conn:
-            words = past.rewind(conn, versions, now_ms())
-            matrix = serving.embedder.embed_documents([embedded_text(one.title, one.text) for one in words])
-            put_vectors(conn, serving.embedder_id, words, matrix)
+            past.rewind(conn, versions, now_ms())
+        serving = self._state.serving
+        _embed_missing(store, serving.embedder, serving.embedder_id)
         return self._state.over(store)
+
+
+def _embed_missing(store: Store, embedder: Embedder, embedder_id: int) -> None:
+    """Gives the few episodes that live again their vectors back."""
+    from memory.ingest.ingest import embedded_text, put_vectors
+
+    with store.reading() as conn:
+        words = episodes.words_of(conn, vectors.list_missing(conn, embedder_id, ALL))
+    matrix = embedder.embed_documents([embedded_text(one.title, one.text) for one in words])
+    with store.writing() as conn:
+        put_vectors(conn, embedder_id, words, matrix)
 
 
 def _coverage(conn: Connection, embedder_id: int) -> float:

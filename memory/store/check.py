@@ -129,7 +129,7 @@ RULES: tuple[tuple[str, str, str], ...] = (
         "sources",
         "{0} has two episodes in place {1}.",
         "SELECT s.uri, e.seq FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id"
-        f" WHERE {is_live('n')} GROUP BY e.source_id, e.seq HAVING count(*) > 1",
+        f" WHERE {is_live('n')} AND e.until IS NULL GROUP BY e.source_id, e.seq HAVING count(*) > 1",
     ),
     (
         "sources",

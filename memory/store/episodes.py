@@ -105,12 +105,12 @@ def live(conn: Connection) -> EpisodeArrays:
     return EpisodeArrays(id, source_id, seq, event_from, is_chat.astype(np.bool_), words)
 
 
-def of_source(conn: Connection, source_id: int) -> list[Placed]:
-    """The source's live episodes in order."""
+def of_source(conn: Connection, source_id: int, former: bool = False) -> list[Placed]:
+    """The source's live episodes in order; `former`: also those that a person brought back of earlier versions."""
     rows = conn.execute(
         "SELECT e.node_id, e.seq, e.sha256 FROM episode e JOIN node n ON n.id = e.node_id"
-        f" WHERE e.source_id = ? AND {is_live('n')} ORDER BY e.seq, e.node_id",
-        (source_id,),
+        f" WHERE e.source_id = ? AND (? OR e.until IS NULL) AND {is_live('n')} ORDER BY e.seq, e.node_id",
+        (source_id, former),
     )
     return [Placed(*row) for row in rows]
 
@@ -343,7 +343,7 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
 def retire_source(conn: Connection, source_id: int, now: int) -> tuple[int, ...]:
     """A source has gone: it and its episodes are no longer seen, but stay until they are forgotten; ids as above."""
     conn.execute("UPDATE source SET t_deleted = ? WHERE id = ? AND t_deleted IS NULL", (now, source_id))
-    live = [row.id for row in of_source(conn, source_id)]
+    live = [row.id for row in of_source(conn, source_id, former=True)]
     end_many(conn, live, now)
     return retire_many(conn, live, now, "source_deleted")
 

@@ -6,6 +6,7 @@ asked of a copy in which these live again and what came later does not.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from memory.store import episodes, text
@@ -44,11 +45,15 @@ def versions_at(conn: Connection, at: int) -> Versions | None:
     return Versions(tuple(id for (id,) in later), tuple(id for (id,) in then), tuple(map(int, state)))
 
 
-def rewind(conn: Connection, versions: Versions, now: int) -> list[episodes.Words]:
-    """Takes a copy of a memory back to these versions, within a transaction; the episodes that live again, which have
-    no vectors yet."""
+def rewind(conn: Connection, versions: Versions, now: int) -> None:
+    """Takes a copy of a memory back to these versions, within a transaction. What lives again has no vectors yet."""
     episodes.retire_many(conn, versions.later, now, "source_changed")
-    then = id_list(versions.then)
+    restore(conn, versions.then)
+
+
+def restore(conn: Connection, ids: Sequence[int]) -> None:
+    """Brings retired episodes back, with all that went with them but their vectors."""
+    then = id_list(ids)
     nodes = id_list(
         id
         for (id,) in conn.execute(
@@ -66,19 +71,15 @@ def rewind(conn: Connection, versions: Versions, now: int) -> list[episodes.Word
         "  WHERE e.t_expired IS NOT NULL AND e.dst IN (SELECT value FROM json_each(?1)))",
         (nodes,),
     )
-    for ids in (nodes, id_list(_ends(conn, nodes))):
-        conn.execute(
-            "UPDATE node SET t_expired = NULL, expire_reason = NULL WHERE id IN (SELECT value FROM json_each(?))",
-            (ids,),
-        )
+    for listed in (nodes, id_list(_ends(conn, nodes))):
+        conn.execute("UPDATE node SET t_expired = NULL WHERE id IN (SELECT value FROM json_each(?))", (listed,))
     conn.execute(
         "UPDATE source SET t_deleted = NULL WHERE t_deleted IS NOT NULL AND id IN (SELECT source_id FROM episode"
         " WHERE node_id IN (SELECT value FROM json_each(?))) AND uri NOT IN (SELECT uri FROM source WHERE"
         " t_deleted IS NULL)",
         (then,),
     )
-    text.add_episodes(conn, versions.then)
-    return episodes.words_of(conn, versions.then)
+    text.add_episodes(conn, ids)
 
 
 def _ends(conn: Connection, nodes: str) -> list[int]:

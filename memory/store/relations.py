@@ -106,6 +106,26 @@ def find_without_evidence(
     return None if row is None else int(row[0])
 
 
+def former_evidence(conn: Connection, id: int) -> list[int]:
+    """The retired episodes of an earlier version of their source that assert a relation no live one asserts."""
+    rows = conn.execute(
+        "SELECT v.episode_id, n.t_expired IS NULL, e.until FROM provenance v JOIN episode e ON e.node_id = v.episode_id"
+        " JOIN node n ON n.id = e.node_id WHERE v.item_kind = 'edge' AND v.item_id = ? ORDER BY e.until, e.node_id",
+        (id,),
+    ).fetchall()
+    return [] if any(live for _, live, _ in rows) else [id for id, _, until in rows if until is not None][-1:]
+
+
+def restored_evidence(conn: Connection, id: int) -> list[int]:
+    """The live episodes that assert a relation although their source no longer says so: a person brought them back."""
+    rows = conn.execute(
+        f"SELECT v.episode_id FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
+        " JOIN episode e ON e.node_id = n.id AND e.until IS NOT NULL WHERE v.item_kind = 'edge' AND v.item_id = ?",
+        (id,),
+    )
+    return [episode for (episode,) in rows]
+
+
 def is_open(conn: Connection, id: int) -> bool:
     """Whether nothing took a relation's place and it has no end."""
     row = conn.execute("SELECT superseded_by IS NULL AND valid_to IS NULL FROM edge WHERE id = ?", (id,)).fetchone()

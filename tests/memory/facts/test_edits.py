@@ -1,0 +1,184 @@
+"""Notes that are edited in place: what they said before is history, and answers as of a day before the edit."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory import Memory
+from memory.nouns import Answer, Fact
+from memory.protocols import Embedder
+from plugins import manager, readers
+
+FRONTMATTER = "---\ndate: 2026-01-05\n---\n"
+FORMS = {
+    "field": "# Car\n\nInsurer: {}\n",
+    "list item": "# Car\n\n- Plate: AB 123\n- Insurer: {}\n- Colour: red\n",
+    "table": "# Garage\n\n| thing | insurer |\n| --- | --- |\n| Car | {} |\n| Van | Helvia |\n",
+}
+QUESTION = "Which insurer does the car have?"
+
+
+@pytest.fixture
+def memory(tmp_path: Path, static: Embedder) -> Iterator[Memory]:
+    with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
+        yield memory
+        assert memory.check().problems == ()
+    assert not [*tmp_path.glob(".past-*")], "a copy outlives its memory"
+
+
+def write(memory: Memory, path: Path, text: str) -> datetime:
+    """Reads a file as the daemon does; a moment after it was read."""
+    path.write_text(text)
+    os.utime(path, ns=(time.time_ns(),) * 2)  # a file system's own clock may be some milliseconds late
+    found = readers.documents(manager.load(), path, path.read_bytes(), path.stat())
+    memory.remember_many(found)
+    return moment()
+
+
+def moment() -> datetime:
+    """A time between what was done before and what is done next: times are kept in milliseconds."""
+    time.sleep(0.002)
+    now = datetime.now(UTC)
+    time.sleep(0.002)
+    return now
+
+
+def ask(memory: Memory, question: str = QUESTION, as_of: datetime | None = None) -> str:
+    *_, answer = memory.ask(question, as_of=as_of)
+    assert isinstance(answer, Answer)
+    return answer.text
+
+
+def insurers(memory: Memory, as_of: datetime | None = None) -> list[str]:
+    return [fact.objects[1] for fact in memory.facts("Car", as_of) if is_insurer(fact)]
+
+
+def is_insurer(fact: Fact) -> bool:
+    return fact.kind == "relation" and fact.predicate == "insurer"
+
+
+@pytest.mark.parametrize("frontmatter", [FRONTMATTER, ""])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_value_that_is_edited_in_place_ends_when_the_edit_is_seen(
+    memory: Memory, tmp_path: Path, form: str, frontmatter: str
+) -> None:
+    path = tmp_path / "car.md"
+    before = write(memory, path, frontmatter + FORMS[form].format("Nordlicht"))
+    write(memory, path, frontmatter + FORMS[form].format("Alpina"))
+    assert insurers(memory) == ["Alpina"]
+    assert insurers(memory, before) == ["Nordlicht"]
+    (revision,) = memory.revisions()
+    assert (revision.old.objects[1], revision.new.objects[1]) == ("Nordlicht", "Alpina")
+    assert revision.old.valid_to == revision.new.valid_from and revision.new.valid_from > before
+    assert "Alpina" in ask(memory).splitlines()[0]
+    then = ask(memory, as_of=before)
+    assert "Nordlicht" in then.splitlines()[0] and "Alpina" not in then
+
+
+def test_prose_that_is_edited_answers_as_of_a_day_before(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "trip.md"
+    before = write(memory, path, FRONTMATTER + "We meet Ilse at the north gate of the zoo.\n")
+    write(memory, path, FRONTMATTER + "We meet Ilse at the tram stop behind the zoo.\n")
+    question = "Where do we meet Ilse?"
+    assert "tram stop" in ask(memory, question) and "north gate" not in ask(memory, question)
+    assert "north gate" in ask(memory, question, before) and "tram stop" not in ask(memory, question, before)
+
+
+def test_undo_brings_the_old_value_back_and_keep_the_new_one(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "car.md"
+    write(memory, path, FRONTMATTER + FORMS["field"].format("Nordlicht"))
+    write(memory, path, FRONTMATTER + FORMS["field"].format("Alpina"))
+    (revision,) = memory.revisions()
+    memory.undo(revision.id)
+    assert set(insurers(memory)) == {"Nordlicht", "Alpina"}
+    assert "Nordlicht" in ask(memory)
+    memory.settle(revision.id, "keep")
+    assert insurers(memory) == ["Alpina"]
+    assert "Nordlicht" not in ask(memory).splitlines()[0]
+    memory.settle(revision.id, "old")
+    assert insurers(memory) == ["Nordlicht"]
+    write(memory, path, FRONTMATTER + FORMS["field"].format("Alpina") + "\nIt needs new tyres.\n")
+    assert "Nordlicht" in insurers(memory), "another edit does not take back what a person said"
+
+
+def test_a_note_that_goes_and_comes_back_says_nothing_meanwhile(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "car.md"
+    text = FRONTMATTER + FORMS["field"].format("Nordlicht")
+    there = write(memory, path, text)
+    memory.ingest.retire(path.as_posix())
+    gone = moment()
+    write(memory, path, text)
+    assert insurers(memory) == ["Nordlicht"] == insurers(memory, there)
+    assert insurers(memory, gone) == []
+    assert "Nordlicht" in ask(memory, as_of=there) and "Nordlicht" not in ask(memory, as_of=gone)
+    (fact,) = [fact for fact in memory.facts("Car") if is_insurer(fact)]
+    assert fact.valid_from is not None and fact.valid_from.date().isoformat() == "2026-01-05", "it is no news"
+
+
+def test_a_note_that_moves_keeps_its_past(memory: Memory, tmp_path: Path) -> None:
+    path, moved = tmp_path / "car.md", tmp_path / "vehicle.md"
+    before = write(memory, path, FORMS["field"].format("Nordlicht"))
+    path.rename(moved)
+    memory.ingest.move(path.as_posix(), moved.as_posix())
+    write(memory, moved, FORMS["field"].format("Alpina"))
+    assert insurers(memory) == ["Alpina"] and insurers(memory, before) == ["Nordlicht"]
+
+
+def test_a_value_that_comes_back_by_an_edit_holds_anew(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "car.md"
+    text = FRONTMATTER + FORMS["field"]
+    days = [write(memory, path, text.format(one)) for one in ("Nordlicht", "Alpina", "Nordlicht")]
+    assert [insurers(memory, day) for day in days] == [["Nordlicht"], ["Alpina"], ["Nordlicht"]]
+    assert [revision.new.objects[1] for revision in memory.revisions()] == ["Nordlicht", "Alpina"]
+
+
+def test_what_a_log_gains_is_from_its_day(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "log.md"
+    write(memory, path, "# Car\n\n## 2025-02-01\n\nInsurer: Nordlicht\n")
+    write(memory, path, "# Car\n\n## 2025-02-01\n\nInsurer: Nordlicht\n\n## 2025-06-01\n\nInsurer: Alpina\n")
+    assert insurers(memory, datetime(2025, 3, 1, tzinfo=UTC)) == ["Nordlicht"]
+    assert insurers(memory, datetime(2025, 7, 1, tzinfo=UTC)) == ["Alpina"]
+
+
+def test_forgetting_takes_earlier_versions_with_it(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "car.md"
+    before = write(memory, path, FORMS["field"].format("Nordlicht"))
+    write(memory, path, FORMS["field"].format("Alpina"))
+    assert "Nordlicht" in ask(memory, as_of=before)
+    memory.forget(source=path.as_posix())
+    assert not [*tmp_path.glob(".past-*")]
+    assert "Nordlicht" not in ask(memory, as_of=before)
+
+
+STEPS = st.lists(st.sampled_from(["Nordlicht", "Alpina", "Helvia", "retire"]), min_size=2, max_size=6)
+
+
+@given(steps=STEPS)
+@settings(max_examples=8)
+def test_every_moment_has_what_the_file_said(
+    tmp_path_factory: pytest.TempPathFactory, static: Embedder, steps: list[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("edits")
+    path = folder / "car.md"
+    with Memory.open(folder / "memory.db", embedder=static) as memory:
+        said: list[tuple[datetime, list[str]]] = []
+        there = False
+        for step in steps:
+            if step != "retire":
+                said.append((write(memory, path, FRONTMATTER + FORMS["field"].format(step)), [step]))
+            elif there:
+                memory.ingest.retire(path.as_posix())
+                said.append((moment(), []))
+            there = step != "retire"
+        for at, values in said:
+            assert insurers(memory, at) == values
+            assert [one for one in ("Nordlicht", "Alpina", "Helvia") if one in ask(memory, as_of=at)] == values
+        assert memory.check().problems == ()
