@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import os
 import re
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks import command, data, judge, metrics
 from memory import Memory
@@ -32,16 +33,24 @@ QUESTIONS, MANIFEST = "questions.jsonl", "manifest.jsonl"
 FILES = (1, 5, 10)  # of evidence
 DEPTH = 30  # episodes recalled to get ten files
 LINES = 3
+SHOWN = 1200  # characters of an answer that a person sees without scrolling
 HELD = ("single", "current")  # the types that ask for a value that holds
 MARKS = re.compile(r"^- |\s*\[\d+\]$")  # of the list and of the citation
 EARLIER = "earlier"  # how a line begins that shows an older value
 QUESTION: dict[str, type] = {"id": str, "question": str, "type": str, "accept": list, "reject": list, "evidence": list}
 
 
+class File(NamedTuple):
+    """A file of a persona, and when it was last written (ns): on its day in the manifest, or today if that is lost."""
+
+    path: Path
+    mtime_ns: int
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What came back for one question: the answer's lines without the earlier values, the files it cites
-    and those that recall finds for the same question, best first."""
+    and those that recall finds for the same question, best first. `text`: all of it, as a person sees it."""
 
     question: Mapping[str, Any]
     lines: tuple[str, ...]
@@ -49,6 +58,7 @@ class Reply:
     found: tuple[str, ...]
     refused: bool
     ms: float
+    text: str = ""
 
     def top(self, lines: int) -> str:
         """The first lines of the answer; a refusal is its whole text."""
@@ -71,17 +81,32 @@ def find_personas(folder: Path) -> list[Path]:
     return found
 
 
-def load(persona: Path) -> tuple[list[Path], list[dict[str, Any]]]:
-    """The files of a persona by date, and its questions. Raises DataError with file and line."""
+def load(persona: Path, times: str = "manifest") -> tuple[list[File], list[dict[str, Any]]]:
+    """The files of a persona by date, and its questions. A checkout loses the files' times: they are those of the
+    manifest, or with `times` "lost" all now. Raises DataError with file and line."""
     manifest = sorted(data.read_rows(persona / MANIFEST, {"path": str, "date": str}), key=lambda row: row["date"])
-    files = [persona / row["path"] for row in manifest]
-    for path in files:
+    files = []
+    for row in manifest:
+        path, day = persona / row["path"], _day(row["date"], persona / MANIFEST)
         if not path.is_file():
             raise command.DataError(f"{persona / MANIFEST} names {path}, which is not there.")
+        files.append(File(path, time.time_ns() if times == "lost" or day is None else _noon_ns(day)))
     questions = list(data.read_rows(persona / QUESTIONS, QUESTION))
     for question in questions:
         _day(question.get("as_of"), persona / QUESTIONS)
     return files, questions
+
+
+def _noon_ns(day: datetime) -> int:
+    return int(day.replace(hour=12, minute=0, second=0).timestamp()) * 10**9
+
+
+def add_times(parser: argparse.ArgumentParser) -> None:
+    """The option by which the files' times are the manifest's or lost."""
+    parser.add_argument(
+        "--times", choices=("manifest", "lost"), default="manifest",
+        help="when the files were last written: as the manifest says, or all today, as after a checkout",
+    )  # fmt: skip
 
 
 def _day(text: str | None, path: Path) -> datetime | None:
@@ -101,7 +126,7 @@ def answer_lines(text: str) -> tuple[str, ...]:
 
 
 def ask_all(
-    persona: Path, files: Sequence[Path], questions: Sequence[Mapping[str, Any]], plugins: Plugins, embedder: Embedder
+    persona: Path, files: Sequence[File], questions: Sequence[Mapping[str, Any]], plugins: Plugins, embedder: Embedder
 ) -> list[Reply]:
     """Read the files one after the other into a new memory, then ask every question."""
     with (
@@ -116,13 +141,15 @@ def ask_all(
         return [ask(memory, question, persona) for question in bar.track(questions, description="")]
 
 
-def read(plugins: Plugins, file: Path) -> list[Document]:
+def read(plugins: Plugins, file: File) -> list[Document]:
     """What the readers make of a file; nothing, with a note, where they make nothing of it."""
+    there = file.path.stat()
+    written = os.stat_result((*there[:8], file.mtime_ns // 10**9, there[9]), {"st_mtime_ns": file.mtime_ns})
     try:
-        stat = file.stat()
-        return documents(plugins.reader_for(file, stat.st_size), file, file.read_bytes(), stat)
+        reader = plugins.reader_for(file.path, there.st_size)
+        return documents(reader, file.path, file.path.read_bytes(), written)
     except Unreadable as error:
-        command.note(f"{file} was skipped: {error.reason}")
+        command.note(f"{file.path} was skipped: {error.reason}")
         return []
 
 
@@ -137,8 +164,9 @@ def ask(memory: Memory, question: Mapping[str, Any], persona: Path) -> Reply:
     cited = [citation.uri for citation in answer.citations]
     found = [hit.episode.source.uri for hit in memory.recall(question["question"], k=DEPTH, as_of=as_of).hits]
     return Reply(
-        question, answer_lines(answer.text), _paths(cited, persona), _paths(found, persona), answer.no_answer, ms
-    )
+        question, answer_lines(answer.text), _paths(cited, persona), _paths(found, persona), answer.no_answer, ms,
+        answer.text,
+    )  # fmt: skip
 
 
 def _paths(uris: Sequence[str], persona: Path) -> tuple[str, ...]:
@@ -180,6 +208,7 @@ def score(replies: Sequence[Reply]) -> dict[str, Any]:
             "questions": len(held),
             "accepted_first": _accepted(held, 1),
             "accepted_first_three": _accepted(held, LINES),
+            "shown": metrics.percent([float(judge.is_accepted(reply.question, reply.text[:SHOWN])) for reply in held]),
             "stale": metrics.percent([float(judge.is_stale(reply.question, reply.top(1))) for reply in held]),
         },
         "stale": metrics.percent([float(judge.is_stale(reply.question, reply.top(1))) for reply in valued]),
@@ -222,6 +251,19 @@ def check(replies: Sequence[Reply], reference: Path) -> int:
         raise command.DataError(f"{reference} has no function judge(question, answer).")
     answers = [(reply.question, reply.top(lines)) for reply in replies for lines in (1, LINES)]
     return sum(bool(module.judge(asked, answer)) != judge.is_right(asked, answer) for asked, answer in answers)
+
+
+def mean(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The mean of several personas' figures, key by key; what is no number is left out."""
+    found: dict[str, Any] = {"set": "mean"}
+    for key, value in results[0].items():
+        values = [result[key] for result in results if key in result]
+        if isinstance(value, dict):
+            inner = mean(values)
+            found[key] = {name: one for name, one in inner.items() if name != "set"}
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            found[key] = round(sum(values) / len(values), 2)
+    return found
 
 
 def show(results: Sequence[Mapping[str, Any]]) -> None:
@@ -267,6 +309,7 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
             "questions": "questions",
             "accepted first": "accepted_first",
             "accepted in three": "accepted_first_three",
+            "shown": "shown",
             "stale first": "stale",
         },
     )
@@ -279,6 +322,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--embedder", default="static", help="name of the embedder (default: static)")
     parser.add_argument("--json", action="store_true", help="one JSON object per persona and line instead of tables")
     parser.add_argument("--limit", type=command.positive, metavar="N", help="ask the first N questions only")
+    add_times(parser)
     parser.add_argument("--replies", type=Path, metavar="FILE", help="also write what was answered, as JSON lines")
     parser.add_argument("--reference", type=Path, metavar="FILE", help="run this scorer's judge() too and compare")
     options = parser.parse_args(arguments)
@@ -290,7 +334,7 @@ def _run(options: argparse.Namespace) -> None:
     embedder = plugins.embedder(options.embedder)
     results, rows = [], []
     for persona in find_personas(options.data):
-        files, questions = load(persona)
+        files, questions = load(persona, options.times)
         replies = ask_all(persona, files, questions[: options.limit], plugins, embedder)
         result = {"set": persona.name, **score(replies), "embedder": embedder.name}
         if options.reference:
@@ -302,6 +346,10 @@ def _run(options: argparse.Namespace) -> None:
         ]
         if options.json:
             print(json.dumps(result), flush=True)
+    if len(results) > 1:
+        results.append(mean(results))
+        if options.json:
+            print(json.dumps(results[-1]), flush=True)
     if options.replies:
         options.replies.write_text(
             "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"

@@ -24,7 +24,7 @@ from benchmarks import command, data, gold, lifelog, losses, metrics, undone
 from benchmarks.enrichment import Counted, Enriched, enrich
 from benchmarks.gold import Timeline
 from benchmarks.judge import is_right, is_stale
-from benchmarks.lifelog import Reply
+from benchmarks.lifelog import File, Reply
 from memory import Memory
 from memory.nouns import Fact, Revision
 from memory.protocols import LLM, Embedder
@@ -56,10 +56,16 @@ class Life:
 
 
 def live(
-    persona: Path, plugins: Plugins, embedder: Embedder, model: LLM | None, enriched: Enriched, limit: int | None
+    persona: Path,
+    plugins: Plugins,
+    embedder: Embedder,
+    model: LLM | None,
+    enriched: Enriched,
+    limit: int | None,
+    times: str = "manifest",
 ) -> Life:
     """Read a persona's files one after the other into a new memory, ask its questions, take everything back."""
-    files, questions = lifelog.load(persona)
+    files, questions = lifelog.load(persona, times)
     life = Life(enriched=enriched, model=Counted(model) if model else None)
     with (
         tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary,
@@ -85,12 +91,12 @@ def live(
     return life
 
 
-def _remember(memory: Memory, plugins: Plugins, file: Path) -> list[int]:
+def _remember(memory: Memory, plugins: Plugins, file: File) -> list[int]:
     documents = [replace(document, policy="any") for document in lifelog.read(plugins, file)]  # nobody's secrets
     return [id for receipt in memory.remember_many(documents) for id in receipt.episode_ids]
 
 
-def _read(memory: Memory, plugins: Plugins, file: Path, life: Life) -> None:
+def _read(memory: Memory, plugins: Plugins, file: File, life: Life) -> None:
     started = time.perf_counter()
     episodes = _remember(memory, plugins, file)
     life.read_ms.append(1000 * (time.perf_counter() - started))
@@ -175,19 +181,6 @@ def _failed_by(replies: Sequence[Reply]) -> dict[str, int]:
     failed = [reply for reply in replies if reply.question["evidence"] and not is_right(reply.question, reply.top(1))]
     retrieved = sum(bool(set(reply.question["evidence"]) & set(reply.found[:DEEP])) for reply in failed)
     return {"retrieval": len(failed) - retrieved, "answering": retrieved}
-
-
-def mean(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The mean of several personas' figures, key by key; what is no number is left out."""
-    found: dict[str, Any] = {"set": "mean"}
-    for key, value in results[0].items():
-        values = [result[key] for result in results if key in result]
-        if isinstance(value, dict):
-            inner = mean(values)
-            found[key] = {name: one for name, one in inner.items() if name != "set"}
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            found[key] = round(sum(values) / len(values), 2)
-    return found
 
 
 def question_rows(name: str, replies: Sequence[Reply]) -> Iterator[dict[str, Any]]:
@@ -337,6 +330,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--noise", type=command.share, default=0.0, metavar="RATE", help="--recorded: go wrong that often"
     )
+    lifelog.add_times(parser)
     parser.add_argument("--seed", type=int, default=42, metavar="N", help="of the noise (default: 42)")
     parser.add_argument("--embedder", default="static", help="name of the embedder (default: static)")
     parser.add_argument("--json", action="store_true", help="one JSON object per persona and line instead of tables")
@@ -359,7 +353,7 @@ def _run(options: argparse.Namespace) -> None:
         for persona, timeline in personas:
             enriched = Enriched()
             with model_of(options, plugins, persona, timeline, enriched.known) as model:
-                life = live(persona, plugins, embedder, model, enriched, options.limit)
+                life = live(persona, plugins, embedder, model, enriched, options.limit, options.times)
             result = {"set": persona.name, "mode": mode, "noise": options.noise, "seed": options.seed}
             result |= score(persona, timeline, life) | {"embedder": embedder.name}
             results.append(result)
@@ -369,7 +363,7 @@ def _run(options: argparse.Namespace) -> None:
                 _write(options.revisions, persona, life.revisions)
             if options.json:
                 print(json.dumps(result, ensure_ascii=False), flush=True)
-    results.append(mean(results) | {"mode": mode})
+    results.append(lifelog.mean(results) | {"mode": mode})
     if options.json:
         print(json.dumps(results[-1]), flush=True)
     else:
