@@ -79,7 +79,7 @@ def restore(conn: Connection, ids: Sequence[int]) -> None:
         " t_deleted IS NULL)",
         (then,),
     )
-    text.add_episodes(conn, ids)
+    text.add(conn, ids)
 
 
 def _ends(conn: Connection, nodes: str) -> list[int]:

@@ -39,7 +39,7 @@ MIGRATIONS = "palimpsest"  # the name of our steps in the book
 Step = Callable[[Connection], None]
 
 
-def create_tables(conn: Connection) -> None:
+def create_memory(conn: Connection) -> None:
     """All of the first version."""
     for statement in SCHEMA.split(";\n"):
         if statement.strip():
@@ -47,14 +47,7 @@ def create_tables(conn: Connection) -> None:
     conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
-def drop_thesis_text(conn: Connection) -> None:
-    """Removes the full text of theses, in which nothing was searched."""
-    conn.execute("DELETE FROM reading WHERE node_id IN (SELECT node_id FROM thesis)")
-    conn.execute("DROP TABLE IF EXISTS thesis_text")
-    conn.execute("DROP VIEW IF EXISTS thesis_reading")
-
-
-STEPS: tuple[Step, ...] = (create_tables, drop_thesis_text)
+STEPS: tuple[Step, ...] = (create_memory,)
 
 
 def version_of(path: Path, steps: Sequence[Step]) -> int:
@@ -84,12 +77,13 @@ def version_of(path: Path, steps: Sequence[Step]) -> int:
     broken_off = tables <= {"_sqlite_migrations"}  # while it was made: the book is there, and no step yet
     if application != APPLICATION_ID and (application or old_book or not broken_off):
         raise StoreDamagedError(f"{path} belongs to another program. Choose another path; it was not touched.")
-    if old_book:
+    names = _names(steps)
+    if old_book or (done and done[0] != names[0]):
         raise StoreError(
             f"{path} was made by a Palimpsest from before the first release. It was not touched. Move it away and read "
             "your files again: pal add."
         )
-    if done[: len(steps)] != _names(steps)[: len(done)] or len(done) > len(steps):
+    if done[: len(steps)] != names[: len(done)] or len(done) > len(steps):
         raise StoreError(
             f"{path} was written by a newer Palimpsest (format {len(done)}; this one knows {len(steps)}). "
             "It was not touched. Update Palimpsest, or open the copy that ends in .bak beside it."

@@ -72,7 +72,8 @@ def test_figures() -> None:
         "accepted_first": 33.33, "accepted_first_three": 66.67,
     }  # fmt: skip
     assert result["held"] == {
-        "questions": 3, "accepted_first": 33.33, "accepted_first_three": 66.67, "stale": 33.33
+        "questions": 3, "accepted_first": 33.33, "accepted_first_three": 66.67, "shown": 0,
+        "stale": 33.33,
     }  # fmt: skip
     assert result["stale"] == 25  # one of four questions for a value
     assert result["evidence"] == {"1": 25, "5": 75, "10": 75}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import StoreDamagedError, StoreError
-from memory.store import check, schema, text
+from memory.store import check, schema
 from memory.store.connect import Connection, connect, driver
 from memory.store.store import Store
 from tests.memory.store.building import remember
@@ -28,7 +28,7 @@ def older(tmp_path: Path) -> Path:
     """A memory of version 1 with a source in it."""
     path = tmp_path / "memory.db"
     with pytest.MonkeyPatch.context() as then:
-        then.setattr(schema, "STEPS", (schema.create_tables,))
+        then.setattr(schema, "STEPS", (schema.create_memory,))
         with Store.open(path) as store, store.writing() as conn:
             remember(conn, "notes/a.md", "Ana lives in Oslo. She likes tea.")
     return path
@@ -58,34 +58,18 @@ def test_an_older_file_is_copied_and_then_migrated(older: Path, monkeypatch: pyt
             assert conn.execute("SELECT uri, mood FROM source").fetchall() == [("notes/a.md", "calm")]
     copy = older.with_name(f"memory.db.before-v{newest}.bak")
     assert (versions(older)[1], versions(copy)[1]) == (newest, 1)
-    monkeypatch.setattr(schema, "STEPS", (schema.create_tables,))
+    monkeypatch.setattr(schema, "STEPS", (schema.create_memory,))
     with Store.open(copy) as before, before.reading() as conn:
         assert conn.execute("SELECT text FROM episode").fetchall() == [("Ana lives in Oslo. She likes tea.",)]
 
 
-def test_the_full_text_of_theses_goes_from_a_file_that_has_it(older: Path) -> None:
-    conn = connect(older)
-    conn.executescript(
-        "CREATE VIEW thesis_reading(id, body) AS SELECT id, body FROM thesis_content;"
-        "CREATE VIRTUAL TABLE thesis_text USING fts5(body, content='thesis_reading', content_rowid='id');"
-        "INSERT INTO thesis_text(thesis_text) VALUES ('rebuild');"
-        "INSERT INTO reading SELECT node_id, '', 'as it is read' FROM thesis;"
-    )
-    conn.close()
-    with Store.open(older) as store, store.reading() as conn:
-        assert conn.execute("SELECT name FROM sqlite_master WHERE name LIKE 'thesis_%t%xt%'").fetchall() == []
-        assert conn.execute("SELECT count(*) FROM reading").fetchone() == (0,)
-        assert text.search(conn, ["tea"], 5)[0].tolist()
-        assert check.check(store).problems == ()
-
-
 def test_a_step_that_breaks_off_leaves_the_version_before_it(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "STEPS", (schema.create_tables, add_mood, break_off))
+    monkeypatch.setattr(schema, "STEPS", (schema.create_memory, add_mood, break_off))
     for _ in range(2):
         with pytest.raises(RuntimeError, match="power cut"):
             Store.open(older)
         assert versions(older)[1] == 2
-    monkeypatch.setattr(schema, "STEPS", (schema.create_tables, add_mood))
+    monkeypatch.setattr(schema, "STEPS", (schema.create_memory, add_mood))
     with Store.open(older) as store, store.reading() as conn:
         assert conn.execute("SELECT count(*) FROM thesis").fetchone() == (2,)
     copies = {copy.name: versions(copy)[1] for copy in older.parent.glob("*.bak")}
@@ -106,9 +90,14 @@ def test_a_newer_file_is_refused_and_not_touched(older: Path) -> None:
     assert older.read_bytes() == before
 
 
-def test_a_file_from_before_the_first_release_is_refused_and_not_touched(older: Path) -> None:
+@pytest.mark.parametrize(
+    "change",
+    ["PRAGMA user_version = 5", "UPDATE _sqlite_migrations SET name = '0001_create_tables'"],
+    ids=["numbers", "another first step"],
+)
+def test_a_file_from_before_the_first_release_is_refused_and_not_touched(older: Path, change: str) -> None:
     conn = connect(older)
-    conn.execute("PRAGMA user_version = 5")
+    conn.execute(change)
     conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     conn.close()
     before = older.read_bytes()
