@@ -371,15 +371,15 @@ def _version_begin(document: Document, before: sources.LastRead | None, now: int
     their own times."""
     if before is None or document.kind == "chat":
         return None
+    written = None if document.mtime_ns is None else document.mtime_ns // 1_000_000
     stated = to_ms(document.at)
+    if stated is not None and written is not None and 0 <= written - stated < 1000:
+        stated = None  # that is the file's time, to the second
     if not before.gone and stated is not None and before.at is not None and stated > before.at:
         return stated
-    if document.mtime_ns is None:
-        return now
-    if document.mtime_ns == before.mtime_ns and not before.gone:
+    if not before.gone and written is not None and document.mtime_ns == before.mtime_ns:
         return None
-    written = document.mtime_ns // 1_000_000
-    return written if before.t_ingested < written <= now else now
+    return written if written is not None and before.t_ingested < written <= now else now
 
 
 def _line_map(document: Document, draft: Draft) -> tuple[int, ...]:

@@ -44,7 +44,7 @@ def persona(folder: Path, **changes: Any) -> Path:
 
 def reply(type_: str, lines: tuple[str, ...], cited: tuple[str, ...] = (), refused: bool = False) -> Reply:
     asked = {"type": type_, "accept": ["Oslo"], "reject": ["Bergen"], "evidence": ["a", "b"] if cited else []}
-    return Reply(asked, lines, cited, cited[::-1], refused, 10.0)
+    return Reply(asked, lines, cited, cited[::-1], refused, 10.0, "\n".join(lines))
 
 
 def test_the_answer_is_its_lines_without_marks_and_earlier_values() -> None:
@@ -72,7 +72,7 @@ def test_figures() -> None:
         "accepted_first": 33.33, "accepted_first_three": 66.67,
     }  # fmt: skip
     assert result["held"] == {
-        "questions": 3, "accepted_first": 33.33, "accepted_first_three": 66.67, "shown": 0,
+        "questions": 3, "accepted_first": 33.33, "accepted_first_three": 66.67, "shown": 66.67,
         "stale": 33.33,
     }  # fmt: skip
     assert result["stale"] == 25  # one of four questions for a value
