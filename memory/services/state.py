@@ -74,7 +74,7 @@ class State:
         self.edge_memory: tuple[int, EdgeMemory]  # by the id of the embedder whose it is
         self.reload_edge_memory()
 
-    def over(self, store: Store) -> State:
+    def of_store(self, store: Store) -> State:
         """The state of another store, with the settings, strategies and embedders of this one."""
         return State(
             store,
@@ -213,7 +213,7 @@ class Past:
             past.rewind(conn, versions, now_ms())
         serving = self._state.serving
         _embed_missing(store, serving.embedder, serving.embedder_id)
-        return self._state.over(store)
+        return self._state.of_store(store)
 
 
 def _embed_missing(store: Store, embedder: Embedder, embedder_id: int) -> None:
