@@ -121,13 +121,6 @@ def draft_document(document: Document, settings: ChunkSettings, rules: bool = Tr
 
 def _clean(document: Document) -> Document:
     """The document without what a database cannot hold, its accents on their letters."""
-    given = (document.text, document.title or "", document.speaker or "")
-    named = (document.uri, document.ref or "")
-    spoken = [part for turn in document.turns for part in (turn.speaker, turn.text)]
-    if all(_tidy(part) is part for part in (*given, *spoken)) and all(
-        replace_surrogates(part) is part for part in named
-    ):
-        return document
     return replace(
         document,
         uri=replace_surrogates(document.uri),

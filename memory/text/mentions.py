@@ -14,10 +14,10 @@ from functools import cache, lru_cache
 from typing import Any
 
 from memory.text.languages import ENGLISH, alternatives, guess_language, languages, stop_words, word_numbers, word_set
+from memory.text.unicode import INDIC
 from memory.text.words import UNSPACED
 from memory.time.dates import CalendarDate, find_dates
 
-_INDIC = "\u0900"  # from here on marks make another word: vowel signs of India and Thailand, ゛ of Japan
 MAX_NAME_CHARS = 80  # characters; a longer "name" is a sentence in capitals
 
 _PLANET = "Mars"  # is a month only in "5 Mars 2024"
@@ -73,7 +73,7 @@ class Mention:
 def norm(surface: str) -> str:
     """The form under which a surface is looked up: case, accents, articles and possessives folded away."""
     folded = unicodedata.normalize("NFKD", surface).casefold()
-    folded = "".join(c for c in folded if not (unicodedata.combining(c) and c < _INDIC)).replace("’", "'")
+    folded = "".join(c for c in folded if not (unicodedata.combining(c) and c < INDIC)).replace("’", "'")
     folded = unicodedata.normalize("NFC", folded)
     folded = _SPACES.sub(" ", folded.replace("_", " ")).strip(" .,;:!?\"'-–—()[]")
     if folded.endswith("'s"):

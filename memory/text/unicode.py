@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_INDIC = "\u0900"  # from here on marks make another word: vowel signs of India and Thailand, ゛ of Japan
+INDIC = "\u0900"  # from here on marks make another word: vowel signs of India and Thailand, ゛ of Japan
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _OTHER_DIGIT = re.compile(r"[^\D0-9]")
 # Accents to their readers, letters of their own to Unicode and SQLite.
@@ -37,4 +37,4 @@ def strip_accents(text: str) -> str:
     if text.isascii():
         return text
     parts = unicodedata.normalize("NFD", text.translate(LETTER_FOLDS))
-    return unicodedata.normalize("NFC", "".join(c for c in parts if c >= _INDIC or not unicodedata.combining(c)))
+    return unicodedata.normalize("NFC", "".join(c for c in parts if c >= INDIC or not unicodedata.combining(c)))

@@ -45,8 +45,7 @@ def resolve_time(question: str, now: datetime, zone: tzinfo | None = None) -> Ti
     if not may_name_time(text):
         return None
     try:
-        found = _Question(text, question, now.astimezone(zone).replace(tzinfo=None)).resolve()
-        return found and replace(found, since=_aware(found.since, zone), until=_aware(found.until, zone))
+        return _in_zone(_resolve(text, question, now.astimezone(zone).replace(tzinfo=None)), zone)
     except (ValueError, OverflowError):  # 31 February; the ends of time
         return None
 
@@ -56,8 +55,7 @@ def apply_signal(
 ) -> TimeExpression | None:
     """What a question means by one side of a span ("before", "since", "in" ...); `rest` is the question without it,
     `words` are those that name it. `span` and `now` are local times of `zone`."""
-    found = _meant(side, span, rest, words, now)
-    return found and replace(found, since=_aware(found.since, zone), until=_aware(found.until, zone))
+    return _in_zone(_meant(side, span, rest, words, now), zone)
 
 
 def asks_time(question: str) -> bool:
@@ -114,53 +112,48 @@ def _meant(side: str, span: Span, rest: str, words: str, now: datetime) -> TimeE
     return TimeExpression(kind, first, after, words)
 
 
-def _aware(local: datetime | None, zone: tzinfo | None) -> datetime | None:
-    if local is None:
+def _in_zone(local: TimeExpression | None, zone: tzinfo | None) -> TimeExpression | None:
+    def aware(moment: datetime | None) -> datetime | None:
+        return moment and (moment.astimezone() if zone is None else moment.replace(tzinfo=zone))
+
+    return local and replace(local, since=aware(local.since), until=aware(local.until))
+
+
+def _resolve(text: str, said: str, now: datetime) -> TimeExpression | None:
+    """The time of a question: `text` in lower case, `said` as it is, `now` in local time."""
+    asks = asks_time(text)
+    bases = find_timexes(text, now, tense(text))
+    if len(bases) == 2 and (between := _between(text, said, *bases)) is not None:
+        return None if asks else between
+    bases = [base for base in bases if not base.weak or _is_named(text, base)]
+    if len(bases) > 1:
         return None
-    return local.astimezone() if zone is None else local.replace(tzinfo=zone)
+    if not bases:
+        found = None if asks else _now().search(text)
+        return found and TimeExpression("now", None, None, found[0])
+    base = narrow(text, bases[0])
+    side, start = signal_before(text, base.start)
+    if asks and side != "as_of":
+        return None
+    return _meant(side, base.span, text[:start] + text[base.end :], said[start : base.end], now)
 
 
-class _Question:
-    """One question: `text` in lower case, `said` as it is, `now` in local time."""
+def _is_named(text: str, base: Timex) -> bool:
+    """Whether words before a year, a month or a weekday make it a time; a year may also end the question."""
+    if narrow(text, base) is not base or signal_before(text, base.start)[0]:
+        return True
+    return base.unit == "year" and not text[base.end :].strip(" ?.!")
 
-    def __init__(self, text: str, said: str, now: datetime) -> None:
-        self.text = text
-        self.said = said
-        self.now = now
 
-    def resolve(self) -> TimeExpression | None:
-        asks = asks_time(self.text)
-        bases = find_timexes(self.text, self.now, tense(self.text))
-        if len(bases) == 2 and (between := self._between(*bases)) is not None:
-            return None if asks else between
-        bases = [base for base in bases if not base.weak or self._named(base)]
-        if len(bases) > 1:
-            return None
-        if not bases:
-            said = None if asks else _now().search(self.text)
-            return said and TimeExpression("now", None, None, said[0])
-        base = narrow(self.text, bases[0])
-        side, start = signal_before(self.text, base.start)
-        if asks and side != "as_of":
-            return None
-        rest = self.text[:start] + self.text[base.end :]
-        return _meant(side, base.span, rest, self.said[start : base.end], self.now)
-
-    def _named(self, base: Timex) -> bool:
-        """Whether words before a year, a month or a weekday make it a time; a year may also end the question."""
-        if narrow(self.text, base) is not base or signal_before(self.text, base.start)[0]:
-            return True
-        return base.unit == "year" and not self.text[base.end :].strip(" ?.!")
-
-    def _between(self, one: Timex, two: Timex) -> TimeExpression | None:
-        """What lies between two times, if the question says "between" or "from" them."""
-        opened = signal("between")[1].search(self.text, 0, one.start)
-        if opened is None or not _and().fullmatch(self.text, one.end, two.start):
-            return None
-        first, after = one.span[0], two.span[1]
-        if one.weak and one.month and two.month and not two.weak:  # "between March and May 2024"
-            first, _ = month_span(two.span[0].year - (one.month > two.month), one.month)
-        return TimeExpression("range", first, after, self.said[opened.start() : two.end]) if first < after else None
+def _between(text: str, said: str, one: Timex, two: Timex) -> TimeExpression | None:
+    """What lies between two times, if the question says "between" or "from" them."""
+    opened = signal("between")[1].search(text, 0, one.start)
+    if opened is None or not _and().fullmatch(text, one.end, two.start):
+        return None
+    first, after = one.span[0], two.span[1]
+    if one.weak and one.month and two.month and not two.weak:  # "between March and May 2024"
+        first, _ = month_span(two.span[0].year - (one.month > two.month), one.month)
+    return TimeExpression("range", first, after, said[opened.start() : two.end]) if first < after else None
 
 
 def signal_before(text: str, start: int) -> tuple[str, int]:
