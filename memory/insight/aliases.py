@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import numpy as np
 from rapidfuzz import fuzz
 
+from memory.graph.arrays import Graph
 from memory.insight.diagnosis import AliasSuspect
+from memory.store import graph as stored
+from memory.store.connect import Connection
 from memory.text.mentions import norm
 
+SUSPECTS = 10  # pairs that are told
+COMPARED = 10_000  # objects whose names are compared, those that most passages mention
 ALIKE = 90.0  # percent, from which two names are told
 SHORTEST = 4  # letters: below it one letter makes another name
 WINDOW = 10  # each name is compared with so many that follow it in the order of the alphabet
@@ -40,3 +46,25 @@ def alike(names: Iterable[str], most: int) -> tuple[AliasSuspect, ...]:
 def _numbers(key: str) -> list[str]:
     """What tells Room 12 from Room 13, and James II from James III."""
     return _NUMBER.findall(key)
+
+
+def common_objects(graph: Graph) -> list[tuple[int, int]]:
+    """The objects (node ids) that most live episodes mention, with how many do, the most frequent first; dates are
+    none."""
+    frequency = np.where(graph.is_date, 0, graph.document_frequency)
+    order = np.lexsort((graph.object_ids, -frequency))[:COMPARED]
+    order = order[frequency[order] > 0]
+    return list(zip(graph.object_ids[order].tolist(), frequency[order].tolist(), strict=True))
+
+
+def suspects(conn: Connection, graph: Graph) -> tuple[AliasSuspect, ...]:
+    """Pairs of names that are nearly the same, of those that most passages mention; without the pairs that are one
+    already."""
+    labels = stored.object_labels(conn, [node for node, _ in common_objects(graph)])
+    found = alike(labels.values(), SUSPECTS)
+    return tuple(pair for pair in found if not _are_one(conn, pair))
+
+
+def _are_one(conn: Connection, pair: AliasSuspect) -> bool:
+    ones, others = stored.all_by_norm(conn, norm(pair.one)), stored.all_by_norm(conn, norm(pair.other))
+    return bool(set(ones) & set(others))

@@ -7,23 +7,22 @@ where the graph is asked. What was forgotten has no traces.
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from math import fsum
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 
-from memory.graph.arrays import Graph
+from memory.graph.arrays import Graph, Ids
+from memory.graph.walk import THESIS, Walkable, index
 from memory.insight import trend
-from memory.insight.aliases import alike
-from memory.insight.diagnosis import Diagnosis, FailureClass, Hub
-from memory.insight.hop_distance import HOPS, HopDistances, Reached
-from memory.insight.remediation import NAMES, FailureName, repair
+from memory.insight.aliases import SUSPECTS, alike, common_objects
+from memory.insight.diagnosis import Diagnosis, FailureClass, FailureName, Hub
+from memory.insight.remediation import advice, repair
 from memory.store import graph as stored
 from memory.store import metrics, traces
 from memory.store.connect import Connection
@@ -34,21 +33,19 @@ MANY_SHOWN = 5  # passages, of which one should have been worth citing
 MOST_MS = 1000.0  # that a question without a model may take
 MOST_CALLS = 12  # of a model, that a question may take
 HUBS = 5  # told
-SUSPECTS = 10  # told
-ADVISED = 3  # of them, with their command
-ENOUGH_FIRED, PRECISE = 50, 0.3  # edges replayed; share of them that led to what was cited, below which it is told
-OFTEN, WORTHWHILE = 0.3, 0.2  # share of questions for which a model looked further; share of those it answered
-COMPARED = 10_000  # objects whose names are compared, those that most passages mention
+HOPS = 3
+MOST_EDGES = 1000  # a vertex with more is no way: what passes through it says nothing
 
 Names = Callable[[Sequence[int]], Mapping[int, str]]
 
 
 class _Case(NamedTuple):
-    """A question with its evidence that is still there, and how its seeds reach that."""
+    """A question with its evidence that is still there, and how its seeds reach that, as `measure_hops` has it."""
 
     outcome: Outcome
     cited: tuple[int, ...]
-    reached: Reached
+    hops: Mapping[int, int]
+    is_hit: bool
 
 
 def diagnose_newest(conn: Connection, graph: Graph, limit: int = TRACES) -> Diagnosis:
@@ -66,35 +63,6 @@ def diagnose_newest(conn: Connection, graph: Graph, limit: int = TRACES) -> Diag
     return replace(found, figures=figures, trend=trend.trend(conn), advice=tuple(advice(found, figures, fired)))
 
 
-def advice(found: Diagnosis, figures: Mapping[str, float], fired: int) -> Iterator[str]:
-    """What there is to do, beside the repairs of the questions that failed: a sentence each, with its command.
-    `fired`: how many edges were replayed, without many of which their figures say little."""
-    if found.stale_memory:
-        yield f"Memory hangs on {found.stale_memory:,} links that no longer hold. Make it anew: `pal rebuild --memory`"
-    if figures.get("extraction_loss"):
-        yield (
-            f"Models gave up on {figures['extraction_loss']:.0%} of the passages that they were to read. Why:"
-            " `pal status --failed`; to have them read again: `pal retry`"
-        )
-    elif found.dead_jobs:
-        yield f"Jobs that were given up: {found.dead_jobs:,}. Why: `pal status --failed`; again: `pal retry`"
-    if conflicts := int(figures.get("conflicts", 0)):
-        yield f"Facts that contradict each other, and that nobody has decided: {conflicts:,}. `pal review`"
-    for pair in found.alias_suspects[:ADVISED]:
-        names = shlex.join([pair.one, pair.other])
-        yield f"If these are one: `pal same {names}`; if they are two, leave them."
-    if fired >= ENOUGH_FIRED and figures["replay_precision"] < PRECISE:
-        yield (
-            "Most of what earlier answers bring back is not what answers. Say which were wrong: `pal traces` and"
-            " `pal bad`; or do without: `pal config set memory.recall.replay false`, then `pal daemon restart`"
-        )
-    if figures.get("escalation_rate", 0) > OFTEN and figures["escalation_gain"] < WORTHWHILE:
-        yield (
-            "Where a model looked further, it seldom found an answer. To spare its tokens: `pal ask --effort quick"
-            " QUESTION`; for a better model: `pal models`"
-        )
-
-
 def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memory: int, dead_jobs: int) -> Diagnosis:
     """The diagnosis of what questions came to, in any order; `names` gives the labels of objects.
 
@@ -104,7 +72,7 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
     seed_hit_rate         questions some of whose seeds the cited evidence mentions, or speaks of in a thesis that it
                           asserts / questions with evidence that is still there
     reachability[h - 1]   cited episodes within h edges of a seed / cited episodes, both of questions with seeds. Edges
-                          of every kind count; `HopDistances.measure_hops` has the exact rule
+                          of every kind count; `measure_hops` has the exact rule
     cited_per_call        hop efficiency: cited episodes / model calls, of questions that called a model
     cited_per_1k_tokens   the same for 1,000 tokens, read and written
     neighbourhood_noise   median of episodes shown / episodes cited, of questions that cited any; 1 is the least
@@ -114,7 +82,7 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
                           of questions with two or more. Two episodes without objects share nothing
     orphans               live episodes that neither mention an object nor assert a thesis that speaks of one
     hubs                  the objects that most live episodes mention; dates are none
-    alias_suspects        pairs of objects whose names are at least 90 % alike; `names.alike` has the exact rule
+    alias_suspects        pairs of objects whose names are at least 90 % alike; `aliases.alike` has the exact rule
     stale_memory          rows of edge memory on edges that no longer hold; anything but 0 is a fault
     dead_jobs             jobs that were given up (extraction loss)
 
@@ -124,17 +92,19 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
     question that was asked more than once the last time counts. The example is the newest question of a class, one
     without an answer if there is any.
     """
-    distances = HopDistances(graph)
-    cases = [_case(outcome, graph, distances) for outcome in outcomes]
+    walk = Walkable(graph, graph.alive)
+    cases = [_case(outcome, walk) for outcome in outcomes]
     with_evidence = [case for case in cases if case.cited]
     with_calls = [outcome for outcome in outcomes if outcome.llm_calls]
     with_tokens = [outcome for outcome in outcomes if outcome.tokens]
     telling = [outcome for outcome in outcomes if outcome.text_only is not None]
-    named = _common_objects(graph, names)
+    common = common_objects(graph)
+    labels = names([node for node, _ in common])
+    named = [(labels[node], passages) for node, passages in common if node in labels]
     return Diagnosis(
         questions=len(outcomes),
         no_answer_rate=_share(sum(outcome.no_answer for outcome in outcomes), len(outcomes)),
-        seed_hit_rate=_share(sum(case.reached.is_hit for case in with_evidence), len(with_evidence)),
+        seed_hit_rate=_share(sum(case.is_hit for case in with_evidence), len(with_evidence)),
         reachability=_reachability([case for case in with_evidence if case.outcome.seeds]),
         cited_per_call=_share(_cited(with_calls), sum(outcome.llm_calls for outcome in with_calls)),
         cited_per_1k_tokens=_share(1000 * _cited(with_tokens), sum(outcome.tokens for outcome in with_tokens)),
@@ -153,18 +123,43 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
     )
 
 
-def _common_objects(graph: Graph, names: Names) -> list[tuple[str, int]]:
-    """The objects that most live episodes mention, with their number, the most frequent first; dates are none."""
-    frequency = np.where(graph.is_date, 0, graph.document_frequency)
-    order = np.lexsort((graph.object_ids, -frequency))
-    common = [int(column) for column in order[:COMPARED] if frequency[column]]
-    labels = names([int(graph.object_ids[column]) for column in common])
-    return [(labels[id], int(frequency[c])) for c in common if (id := int(graph.object_ids[c])) in labels]
+def _case(outcome: Outcome, walk: Walkable) -> _Case:
+    cited = tuple(episode for episode in outcome.cited if episode in walk.graph.row_of)
+    return _Case(outcome, cited, *measure_hops(walk, outcome.seeds, cited))
 
 
-def _case(outcome: Outcome, graph: Graph, distances: HopDistances) -> _Case:
-    cited = tuple(episode for episode in outcome.cited if episode in graph.row_of)
-    return _Case(outcome, cited, distances.measure_hops(outcome.seeds, cited))
+def measure_hops(walk: Walkable, seeds: Iterable[int], episodes: Sequence[int]) -> tuple[dict[int, int], bool]:
+    """Episode -> edges on the shortest way there from any seed, 1 to HOPS, those further off left out; and whether one
+    of the episodes mentions a seed, or asserts a thesis that speaks of one. Episodes must be visible; a seed that is
+    not leads nowhere.
+
+    Between its ends a way passes through no vertex with more than MOST_EDGES edges. It is searched from the middle: the
+    neighbours of the seeds on one side, those of the episode and of its neighbours on the other. So three hops cost as
+    many look-ups as the episode has neighbours, however many there are two hops away.
+    """
+    near = np.zeros(len(index(walk.graph).kinds), np.bool_)
+    for seed in seeds:
+        if walk.visible(seed):
+            near[walk.neighbours(seed).vertices] = True
+
+    def is_way(vertex: int) -> bool:
+        return len(walk.neighbours(int(vertex)).edges) <= MOST_EDGES
+
+    def meets(vertices: Ids) -> bool:
+        return any(map(is_way, vertices[near[vertices]]))
+
+    def count(episode: int) -> int:
+        """0 for more than HOPS."""
+        around = walk.neighbours(episode).vertices
+        if near[episode] or meets(around):
+            return 1 if near[episode] else 2
+        return HOPS * any(is_way(vertex) and meets(walk.neighbours(vertex).vertices) for vertex in around)
+
+    def is_hit(episode: int) -> bool:
+        around = walk.neighbours(episode).vertices
+        return bool(near[episode] or near[around[walk.kinds(around) == THESIS]].any())
+
+    return {episode: hops for episode in episodes if (hops := count(episode))}, any(map(is_hit, episodes))
 
 
 def _share(part: float, whole: float) -> float | None:
@@ -177,7 +172,7 @@ def _cited(outcomes: Sequence[Outcome]) -> int:
 
 def _reachability(cases: Sequence[_Case]) -> tuple[float, ...]:
     total = sum(len(case.cited) for case in cases)
-    hops = [hops for case in cases for hops in case.reached.hops.values()]
+    hops = [hops for case in cases for hops in case.hops.values()]
     return tuple(sum(n <= most for n in hops) / total for most in range(1, HOPS + 1)) if total else ()
 
 
@@ -210,12 +205,12 @@ def _orphans(graph: Graph) -> int:
 
 
 def _failures(cases: Sequence[_Case], names: Names) -> tuple[FailureClass, ...]:
-    of_class: dict[FailureName, list[Outcome]] = {name: [] for name in NAMES}
+    of_class: dict[FailureName, list[Outcome]] = {name: [] for name in get_args(FailureName)}
     for case in _last_of_each(cases):
         outcome = case.outcome
         if not outcome.seeds or (outcome.no_answer and outcome.unknown):
             of_class["coverage"].append(outcome)
-        elif len(case.reached.hops) < len(case.cited):
+        elif len(case.hops) < len(case.cited):
             of_class["connectivity"].append(outcome)
         elif len(outcome.shown) >= MANY_SHOWN and not outcome.cited:
             of_class["provenance"].append(outcome)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+FailureName = Literal["coverage", "connectivity", "provenance", "queryability"]
+
 
 @dataclass(frozen=True, slots=True)
 class FailureClass:
@@ -19,7 +21,7 @@ class FailureClass:
     that got no answer either. `repair` is a sentence or two, and a command in each line after it.
     """
 
-    name: Literal["coverage", "connectivity", "provenance", "queryability"]
+    name: FailureName
     questions: int
     unanswered: int
     example: str

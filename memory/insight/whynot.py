@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from memory.answering.candidates import AnswerCandidate, SentenceFact, facts_of_sentences, stems
+from memory.answering.candidates import AnswerCandidate, facts_of_sentences, stems
 from memory.answering.extractive import ExtractiveAnswer
 from memory.errors import InvalidInputError
 from memory.nouns import Citation, Episode
@@ -103,7 +103,6 @@ class _Autopsy:
         thesis = self._sentence(episode)
         quote = " ".join(thesis.text.split()) if thesis else next(iter(episode.text.splitlines()), "")
         lost = Lost(episode, quote, episode.line_at((thesis.span_from or 0) if thesis else 0), "lines", "")
-        told = self._told(thesis)
         if (citation := self._citation(episode, thesis)) is not None:
             return replace(lost, cut="used", reason=f"The answer rests on it: [{citation.n}].")
         unseen = self._unseen(episode)
@@ -122,7 +121,7 @@ class _Autopsy:
         if hit is None:
             cut, reason = self._not_found(episode, place, ranked)
             return replace(lost, cut=cut, reason=reason)
-        return self._not_said(lost, thesis, told)
+        return self._not_said(lost, thesis)
 
     def _sentence(self, episode: Episode) -> Thesis | None:
         """Of the episode's sentences the one that holds most of the words, of these the one that answers best."""
@@ -131,11 +130,6 @@ class _Autopsy:
         return min(
             theses, key=lambda one: (-self._held(one.text), self._numbers.get(one.id, last), one.id), default=None
         )
-
-    def _told(self, thesis: Thesis | None) -> Sequence[SentenceFact]:
-        if thesis is None:
-            return ()
-        return facts_of_sentences(self._conn, [thesis]).get(thesis.id, ())
 
     def _citation(self, episode: Episode, thesis: Thesis | None) -> Citation | None:
         """The citation that shows the line."""
@@ -180,12 +174,12 @@ class _Autopsy:
             return "not_proposed", f"It shares no word with the question; by meaning and links it was {behind}."
         return "ranked", f"It was {behind}."
 
-    def _not_said(self, lost: Lost, thesis: Thesis | None, told: Sequence[SentenceFact]) -> Lost:
+    def _not_said(self, lost: Lost, thesis: Thesis | None) -> Lost:
         """Why an episode that was found is not in the answer."""
         lines = self._extractive.candidates
         shown = AnswerNote.from_detail(self._extractive.step.detail).lines
         number = self._numbers.get(thesis.id) if thesis else None
-        newer = self._newer(lines, number, told)
+        newer = self._newer(thesis, lines[number] if number is not None else None)
         if newer is not None:
             return replace(lost, cut="replaced", **newer)
         model = self._of_model(lost.episode)
@@ -204,20 +198,17 @@ class _Autopsy:
         place = f"Its line came {_ordinal(number + 1)} of {len(lines)}, and the answer shows {shown}."
         return replace(lost, cut="lines", reason=f'{place} The best is "{_short(lines[0].shown)}".')
 
-    def _newer(
-        self, lines: Sequence[AnswerCandidate], number: int | None, told: Sequence[SentenceFact]
-    ) -> dict[str, Any] | None:
-        """The fact that took the place of what the line tells."""
-        ended = [one.relation for one in told if one.relation.superseded_by is not None]
-        for relation in ended:
+    def _newer(self, thesis: Thesis | None, line: AnswerCandidate | None) -> dict[str, Any] | None:
+        """The fact that took the place of what the sentence says, or the line that took that of its line."""
+        told = facts_of_sentences(self._conn, [thesis]).get(thesis.id, ()) if thesis else ()
+        for relation in (one.relation for one in told if one.relation.superseded_by is not None):
             for fact in facts.by_id(self._conn, [relation.superseded_by or 0]):
                 since = fact.valid_from or from_ms(relation.valid_to)
                 day = f" on {since.date().isoformat()}" if since else ""
                 return {"reason": f"A newer fact took its place{day}: {fact.text}.", "by": fact, "since": since}
-        line = lines[number] if number is not None else None
         if line is None or not (line.earlier or line.newer):
             return None
-        other = next((one for one in lines if one.thesis_id == line.newer), None)
+        other = next((one for one in self._extractive.candidates if one.thesis_id == line.newer), None)
         by = f': "{_short(other.shown)}"' if other else ""
         return {"reason": f"A newer line took its place{by}."}
 

@@ -16,7 +16,7 @@ from memory.edge_memory.edges import is_due
 from memory.errors import NotAvailableError
 from memory.ingest.ingest import embedded_text, put_vectors
 from memory.insight import diagnose, trend
-from memory.insight.consolidate import GROUPS, StoppedError, suspects
+from memory.insight.aliases import suspects
 from memory.insight.diagnosis import ConsolidationReport, Diagnosis
 from memory.protocols import LLM, Embedder, Vectors, Write, write_directly
 from memory.ranking import CALLS, EdgeRanker, TrainingProgress, TrainingReport
@@ -35,7 +35,12 @@ QUESTIONS_AT_ONCE = 200  # that are embedded between two looks at who waits
 EDGES_AT_ONCE = 500  # that are made anew in one transaction
 EDGES_FOLDED = 100  # whose edge memory is made anew before looking who waits
 MAX_TRIES = 3  # to make it all anew, while questions are forgotten or facts replaced
+GROUPS_AT_ONCE = 50  # groups of the same fact that are joined in one transaction
 ALL = 1 << 30
+
+
+class _StoppedError(Exception):
+    """Nobody wants it any more."""
 
 
 class Maintenance:
@@ -119,14 +124,14 @@ class Maintenance:
 
         def unit(work: Callable[[], Any]) -> Any:
             if cancelled():
-                raise StoppedError
+                raise _StoppedError
             return write(work)
 
         try:
             report = replace(report, stale=unit(self._drop_stale))
             groups = self._store.read(relations.duplicate_groups)
-            for start in range(0, len(groups), GROUPS):
-                joined = unit(partial(self._join, groups[start : start + GROUPS]))
+            for start in range(0, len(groups), GROUPS_AT_ONCE):
+                joined = unit(partial(self._join, groups[start : start + GROUPS_AT_ONCE]))
                 report = replace(report, joined=report.joined + joined)
             report = replace(report, episodes=self._fill(unit))
             unseen = len(self._store.read(queries.list_missing, self._state.serving.embedder_id, ALL))
@@ -134,7 +139,7 @@ class Maintenance:
                 self._catch_up(unit)
             report = replace(report, questions=unseen, recentred=self.compare_edges(unit))
             return replace(report, suspects=self._store.read(suspects, self._state.serving.snapshot.graph))
-        except StoppedError:
+        except _StoppedError:
             return replace(report, stopped=True)
 
     def _drop_stale(self) -> int:

@@ -10,7 +10,7 @@ HEAVY = (
     "anthropic", "ollama", "httpx", "httpx2", "pydantic", "jsonschema", "mcp", "apscheduler", "watchdog.observers",
     "sqlite_utils", "markdown_it", "bs4", "torch", "rich", "textual",
     "memory.facts.rules.extract", "memory.facts.assertion", "memory.ingest.ingest", "memory.ingest.chunk",
-    "memory.insight.consolidate", "memory.insight.diagnose", "memory.services.maintenance", "memory.services.ingest",
+    "memory.insight.aliases", "memory.insight.diagnose", "memory.services.maintenance", "memory.services.ingest",
     "plugins.readers.parts", "plugins.readers.html", "plugins.readers.ics", "yaml", "daemon.api.estimate",
     "daemon.api.description",
 )  # fmt: skip

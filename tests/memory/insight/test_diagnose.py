@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import get_args
 
 import click
 import numpy as np
@@ -21,9 +22,9 @@ from memory import Memory
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from memory.graph.walk import Walk
-from memory.insight.diagnose import ENOUGH_FIRED, MANY_SHOWN, MOST_CALLS, MOST_MS, advice, diagnose
-from memory.insight.diagnosis import AliasSuspect, Diagnosis, Hub
-from memory.insight.remediation import NAMES, repair
+from memory.insight.diagnose import MANY_SHOWN, MOST_CALLS, MOST_MS, diagnose
+from memory.insight.diagnosis import AliasSuspect, Diagnosis, FailureName, Hub
+from memory.insight.remediation import ENOUGH_FIRED, advice, repair
 from memory.nouns import Document
 from memory.protocols import Embedder
 from memory.retrieval.rank import rows_of_text_only
@@ -191,7 +192,7 @@ ADVICE = (*advice(troubled(), FIGURES, ENOUGH_FIRED), *advice(replace(troubled()
 
 
 ASKED = "Who's  Zoë\n`Zorvath` -- #1, $HOME?"
-MENDED = [repair(name, ASKED, 7, ("O'Zorvath\n--x",), ("Zoë #2",)) for name in NAMES]
+MENDED = [repair(name, ASKED, 7, ("O'Zorvath\n--x",), ("Zoë #2",)) for name in get_args(FailureName)]
 
 
 @pytest.mark.parametrize("text", MENDED)

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
-from memory.insight.hop_distance import HOPS, MOST_EDGES, HopDistances
+from memory.graph.walk import Walkable
+from memory.insight.diagnose import HOPS, MOST_EDGES, measure_hops
 from tests.examples import examples
 from tests.memory.retrieval.walking import everything, rng_graph
 
@@ -29,10 +30,10 @@ def test_as_far_as_a_search_that_looks_at_everything(seed: int, data: st.DataObj
     seeds = data.draw(st.sets(st.sampled_from([*graph.object_ids.tolist(), 5]), max_size=3))
     episodes = list(graph.row_of)
     far = breadth_first(graph, seeds)
-    reach = HopDistances(graph)
+    walk = Walkable(graph, graph.alive)
     for _ in range(2):  # the second time nothing is left of the first
-        assert reach.measure_hops(seeds, episodes).hops == {one: far[one] for one in episodes if one in far}
-    assert reach.measure_hops((), episodes) == ({}, False)
+        assert measure_hops(walk, seeds, episodes)[0] == {one: far[one] for one in episodes if one in far}
+    assert measure_hops(walk, (), episodes) == ({}, False)
 
 
 def test_a_hub_is_no_way() -> None:
@@ -43,8 +44,9 @@ def test_a_hub_is_no_way() -> None:
         rows = [episode(n, {1: n, 2: 90_000} if n == 1 else {1: n}) for n in range(1, rays + 1)]
         return Graph.empty().with_episodes(rows, [(1, False), (2, False)])
 
-    assert HopDistances(star(MOST_EDGES)).measure_hops((2,), (1001, 1002)) == ({1001: 1, 1002: 3}, True)
-    assert HopDistances(star(MOST_EDGES + 1)).measure_hops((2,), (1001, 1002)) == ({1001: 1}, True)
-    assert HopDistances(star(MOST_EDGES + 1)).measure_hops((1,), (1002,)) == ({1002: 1}, True), (
-        "where it begins it counts"
-    )
+    def reach(graph: Graph, *given: tuple[int, ...]) -> tuple[dict[int, int], bool]:
+        return measure_hops(Walkable(graph, graph.alive), *given)
+
+    assert reach(star(MOST_EDGES), (2,), (1001, 1002)) == ({1001: 1, 1002: 3}, True)
+    assert reach(star(MOST_EDGES + 1), (2,), (1001, 1002)) == ({1001: 1}, True)
+    assert reach(star(MOST_EDGES + 1), (1,), (1002,)) == ({1002: 1}, True), "where it begins it counts"
