@@ -286,7 +286,8 @@ async def test_the_strategy_goes_with_the_questions() -> None:
 
 async def test_the_line_under_an_answer_tells_of_models() -> None:
     route = wire.Step("route", 0.0, {"tier": "R3", "reason": "It said NO ANSWER."})
-    steps = (wire.Step("compose", 9.0, {"calls": 2}), route, wire.Step("guided", 5.0, {"call": 1, "options": 4}))
+    guided = (wire.Step("guided", 5.0, {"call": 1, "options": 4}), wire.Step("guided", 0.0, {"call": 0}))
+    steps = (wire.Step("compose", 9.0, {"calls": 2}), route, *guided)
     script = Script(*steps, wire.Answered("Yes. [1]", (world.PRISM,), ms=14.0))
     async with chatting(world.client(answers=[script])) as chat:
         answer = await chat.ask("Is it?")
