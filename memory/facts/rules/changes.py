@@ -264,5 +264,5 @@ def _arrow(sentence: Sentence) -> Iterator[ExtractedRelation]:
 
 
 _RULES: tuple[tuple[str, Callable[[Sentence], Iterator[ExtractedRelation]]], ...] = (
-    ("from_to", _from_to), ("was", _was), ("not_any_more", _not_any_more), ("instead", _instead), ("arrow", _arrow),
+    ("from_to", _from_to), ("arrow", _arrow),
 )  # fmt: skip

@@ -19,7 +19,6 @@ from memory.facts.extraction import NOTHING_EXTRACTED, ExtractedObject, Extracte
 from memory.facts.rules import fields, phrases
 from memory.facts.rules.changes import find_changes
 from memory.facts.rules.passages import Line, Passage, Span, is_chat, passage
-from memory.facts.rules.statements import find_statements
 from memory.facts.rules.subjects import ALL_CUES, CUE_TOKEN, CUES, Sentence
 from memory.facts.rules.valid_time import valid_from
 from memory.nouns import Modality
@@ -106,17 +105,6 @@ def _of_sentences(sentences: Sequence[Sentence], at: datetime | None) -> Iterato
                 cardinality=change.cardinality if sentence.topic or _is_own(sentence) else "unknown",
                 conf=0.9,
             )
-    for sentence, found in zip(sentences, changes, strict=True):
-        for statement, happened in find_statements(sentence):
-            if any(_overlap(change, statement) for change in found):
-                continue
-            modality = _modality(sentence.words, _is_own(sentence))
-            if modality == "asserted" and statement.modality == "negated":
-                modality = "negated"
-            elif modality == "asserted" and _is_past(sentence.words):
-                modality = "past"
-            start = valid_from(sentence.words.replace(statement.object, "…"), at, happened)
-            yield replace(statement, modality=modality, valid_from=start)
 
 
 def _is_own(sentence: Sentence) -> bool:
