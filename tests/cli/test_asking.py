@@ -13,12 +13,12 @@ from tests.cli.vault import Shell
 
 
 def test_an_answer_is_its_lines_and_then_their_places(vault: Shell) -> None:
-    said = vault.pal("ask", "What is Nuria's boat called?")
+    said = vault.pal("ask", "What is the transom's wood?")
     assert (said.code, said.err) == (0, "")
     answer, _, places = said.out.partition("\n\n")
     first = re.sub(r"as of [\d-]+", "as of DAY", answer.splitlines()[0])
-    assert first == "- Nuria's boat is called *Paperwork* (as of DAY) [1]"
-    assert places.splitlines()[0] == "[1] notes/people/Nuria Solano.md:12"
+    assert first == "- transom | mahogany | Nuria's old kitchen table (as of DAY) [1]"
+    assert places.splitlines()[0] == "[1] notes/projects/Second Opinion.md:16"
     assert len(answer.splitlines()) == len(places.splitlines())
 
 

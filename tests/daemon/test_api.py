@@ -263,8 +263,8 @@ def test_the_log_holds_no_words_of_anybody(running: RunningDaemon, told: Client)
 
 def test_a_replaced_fact_is_news_and_can_be_taken_back(client: Client) -> None:
     with listening(client) as listener:
-        client.remember("Benedikt lives in Graz.", source="b1", at=datetime(2024, 5, 1, tzinfo=UTC))
-        client.remember("Benedikt lives in Linz.", source="b2", at=datetime(2025, 5, 1, tzinfo=UTC))
+        client.remember("Lives in: Graz", title="Benedikt", source="b1", at=datetime(2024, 5, 1, tzinfo=UTC))
+        client.remember("Lives in: Linz", title="Benedikt", source="b2", at=datetime(2025, 5, 1, tzinfo=UTC))
         event = listener.until(lambda event: isinstance(event, wire.FactChanged))
         assert isinstance(event, wire.FactChanged)
         revision = event.revision

@@ -18,6 +18,7 @@ from memory.store.jobs import Use
 from plugins.llms.settings import OllamaSettings
 from tests.daemon.enriching import AWAY, HERE, Make, World, passages, system_of
 from tests.fakes import Fails, FakeOllama, Hangs, Says
+from tests.memory.facts.asserting import assert_quoted
 
 
 @pytest.fixture
@@ -38,6 +39,8 @@ def read(here: World) -> list[str]:
 def test_what_was_added_is_read_and_learnt(ready: World) -> None:
     ready.note("first", "Mira lives in Utrecht.", 1)
     ready.note("second", "Mira moved to Leipzig.", 20)
+    assert_quoted(ready.memory, "Mira lives in Utrecht.", "Mira", "lives in", "Utrecht")
+    assert_quoted(ready.memory, "Mira moved to Leipzig.", "Mira", "lives in", "Leipzig")
     ready.run()
     assert ready.facts("Mira") == ["Mira lives in Leipzig"]
     state = ready.enrichment.state()

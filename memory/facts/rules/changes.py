@@ -1,21 +1,23 @@
-"""Changes of a value within a sentence: "raised from 40 to 45", "45 (was 40)", "B instead of A", "no longer A but B".
+"""Changes of a value within a sentence: "raised from 40 to 45", "rent: 735 -> 940".
 
-A sentence is matched only where it holds a cue word of the rule. Each rule looks at a bounded number of words beside
-its cue, and takes them for values only if both sides can be values of one thing: a change that is overlooked is still
-found in the text, a wrong one hides what is right. The cue words are English so far.
+A sentence is matched only where it holds the cue of a rule, "from" or an arrow. Each rule looks at a bounded number of
+words beside its cue, and takes them for values only if both sides can be values of one thing, and that thing has a name
+or is its note's or its speaker's: a change that is overlooked is still found in the text, a wrong one hides what is
+right. The words are English so far.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from memory.facts.extraction import ExtractedRelation
 from memory.facts.rules import phrases
-from memory.facts.rules.subjects import CUES, Sentence, Slot, slot_before, thing_slot
+from memory.facts.rules.phrases import Span
 from memory.text.languages import word_set
 
-Span = tuple[int, int]
+Slot = tuple[str, str]  # a subject and what of it is spoken of; ("", "") if it is not clear
 
 _I = re.IGNORECASE
 _GAP = r"(?:[^.,;:!?()\n]|[.,:](?=\d))"  # a character of a phrase; marks only inside a number
@@ -42,43 +44,42 @@ _FROM_TO = re.compile(
     _I,
 )
 _ARROW = re.compile(r"\s?(?:->|→|=>|⇒)\s?")
-_INSTEAD = re.compile(r"\b(?:instead of|in place of|in lieu of)\b", _I)
-_WAS = re.compile(
-    r"(?:\((?:was|were|from|until now|till now|before|previously|formerly|up from|down from|used to be|"
-    r"before that|instead of)|, (?:up from|down from|previously|formerly)):? (?P<old>(?:[^(),;]|,(?=\d)){1,60}?)"
-    r"(?=[);]|,(?!\d)|\.?$|\. )",
-    _I,
-)
-_NOT_ANY_MORE = re.compile(
-    r"\b(?P<no>no longer|not) (?P<old>[^.,;:!?()\n]{1,50}?)(?P<more> (?:any ?more|any longer))?(?:\s?\([^()]{0,60}\))?"
-    r"(?P<mark>,| but|:) (?:(?:but|only|now|just|instead|rather)\b,? ?){0,3}",
-    _I,
-)
 _ALSO_NOUNS = word_set("facts", "also_nouns")
 _BEFORE_VERBS = frozenset(("", *"i we they you will to and go goes went is".split()))
 _DIRECTIONS = frozenset("up down back over again slightly me us".split())
-_COPULAS = frozenset("is are now costs cost at of".split())
-_WITH_PLACE = phrases.STOPS - {"at", "on", "in", "with", "by"}
-_TIMES = frozenset("from since as starting now by until till".split())
-_SETTLED = re.compile(
-    r"\b(?:now|from now on|from then on|as of|as from|from|since|starting|effective|until|decided|decision|agreed|new|"
-    r"permanently|for good|going forward|henceforth|changed?|moved)\b",
-    _I,
-)
 _TOKEN = re.compile(r"[^\s*\"“”]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence [start, end) of an episode's `text`. `topic`: what its note is about; `speaker`: who "I" is; `label`:
+    the key before it in its line."""
+
+    text: str
+    start: int
+    end: int
+    topic: str
+    speaker: str
+    label: str = ""
+
+    @property
+    def words(self) -> str:
+        return self.text[self.start : self.end]
 
 
 def find_changes(sentence: Sentence) -> Iterator[ExtractedRelation]:
     """The changes of a sentence, each once, by the first rule that matches: relations whose `replaces` is set."""
     taken: list[Span] = []
-    for cue, rule in _RULES if sentence.cues else ():
-        for change in rule(sentence) if not sentence.cues.isdisjoint(CUES[cue]) else ():
-            old = change.replaces or ""
-            if any(start < change.end and change.start < end for start, end in taken):
-                continue
-            if change.object.lower() != old.lower() and _can_be_value(old) and _can_be_value(change.object):
-                taken.append((change.start, change.end))
-                yield change
+    words = sentence.words
+    by_verb = _from_to(sentence) if " from " in words.lower() else ()
+    by_arrow = _arrow(sentence) if _ARROW.search(words) else ()
+    for change in (*by_verb, *by_arrow):
+        old = change.replaces or ""
+        if any(start < change.end and change.start < end for start, end in taken):
+            continue
+        if change.object.lower() != old.lower() and _can_be_value(old) and _can_be_value(change.object):
+            taken.append((change.start, change.end))
+            yield change
 
 
 def _can_be_value(phrase: str) -> bool:
@@ -138,8 +139,7 @@ def _slot_of_verb(sentence: Sentence, match: re.Match[str], alike: bool, is_name
         slot = (moved, "is called") if moved[:1].isupper() else slot_before(sentence, match.start(), "is called")
         return slot, True
     if alike:
-        slot = thing_slot(sentence, moved) if moved else slot_before(sentence, match.start(), "is")
-        return slot if slot[0] else (sentence.topic, "is"), True
+        return _thing_slot(sentence, moved) if moved else slot_before(sentence, match.start(), "is"), True
     if match["switch"]:
         slot = slot_before(sentence, match.start(), "uses")
         return (slot[0], moved) if moved and slot[0] else slot, bool(moved)
@@ -175,24 +175,6 @@ def _patient(between: str) -> str:
     return " ".join(tokens) if tokens and tokens[0].lower() not in phrases.STOPS | phrases.PRONOUNS else ""
 
 
-def _was(sentence: Sentence) -> Iterator[ExtractedRelation]:
-    text = sentence.text
-    for match in _WAS.finditer(text, sentence.start, sentence.end):
-        old = _group(sentence, match, "old")
-        if old is None or not phrases.is_plain(text[old[0] : old[1]]) or _is_year(text, old):
-            continue
-        new = _nearest(sentence, match.start(), _kind(sentence, old))
-        if new is None:
-            continue
-        slot = slot_before(sentence, new[0], "is")
-        ends_there = text[sentence.start : new[0]].rstrip("*_ ").endswith(slot[0])
-        if slot[1] == "is" and ends_there and sentence.topic:  # "Weight 3.6 kg"
-            slot = (sentence.topic, slot[0])
-        label = phrases.phrase_before(text, sentence.start, new[0], _COPULAS)
-        name = phrases.clean(text[label[0] : label[1]]) if label and not slot[0] else ""
-        yield from _change(sentence, slot if slot[0] else (name or sentence.topic, "is"), old, new)
-
-
 def _nearest(sentence: Sentence, before: int, kind: str) -> Span | None:
     """The last value of a kind that stands before a place, in all its words; not a part of another value."""
     text, first = sentence.text, max(sentence.start, before - 90)
@@ -206,47 +188,6 @@ def _nearest(sentence: Sentence, before: int, kind: str) -> Span | None:
             if found_kind not in ("word", kind):  # the day of a date is no number
                 break
     return None
-
-
-def _not_any_more(sentence: Sentence) -> Iterator[ExtractedRelation]:
-    text = sentence.text
-    for match in _NOT_ANY_MORE.finditer(text, sentence.start, sentence.end):
-        if match["no"].lower() == "not" and not match["more"]:
-            continue
-        old = phrases.phrase_after(text, match.start("old"), match.end("old"), _WITH_PLACE)
-        new = phrases.phrase_after(text, match.end(), sentence.end, _WITH_PLACE)
-        if new is None or not _ends_clause(text, new[1], sentence.end):
-            continue
-        if text[match.end() : new[0]].strip("*_\"' ").lower() in ("the", "a", "an") and match["mark"] == ",":
-            continue
-        slot = slot_before(sentence, match.start(), "is")
-        yield from _change(sentence, slot if slot[0] else (sentence.topic or sentence.speaker, "is"), old, new)
-
-
-def _ends_clause(text: str, place: int, end: int) -> bool:
-    """Whether a phrase ends where its clause does: what goes on may be one that says something else."""
-    following = text[place:end].strip("*_\"' ")
-    return not following[:1].isalpha() or following.split()[0].lower() in _TIMES
-
-
-def _instead(sentence: Sentence) -> Iterator[ExtractedRelation]:
-    """ "45 days instead of 30": only of values, and only where it is settled: of things it may be a day's choice."""
-    text = sentence.text
-    for match in _INSTEAD.finditer(text, sentence.start, sentence.end):
-        old = phrases.phrase_after(text, match.end(), sentence.end)
-        if old is None or _kind(sentence, old) == "word":
-            continue
-        new = _nearest(sentence, match.start(), _kind(sentence, old))
-        if new is None:
-            continue
-        bold = text[max(0, new[0] - 2) : new[0]] in ("**", "__")
-        if not bold and _SETTLED.search(text, sentence.start, sentence.end) is None:
-            continue
-        slot = slot_before(sentence, new[0], "is")
-        if slot == (sentence.speaker, "is"):  # "I work four days instead of five": it does not say what of me
-            continue
-        sure = slot[0] and phrases.value_kind(slot[0]) == "word" and len(slot[0].split()) <= 4
-        yield from _change(sentence, slot if sure else (sentence.topic or sentence.speaker, "is"), old, new)
 
 
 def _arrow(sentence: Sentence) -> Iterator[ExtractedRelation]:
@@ -263,6 +204,83 @@ def _arrow(sentence: Sentence) -> Iterator[ExtractedRelation]:
         yield from _change(sentence, slot if slot[0] else (sentence.topic, "is"), old, new)
 
 
-_RULES: tuple[tuple[str, Callable[[Sentence], Iterator[ExtractedRelation]]], ...] = (
-    ("from_to", _from_to), ("arrow", _arrow),
-)  # fmt: skip
+# Subjects -------------------------------------------------------------------------------------
+
+_LEADS = re.compile(
+    r"(?:\W{0,4}\b(?:so|and|but|then|ok|okay|well|yes|today|yesterday|finally|now)\b,?(?=\s)){1,3}\s?", _I
+)
+_PERSON = re.compile(r"\W{0,4}(?:i|we)(?:['’](?:ve|m|re|d|ll))?(?![\w'’])", _I)
+_TIME = re.compile(
+    r"\W{0,4}(?:from|as of|starting|effective|since|on|in|after|because of|per)\b[^.,;:!?()]{1,40}?"
+    r"(?:,|(?= (?:the|our|my|i|we)\b))\s?",
+    _I,
+)
+_OWN = re.compile(r"\W{0,4}(?:my|our)\s(?:new\s|current\s)?", _I)
+_STOPS = phrases.STOPS | word_set("facts", "change_verbs")
+_ARTICLE = re.compile(r"\b(?:the|a|an|this|that)\s+$", _I)
+
+
+def slot_before(sentence: Sentence, before: int, predicate: str) -> Slot:
+    """What the sentence speaks of before the place `before`.
+
+    "Dues go up" is about dues, "my rent" about its speaker's rent, "Rent: up" in a note about a flat about the flat's
+    rent. `predicate` where the words name none.
+    """
+    text, start = sentence.text, sentence.start
+    if (logged := phrases.LOGGED.match(text, start, before)) is not None:
+        start = logged.end()
+    if sentence.label and (colon := text.find(":", start, before)) >= 0:
+        return _slot_of_label(sentence, colon + 1, before, predicate)
+    for lead in (_LEADS, _TIME):
+        if (skipped := lead.match(text, start, before)) is not None:
+            start = skipped.end()
+    if _PERSON.match(text, start, before):
+        return sentence.speaker, predicate
+    if not text[start:before].strip(" *_\"'-–—:([#"):  # it begins with its verb, as in a diary
+        return (sentence.speaker, predicate) if not sentence.topic else ("", "")
+    own = _OWN.match(text, start, before)
+    span = phrases.phrase_after(text, own.end() if own else start, before, _STOPS)
+    name = phrases.clean(text[span[0] : span[1]]) if span else ""
+    name = name.removesuffix("'s").removesuffix("’s")
+    words = name.lower().split()
+    if span is None or not words or words[0] in phrases.PRONOUNS | phrases.STOPS or len(words) > 6:
+        return "", ""
+    if text.startswith(" of ", span[1]):  # "the price of the boat": not mine, nor the price of everything
+        return "", ""
+    if own:
+        return sentence.speaker, name
+    if _is_name(text, start, span, predicate != "is"):
+        return name, predicate
+    return _thing_slot(sentence, name, predicate)
+
+
+def _slot_of_label(sentence: Sentence, start: int, before: int, predicate: str) -> Slot:
+    """What stands between a key and the place `before`, or the key itself."""
+    span = phrases.phrase_after(sentence.text, start, before, _STOPS)
+    thing = phrases.clean(sentence.text[span[0] : span[1]]) if span else ""
+    if not thing or thing.lower().split()[0] in phrases.PRONOUNS | phrases.STOPS:
+        return sentence.topic or sentence.speaker, sentence.label
+    return (sentence.label, thing) if len(sentence.label.split()) <= 2 else (thing, predicate)
+
+
+def _thing_slot(sentence: Sentence, name: str, predicate: str = "is") -> Slot:
+    """The place of a thing that has no name of its own: whose rent or deadline it is says the note or its speaker.
+    Left by itself it would be one with the rent of everybody else. A day or a number is no thing."""
+    if phrases.value_kind(name) != "word":
+        return "", ""
+    return sentence.topic or sentence.speaker, f"{name} {predicate}" if predicate != "is" else name
+
+
+def _is_name(text: str, start: int, span: Span, acts: bool) -> bool:
+    """Whether a phrase is a name. A single word that begins its sentence is, if it `acts` as only people do or if the
+    text has it with a capital within a sentence."""
+    phrase = text[span[0] : span[1]]
+    if phrases.value_kind(phrase) != "word":
+        return False
+    if not phrase[:1].isupper() or _ARTICLE.search(text, start, span[0]):
+        return text.startswith("[[", max(0, span[0] - 2))
+    if acts or any(word[:1].isupper() for word in phrase.split()[1:]):
+        return True
+    near = text[max(0, span[0] - 1000) : span[1] + 1000]
+    first = re.escape(phrase.split()[0])
+    return re.search(rf"[\w,(] {first}\b", near) is not None or any(c.isupper() or c.isdigit() for c in phrase[1:])

@@ -1,4 +1,4 @@
-"""Rule-based extraction: what an episode asserts by its fields, statements and changes of values, without a model.
+"""Rule-based extraction: what an episode asserts by its fields, tables and changes of values, without a model.
 
 Precision before recall: a fact that is overlooked is still found in the text, a wrong one hides a right one from its
 owner. What is asked, planned, supposed or said by others has its modality and is never "asserted"; code, quotations
@@ -17,10 +17,8 @@ from typing import Any
 
 from memory.facts.extraction import NOTHING_EXTRACTED, ExtractedObject, ExtractedRelation, Extraction
 from memory.facts.rules import fields, phrases
-from memory.facts.rules.changes import find_changes
+from memory.facts.rules.changes import Sentence, find_changes
 from memory.facts.rules.passages import Line, Passage, Span, is_chat, passage
-from memory.facts.rules.subjects import ALL_CUES, CUE_TOKEN, CUES, Sentence
-from memory.facts.rules.valid_time import valid_from
 from memory.nouns import Modality
 
 _MAX_SENTENCE_CHARS = 600  # a longer one is no sentence
@@ -49,13 +47,13 @@ def extract_by_rules(
     topic, dated = ("", "") if speaker or chat or is_chat(text) else phrases.topic(title)
     cut = passage(text, speaker, properties, first, chat, spans)
     found = [*fields.property_facts(topic, properties)] if first else []
-    found += _of_sentences([*_sentences(cut, topic, field_keys)], at)
+    found += _changes(cut, topic, at)
     changes = sorted((one for one in found if one.replaces), key=lambda one: one.start)
     starts = [change.start for change in changes]
     if "columns" in properties:  # a table that was a file of its own
         found += fields.series_facts(cut, topic, at)
     else:
-        for one in (*fields.line_facts(cut, topic, dated, at, field_keys), *fields.table_facts(cut, dated)):
+        for one in (*fields.line_facts(cut, topic, dated, at, field_keys), *fields.table_facts(cut, topic, dated)):
             near = changes[bisect_left(starts, one.start - _MAX_SENTENCE_CHARS) : bisect_left(starts, one.end)]
             if not any(_repeats(one, change) for change in near):
                 found.append(one)
@@ -74,42 +72,26 @@ def _repeats(field: ExtractedRelation, change: ExtractedRelation) -> bool:
     return _overlap(field, change) and any(value in field.object or field.object in value for value in values)
 
 
-def _sentences(cut: Passage, topic: str, field_keys: frozenset[str]) -> Iterator[Sentence]:
-    """The sentences, each with what the words before it say of its subject."""
-    text, label, paragraph = cut.text, "", 0
-    lower = text.lower()
-    if len(lower) != len(text):  # a few letters are longer in lower case
-        lower = text
+def _changes(cut: Passage, topic: str, at: datetime | None) -> Iterator[ExtractedRelation]:
+    """The changes of all sentences, with their modality and valid time."""
+    text, label = cut.text, ""
     line: Line | None = None
     for start, end, of in cut.sentences:
         if of is not line:
-            label = fields.label(text, start, end)
-            if line is None or text.count("\n", line.end, of.start) > 1:
-                paragraph = start
-            line = of
-        if end - start <= _MAX_SENTENCE_CHARS:
-            cues = ALL_CUES.intersection(CUE_TOKEN.findall(lower, start, end))
-            yield Sentence(text, start, end, topic, of.speaker, label, paragraph, cues, field_keys)
-
-
-def _of_sentences(sentences: Sequence[Sentence], at: datetime | None) -> Iterator[ExtractedRelation]:
-    """The changes of all sentences and then the statements beside them, with their modality and valid time."""
-    changes = [[*find_changes(sentence)] for sentence in sentences]
-    for sentence, found in zip(sentences, changes, strict=True):
-        for change in found:
-            words = sentence.words.replace(change.replaces or "", "…").replace(change.object, "…")
+            label, line = fields.label(text, start, end), of
+        if end - start > _MAX_SENTENCE_CHARS:
+            continue
+        sentence = Sentence(text, start, end, topic, of.speaker, label)
+        for change in find_changes(sentence):
+            words, own = sentence.words, _OWN.search(sentence.words) is not None
+            bare = words.replace(change.replaces or "", "…").replace(change.object, "…")
             yield replace(
                 change,
-                modality=_modality(sentence.words, _is_own(sentence)),
-                valid_from=valid_from(words, at, True),
-                cardinality=change.cardinality if sentence.topic or _is_own(sentence) else "unknown",
+                modality=_modality(words, own),
+                valid_from=phrases.valid_from(bare, at, True),
+                cardinality=change.cardinality if topic or own else "unknown",
                 conf=0.9,
             )
-
-
-def _is_own(sentence: Sentence) -> bool:
-    """Whether a sentence speaks of its speaker: "I", "my"."""
-    return not sentence.cues.isdisjoint(CUES["own"])
 
 
 def _unique(relations: list[ExtractedRelation]) -> Iterator[ExtractedRelation]:
@@ -151,7 +133,7 @@ _REPORTS = re.compile(
     re.IGNORECASE,
 )
 _DATED = re.compile(r"\b(?:from|as of|as from|effective|starting|on or after|since)\b", re.IGNORECASE)
-_PAST = re.compile(r"\b(?:used to|back then|in those days|formerly|previously|at the time|once upon)\b", re.IGNORECASE)
+_OWN = re.compile(r"(?<![\w'’-])(?:(?:i|we)(?:['’](?:m|ve|re))?|my|our)(?![\w'’-])", re.IGNORECASE)  # of its speaker
 
 
 def _modality(sentence: str, own: bool = False) -> Modality:
@@ -169,11 +151,6 @@ def _modality(sentence: str, own: bool = False) -> Modality:
     if planned and (own or planned[0].lower() not in ("will", "it will", "they will") or not _DATED.search(sentence)):
         return "plan"
     return "asserted"
-
-
-def _is_past(sentence: str) -> bool:
-    """Whether it says how things were before."""
-    return _PAST.search(sentence) is not None
 
 
 _STALE_TITLE = re.compile(

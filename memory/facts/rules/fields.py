@@ -17,7 +17,6 @@ from memory.facts.extraction import OWNER, Cardinality, ExtractedRelation
 from memory.facts.predicates import SINGLE, canonical_predicate
 from memory.facts.rules import phrases
 from memory.facts.rules.passages import Line, Passage
-from memory.facts.rules.valid_time import valid_from
 from memory.text.languages import word_set
 
 _KEY_WORDS = 5
@@ -99,7 +98,7 @@ def line_facts(
             object=OWNER if value.lower() in ("me", "i", "myself") else value,
             start=field.start,
             end=field.end,
-            valid_from=valid_from(text[field.start : field.until], at),
+            valid_from=phrases.valid_from(text[field.start : field.until], at),
             cardinality="many" if counts[field.line.section, field.key.lower()] > 1 else single,
         )
     yield from _tasks(passage)
@@ -244,24 +243,25 @@ def _tasks(passage: Passage) -> Iterator[ExtractedRelation]:
 
 _RULE = re.compile(r"[\s|:\-–]+$")
 _TOTALS = frozenset("total sum average avg mean min max subtotal all other others".split())
+_VALUE_COLUMNS = frozenset("value values".split())
 _CELL = re.compile(r"(?P<column>[^:;\n]{1,60}): (?P<value>[^;\n]{0,120})(?:; |$)")
 _DATE = re.compile(r"(?P<y>(?:19|20)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?")
 _SERIES_ROWS = 3  # at least
 
 
-def table_facts(passage: Passage, dated: str) -> Iterator[ExtractedRelation]:
-    """The facts of a passage's tables; `dated` is how precisely its title is dated."""
+def table_facts(passage: Passage, topic: str, dated: str) -> Iterator[ExtractedRelation]:
+    """The facts of the tables of a passage about `topic`; `dated` is how precisely its title is dated."""
     text = passage.text
     rows: list[tuple[Line, list[tuple[int, int]]]] = []
     for line in passage.lines:
         if not line.own or text[line.start] != "|":
             continue
         if rows and text.count("\n", rows[-1][0].end, line.start) > 1:  # another table
-            yield from _table(text, rows, dated)
+            yield from _table(text, rows, topic, dated)
             rows = []
         rows.append((line, _cells(text, line)))
     if rows:
-        yield from _table(text, rows, dated)
+        yield from _table(text, rows, topic, dated)
 
 
 def _cells(text: str, line: Line) -> list[tuple[int, int]]:
@@ -275,8 +275,11 @@ def _cells(text: str, line: Line) -> list[tuple[int, int]]:
     return cells
 
 
-def _table(text: str, rows: list[tuple[Line, list[tuple[int, int]]]], dated: str) -> Iterator[ExtractedRelation]:
-    """Row header × column header. Only a table with a header, whose first column names each row once."""
+def _table(
+    text: str, rows: list[tuple[Line, list[tuple[int, int]]]], topic: str, dated: str
+) -> Iterator[ExtractedRelation]:
+    """Row header × column header. Only a table with a header, whose first column names each row once. A column that
+    only says "value" has the fields of what the note is about: the same row in another note is of another thing."""
     if len(rows) < 3 or not _RULE.match(text, rows[1][0].start, rows[1][0].end):
         return
     header = [phrases.clean(text[a:b]) for a, b in rows[0][1]]
@@ -284,6 +287,7 @@ def _table(text: str, rows: list[tuple[Line, list[tuple[int, int]]]], dated: str
     names = [phrases.clean(text[a:b]) for a, b in (cells[0] for cells in body)]
     if len(header) < 2 or len({*names}) < len(names) or any(phrases.value_kind(name) != "word" for name in names):
         return
+    of_note = any(column.lower() in _VALUE_COLUMNS for column in header[1:])
     for name, cells in zip(names, body, strict=True):
         for column, (start, end) in zip(header[1:], cells[1:], strict=True):
             value = phrases.clean(text[start:end])
@@ -291,9 +295,11 @@ def _table(text: str, rows: list[tuple[Line, list[tuple[int, int]]]], dated: str
                 continue
             if len(value.split()) > _VALUE_WORDS or _NO_VALUE.match(value):
                 continue
+            if of_note and (not topic or column.lower() not in _VALUE_COLUMNS):
+                continue
             yield ExtractedRelation(
-                subject=name,
-                predicate=column,
+                subject=topic if of_note else name,
+                predicate=name if of_note else column,
                 object=value,
                 start=start,
                 end=end,

@@ -1,4 +1,4 @@
-"""Noun phrases and values, as far as rules can find them, and what a note is about.
+"""Noun phrases and values, as far as rules can find them, what a note is about, and from when on a sentence holds.
 
 All is done by looking a bounded number of words to one side of a place, never by a pattern over a whole text.
 """
@@ -6,10 +6,12 @@ All is done by looking a bounded number of words to one side of a place, never b
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from functools import lru_cache
 
 from memory.text.languages import word_set
-from memory.time.dates import month_names
+from memory.time.dates import date_at, month_names
+from memory.time.timex import Tense, find_timexes, fold, is_relative, may_name_time, narrow, signal
 
 Span = tuple[int, int]
 
@@ -29,7 +31,6 @@ _BOUND = re.compile(
 STOPS = word_set("facts", "stops")
 _ARTICLES = word_set("facts", "articles")
 PRONOUNS = word_set("facts", "pronouns")
-CALENDAR = word_set("facts", "calendar")
 
 _UNIT = (
     r"%|€|\$|£|¥|eur|euros?|usd|cad|gbp|chf|dollars?|pounds?|kr|k|m|mg|ml|g|kg|km|cm|mm|l|h|hrs?|hours?|mins?|minutes?|"
@@ -221,3 +222,45 @@ def _undocumented(piece: str) -> str:
     while len(words) > 1 and words[0].lower() in ("my", "our", "the"):
         words.pop(0)
     return " ".join(words).strip(" .,;:-–—|\"'")
+
+
+# When it holds --------------------------------------------------------------------------------
+
+_BEGINS_WITH_DAY = re.compile(r"\W{0,4}(?=\d{4}-\d\d-\d\d(?:\*{0,2}:| [–—-]+ ))")
+
+
+def valid_from(sentence: str, at: datetime | None, happened: bool = False) -> datetime | None:
+    """When what `sentence`, written at `at`, says began to hold ("from 1 November", "since March"), at midnight.
+
+    Only what the sentence itself introduces as a beginning counts. A date without a year is the one nearest to when it
+    was written, behind "since" the last one; a line of a log, which begins with its day, is from then. Without such
+    words it is None: nothing is guessed. `happened`: it reports a change, so that also "on Friday" and "in May" are
+    its time.
+    """
+    text = fold(sentence)
+    if at is None or not may_name_time(text):
+        return None
+    looks: list[tuple[str, Tense]] = [("begun", "past"), ("begin", ""), ("begin", "present")]
+    try:
+        first = _first(text, at, looks)
+        logged = _BEGINS_WITH_DAY.match(text)
+        if first is None and logged is not None and (day := date_at(text, logged.end())):
+            first = datetime(day.year or 0, day.month or 0, day.day or 0)
+        if first is None and happened:
+            first = _first(text, at, [("on", ""), ("on", "past")])
+    except (ValueError, OverflowError):  # 31 February; the ends of time
+        return None
+    return first and first.replace(tzinfo=at.tzinfo)
+
+
+def _first(text: str, at: datetime, looks: list[tuple[str, Tense]]) -> datetime | None:
+    """The begin of the first time behind a signal, with the tense in which what comes again is meant there."""
+    for kind, tense in looks:
+        anywhere, right_behind = signal(kind)
+        if anywhere.search(text) is None:
+            continue
+        for base in find_timexes(text, at.replace(tzinfo=None), tense, short_names=True):
+            base = narrow(text, base)
+            if right_behind.search(text, 0, base.start) or (kind == "on" and is_relative(text, base)):
+                return base.span[0]
+    return None

@@ -12,6 +12,7 @@ from memory.nouns import Answer
 from tests.fakes.answering import evidence
 from tests.fakes.server import FakeServer
 from tests.memory.answering.conftest import AWAY, HERE, Desk
+from tests.memory.facts.asserting import assert_quoted
 
 SECRETS = ("Zanzibar", "Quillon", "Ferrobank", "Wexcombe", "2019-07-13")
 
@@ -110,6 +111,8 @@ def test_facts_that_contradict_each_other_are_shown_with_both_days(desk: Desk) -
 
     desk.note("one", "Mira lives in Utrecht.", 1)
     desk.note("two", "Bob lives in Lisbon.", 2)
+    assert_quoted(desk.memory, "Mira lives in Utrecht.", "Mira", "lives in", "Utrecht")
+    assert_quoted(desk.memory, "Bob lives in Lisbon.", "Bob", "lives in", "Lisbon")
     with desk.memory.store.reading() as conn:
         ids = [id for (id,) in conn.execute("SELECT id FROM edge WHERE kind = 'rel' ORDER BY id")]
         assert len(relations.by_id(conn, ids)) == 2

@@ -8,7 +8,9 @@ import pytest
 
 from memory import Memory
 from memory.answering import facts
+from memory.facts.extraction import OWNER
 from memory.nouns import Answer
+from tests.memory.facts.asserting import assert_quoted
 
 NOTES = (
     ("2023-09-04", "The fixed desk costs 120 euros a month at Werkraum."),
@@ -26,6 +28,12 @@ def desk(fresh: Memory) -> Memory:
         ("2024-02-01", "Bo lives in Riga."),
     ):
         fresh.remember(text, source=text, at=datetime.fromisoformat(at).replace(tzinfo=UTC))
+    for quote, name, place in (
+        ("Ana lives in Utrecht and likes it.", "Ana", "Utrecht"),
+        ("Ana moved to Leipzig with two boxes.", "Ana", "Leipzig"),
+        ("Bo lives in Riga.", "Bo", "Riga"),
+    ):
+        assert_quoted(fresh, quote, name, "lives in", place)
     return fresh
 
 
@@ -72,6 +80,8 @@ def test_an_undone_replacement_no_longer_hides_the_old_fact(desk: Memory) -> Non
 def test_where_somebody_else_lives_is_not_where_i_do(fresh: Memory) -> None:
     fresh.remember("Jana lives in Hamburg with her two cats.", source="jana", at=datetime(2024, 1, 1, tzinfo=UTC))
     fresh.remember("I live in Leipzig now, in a small flat.", source="me", at=datetime(2023, 1, 1, tzinfo=UTC))
+    assert_quoted(fresh, "Jana lives in Hamburg with her two cats.", "Jana", "lives in", "Hamburg")
+    assert_quoted(fresh, "I live in Leipzig now, in a small flat.", OWNER, "lives in", "Leipzig")
     assert "Leipzig" in first(answered(fresh, "Where do I live?"))
     assert "Hamburg" in first(answered(fresh, "Where does Jana live?"))
 
@@ -84,6 +94,7 @@ def test_a_fact_that_has_only_a_name_in_common_with_the_question_stands_back(
     fresh: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fresh.remember("Bo Lind works at Lumen.", source="bo", at=datetime(2025, 1, 1, tzinfo=UTC))
+    assert_quoted(fresh, "Bo Lind works at Lumen.", "Bo Lind", "works at", "Lumen")
     fresh.remember("The blue kite hangs in the hall.", source="kite", at=datetime(2022, 1, 1, tzinfo=UTC))
 
     def told(question: str) -> list[str]:

@@ -15,6 +15,7 @@ from memory.answering.selection import add_date
 from memory.nouns import Answer, Episode, Source
 from plugins import manager
 from plugins.readers import documents
+from tests.memory.facts.asserting import assert_quoted
 
 NOTES = (
     ("2023-01-09", "Team", "Standup 9:30, 15 minutes, cameras optional. We are in the small room."),
@@ -37,6 +38,14 @@ NOTES = (
 def life(fresh: Memory) -> Memory:
     for day, title, text in NOTES:
         fresh.remember(text, title=title, source=f"/{title}.md", at=datetime.fromisoformat(day).replace(tzinfo=UTC))
+    for quote, name, predicate, value in (
+        ("Standup moves to 10:00 starting tomorrow.", "Retro", "standup", "10:00"),
+        ("Ana Silva lives in Utrecht.", "Ana Silva", "lives in", "Utrecht"),
+        ("Ana Silva moved to Leipzig.", "Ana Silva", "lives in", "Leipzig"),
+        ("Ana Silva works at Lumen.", "Ana Silva", "works at", "Lumen"),
+        ("Bo Lind lives in Riga.", "Bo Lind", "lives in", "Riga"),
+    ):
+        assert_quoted(fresh, quote, name, predicate, value)
     return fresh
 
 
@@ -134,6 +143,7 @@ def test_a_briefing_tells_what_holds_and_what_was_before(life: Memory) -> None:
 def test_a_short_name_means_the_only_one_who_has_it(life: Memory) -> None:
     assert "Ana Silva works at Lumen" in answered(life, "Ana?").text
     life.remember("Ana Duarte lives in Lyon.", source="/other.md", at=datetime(2024, 1, 1, tzinfo=UTC))
+    assert_quoted(life, "Ana Duarte lives in Lyon.", "Ana Duarte", "lives in", "Lyon")
     text = answered(life, "Ana?").text
     assert "before that" not in text, "which of the two is meant is not known"
 

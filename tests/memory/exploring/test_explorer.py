@@ -15,6 +15,7 @@ from memory.protocols import Embedder
 from memory.store import graph as stored
 from tests.examples import examples
 from tests.memory.exploring.pages import QUESTION, asked, document, fill, remembering, titles
+from tests.memory.facts.asserting import assert_quoted
 from tests.memory.retrieval.test_invariants import as_ofs, asked_of, filled, questions
 from tests.memory.retrieval.vaults import Vault, day, sight, vaults
 
@@ -69,6 +70,7 @@ def test_an_object_without_a_page_leads_to_what_mentions_it(fresh: Memory) -> No
 def test_a_fact_leads_on_and_is_told(fresh: Memory) -> None:
     fill(fresh)
     fresh.remember_many([document("Trip", "We set out early. Bo Chen lives in Ghent."), document("Ghent", "A city.")])
+    assert_quoted(fresh, "Bo Chen lives in Ghent.", "Bo Chen", "lives in", "Ghent")
     fresh.remember("Bo Chen has a dog.", title="Dog")
     option = to(fresh, explorer(fresh, "dog").options(), "Trip")
     assert option.label == 'Bo Chen -[lives in]-> Ghent, in "Trip": Bo Chen lives in Ghent.'
@@ -211,6 +213,7 @@ def test_a_scope_and_a_time_hold_for_options(fresh: Memory) -> None:
 def test_a_fact_that_no_longer_holds_is_not_told(fresh: Memory) -> None:
     fill(fresh)
     fresh.remember_many([document("Trip", "We set out early. Bo Chen lives in Ghent."), document("Ghent", "A city.")])
+    assert_quoted(fresh, "Bo Chen lives in Ghent.", "Bo Chen", "lives in", "Ghent")
     fresh.remember("Bo Chen has a dog.", title="Dog")
     with fresh.store.writing() as conn:
         conn.execute("UPDATE edge SET valid_to = 1000 WHERE kind = 'rel'")

@@ -23,6 +23,7 @@ from memory.store import episodes
 from memory.store.connect import Connection
 from tests.examples import examples
 from tests.memory.exploring.looking import call, found, outside, rows, toolbox
+from tests.memory.facts.asserting import assert_quoted
 from tests.memory.retrieval.vaults import NAMES, QUESTIONS, Vault, day, fill, sight, vaults
 
 QUESTION = "Where does the director of Red Notice live?"
@@ -39,6 +40,8 @@ def films(fresh: Memory) -> Memory:
     note(fresh, "Rawson Thurber", "Rawson Thurber lives in Los Angeles. He was born in San Francisco.", 1)
     note(fresh, "Atlanta", "Atlanta has a large airport. Ana Silva lives in Atlanta.", 2)
     note(fresh, "Garden", "The tomatoes are ripe.", 3)
+    for name, place in (("Rawson Thurber", "Los Angeles"), ("Ana Silva", "Atlanta")):
+        assert_quoted(fresh, f"{name} lives in {place}.", name, "lives in", place)
     return fresh
 
 
@@ -258,6 +261,7 @@ def test_a_relation_that_a_hidden_text_tells_too_is_not_told_elsewhere(fresh: Me
     note(fresh, "Open", "Bo Chen lives in Porto.")
     for policy, told in (("any", True), ("local", False)):
         fresh.remember_many([Document("/p/other.md", "Bo Chen lives in Porto. " + policy, at=day(3), policy=policy)])
+        assert_quoted(fresh, "Bo Chen lives in Porto.", "Bo Chen", "lives in", "Porto")
         box = toolbox(fresh, "Where does Bo Chen live?", only_open=True)
         call(box, "entity_search", {"query": "Bo Chen"})
         around = call(box, "expand_neighbors", {"object": 1}).text

@@ -48,6 +48,19 @@ def tell(memory: Memory, at: str, text: str, *told: tuple[str, str, str], model:
     return memory.knowledge.assert_facts({episode: Extraction(relations)}, model)
 
 
+def assert_quoted(memory: Memory, quote: str, subject: str, predicate: str, object: str, **more: Any) -> None:
+    """That relation, told in these words by every passage that has them."""
+    with memory.store.reading() as conn:
+        texts = conn.execute(
+            "SELECT e.node_id, e.text FROM episode e JOIN node n ON n.id = e.node_id"
+            " WHERE n.t_expired IS NULL AND instr(e.text, ?)",
+            (quote,),
+        ).fetchall()
+    assert texts
+    told = {id: Extraction((relation(text, quote, subject, predicate, object, **more),)) for id, text in texts}
+    memory.knowledge.assert_facts(told)
+
+
 def held(memory: Memory, name: str, **how: Any) -> list[str]:
     """What is known of the relations of `name`, as "predicate object", by name."""
     return sorted(f"{f.predicate} {f.objects[1]}" for f in memory.facts(name, **how) if f.kind == "relation")

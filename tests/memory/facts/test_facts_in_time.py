@@ -22,7 +22,7 @@ def memory() -> Iterator[Memory]:
 
 def home(memory: Memory, place: str) -> datetime:
     """A note that Marta lives there; when it was read."""
-    memory.remember(f"Marta lives in {place}.", source=place, at=datetime(HOMES[place], 1, 1, tzinfo=UTC))
+    memory.remember(f"Lives in: {place}", title="Marta", source=place, at=datetime(HOMES[place], 1, 1, tzinfo=UTC))
     read = datetime.now(UTC)
     while time.time_ns() // 1_000_000 == int(read.timestamp() * 1000):  # the store counts milliseconds
         pass

@@ -55,18 +55,7 @@ def only(text: str, title: str = DIARY, **given: Any) -> ExtractedRelation:
         ("Switched from Evernote to Joplin, finally.", OWNER, "uses", "Evernote", "Joplin"),
         ("We moved the meeting from Tuesday to Thursday.", OWNER, "meeting", "Tuesday", "Thursday"),
         ("Our team is renamed from Comet to **Meteor**.", OWNER, "team", "Comet", "Meteor"),
-        ("The fee is 45 euros a month (was 40).", OWNER, "fee", "40", "45 euros a month"),
-        ("From April the desk costs 135 euros a month (until now 120).", OWNER, "desk", "120", "135 euros a month"),
-        ("Stipend: $300 per week from May 1 (was 250).", OWNER, "Stipend", "250", "$300 per week"),
-        ("Payment is now within 45 days instead of 30 days.", OWNER, "Payment", "30 days", "45 days"),
-        ("- **No longer small business**: regular VAT from now on", OWNER, "is", "small business", "regular VAT"),
-        (
-            "Spare key: not at the office any more, only with Aunt Rosa.",
-            OWNER, "Spare key", "at the office", "with Aunt Rosa",
-        ),
         ("News from Ana this morning: down from 2 heads to **one**.", OWNER, "News", "2 heads", "one"),
-        ("My weight is 70 kg, down from 72.", OWNER, "weight", "72", "70 kg"),
-        ("Deadline extended to 3 May (from 1 April).", OWNER, "Deadline", "1 April", "3 May"),
         ("rent: 735 -> 940", OWNER, "rent", "735", "940"),
         ("Postgres 15 -> 16 over the weekend.", OWNER, "Postgres", "15", "16"),
     ],
@@ -102,39 +91,18 @@ def test_what_only_looks_like_a_change_is_none(text: str) -> None:
     assert [relation for relation in told(text) if relation.replaces] == []
 
 
-# Statements -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "fact"),
-    [
-        ("Ana lives in Lisbon.", ("Ana", "lives in", "Lisbon")),
-        ("Ana Reyes has moved to Porto, of all places.", ("Ana Reyes", "lives in", "Porto")),
-        ("I live in Utrecht now.", (OWNER, "lives in", "Utrecht")),
-        ("I work at Lumen.", (OWNER, "works at", "Lumen")),
-        ("[[Ben]] works for Gleis & Co.", ("Ben", "works at", "Gleis & Co")),
-        ("Lumen is based in Oslo.", ("Lumen", "is based in", "Oslo")),
-        ("Glenn left, and I report to Ana Reyes.", (OWNER, "reports to", "Ana Reyes")),
-        ("My dentist is Dr. Kaya.", (OWNER, "dentist", "Dr. Kaya")),
-        ("Our rent is 735 euros.", (OWNER, "rent", "735 euros")),
-        ("Standup moves to 10:00 starting tomorrow.", (OWNER, "Standup", "10:00")),
-        ("The rent went up to 900.", (OWNER, "rent", "900")),
-        ("We use Zulip now.", (OWNER, "uses", "Zulip")),
-        ("Ana turned 34 yesterday.", ("Ana", "age", "34")),
-        ("Ana's birthday is 3 May.", ("Ana", "birthday", "3 May")),
-        ("The capital of France is Paris.", ("France", "capital", "Paris")),
-        ("Ana was born on February 26, 1990 in Faro.", ("Ana", "birthday", "February 26, 1990")),
-        ("Netflix costs 13 euros.", ("Netflix", "costs", "13 euros")),
-    ],
-)
-def test_a_statement_is_a_fact(text: str, fact: tuple[str, str, str]) -> None:
-    assert fact in facts(text)
+# No facts -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "Does Ana live in Lisbon?",
+        "Ana lives in Lisbon.",
+        "My dentist is Dr. Kaya.",
+        "The fee is 45 euros a month (was 40).",
+        "Payment is now within 45 days instead of 30 days.",
+        "Spare key: not at the office any more, only with Aunt Rosa.",
         "If I lived in Lisbon I would swim.",
         "Maybe I work at Lumen next year.",
         "I might move to Lisbon.",
@@ -171,20 +139,18 @@ def test_a_statement_is_a_fact(text: str, fact: tuple[str, str, str]) -> None:
     ],
 )
 def test_no_fact_is_made_of_what_states_none(text: str) -> None:
-    stays = {(OWNER, "stays in", "Aarhus")}
-    assert facts(text) <= stays
+    assert facts(text) == set()
 
 
 @pytest.mark.parametrize(
     ("text", "modality"),
     [
-        ("Ana lives in Lisbon?", "question"),
+        ("Did the rent go up from 500 to 600?", "question"),
         ("Maybe the rent goes from 500 to 600.", "hypothesis"),
-        ("Ana lives in Oslo, Ben says.", "hypothesis"),
+        ("The rent goes from 500 to 600, Ben says.", "hypothesis"),
         ("I'm going to move from Turin to Genoa.", "plan"),
         ("The rent goes from 500 to 600.", "asserted"),
-        ("Ana no longer works at Lumen.", "negated"),
-        ("The fee will cost 60, up from 50, from 1 May (was 50).", "asserted"),
+        ("The fee will go from 50 to 60 from 1 May.", "asserted"),
     ],
 )
 def test_modality_is_that_of_the_sentence(text: str, modality: str) -> None:
@@ -192,10 +158,11 @@ def test_modality_is_that_of_the_sentence(text: str, modality: str) -> None:
 
 
 def test_first_person_is_who_speaks() -> None:
-    assert facts("I live in Faro.", "Re: hello", speaker="Ana Reyes") == {("Ana Reyes", "lives in", "Faro")}
-    assert facts("user: I live in Faro.\nassistant: I live in Oslo.", "a chat") == {(OWNER, "lives in", "Faro")}
-    said = "Ana: I live in Faro.\nBen: nice\nBen: I work at Lumen."
-    assert facts(said, "group", chat=True) == {("Ana", "lives in", "Faro"), ("Ben", "works at", "Lumen")}
+    moved, there = "I moved from Oslo to Faro.", ("lives in", "Faro")
+    assert facts(moved, "Re: hello", speaker="Ana Reyes") == {("Ana Reyes", *there)}
+    assert facts(f"user: {moved}\nassistant: I moved from Faro to Oslo.", "a chat") == {(OWNER, *there)}
+    said = f"Ana: {moved}\nBen: nice\nBen: I switched from Lumen to Joplin."
+    assert facts(said, "group", chat=True) == {("Ana", *there), ("Ben", "uses", "Joplin")}
 
 
 def test_what_a_machine_answers_is_never_learnt() -> None:
@@ -205,7 +172,7 @@ def test_what_a_machine_answers_is_never_learnt() -> None:
 
 def test_headers_quoted_mails_and_frontmatter_tell_nothing() -> None:
     head = "From: Ana <ana@mail.example>\nTo: me@mail.example\nSubject: rent\n\n"
-    mail = head + "I live in Faro.\n\nOn Monday Ben wrote:\nI live in Oslo."
+    mail = head + "I moved from Oslo to Faro.\n\nOn Monday Ben wrote:\nI moved from Faro to Oslo."
     assert facts(mail, "rent", speaker="Ana", properties={"from": "Ana", "date": "today"}, first=True) == {
         ("Ana", "lives in", "Faro")
     }
@@ -214,7 +181,7 @@ def test_headers_quoted_mails_and_frontmatter_tell_nothing() -> None:
 
 @pytest.mark.parametrize("title", ["Old copy of rates", "Invoice template", "2023 in review", "Self review 2024"])
 def test_old_copies_and_reviews_are_not_taken_for_what_holds(title: str) -> None:
-    assert told("rent: 735\n\nI live in Faro.", title) == ()
+    assert told("rent: 735\n\nI moved from Oslo to Faro.", title) == ()
 
 
 # Fields ---------------------------------------------------------------------------------------
@@ -287,6 +254,17 @@ def test_a_table_tells_of_each_row_what_its_columns_say() -> None:
     }
 
 
+def test_a_table_with_a_column_of_values_is_about_its_note() -> None:
+    table = "| what | value | note |\n|---|---|---|\n| flow | 72 °C | set at the panel |\n| pumps | P1 | |\n"
+    assert facts(table, "Boiler house") == {("Boiler house", "flow", "72 °C"), ("Boiler house", "pumps", "P1")}
+    assert facts(table, "2024-03-06") == set()
+
+
+def test_a_day_or_a_verb_changes_nothing() -> None:
+    assert facts("April went from 40 to 50.", "Harbour") == facts("Then up from 4 to 8 mg.", "Harbour") == set()
+    assert facts("So perindopril goes up from 4 to 8 mg.", "Harbour") == {("Harbour", "perindopril", "8 mg")}
+
+
 def test_a_series_of_dates_tells_when_its_numbers_changed() -> None:
     rows = [("2024-01", 30, 70.1), ("2024-02", 30, 70.4), ("2024-03", 35, 69.8), ("2024-04", 35, 69.9)]
     text = "\n".join(f"month: {month}; price: {price}; weight: {weight}" for month, price, weight in rows)
@@ -347,11 +325,12 @@ def test_an_acronym_in_the_title_is_another_name() -> None:
     ],
 )
 def test_a_fact_holds_from_when_its_sentence_says(words: str, day: tuple[int, int, int]) -> None:
-    assert only(f"Our rent is 735 {words}.").valid_from == datetime(*day, tzinfo=UTC)
+    assert only(f"rent: 735 {words}.").valid_from == datetime(*day, tzinfo=UTC)
+    assert only(f"The rent goes from 520 to 735 {words}.").valid_from == datetime(*day, tzinfo=UTC)
 
 
 def test_a_line_of_a_log_is_from_its_day_and_about_what_follows() -> None:
-    relation = only("- 2024-01-09: Ramipril is now 10 mg.", "Mum")
+    relation = only("- 2024-01-09: Ramipril goes from 5 mg to 10 mg.", "Mum")
     assert (relation.subject, relation.predicate, relation.object) == ("Mum", "Ramipril", "10 mg")
     assert relation.valid_from == datetime(2024, 1, 9, tzinfo=UTC)
 
@@ -362,16 +341,16 @@ def test_the_old_value_is_not_when_the_new_one_begins() -> None:
 
 
 def test_without_a_time_in_words_there_is_none() -> None:
-    assert only("Our rent is 735.").valid_from is None
-    assert only("Our rent is 735 since the 31st of February.").valid_from is None
-    assert extract_by_rules("Our rent is 735 since May.", DIARY, None, None, {}, False).relations[0].valid_from is None
+    assert only("rent: 735.").valid_from is None
+    assert only("rent: 735 since the 31st of February.").valid_from is None
+    assert extract_by_rules("rent: 735 since May.", DIARY, None, None, {}, False).relations[0].valid_from is None
 
 
 def test_a_key_of_the_notes_fields_makes_a_sentence_elsewhere_a_fact() -> None:
-    text = "- 2026-04-10: The builder is now Casa Nova. Deadline: 1 June."
+    text = "- 2026-04-10: We met. Builder: Casa Nova. Deadline: 1 June."
     keys = field_keys("# Kitchen\n- **Builder:** Ferro & Sons\nDeadline: 30 April\nNote: none\n")
     assert keys == {"builder", "deadline"}
-    for known, expected in ((frozenset[str](), set()), (keys, {("builder", "Casa Nova"), ("Deadline", "1 June")})):
+    for known, expected in ((frozenset[str](), set()), (keys, {("Builder", "Casa Nova"), ("Deadline", "1 June")})):
         result = extract_by_rules(text, "Kitchen", WRITTEN, None, {}, False, field_keys=known)
         assert {(relation.predicate, relation.object) for relation in result.relations} == expected
 

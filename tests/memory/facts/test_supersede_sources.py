@@ -28,7 +28,7 @@ def past(memory: Memory, name: str) -> list[Fact]:
 
 
 def noted(memory: Memory, source: str, text: str, at: str) -> int:
-    return memory.remember(text, source=source, at=day(at)).episode_ids[0]
+    return memory.remember(text, title="Ana", source=source, at=day(at)).episode_ids[0]
 
 
 def property_of(memory: Memory, at: str, **properties: str) -> None:
@@ -37,7 +37,7 @@ def property_of(memory: Memory, at: str, **properties: str) -> None:
 
 @pytest.mark.parametrize("edited", ["a.md", "b.md"])
 def test_a_fact_is_the_same_after_its_file_was_edited_elsewhere(reading: Memory, edited: str) -> None:
-    notes = {"a.md": ("Ana lives in Bonn.", "2022-01-01"), "b.md": ("Ana lives in Riga.", "2023-01-01")}
+    notes = {"a.md": ("Lives in: Bonn.", "2022-01-01"), "b.md": ("Lives in: Riga.", "2023-01-01")}
     for source, (text, at) in notes.items():
         noted(reading, source, text, at)
     before, revisions = state(reading), reading.revisions("all")
@@ -49,30 +49,30 @@ def test_a_fact_is_the_same_after_its_file_was_edited_elsewhere(reading: Memory,
 
 @pytest.mark.parametrize("verdict", ["both", "old", "keep"])
 def test_what_a_person_said_outlives_an_edit(reading: Memory, verdict: str) -> None:
-    noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
-    noted(reading, "b.md", "Ana lives in Riga.", "2023-01-01")
+    noted(reading, "a.md", "Lives in: Bonn.", "2022-01-01")
+    noted(reading, "b.md", "Lives in: Riga.", "2023-01-01")
     (revision,) = reading.revisions()
     reading.settle(revision.id, verdict)  # type: ignore[arg-type]
     before = held(reading, "Ana")
-    noted(reading, "a.md", "Ana lives in Bonn. Bo sang.", "2022-01-01")
+    noted(reading, "a.md", "Lives in: Bonn. Bo sang.", "2022-01-01")
     assert held(reading, "Ana") == before
     assert reading.knowledge.revision(revision.id).state == ("settled" if verdict == "both" else "kept")
 
 
 def test_a_new_value_in_the_same_file_makes_the_old_one_history(reading: Memory) -> None:
-    noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
-    noted(reading, "a.md", "Ana lives in Riga.", "2023-01-01")
+    noted(reading, "a.md", "Lives in: Bonn.", "2022-01-01")
+    noted(reading, "a.md", "Lives in: Riga.", "2023-01-01")
     assert held(reading, "Ana") == ["lives in Riga"]
     old, new = past(reading, "Ana")
     assert (old.objects[1], old.valid_to, old.superseded_by) == ("Bonn", day("2023-01-01"), new.id)
     assert old.retired and not new.retired, "no passage tells it any more"
-    noted(reading, "a.md", "Ana lives in Kyiv.", "2024-01-01")
+    noted(reading, "a.md", "Lives in: Kyiv.", "2024-01-01")
     assert [fact.valid_to for fact in past(reading, "Ana")] == [day("2023-01-01"), day("2024-01-01"), None]
 
 
 def test_a_new_value_under_the_same_date_takes_the_place_of_the_old_one_when_it_is_seen(reading: Memory) -> None:
-    noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
-    noted(reading, "a.md", "Ana lives in Riga.", "2022-01-01")
+    noted(reading, "a.md", "Lives in: Bonn.", "2022-01-01")
+    noted(reading, "a.md", "Lives in: Riga.", "2022-01-01")
     assert held(reading, "Ana") == ["lives in Riga"]
     assert held(reading, "Ana", as_of=day("2023-01-01")) == ["lives in Bonn"]
     (revision,) = reading.revisions("all")
@@ -97,12 +97,12 @@ def test_a_property_that_goes_gives_back_what_it_replaced(reading: Memory) -> No
 
 
 def test_a_source_that_comes_back_brings_the_same_facts(reading: Memory) -> None:
-    noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
-    noted(reading, "b.md", "Ana lives in Riga.", "2023-01-01")
+    noted(reading, "a.md", "Lives in: Bonn.", "2022-01-01")
+    noted(reading, "b.md", "Lives in: Riga.", "2023-01-01")
     before = state(reading)
     for source, text, at, meanwhile in (
-        ("b.md", "Ana lives in Riga.", "2023-01-01", "Bonn"),
-        ("a.md", "Ana lives in Bonn.", "2022-01-01", "Riga"),
+        ("b.md", "Lives in: Riga.", "2023-01-01", "Bonn"),
+        ("a.md", "Lives in: Bonn.", "2022-01-01", "Riga"),
     ):
         reading.ingest.retire(source)
         assert held(reading, "Ana") == [f"lives in {meanwhile}"]
@@ -110,28 +110,28 @@ def test_a_source_that_comes_back_brings_the_same_facts(reading: Memory) -> None
         assert state(reading) == before
     reading.ingest.retire("a.md")
     reading.ingest.retire("b.md")
-    noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
+    noted(reading, "a.md", "Lives in: Bonn.", "2022-01-01")
     assert held(reading, "Ana") == ["lives in Bonn"], "what took its place is not there"
 
 
 def test_a_link_of_a_chain_that_comes_back_stands_between_again(reading: Memory) -> None:
     for source, text, at in (
-        ("a.md", "Ana lives in Bonn.", "2021-01-01"),
-        ("b.md", "Ana lives in Riga.", "2022-01-01"),
-        ("c.md", "Ana lives in Kyiv.", "2023-01-01"),
+        ("a.md", "Lives in: Bonn.", "2021-01-01"),
+        ("b.md", "Lives in: Riga.", "2022-01-01"),
+        ("c.md", "Lives in: Kyiv.", "2023-01-01"),
     ):
         noted(reading, source, text, at)
     before = state(reading)
     reading.ingest.retire("b.md")
     assert held(reading, "Ana", as_of=day("2022-06-01")) == ["lives in Bonn", "lives in Riga"], "both were said then"
-    noted(reading, "b.md", "Ana lives in Riga.", "2022-01-01")
+    noted(reading, "b.md", "Lives in: Riga.", "2022-01-01")
     assert state(reading) == before
 
 
 def test_of_two_sources_that_tell_a_fact_one_is_enough(reading: Memory) -> None:
-    noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
-    noted(reading, "b.md", "Ana lives in Riga.", "2023-01-01")
-    noted(reading, "c.md", "Ana lives in Riga.", "2023-02-01")
+    noted(reading, "a.md", "Lives in: Bonn.", "2022-01-01")
+    noted(reading, "b.md", "Lives in: Riga.", "2023-01-01")
+    noted(reading, "c.md", "Lives in: Riga.", "2023-02-01")
     for source, left in (("b.md", "Riga"), ("c.md", "Bonn")):
         reading.forget(source=source)
         assert held(reading, "Ana") == [f"lives in {left}"]
@@ -156,16 +156,16 @@ def test_what_a_model_read_stays_where_its_quote_does(reading: Memory, text: str
 
 
 def test_without_a_date_nothing_is_decided_and_a_dated_fact_comes_after(reading: Memory) -> None:
-    reading.remember("Ana lives in Bonn.", source="a.md")
-    reading.remember("Ana lives in Riga.", source="b.md")
+    reading.remember("Lives in: Bonn.", title="Ana", source="a.md")
+    reading.remember("Lives in: Riga.", title="Ana", source="b.md")
     assert [row.relation for row in reading.revisions()] == ["contradicts"]
-    noted(reading, "c.md", "Ana lives in Kyiv.", "2022-01-01")
+    noted(reading, "c.md", "Lives in: Kyiv.", "2022-01-01")
     assert held(reading, "Ana") == ["lives in Kyiv"]
     assert held(reading, "Ana", as_of=day("1990-01-01")) == ["lives in Bonn", "lives in Riga"]
 
 
 def test_what_is_to_come_ends_nothing_before(reading: Memory) -> None:
-    noted(reading, "a.md", "Ana lives in Bonn.", "2022-01-01")
+    noted(reading, "a.md", "Lives in: Bonn.", "2022-01-01")
     text = "From 2091 on it is Oslo."
     episode = noted(reading, "b.md", text, "2023-01-01")
     reading.knowledge.assert_facts(

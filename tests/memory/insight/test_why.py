@@ -17,6 +17,7 @@ from memory.store import conversations
 from memory.trace import Lost
 from tests.fakes import Says
 from tests.memory.answering.conftest import HERE, Desk
+from tests.memory.facts.asserting import assert_quoted
 
 HARBOUR = "Where is the harbour office?"
 
@@ -114,6 +115,7 @@ def test_why_names_what_each_line_was_ranked_by(memory: Memory) -> None:
 
 def test_why_names_the_facts_that_a_line_tells(fresh: Memory) -> None:
     note(fresh, "Mira", "Mira lives in Utrecht.")
+    assert_quoted(fresh, "Mira lives in Utrecht.", "Mira", "lives in", "Utrecht")
     why = fresh.questions.why(ask(fresh, "Where does Mira live?"))
     assert [fact.text for used in why.used for fact in used.facts] == ["Mira lives in Utrecht"]
 
@@ -196,6 +198,8 @@ def test_a_fact_that_was_replaced_names_the_newer_one(tmp_path: Path, static: Em
     with Memory.open(tmp_path / "lines.db", embedder=static, settings=settings) as memory:
         note(memory, "then", "Mira lives in Utrecht.", day=1)
         note(memory, "now", "Mira lives in Leipzig.", day=9)
+        for place in ("Utrecht", "Leipzig"):
+            assert_quoted(memory, f"Mira lives in {place}.", "Mira", "lives in", place)
         id = ask(memory, "Where does Mira live?")
         found = lost(memory, id, "Utrecht")
     assert (found.cut, found.since) == ("replaced", on(9))

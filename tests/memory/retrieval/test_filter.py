@@ -27,9 +27,9 @@ from memory.retrieval.state import RetrievalResult
 from memory.retrieval.traversers import Guidance, Lookup, Seeds
 
 NOTES = {
-    "move": "Mira lives in Utrecht.",
-    "work": "Mira works at Ferrobank.",
-    "friend": "Bob lives in Lisbon.",
+    "move": ("Mira", "Lives in: Utrecht"),
+    "work": ("Mira", "Works at: Ferrobank"),
+    "friend": ("Bob", "Lives in: Lisbon"),
 }
 
 
@@ -37,7 +37,10 @@ NOTES = {
 def mira(static: Embedder) -> Memory:
     memory = Memory.open(":memory:", embedder=static)
     memory.remember_many(
-        [Document(f"/{name}.md", text, title=name, at=datetime(2024, 5, 1, tzinfo=UTC)) for name, text in NOTES.items()]
+        [
+            Document(f"/{name}.md", text, title=title, at=datetime(2024, 5, 1, tzinfo=UTC))
+            for name, (title, text) in NOTES.items()
+        ]
     )
     return memory
 

@@ -65,7 +65,7 @@ languages.DATA = Path(sys.argv[1])
 from memory.answering.features import expected_types
 from memory.answering.grounding import Proof, check_claim
 from memory.answering.options import resolve_followup
-from memory.facts.rules.valid_time import valid_from
+from memory.facts.rules.phrases import valid_from
 from memory.text.mentions import mentions
 from memory.text.sentences import sentences
 from memory.time.dates import parse_date
