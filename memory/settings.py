@@ -75,7 +75,7 @@ class AnswerSettings:
 class FactSettings:
     """What is read out of what is written."""
 
-    rules: bool = setting(True, "Whether fields, tables and changes between two values are read as facts without a model.")
+    rules: bool = setting(True, "Whether fields, tables and changes between values are read as facts without a model.")
 
 
 @dataclass(frozen=True, slots=True)
