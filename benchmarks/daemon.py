@@ -19,7 +19,6 @@ from typing import Any
 
 from benchmarks import command, data, metrics
 from benchmarks.recall import build
-from daemon import wire
 from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.paths import Paths, private_folder
 from daemon.starting import connect
@@ -64,7 +63,7 @@ def measure(questions: data.QuestionSet, embedder: str, home: Path, idle_s: floa
 
 
 def _answer(client: Client, question: str) -> None:
-    for _ in client.ask(wire.AskRequest(question)):
+    for _ in client.ask(question):
         pass
 
 

@@ -187,10 +187,6 @@ class FactAsserter:
             self._asserted[id] = subjects
             return id
         id = relations.find_without_evidence(self.conn, subject, predicate, object, claim.modality, start)
-        if id is None and row.since is not None:  # its source had gone, and has it still
-            before, _ = _valid_time(row.event_from, claim)
-            id = relations.find_without_evidence(self.conn, subject, predicate, object, claim.modality, before)
-            id = id if id is not None and relations.is_open(self.conn, id) else None
         if id is not None:
             self._superseder.reinstate(id)
         else:

@@ -360,17 +360,17 @@ class Ingestion:
 
 def _version_begin(document: Document, before: sources.LastRead | None, now: int) -> int | None:
     """When a source came to say what it says now (ms UTC): its new date, where it moved on, else when its file was
-    written, or is read. None for a first version, for the same file read again, and for a chat, whose turns have
-    their own times."""
+    written, or is read. None for a first version (also of one that had gone), for the same file read again, and for a
+    chat, whose turns have their own times."""
     if before is None or document.kind == "chat":
         return None
     written = None if document.mtime_ns is None else document.mtime_ns // 1_000_000
     stated = to_ms(document.at)
     if stated is not None and written is not None and 0 <= written - stated < 1000:
         stated = None  # that is the file's time, to the second
-    if not before.gone and stated is not None and before.at is not None and stated > before.at:
+    if stated is not None and before.at is not None and stated > before.at:
         return stated
-    if not before.gone and written is not None and document.mtime_ns == before.mtime_ns:
+    if written is not None and document.mtime_ns == before.mtime_ns:
         return None
     return written if written is not None and before.t_ingested < written <= now else now
 

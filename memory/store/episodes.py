@@ -64,7 +64,7 @@ class Thesis(NamedTuple):
 
 class When(NamedTuple):
     """A live episode's source and times, in milliseconds UTC: what it is about, and when an edit of its source brought
-    it (None: the source was new then, or had gone)."""
+    it (None: none did)."""
 
     id: int
     source_id: int
@@ -198,9 +198,7 @@ def retired_with(conn: Connection, words: Sequence[str], limit: int) -> list[tup
 def times_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[When]:
     """Those of these episodes that are live, by id."""
     rows = conn.execute(
-        "SELECT e.node_id, e.source_id, e.event_from, (SELECT e.since WHERE EXISTS (SELECT 1 FROM episode o"
-        " WHERE o.source_id = e.source_id AND ifnull(o.since < e.since, 1) AND ifnull(o.until >= e.since, 1)))"
-        " FROM episode e JOIN node n ON n.id = e.node_id"
+        "SELECT e.node_id, e.source_id, e.event_from, e.since FROM episode e JOIN node n ON n.id = e.node_id"
         f" WHERE e.node_id IN (SELECT value FROM json_each(?)) AND {is_live('n')} ORDER BY e.node_id",
         (id_list(ids),),
     )
@@ -344,7 +342,6 @@ def retire_source(conn: Connection, source_id: int, now: int) -> tuple[int, ...]
     """A source has gone: it and its episodes are no longer seen, but stay until they are forgotten; ids as above."""
     conn.execute("UPDATE source SET t_deleted = ? WHERE id = ? AND t_deleted IS NULL", (now, source_id))
     live = [row.id for row in of_source(conn, source_id, former=True)]
-    end_many(conn, live, now)
     return retire_many(conn, live, now, "source_deleted")
 
 

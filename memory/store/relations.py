@@ -126,12 +126,6 @@ def restored_evidence(conn: Connection, id: int) -> list[int]:
     return [episode for (episode,) in rows]
 
 
-def is_open(conn: Connection, id: int) -> bool:
-    """Whether nothing took a relation's place and it has no end."""
-    row = conn.execute("SELECT superseded_by IS NULL AND valid_to IS NULL FROM edge WHERE id = ?", (id,)).fetchone()
-    return bool(row[0])
-
-
 def quotes(conn: Connection, going: Sequence[int], added: Sequence[int]) -> list[tuple[int, str, str | None, int, str]]:
     """(relation, who read it, its quote, other episode, that one's text) for each relation that an episode of `going`
     asserts, and each episode of `added` from the same source; no quote where it stands in the source's properties."""

@@ -43,13 +43,11 @@ class Skip(NamedTuple):
 
 
 class LastRead(NamedTuple):
-    """The version of a source that was read last: when (ms UTC), the time that it stated, its file's, whether it has
-    gone since."""
+    """The version of a source that was read last: when (ms UTC), the time that it stated, its file's."""
 
     t_ingested: int
     at: int | None
     mtime_ns: int | None
-    gone: bool
 
 
 def get(conn: Connection, uri: str) -> Source | None:
@@ -99,16 +97,11 @@ def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
 
 
 def last_read(conn: Connection, uri: str) -> LastRead | None:
-    """When and how the source was read last, also one that has gone since; None for one that never was."""
+    """When and how a live source was read last."""
     row = conn.execute(
-        "SELECT t_ingested, at, mtime_ns, t_deleted IS NOT NULL FROM source WHERE uri = ?"
-        " ORDER BY t_deleted IS NOT NULL, id DESC LIMIT 1",
-        (uri,),
+        "SELECT t_ingested, at, mtime_ns FROM source WHERE uri = ? AND t_deleted IS NULL", (uri,)
     ).fetchone()
-    if row is None:
-        return None
-    read, at, mtime_ns, gone = row
-    return LastRead(read, at, mtime_ns, bool(gone))
+    return None if row is None else LastRead(*row)
 
 
 def stamp(conn: Connection, id: int, size: int | None, mtime_ns: int | None) -> None:
