@@ -7,7 +7,7 @@ them on, and each dataclass takes half a millisecond to make.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -104,10 +104,6 @@ class Answer(Event):
     confidence: float = 0.0
     model: str = ""
     note: str = ""
-
-    def with_trace_id(self, trace_id: int) -> Answer:
-        """This answer with the id under which its trace is stored."""
-        return replace(self, trace_id=trace_id)
 
 
 AskEvent = Step | Visit | Citation | Token | Answer

@@ -39,7 +39,7 @@ PLAIN = Plan()
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A stored trace as a list shows it. `no_answer` is None if the question was only a recall; `tier` is how far it
-    went (`memory.retrieval.route`); `read` and `written` are tokens of all calls of models; `model` wrote the
+    went (`memory.answering.escalation`); `read` and `written` are tokens of all calls of models; `model` wrote the
     answer, "" if none did; `parent` is the trace of the question that this one asks again; `verdict` is what the person
     said of it."""
 

@@ -15,7 +15,7 @@ import click
 from daemon import wire
 from daemon.cli.session import Session
 from daemon.terminal import display_safe
-from memory.text.unicode import replace_surrogates
+from memory.text.words import replace_surrogates
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

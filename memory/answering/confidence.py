@@ -1,4 +1,5 @@
-"""How likely it is that what was found answers the question: a logistic model of a few named features.
+"""How likely it is that what was found answers the question: a logistic model of a few named features; and whether
+that is enough, by this and other cheap signals.
 
 A memory always finds something near. What tells an answer from a near miss is whether one passage holds both whom the
 question names and what it asks of them, and whether the thing that was asked for (a number, a date, a name) stands
@@ -20,14 +21,19 @@ import numpy as np
 
 from memory.answering.candidates import AnswerCandidate
 from memory.answering.features import EXPECTED_TYPES, AnswerState, QueryFeatures, expected_types
-from memory.graph.arrays import Bools, Floats
-from memory.retrieval.state import QuestionState
+from memory.graph.arrays import Bools, Floats, Graph, Ints
+from memory.nouns import Episode
+from memory.retrieval.pagerank import transition_steps
+from memory.retrieval.state import QuestionState, RetrievalResult
+from memory.stages import TextNote, notes
 from memory.text.languages import alternatives, stem_set, tables
+from memory.text.mentions import is_date, norm
 
 MAX_CANDIDATES = 10  # lines, the best
 LEAST_COVERAGE = 0.1  # of a question's weight; a passage that holds less shares no word with it worth the name
 LEAST_PHRASE_WORDS = 3  # words of a phrase in which general words say something too
 IN_PASSAGE_WEIGHT = 0.8  # what it counts that a name stands elsewhere in the line's passage
+ABSENT = 0.5  # of what a question names, that may be missing where it is tried to answer from memory alone
 
 WEIGHTS: Mapping[str, float] = {
     "passage": 1.96,
@@ -152,3 +158,105 @@ def _holds_kind(shown: str, features: QueryFeatures) -> bool:
         ),
     }
     return not kinds or any(holds[kind] for kind in kinds)
+
+
+def assess(
+    found: RetrievalResult, evidence: Sequence[Episode], confidence: float, threshold: float
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What speaks against the evidence holding the answer, as sentences, and the names in the question that nothing is
+    known by. The cheap signals, without any model: the question's names are known and stand in the evidence, which
+    joins them; something is of the time that is asked of; and the best line is likely to answer (`confidence` against
+    `threshold`, both in [0, 1])."""
+    gaps: list[str] = []
+    if not evidence:
+        return ("Nothing was found.",), ()
+    unknown = _unknown(found)
+    gaps += [f"Nothing is known by the name {name!r}." for name in unknown]
+    graph = found.graph
+    rows = np.array([graph.row_of[one.id] for one in evidence if one.id in graph.row_of], np.int64)
+    mentioned = _mentioned(graph, rows)
+    columns = {
+        int(column): found.named_objects.get(int(graph.object_ids[column]), "") for column in found.seeds.objects
+    }
+    absent = [name for column, name in columns.items() if name and not any(column in of for of in mentioned)]
+    gaps += [f"No passage found speaks of {name!r}." for name in absent]
+    sure = [column for column, weight in found.seeds.objects.items() if weight == 1 and not graph.is_date[column]]
+    if len(sure) > 1 and not absent and not _joined(found, sure, mentioned):
+        gaps.append("No passage found joins what is asked about.")
+    if any(note.any_time for note in notes(TextNote, found.recall.trace.steps)):
+        gaps.append("Nothing found is of the time that is asked of.")
+    if confidence < threshold:
+        gaps.append("No line found is likely to answer.")
+    return tuple(gaps), unknown
+
+
+def fits(found: RetrievalResult, evidence: Sequence[Episode], asked: str = "") -> bool:
+    """Whether what helped with such a question before may hold the answer to this one: most of what the question names,
+    the rare counting more (ln N/df), stands in it, or in that question if it is known (`asked`). Another question in
+    all but the same words names something else."""
+    if not evidence:
+        return False
+    graph = found.graph
+    rows = np.array([graph.row_of[one.id] for one in evidence if one.id in graph.row_of], np.int64)
+    there = set().union(*_mentioned(graph, rows))
+    read = norm(" ".join([asked, *(f"{one.title} {one.text}" for one in evidence)]))
+    columns = np.array([column for column, weight in found.seeds.objects.items() if weight == 1], np.int64)
+    named = {
+        column: rare
+        for column, rare in zip(columns.tolist(), graph.rarity(columns).tolist(), strict=True)
+        if not graph.is_date[column]
+    }
+    unknown = _unknown(found)
+    unheard = math.log(max(2, found.graph.n_alive))
+    absent = sum(rare for column, rare in named.items() if column not in there and not _stands(found, column, read))
+    absent += unheard * sum(norm(name) not in read for name in unknown)
+    return bool(absent <= ABSENT * (sum(named.values()) + unheard * len(unknown)))
+
+
+def _stands(found: RetrievalResult, column: int, text: str) -> bool:
+    label = norm(found.named_objects.get(int(found.graph.object_ids[column]), ""))
+    return bool(label) and label in text
+
+
+def _unknown(found: RetrievalResult) -> tuple[str, ...]:
+    """Names as they stand in the question of which no part names a known object."""
+    known = {norm(label) for label in found.named_objects.values()}
+    names = [m for m in found.question.mentions if not is_date(m.norm)]
+    lower = found.question.names
+    return tuple(
+        dict.fromkeys(
+            m.surface
+            for m in names
+            if lower.get(m.norm) == 1 and not any(m.norm in one or one in m.norm for one in known)
+        )
+    )
+
+
+def _mentioned(graph: Graph, rows: Ints) -> list[set[int]]:
+    """The columns of the objects that each of these episodes mentions or is titled by."""
+    counts, titled = graph.counts, graph.titled
+    return [
+        {
+            *counts.indices[slice(*counts.indptr[row : row + 2])].tolist(),
+            *titled.indices[slice(*titled.indptr[row : row + 2])].tolist(),
+        }
+        for row in rows.tolist()
+    ]
+
+
+def _joined(found: RetrievalResult, columns: Sequence[int], mentioned: Sequence[set[int]]) -> bool:
+    """Whether passages that share an object which is not common lead from each of these objects to all others."""
+    every = sorted(set().union(*mentioned))
+    steps = transition_steps(found.graph, found.allowed, found.settings)
+    rare: Mapping[int, bool] = dict(zip(every, (steps.rarity(np.array(every, np.int64)) > 0).tolist(), strict=True))
+    together: list[set[int]] = []
+    for objects in mentioned:
+        group = {column for column in objects if rare[column]} | {column for column in columns if column in objects}
+        rest = []
+        for other in together:
+            if other & group:
+                group |= other
+            else:
+                rest.append(other)
+        together = [*rest, group]
+    return any(set(columns) <= group for group in together)

@@ -1,20 +1,30 @@
 """Escalation: a model answers from the evidence, and where that holds no answer, looks for more of it, tier by tier.
 
 The extractive answer is always found first; it is what a person gets when a model fails in whatever way, or says
-nothing that is proved. `memory.retrieval.route` says when to look further and how; no connection is open while a model
-writes.
+nothing that is proved. No connection is open while a model writes. The tiers:
+
+    R0  replay: what such a question was answered from before; a model sees that and the facts that belong to it
+    R2  recall: text, graph and what both say together; always run, milliseconds
+    R3  guided: a model picks from numbered options where to look next
+    R4  agent: a model drives the tools of memory; only one that has been graded for it
+
+Cheap signals (`memory.answering.confidence.assess`) are looked at before any model is asked, and a model's own word
+that something is missing before any further one. Every step up has a reason, which stands in the trace.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
 
+import numpy as np
+
 from memory.answering import compose
 from memory.answering.candidates import AnswerCandidate
 from memory.answering.compose import GroundedText, finalise
+from memory.answering.confidence import fits
 from memory.answering.context import EvidencePiece, PromptContext, fit_context, gather_evidence
 from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer, stream_extractive
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
@@ -24,10 +34,9 @@ from memory.exploring.explorer import Explorer
 from memory.exploring.guided import explore_guided
 from memory.exploring.tools import Toolbox
 from memory.llm import Allowance, LlmRequest, about_tokens
-from memory.nouns import Answer, Episode
+from memory.nouns import Answer, Effort, Episode
 from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.question_type import format_hint
-from memory.retrieval.route import fits, next_tier
 from memory.retrieval.state import RetrievalResult
 from memory.stages import AgentNote, GuidedNote, RouteNote, Tier, notes, step
 from memory.store import traces
@@ -40,6 +49,7 @@ PROMPT_TOKENS = 400  # of a request beside system, evidence and reply
 LEAST_EVIDENCE_TOKENS = 300  # without which a model is not asked
 MAX_EPISODES_REPLAYED, MAX_TOKENS_REPLAYED = 5, 1_500  # that helped before, and of what a model sees of them
 MAX_TOKENS_DEEP = 5_000  # of evidence that an answer with much effort may be written from
+SCATTERED, MASS = 6, 0.8  # so many episodes for so much of the score: the evidence lies about
 NOT_OF_THIS = "What helped with such a question before does not speak of what this one names."
 
 
@@ -299,3 +309,39 @@ def _may_see_question(choose: ChooseLLM, found: Sequence[Episode]) -> LLM | None
     except Exception:  # whatever is wrong with the models, it is told where one is to answer
         return None
     return llm if llm is None or llm.is_local or any(may_leave) else None
+
+
+def next_tier(
+    found: RetrievalResult,
+    *,
+    effort: Effort,
+    tried: Collection[Tier],
+    why: str,
+    missing: Sequence[str],
+    many: bool,
+    has_agent: bool,
+    calls_left: int,
+) -> tuple[Tier, str] | None:
+    """The next tier after a model found no answer in what it was shown, because of `why`, and the reason for it; None
+    if there is none.
+
+    `many`: the question asks for many things at once. `missing` is what the model lacks. A tier takes two calls at
+    least: one to look, one to answer.
+    """
+    if effort == "quick":
+        return None
+    if "R3" not in tried and calls_left >= 2:
+        return "R3", why
+    if effort == "deep" and has_agent and "R4" not in tried:
+        if many:
+            return "R4", f"{why} What is asked lies in many passages."
+        if is_scattered(found) or len(missing) > 1 or "R3" in tried:
+            return "R4", why
+    return None
+
+
+def is_scattered(found: RetrievalResult) -> bool:
+    """Whether it takes many episodes to make up most of the score of what was found."""
+    scores = np.sort(np.array([max(0.0, hit.score) for hit in found.recall.hits]))[::-1]
+    total = scores.sum()
+    return bool(total > 0 and int(np.searchsorted(np.cumsum(scores), MASS * total)) + 1 >= SCATTERED)

@@ -21,7 +21,7 @@ import numpy as np
 
 from memory.answering.candidates import AnswerCandidate
 from memory.answering.chains import NO_CHAINS, join_with_chains
-from memory.answering.confidence import confidence
+from memory.answering.confidence import assess, confidence
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
     find_fact_candidates,
@@ -35,7 +35,6 @@ from memory.answering.selection import select_best, select_by_type
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Citation, Step, Token
 from memory.protocols import Embedder
-from memory.retrieval.route import Assessment, assess
 from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
 from memory.stages import AnswerNote, RouteNote, Tier, step
@@ -278,8 +277,8 @@ class Answering:
     def _extract_enough(self) -> Generator[Event, None, ExtractiveAnswer]:
         """The extractive answer, from what lies around what is named as well where the retrieval is not enough."""
         extractive = yield from self._extract()
-        assessment = yield from self._assess(extractive)
-        if not assessment.enough and self.options.effort != "quick":
+        gaps = yield from self._assess(extractive)
+        if gaps and self.options.effort != "quick":
             yield from self._look_around()
             extractive = yield from self._extract()
         return extractive
@@ -294,15 +293,14 @@ class Answering:
         yield self._record(extractive.step)
         return extractive
 
-    def _assess(self, extractive: ExtractiveAnswer) -> Generator[Event, None, Assessment]:
-        """Whether what there is looks enough."""
+    def _assess(self, extractive: ExtractiveAnswer) -> Generator[Event, None, tuple[str, ...]]:
+        """What speaks against what there is being enough."""
         start = perf_counter()
         evidence = [hit.episode for hit in self.found.recall.hits]
-        assessment = assess(self.found, evidence, extractive.answer.confidence, self.settings.threshold)
-        gaps, unknown = tuple(assessment.gaps), tuple(assessment.unknown) or None
-        note = RouteNote(self.tier, assessment.enough, gaps, unknown)
+        gaps, unknown = assess(self.found, evidence, extractive.answer.confidence, self.settings.threshold)
+        note = RouteNote(self.tier, not gaps, gaps, unknown or None)
         yield self._record(step(note, (perf_counter() - start) * 1000))
-        return assessment
+        return gaps
 
     def _look_around(self) -> Generator[Event, None, None]:
         """Looks around what is named, without a model."""

@@ -26,8 +26,7 @@ from memory.store import episodes, graph, relations, text
 from memory.store.connect import Connection
 from memory.text.languages import ENGLISH, languages, stem, stop_words
 from memory.text.mentions import Mention, mentions
-from memory.text.unicode import strip_accents
-from memory.text.words import WORD, Term, index_form, words
+from memory.text.words import WORD, Term, index_form, strip_accents, words
 
 COVERAGE = 3.4  # share of the question's weight that the sentence itself holds
 TITLE = 0.8  # the same, held only by the passage's title or speaker

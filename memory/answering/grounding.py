@@ -17,8 +17,7 @@ from typing import Literal
 from memory.answering.candidates import stems
 from memory.text.languages import ENGLISH, guess_language, stem, stem_set, tables, word_numbers, word_set
 from memory.text.mentions import Mention, is_date, mentions
-from memory.text.unicode import ascii_digits, strip_accents
-from memory.text.words import words
+from memory.text.words import ascii_digits, strip_accents, words
 
 MAX_UNSUPPORTED_SHARE = 0.1  # of the words by which a claim says something new, fewer than so many may stand nowhere
 NAME_WEIGHT_WORDS = 2  # words that a name, number or date counts which does stand there

@@ -24,10 +24,10 @@ from memory.graph.postings import flatten_slices
 from memory.graph.walk import Neighbours, Walkable
 from memory.protocols import Vectors
 from memory.store import edge_memory, queries
-from memory.store.codec import FIRST_EDGE
 from memory.store.connect import Connection
 from memory.store.edge_memory import Role, Slots
 from memory.store.graph import EDGE_KINDS
+from memory.store.rows import FIRST_EDGE
 
 MOST_EDGES = 1000  # a vertex with more is no way: what passes through it says nothing
 ASSERTS = EDGE_KINDS.index("asserts")

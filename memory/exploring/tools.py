@@ -31,8 +31,7 @@ from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.text.mentions import norm
 from memory.text.quotes import one_line, strip_unseen
-from memory.text.unicode import replace_surrogates
-from memory.text.words import words
+from memory.text.words import replace_surrogates, words
 
 MAX_READ_CHARS = 3_000  # of one that is read
 MAX_QUOTED_CHARS = 1_500  # of one that is given to a sub-query

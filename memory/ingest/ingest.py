@@ -32,7 +32,7 @@ from memory.store.store import Store
 from memory.text import mentions as mention_rules
 from memory.text.mentions import Mention
 from memory.text.sentences import sentences
-from memory.text.unicode import replace_surrogates, to_nfc
+from memory.text.words import replace_surrogates, to_nfc
 from memory.time.timestamps import to_ms
 
 

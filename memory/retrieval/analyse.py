@@ -27,8 +27,7 @@ from memory.text.languages import (
     word_set,
 )
 from memory.text.mentions import Mention, mentions, norm
-from memory.text.unicode import replace_surrogates, to_nfc
-from memory.text.words import UNSPACED, WORD, Term, words
+from memory.text.words import UNSPACED, WORD, Term, replace_surrogates, to_nfc, words
 from memory.time.dates import month_names
 from memory.time.expressions import TimeExpression, asks_time, generic_verbs, is_state, resolve_time
 from memory.time.timestamps import to_ms

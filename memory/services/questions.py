@@ -25,7 +25,7 @@ from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
 from memory.store import conversations, facts, queries, traces
 from memory.store.connect import Connection
 from memory.store.store import read_by
-from memory.text.unicode import replace_surrogates
+from memory.text.words import replace_surrogates
 from memory.time.timestamps import now_ms
 from memory.trace import OPINIONS, Plan, Used, Why, WhyNot
 
@@ -209,7 +209,7 @@ class Questions:
         if trace_id is None:
             yield Answer("What this was answered from has been forgotten meanwhile.", no_answer=True)
             return
-        yield said.with_trace_id(trace_id)
+        yield replace(said, trace_id=trace_id)
         self.compare_edges()
 
     def _answer_from(

@@ -97,7 +97,6 @@ class State:
         while True:
             serving = self.serving
             with self.store.reading() as conn:
-                vectors.active(conn)  # from here on it sees one moment
                 if serving.embedder_id == self.serving.embedder_id:  # nobody has dropped its vectors before
                     yield conn, serving
                     return

@@ -1,7 +1,7 @@
 """The memory file. All SQL of the product is in this folder, so that another store can take its place.
 
-    connect      the driver, its settings, its errors as ours      visibility   what is seen when: one predicate
-    schema       the tables, steps, backup before an upgrade       codec        values as columns and back
+    connect      the driver, its settings, its errors as ours      rows         what is seen when, values as columns
+    schema       the tables, steps, backup before an upgrade
     store        Store: who reads and writes when                  backup, check, forget, metrics   keeping it
 
     sources                      where text comes from             vectors, text   indexes that can be rebuilt

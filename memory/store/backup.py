@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from memory.errors import StoreDamagedError, StoreError
-from memory.store.codec import FIRST_EDGE, to_json
 from memory.store.connect import Connection, connect, create_private, driver_errors
+from memory.store.rows import FIRST_EDGE, to_json
 
 COPIES = "copies"  # in the table meta: paths of backups that were put elsewhere
 

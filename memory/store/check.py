@@ -8,8 +8,8 @@ from memory.errors import StoreDamagedError
 from memory.nouns import Check
 from memory.store import vectors
 from memory.store.connect import Connection, driver
+from memory.store.rows import is_live
 from memory.store.store import Store
-from memory.store.visibility import is_live
 
 RESTORE = (
     "Stop the daemon and put the newest backup in the memory's place (`pal config path --json` tells both places);"

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from memory.errors import NotFoundError
 from memory.nouns import ChatMessage, Citation, Conversation
-from memory.store.codec import citations_from_json, citations_to_json
 from memory.store.connect import Connection
+from memory.store.rows import citations_from_json, citations_to_json
 from memory.time.timestamps import from_ms
 from memory.trace import opinion
 

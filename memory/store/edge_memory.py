@@ -13,10 +13,9 @@ from typing import Literal, NamedTuple, SupportsInt
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.graph import EDGE_KINDS, EdgeRow, allocate, insert_edges
-from memory.store.visibility import LIVE
+from memory.store.rows import LIVE, id_list
 
 INHERITED = 0.5  # of its slots is what the successor of a fact begins with
 FORGOTTEN = 0.15  # norm below which a slot is given up

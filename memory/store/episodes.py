@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from memory.nouns import Episode, Scope
 from memory.store import sources, text, vectors
-from memory.store.codec import SOURCE_COLUMNS, columns, id_list, source_from_row, to_json
 from memory.store.connect import Connection
-from memory.store.visibility import LIVE, is_live
+from memory.store.rows import LIVE, SOURCE_COLUMNS, columns, id_list, is_live, source_from_row, to_json
 from memory.time.timestamps import from_ms, to_ms
 
 RECENT_TRACES = 400  # whose episodes are read first

@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 from memory.errors import NotFoundError
 from memory.nouns import Citation, Fact, line_at
-from memory.store.codec import FIRST_EDGE, id_list
 from memory.store.connect import Connection
-from memory.store.visibility import is_live, is_recorded, valid, visible
+from memory.store.rows import FIRST_EDGE, id_list, is_live, is_recorded, valid, visible
 from memory.text.relation_sentences import statement
 from memory.time.timestamps import from_ms
 

@@ -13,9 +13,8 @@ from memory.errors import NotFoundError
 from memory.nouns import Forgotten
 from memory.stages import TIME_EPISODE, ScopeNote
 from memory.store import edge_memory, graph, revisions, text, vectors
-from memory.store.codec import FIRST_EDGE, id_list
 from memory.store.connect import Connection
-from memory.store.visibility import LIVE
+from memory.store.rows import FIRST_EDGE, LIVE, id_list
 
 HANDED_OVER = "What took its place is forgotten; this came after that."
 FORGOTTEN_ANSWER = "[forgotten]"  # what stands in a chat where an answer quoted what is gone

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.store.append_only import append_rows
-from memory.store.codec import columns, id_list, numbers, to_json
 from memory.store.connect import Connection
-from memory.store.visibility import LIVE, is_live
+from memory.store.rows import LIVE, columns, id_list, is_live, numbers, to_json
 
 EdgeKind = Literal["mention", "asserts", "member", "next", "rel", "syn", "open"]
 EDGE_KINDS: tuple[EdgeKind, ...] = ("mention", "asserts", "member", "next", "rel", "syn", "open")

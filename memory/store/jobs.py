@@ -17,8 +17,8 @@ from dataclasses import asdict
 from typing import Any, Literal, NamedTuple
 
 from memory.llm import Grades, Usage
-from memory.store.codec import to_json
 from memory.store.connect import Connection
+from memory.store.rows import to_json
 
 JobState = Literal["queued", "leased", "done", "dead"]
 

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 from memory.nouns import Stats
 from memory.stages import BRIDGED, EARLIER, AnswerNote, GraphNote, ReplayNote, Tier
 from memory.store import vectors
-from memory.store.codec import id_list, to_json
 from memory.store.connect import Connection
-from memory.store.visibility import LIVE, is_live
+from memory.store.rows import LIVE, id_list, is_live, to_json
 
 REPLAY: Tier = "R0"
 RUN = "run:"  # in the table meta, before the name of a periodic job: counts, and no words of anybody

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memory.store import episodes, text
-from memory.store.codec import id_list
 from memory.store.connect import Connection
-from memory.store.visibility import LIVE, is_live
+from memory.store.rows import LIVE, id_list, is_live
 
 
 class Versions(NamedTuple):

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.protocols import Vectors
-from memory.store.codec import id_list
 from memory.store.connect import Connection
-from memory.store.visibility import is_live
+from memory.store.rows import id_list, is_live
 
 Ids = NDArray[np.int64]
 

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from memory.nouns import Modality
-from memory.store.codec import id_list
 from memory.store.connect import Connection
 from memory.store.graph import allocate, retire_edges
-from memory.store.visibility import LIVE, is_live
+from memory.store.rows import LIVE, id_list, is_live
 
 FEW, MOSTLY = 5, 0.9  # subjects from which on a predicate may prove single, and their share
 WHOLE = 200  # relations of a slot up to which all are looked at

@@ -11,9 +11,8 @@ from typing import Literal, NamedTuple
 from memory.errors import NotFoundError
 from memory.nouns import RevisionState
 from memory.store import edge_memory
-from memory.store.codec import FIRST_EDGE, id_list
 from memory.store.connect import Connection
-from memory.store.visibility import is_live
+from memory.store.rows import FIRST_EDGE, id_list, is_live
 
 Field = Literal["valid_from", "valid_to", "superseded_by", "t_expired"]
 RelationKind = Literal["supersedes", "negates", "contradicts", "duplicates"]

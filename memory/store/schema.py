@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING
 
 from memory.errors import StoreDamagedError, StoreError
 from memory.store.backup import verified_copy
-from memory.store.codec import FIRST_EDGE
 from memory.store.connect import Connection, connect, driver, driver_errors
+from memory.store.rows import FIRST_EDGE
 
 if TYPE_CHECKING:
     from sqlite_utils.db import Database

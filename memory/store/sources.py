@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Document, ListedSource, Policy, Source
-from memory.store.codec import SOURCE_COLUMNS, source_from_row, to_json
 from memory.store.connect import Connection
-from memory.store.visibility import is_live
-from memory.text.unicode import to_nfc
+from memory.store.rows import SOURCE_COLUMNS, is_live, source_from_row, to_json
+from memory.text.words import to_nfc
 from memory.time.timestamps import to_ms
 
 MAIL_READER = "eml"

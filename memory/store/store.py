@@ -90,6 +90,9 @@ class Store:
             self._held.conn = conn
             try:
                 conn.execute("BEGIN")
+                conn.execute(
+                    "SELECT value FROM meta WHERE key = 'generation'"
+                ).fetchone()  # its moment begins with a read
                 yield conn
             finally:
                 self._held.conn = None

@@ -14,11 +14,9 @@ from typing import Any, SupportsInt
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.store.codec import id_list
 from memory.store.connect import Connection
-from memory.store.visibility import is_live
-from memory.text.unicode import LETTER_FOLDS
-from memory.text.words import Term, index_form
+from memory.store.rows import id_list, is_live
+from memory.text.words import LETTER_FOLDS, Term, index_form
 
 FEW = 20_000  # episodes, of which all that hold a word of the question may be scored: some microseconds each
 BUDGET, SHARE, MOST = 5000, 20, 50_000  # of more so many, or one in so many if that is more, up to so many

@@ -23,8 +23,8 @@ from memory.stages import (
     ScopeNote,
     notes,
 )
-from memory.store.codec import citations_from_json, citations_to_json, id_list, to_json
 from memory.store.connect import Connection
+from memory.store.rows import citations_from_json, citations_to_json, id_list, to_json
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import PLAIN, Asked, Plan, Traced, opinion
 

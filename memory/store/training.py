@@ -11,9 +11,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, SupportsInt
 
-from memory.store.codec import id_list, to_json
 from memory.store.connect import Connection
-from memory.store.visibility import is_live
+from memory.store.rows import id_list, is_live, to_json
 
 KEPT = 5  # models of a kind, beside the active one and the one before it
 

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from memory.errors import InvalidInputError, NotFoundError
 from memory.protocols import Embedder, Vectors
-from memory.store.codec import id_list
 from memory.store.connect import Connection
-from memory.store.visibility import is_live
+from memory.store.rows import id_list, is_live
 
 Ids = NDArray[np.int64]
 

@@ -14,8 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from memory.text.unicode import strip_accents, to_nfc
-from memory.text.words import WORD, words
+from memory.text.words import WORD, strip_accents, to_nfc, words
 
 ENGLISH = "en"
 DATA = Path(__file__).with_name("data")

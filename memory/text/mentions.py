@@ -14,8 +14,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from memory.text.languages import ENGLISH, alternatives, guess_language, languages, stop_words, word_numbers, word_set
-from memory.text.unicode import INDIC
-from memory.text.words import UNSPACED
+from memory.text.words import INDIC, UNSPACED
 from memory.time.dates import CalendarDate, find_dates
 
 MAX_NAME_CHARS = 80  # characters; a longer "name" is a sentence in capitals

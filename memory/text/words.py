@@ -5,6 +5,8 @@ Japanese, Thai ...) and Korean, whose particles cling to their words, is read as
 Semitic vowel marks, which writers leave out at will, are dropped; and so is what Arabic and Hebrew put before a noun.
 Text and question are read alike. Latin, Cyrillic and Indic texts are read as they are, but for the letters that SQLite
 does not know to be accented ones.
+
+Beside these, letters and digits that are written in several ways, and text that any file and any database can hold.
 """
 
 from __future__ import annotations
@@ -13,7 +15,12 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from memory.text.unicode import LETTER_FOLDS, to_nfc
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+INDIC = "\u0900"  # from here on marks make another word: vowel signs of India and Thailand, ゛ of Japan
+_WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_OTHER_DIGIT = re.compile(r"[^\D0-9]")
+# Accents to their readers, letters of their own to Unicode and SQLite.
+LETTER_FOLDS = str.maketrans("ıłøđŁØĐ", "ilodLOD")
 
 _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HIRAGANA, _KATAKANA, _HANGUL = "\u3041-\u3096\u309d-\u309f", "\u30a1-\u30fa\u30fc-\u30ff", "\uac00-\ud7a3"
@@ -42,6 +49,33 @@ _ARTICLE = re.compile(r"\b(?:[وف]?[بك]?ال|[وف]?لل)(?=[\u0620-\u064a]{3
 # Article and prepositions, and with them any letters like them, so that a word is the same with and without.
 _HEBREW = re.compile(r"\b[והבלכמש]+(?=[\u05d0-\u05ea]{3})")
 _LETTERS = re.compile(f"[{''.join(map(chr, LETTER_FOLDS))}]")
+
+
+def replace_surrogates(text: str) -> str:
+    """`text` with U+FFFD in place of lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub("\ufffd", text)
+    return text
+
+
+def to_nfc(text: str) -> str:
+    """`text` with "é" as one character, where some systems write two; the same object if it is so already."""
+    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+def ascii_digits(text: str) -> str:
+    """`text` with the digits of any script, and full-width letters and marks, in ASCII; no character moves."""
+    return text if text.isascii() else _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), text.translate(_WIDE))
+
+
+def strip_accents(text: str) -> str:
+    """`text` without the accents that people leave out when they type: of Latin, Greek, Cyrillic, Semitic letters."""
+    if text.isascii():
+        return text
+    parts = unicodedata.normalize("NFD", text.translate(LETTER_FOLDS))
+    return unicodedata.normalize("NFC", "".join(c for c in parts if c >= INDIC or not unicodedata.combining(c)))
 
 
 class Term(str):

@@ -14,8 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from memory.text.languages import alternatives, word_numbers, word_set
-from memory.text.unicode import ascii_digits, strip_accents
-from memory.text.words import LETTER
+from memory.text.words import LETTER, ascii_digits, strip_accents
 
 MAX_VALUE_CHARS = 100  # a longer value is prose, not a date
 WRITTEN_YEARS = range(1900, 2100)  # in which something may have been written

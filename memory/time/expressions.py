@@ -13,7 +13,7 @@ from functools import cache
 from typing import Literal
 
 from memory.text.languages import alternatives, tables, word_set
-from memory.text.unicode import strip_accents
+from memory.text.words import strip_accents
 from memory.time.spans import Span, month_span
 from memory.time.timex import Tense, Timex, find_timexes, fold, may_name_time, narrow, signal, text_language
 

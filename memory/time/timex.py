@@ -14,8 +14,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from memory.text.languages import alternatives, guess_language, languages, stop_words, tables, word_numbers, word_set
-from memory.text.unicode import ascii_digits
-from memory.text.words import LETTER
+from memory.text.words import LETTER, ascii_digits
 from memory.time.dates import WRITTEN_YEARS, CalendarDate, find_dates, month_names, months_alone
 from memory.time.spans import Span, day_span, month_span, part_of_span, shift, unit_span
 

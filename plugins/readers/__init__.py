@@ -15,7 +15,7 @@ from typing import Any
 
 from memory.errors import PalimpsestError
 from memory.nouns import Document, Turn
-from memory.text.unicode import replace_surrogates
+from memory.text.words import replace_surrogates
 
 MIB = 1024 * 1024
 _TITLE_CHARS = 300

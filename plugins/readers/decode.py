@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from memory.text.unicode import replace_surrogates
+from memory.text.words import replace_surrogates
 from plugins.readers import Unreadable
 
 SNIFFED = 8192  # bytes looked at to tell a binary file, as git does

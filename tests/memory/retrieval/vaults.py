@@ -14,7 +14,7 @@ from memory.nouns import Document, Scope, Turn
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.store.graph import EdgeRow
-from memory.store.visibility import is_recorded
+from memory.store.rows import is_recorded
 from memory.time.timestamps import to_ms
 
 FIRST = datetime(2024, 1, 1, tzinfo=UTC)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -51,7 +52,7 @@ def test_a_trace_comes_back_whole(store: Store) -> None:
     assert (found.trace.id, found.trace.question, found.trace.visits) == (number, trace.question, visits)
     assert [(step.name, step.ms) for step in found.trace.steps] == [("analyse", 0.5), ("text", 1.5)]
     assert found.trace.steps[1].detail == {"terms": ["ana"], "n": 2, "at": "2024-01-01 00:00:00"}
-    assert found.answer == answer.with_trace_id(number)
+    assert found.answer == replace(answer, trace_id=number)
     assert found.plan == Plan(when)
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.store.connect import driver
-from memory.store.visibility import visible
+from memory.store.rows import visible
 
 moments = st.integers(-3, 12)
 ends = st.none() | moments

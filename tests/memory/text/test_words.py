@@ -16,8 +16,7 @@ from memory.store.store import Store
 from memory.text.languages import content_words, guess_language, stem
 from memory.text.mentions import mentions
 from memory.text.sentences import sentences
-from memory.text.unicode import ascii_digits, strip_accents
-from memory.text.words import Term, index_form, words
+from memory.text.words import Term, ascii_digits, index_form, strip_accents, words
 from tests.examples import examples
 from tests.memory.store.building import remember
 

@@ -6,8 +6,8 @@ import pytest
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link
 from memory.graph.walk import Walkable
-from memory.store.codec import FIRST_EDGE
 from memory.store.graph import EDGE_KINDS
+from memory.store.rows import FIRST_EDGE
 from plugins.rankers.features import DAY, MEMORY, NAMES, SIGMA, WIDTH, Surroundings, encode_distances, features
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, direct_edges, extract_subgraph
 from tests.memory.retrieval.walking import A, B, X, fits, related, rng_graph

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from memory.graph.walk import Walkable
-from memory.store.codec import FIRST_EDGE
+from memory.store.rows import FIRST_EDGE
 from memory.store.training import Label, Lesson
 from plugins.rankers.labels import MAX_CANDIDATES, NEGATIVES, candidates, label_from_trace
 from plugins.traversers.subgraph import extract_subgraph
