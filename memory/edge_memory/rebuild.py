@@ -83,7 +83,7 @@ class Recentring:
     def __init__(self, conn: Connection, embedder_id: int, dimension: int) -> None:
         """Sees what all questions that there are have in common, and what there is to fold."""
         self._of, self._dimension = embedder_id, dimension
-        self._made_from = edge_memory.taught_by(conn, embedder_id)
+        self._feedback, self._inherited = edge_memory.taught_by(conn, embedder_id)
         _, vectors = queries.of_traces(conn, embedder_id, dimension)
         self._center = _center(vectors)
         threshold = _threshold(conn, embedder_id, dimension, self._center)
@@ -96,15 +96,15 @@ class Recentring:
         """Makes what so many more edges remember; nothing is written. What has come since the beginning does not count
         yet: it may be forgotten, or taken back, before `put` would see it."""
         now, self.left = self.left[:edges], self.left[edges:]
-        self._made |= fold(conn, self._of, self._dimension, now, self._center, self._made_from.feedback)
+        self._made |= fold(conn, self._of, self._dimension, now, self._center, self._feedback)
 
     def put(self, conn: Connection) -> bool:
         """Writes it, all at once, with what was learnt meanwhile. False, and nothing is written, if it has to be made
         once more: questions were forgotten meanwhile, or facts have handed on what they remembered."""
-        before, now = self._made_from, edge_memory.taught_by(conn, self._of)
-        if now.inherited != before.inherited or before.feedback.keys() - now.feedback.keys():
+        feedback, inherited = edge_memory.taught_by(conn, self._of)
+        if inherited != self._inherited or self._feedback.keys() - feedback.keys():
             return False
-        new = [trace for trace, said in now.feedback.items() if before.feedback.get(trace, NEVER) != said]
+        new = [trace for trace, said in feedback.items() if self._feedback.get(trace, NEVER) != said]
         late = fold(conn, self._of, self._dimension, edge_memory.find_touched(conn, new), self._center)
         queries.set_geometry(conn, self._of, self._geometry)
         edge_memory.clear(conn, self._of)

@@ -278,21 +278,14 @@ def list_verdicts(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, l
     return found
 
 
-class TaughtBy(NamedTuple):
-    """All that edges have learnt from: trace -> what the person said of its answer, of those that have a vector; and
-    which relation inherited what from which, as rows of the journal."""
-
-    feedback: Mapping[int, int | None]
-    inherited: Sequence[tuple[object, ...]]
-
-
-def taught_by(conn: Connection, embedder_id: int) -> TaughtBy:
-    """What edges have learnt from so far."""
+def taught_by(conn: Connection, embedder_id: int) -> tuple[dict[int, int | None], list[tuple[object, ...]]]:
+    """All that edges have learnt from so far: trace -> what the person said of its answer, of those that have a vector;
+    and which relation inherited what from which, as rows of the journal."""
     feedback = conn.execute(
         "SELECT t.id, t.feedback FROM trace t JOIN query q ON q.trace_id = t.id AND q.embedder_id = ?", (embedder_id,)
     )
     inherited = conn.execute("SELECT id, item_id, old, new FROM journal WHERE field = 'memory' ORDER BY id")
-    return TaughtBy(dict(feedback.fetchall()), inherited.fetchall())
+    return dict(feedback.fetchall()), inherited.fetchall()
 
 
 def find_touched(conn: Connection, traces: Iterable[SupportsInt]) -> list[int]:
