@@ -6,6 +6,7 @@ on the disk when its call returns.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -37,7 +38,7 @@ from memory.services.conversations import Conversations
 from memory.services.jobs import Jobs, ModelUse
 from memory.services.questions import Questions
 from memory.services.sources import Sources
-from memory.services.state import State
+from memory.services.state import PAST, State
 from memory.settings import MemorySettings
 from memory.store import check, metrics, vectors
 from memory.store.store import Store
@@ -140,6 +141,13 @@ class Memory:
         with Store.open(path) as store, store.reading() as conn:
             active = vectors.active(conn)
         return active.name if active else None
+
+    @staticmethod
+    def discard_copies(path: Path) -> None:
+        """Removes the copies of earlier days that a process which was killed left beside the memory at `path`. Nobody
+        may have that open."""
+        for copy in path.parent.glob(f"{PAST}*"):
+            shutil.rmtree(copy, ignore_errors=True)
 
     @property
     def embedder(self) -> Embedder:

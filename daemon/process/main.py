@@ -103,6 +103,7 @@ class Daemon:
         plugins = manager.load()
         for problem in plugins.problems:
             log.warning("%s", problem)
+        Memory.discard_copies(self.paths.memory)
         embedder = first(self.paths.memory, plugins, self.settings.embedder.name)
         quick = plugins.embedder("static")
         # Their models load now and beside all this, not with the first question.

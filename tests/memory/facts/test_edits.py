@@ -154,6 +154,14 @@ def test_forgetting_takes_earlier_versions_with_it(memory: Memory, tmp_path: Pat
     assert "Nordlicht" not in ask(memory, as_of=before)
 
 
+def test_the_copy_of_a_process_that_was_killed_is_discarded(tmp_path: Path) -> None:
+    left = tmp_path / ".past-x7"
+    left.mkdir()
+    (left / "memory.db").write_text("what a note said")
+    Memory.discard_copies(tmp_path / "memory.db")
+    assert not left.exists()
+
+
 @given(values=st.lists(st.sampled_from(["Nordlicht", "Alpina", "Helvia"]), min_size=2, max_size=5))
 @settings(max_examples=8)
 def test_every_moment_has_what_the_file_said(
