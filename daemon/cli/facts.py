@@ -13,7 +13,7 @@ from daemon.cli.errors import NothingFound
 from daemon.cli.options import as_date, as_of_option, json_option
 from daemon.cli.questions import explain_nothing
 from daemon.cli.session import Session, pass_session
-from memory.text.relation_sentences import subject_and_predicate
+from memory.text.predicates import subject_and_predicate
 
 MODALITY = {
     "past": "no longer",

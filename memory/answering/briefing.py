@@ -24,7 +24,6 @@ from memory.answering.candidates import (
     titling_objects,
 )
 from memory.answering.features import AnswerState
-from memory.facts.predicates import canonical_predicate, same_value
 from memory.retrieval.state import RetrievalResult
 from memory.store import episodes, relations
 from memory.store import graph as objects
@@ -32,7 +31,7 @@ from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.languages import alternatives, tables, word_set
 from memory.text.mentions import norm
-from memory.text.relation_sentences import statement
+from memory.text.predicates import canonical_predicate, same_value, statement
 
 MAX_BRIEFING_LINES, MAX_BRIEFING_FACTS = 10, 6  # shown at most
 MAX_LONGER_NAMES = 50  # longer names that are looked at, the shortest

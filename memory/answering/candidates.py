@@ -10,12 +10,12 @@ from itertools import pairwise
 from memory.graph.arrays import NO_END, NO_TIME
 from memory.nouns import Citation, Episode
 from memory.retrieval.state import RetrievalResult
-from memory.store import episodes, facts, graph, relations
+from memory.store import episodes, graph, relations
 from memory.store.connect import Connection
 from memory.store.episodes import Thesis
 from memory.store.relations import Relation
 from memory.text.languages import ENGLISH, stem, stop_words
-from memory.text.relation_sentences import statement
+from memory.text.predicates import statement
 from memory.text.words import words
 from memory.time.timestamps import from_ms, to_ms
 
@@ -124,7 +124,7 @@ def facts_of_sentences(conn: Connection, theses: Iterable[Thesis]) -> dict[int, 
     """Thesis id -> the relations whose quote begins in it or covers it."""
     spans = [(one.id, one.episode_id, one.span_from or 0, one.span_to or 0) for one in theses]
     by_episode: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-    for relation, episode, start, end in facts.of_episodes(conn, sorted({span[1] for span in spans})):
+    for relation, episode, start, end in relations.of_episodes(conn, sorted({span[1] for span in spans})):
         by_episode[episode].append((relation, start, end))
     ids = {id for quotes in by_episode.values() for id, _, _ in quotes}
     known = {one.id: one for one in relations.by_id(conn, sorted(ids)) if one.modality in ("asserted", "plan")}

@@ -22,11 +22,11 @@ from memory.protocols import Embedder
 from memory.retrieval.chains import MIN_RELEVANCE, Candidate, score_facts
 from memory.retrieval.state import RetrievalResult
 from memory.stages import FilterNote, step
-from memory.store import facts, graph, relations, revisions
+from memory.store import graph, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
+from memory.text.predicates import NAMELESS, statement
 from memory.text.quotes import Quotable, one_line, strip_unseen
-from memory.text.relation_sentences import NAMELESS, statement
 
 MAX_RELATIONS_NEAR = 60  # relations of the question's objects that are looked at, the newest
 MAX_FACTS_SHOWN = 10  # shown at most, beside those that contradict each other
@@ -173,7 +173,7 @@ def _facts(
 ) -> tuple[list[EvidencePiece], FilterNote]:
     """Facts that hold and have to do with the question, the most first; beside each the one that contradicts it. And
     for the trace how many there were to choose from, and the ids of those."""
-    told = {id for id, *_ in facts.of_episodes(conn, [episode.id for episode in hits])}
+    told = {id for id, *_ in relations.of_episodes(conn, [episode.id for episode in hits])}
     near = [*found.named_objects, *(graph.owner(conn) if found.question.of_owner else ())]
     known = {one.id: one for one in relations.by_id(conn, sorted(told))}
     known |= {one.id: one for one in relations.find_incident(conn, near, MAX_RELATIONS_NEAR)}

@@ -20,7 +20,6 @@ from time import perf_counter
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate
-from memory.answering.chains import NO_CHAINS, join_with_chains
 from memory.answering.confidence import assess, confidence
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
@@ -31,7 +30,7 @@ from memory.answering.facts import (
 )
 from memory.answering.features import AnswerState
 from memory.answering.options import AskOptions
-from memory.answering.selection import select_best, select_by_type
+from memory.answering.selection import NO_CHAINS, join_with_chains, note_selection, select_best, select_by_type
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Citation, Step, Token
 from memory.protocols import Embedder
@@ -76,11 +75,11 @@ def extract_answer(
     if candidates and certainty >= settings.threshold:
         if settings.chains:
             chains = join_with_chains(state, candidates, settings.lines - 1)
-        usual = select_best(candidates, chains.candidates, settings)
+        usual = select_best(candidates, chains[0], settings)
         selected = select_by_type(state, candidates, usual, settings)
     lines = _cite(selected)
     answer = _answer(lines, certainty) if lines else _refuse(found, candidates)
-    taken = step(chains.note(selected, len(candidates)), (perf_counter() - start) * 1000)
+    taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
     return ExtractiveAnswer(answer, lines, taken, (*selected, *rest))

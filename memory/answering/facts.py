@@ -30,7 +30,6 @@ from memory.answering.candidates import (
     stems,
 )
 from memory.answering.features import AnswerState, QueryFeatures
-from memory.facts.predicates import PERSONAL, canonical_predicate, contains_value, same_value
 from memory.graph.arrays import NO_END
 from memory.retrieval.question_type import asks_course
 from memory.store import relations
@@ -38,7 +37,15 @@ from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.languages import alternatives
 from memory.text.mentions import norm
-from memory.text.relation_sentences import NAMELESS, statement, subject_and_predicate
+from memory.text.predicates import (
+    NAMELESS,
+    PERSONAL,
+    canonical_predicate,
+    contains_value,
+    same_value,
+    statement,
+    subject_and_predicate,
+)
 
 MAX_FACTS_NEAR = 400  # facts of the question's objects that are looked at, the newest
 MAX_FACTS_SUPPORTED = 12  # of them whose sentences are read, the best without these

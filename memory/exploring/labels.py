@@ -21,8 +21,8 @@ from memory.store.graph import EDGE_KINDS
 from memory.store.relations import Relation
 from memory.text.languages import stem
 from memory.text.mentions import mentions, norm
+from memory.text.predicates import NAMELESS
 from memory.text.quotes import Quotable, one_line, strip_unseen
-from memory.text.relation_sentences import NAMELESS
 from memory.text.sentences import sentences
 from memory.text.words import words
 from memory.time.timestamps import from_ms

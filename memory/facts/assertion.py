@@ -9,14 +9,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from memory.facts.extraction import ExtractedRelation, ExtractedThesis, Extraction
-from memory.facts.predicates import canonical_predicate, same_value
 from memory.facts.resolve import Resolver
 from memory.facts.supersede import MIN_CONFIDENCE, Embed, Superseder
 from memory.graph.change import GraphChange, Link, ThesisVertex
 from memory.nouns import AssertionResult, Decision
-from memory.store import episodes, graph, past, relations, revisions
+from memory.store import episodes, graph, past, predicates, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
+from memory.text.predicates import canonical_predicate, same_value
 from memory.time.timestamps import to_ms
 
 RULE = "rule"
@@ -177,7 +177,7 @@ class FactAsserter:
             return None
         cardinality = claim.cardinality if extractor == RULE else "unknown"
         canonical = canonical_predicate(label, claim.object)
-        predicate, canon = relations.ensure_predicate(self.conn, label, canonical, cardinality)
+        predicate, canon = predicates.ensure(self.conn, label, canonical, cardinality)
         start, end = _valid_time(self._said_from(row, claim), claim)
         subjects = self._resolver.namesakes(subject)
         id = self._find_known(row, subjects, object, canon, claim, start, extractor)

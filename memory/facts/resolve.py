@@ -15,7 +15,7 @@ from memory.facts.extraction import OWNER, Extraction
 from memory.store import graph
 from memory.store.connect import Connection
 from memory.text.mentions import is_date, norm
-from memory.text.relation_sentences import NAMELESS
+from memory.text.predicates import NAMELESS
 
 PERSON = "person"
 ALIAS_CONFIDENCE = 0.9  # of a model's alias; a mention has 1

@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from memory.facts.predicates import SINGLE, may_replace, same_value
-from memory.nouns import Decision, RevisionState
+from memory.nouns import Decision, Modality, RevisionState
 from memory.protocols import Vectors
-from memory.store import edge_memory, graph, relations, revisions
+from memory.store import edge_memory, graph, predicates, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
+from memory.text.predicates import SINGLE, same_value
 
 MIN_CONFIDENCE = 0.7  # of a model's decision, to count
 MIN_SIMILARITY = 0.45  # of two relations, to be proposed as a pair
@@ -73,7 +73,7 @@ class Superseder:
     def _may_exclude(self, one: Relation, new: Relation, names: Mapping[int, str]) -> bool:
         """Whether two relations of a slot have different values of which one could replace the other."""
         return (
-            (may_replace(new.modality, one.modality) or may_replace(one.modality, new.modality))
+            (_may_replace(new.modality, one.modality) or _may_replace(one.modality, new.modality))
             and not same_value(names[one.object], names[new.object])
             and not self._settled(one, new)
         )
@@ -86,10 +86,10 @@ class Superseder:
     def _single(self, relation: Relation) -> bool:
         """Whether a subject has one value of its predicate at a time."""
         canon = relation.canon
-        if relation.cardinality == "one" or relations.predicate_label(self._conn, canon) in SINGLE:
+        if relation.cardinality == "one" or predicates.label_of(self._conn, canon) in SINGLE:
             return True
         if relation.cardinality == "unknown" and canon not in self._learned:  # once: it counts all its relations
-            self._learned[canon] = relations.is_learned_single(self._conn, canon)
+            self._learned[canon] = predicates.is_learned_single(self._conn, canon)
         return relation.cardinality == "unknown" and self._learned[canon]
 
     def _order(self, new: Relation, others: Sequence[Relation]) -> None:
@@ -98,11 +98,11 @@ class Superseder:
         before = [
             one
             for one in others
-            if may_replace(new.modality, one.modality)
+            if _may_replace(new.modality, one.modality)
             and _key(one) < _key(new)
             and (_day(one), one.last_asserted) != (_day(new), new.last_asserted)
         ]
-        after = [one for one in others if _day(one) > _day(new) and may_replace(one.modality, new.modality)]
+        after = [one for one in others if _day(one) > _day(new) and _may_replace(one.modality, new.modality)]
         same = (_day(new), new.last_asserted, new.modality)
         level = [one for one in others if (_day(one), one.last_asserted, one.modality) == same]
         for one in before:
@@ -193,7 +193,7 @@ class Superseder:
             return False
         if other.superseded_by is not None and other.valid_to is not None and other.valid_to <= _begin(new):
             return False  # something else came in between
-        if not may_replace(new.modality, other.modality):
+        if not _may_replace(new.modality, other.modality):
             return False
         return revisions.find_between(self._conn, new.id, other.id) is None
 
@@ -220,7 +220,7 @@ class Superseder:
         name's place, but for one predicate. Small models say of too much that it replaces something."""
         names = graph.object_labels(self._conn, [old.object, new.object])
         one, other = (any(char.isdigit() for char in names[node]) for node in (old.object, new.object))
-        return may_replace(new.modality, old.modality) and (old.canon == new.canon or one == other)
+        return _may_replace(new.modality, old.modality) and (old.canon == new.canon or one == other)
 
     def _fold(self, old: Relation, new: Relation, why: str, author: revisions.Author, conf: float) -> None:
         """The old relation stands for both."""
@@ -350,7 +350,7 @@ class Superseder:
 
 def _is_replaced(one: Relation, new: Relation, names: Mapping[int, str], replaces: str) -> bool:
     """Whether a relation is the one that a new one says it replaces."""
-    earlier = _day(one) <= _day(new) and may_replace(new.modality, one.modality)
+    earlier = _day(one) <= _day(new) and _may_replace(new.modality, one.modality)
     return earlier and same_value(names[one.object], replaces)
 
 
@@ -380,3 +380,13 @@ def _key(relation: Relation) -> tuple[int, int, int]:
 def _side_by_side(one: Relation, other: Relation) -> bool:
     """Whether one source lists both, for the same time."""
     return bool(one.sources & other.sources) and _day(one) == _day(other)
+
+
+def _may_replace(new: Modality, old: Modality) -> bool:
+    """Whether a fact of the one modality can take the place of one of the other: what is only planned replaces plans,
+    what is supposed or asked replaces nothing."""
+    if new == "plan":
+        return old == "plan"
+    if new == "asserted":
+        return old in ("asserted", "plan", "past")
+    return new in ("past", "negated") and old in ("asserted", "plan")

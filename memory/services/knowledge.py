@@ -39,7 +39,7 @@ class Knowledge:
 
     fact = read_by(facts.get)
     facts_by_id = read_by(facts.by_id)
-    quotes_in = read_by(facts.of_episodes)
+    quotes_in = read_by(relations.of_episodes)
     count_read = read_by(episodes.count_read)
     count_open_revisions = read_by(revisions.count_open)
 

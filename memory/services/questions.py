@@ -22,7 +22,7 @@ from memory.retrieval.state import CachedEmbedder, QuestionState, RetrievalResul
 from memory.retrieval.traversers import Strategy
 from memory.services.state import State
 from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
-from memory.store import conversations, facts, queries, traces
+from memory.store import conversations, facts, queries, relations, traces
 from memory.store.connect import Connection
 from memory.store.store import read_by
 from memory.text.words import replace_surrogates
@@ -247,7 +247,7 @@ class Questions:
         """Keeps the trace of a question and reinforces its edges; its id. None if something that it shows has been
         forgotten meanwhile, while a model wrote or a person read: then nothing is kept."""
         found, state, now = outcome.found, self._state, now_ms()
-        quoted = self._store.read(facts.quoted_facts, said.citations)
+        quoted = self._store.read(relations.quoted_facts, said.citations)
         given = training_signal(found, said, outcome.expanded, quoted)
         with state.edge_lock:
             with self._store.writing() as conn:
@@ -285,5 +285,5 @@ def _scores(visits: Sequence[Visit]) -> dict[int, float]:
 
 def _told(conn: Connection, cited: Sequence[Citation]) -> dict[int, tuple[Fact, ...]]:
     """For each citation, by its number, the facts that are read out of the words it quotes."""
-    ids = facts.quoted_facts(conn, cited)
+    ids = relations.quoted_facts(conn, cited)
     return {one.n: tuple(facts.by_id(conn, ids[one.n])) for one in cited}

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from memory.errors import NotFoundError
-from memory.nouns import Citation, Fact, line_at
+from memory.nouns import Fact, line_at
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, id_list, is_live, is_recorded, valid, visible
-from memory.text.relation_sentences import statement
+from memory.text.predicates import statement
 from memory.time.timestamps import from_ms
 
 
@@ -53,32 +53,6 @@ def get(conn: Connection, id: int) -> Fact:
     if not found:
         raise NotFoundError(f"There is no fact {id}. `pal facts NAME` shows the numbers.")
     return found[0]
-
-
-def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, int, int, int]]:
-    """(relation, episode, start, end) of each live relation that has evidence in the text of one of these."""
-    rows = conn.execute(
-        "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v JOIN edge e ON e.id = v.item_id"
-        " WHERE v.item_kind = 'edge' AND v.episode_id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel'"
-        f" AND {is_live('e')} AND v.span_from IS NOT NULL ORDER BY v.episode_id, v.span_from, v.item_id",
-        (id_list(episodes),),
-    )
-    return rows.fetchall()
-
-
-def quoted_facts(conn: Connection, citations: Sequence[Citation]) -> dict[int, tuple[int, ...]]:
-    """For each citation, by its number, the ids of the live relations that are read out of the words it quotes."""
-    spans = of_episodes(conn, sorted({one.episode_id for one in citations}))
-    found = {}
-    for one in citations:
-        start = one.passage.find(one.quote)
-        ids = [
-            id
-            for id, episode, first, last in spans
-            if episode == one.episode_id and start >= 0 and first < start + len(one.quote) and start < last
-        ]
-        found[one.n] = tuple(dict.fromkeys(ids))
-    return found
 
 
 def _as_known(item_kind: str, id: str, column: str) -> str:

@@ -1,5 +1,4 @@
-"""Relations as rows: typed edges between objects, with the predicates that type them and their evidence, the
-episodes that assert them.
+"""Relations as rows: typed edges between objects, with their evidence, the episodes that assert them.
 
 A relation is seen as long as it has evidence in a live episode. All times are milliseconds UTC.
 """
@@ -10,15 +9,13 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from memory.nouns import Modality
+from memory.nouns import Citation, Modality
 from memory.store.connect import Connection
 from memory.store.graph import allocate, retire_edges
 from memory.store.rows import LIVE, id_list, is_live
 
-FEW, MOSTLY = 5, 0.9  # subjects from which on a predicate may prove single, and their share
 WHOLE = 200  # relations of a slot up to which all are looked at
 NEWEST = 1 << 62  # later than any time
-DECIDED = 3  # replacements that somebody decided, without which no predicate proves single
 
 
 class Relation(NamedTuple):
@@ -37,28 +34,6 @@ class Relation(NamedTuple):
     cardinality: str
     last_asserted: int | None
     sources: frozenset[int]
-
-
-def ensure_predicate(conn: Connection, label: str, canonical: str, cardinality: str) -> tuple[int, int]:
-    """Ids of the predicate `label` and of the canonical one that it stands for; they are made where they are new.
-
-    `cardinality` other than "unknown" is noted of the canonical one, once.
-    """
-    canon = _named(conn, canonical, None)
-    if cardinality != "unknown":
-        conn.execute(
-            "UPDATE predicate SET cardinality = ? WHERE id = ? AND cardinality = 'unknown'", (cardinality, canon)
-        )
-    return (canon if label == canonical else _named(conn, label, canon)), canon
-
-
-def _named(conn: Connection, label: str, canon: int | None) -> int:
-    row = conn.execute("SELECT id FROM predicate WHERE label = ?", (label,)).fetchone()
-    if row is None:
-        row = conn.execute(
-            "INSERT INTO predicate(label, canon_id) VALUES (?, ?) RETURNING id", (label, canon)
-        ).fetchone()
-    return int(row[0])
 
 
 def insert(
@@ -217,6 +192,32 @@ def evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, 
     ).fetchall()
 
 
+def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, int, int, int]]:
+    """(relation, episode, start, end) of each live relation that has evidence in the text of one of these."""
+    rows = conn.execute(
+        "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v JOIN edge e ON e.id = v.item_id"
+        " WHERE v.item_kind = 'edge' AND v.episode_id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel'"
+        f" AND {is_live('e')} AND v.span_from IS NOT NULL ORDER BY v.episode_id, v.span_from, v.item_id",
+        (id_list(episodes),),
+    )
+    return rows.fetchall()
+
+
+def quoted_facts(conn: Connection, citations: Sequence[Citation]) -> dict[int, tuple[int, ...]]:
+    """For each citation, by its number, the ids of the live relations that are read out of the words it quotes."""
+    spans = of_episodes(conn, sorted({one.episode_id for one in citations}))
+    found = {}
+    for one in citations:
+        start = one.passage.find(one.quote)
+        ids = [
+            id
+            for id, episode, first, last in spans
+            if episode == one.episode_id and start >= 0 and first < start + len(one.quote) and start < last
+        ]
+        found[one.n] = tuple(dict.fromkeys(ids))
+    return found
+
+
 def remove_evidence(conn: Connection, id: int, episode: int, now: int) -> bool:
     """Removes an episode from the evidence of a relation; one that has no other is retired, and True."""
     others = conn.execute(
@@ -345,31 +346,6 @@ GROUP BY e.id ORDER BY e.id
 
 def _relation(row: tuple[Any, ...]) -> Relation:
     return Relation._make((*row[:-1], frozenset(map(int, str(row[-1]).split(",")))))
-
-
-def is_learned_single(conn: Connection, canon: int) -> bool:
-    """Whether nearly every subject has one value of the predicate at a time, as far as was decided before."""
-    predicates = "(SELECT id FROM predicate WHERE id = ?1 OR canon_id = ?1)"
-    (decided,) = conn.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM edge e CROSS JOIN revision r ON r.new_id = e.id"
-        f" WHERE e.pred_id IN {predicates} AND e.kind = 'rel' AND {is_live('e')} AND r.relation = 'supersedes'"
-        " AND (r.author = 'model' AND r.state = 'open' OR r.state = 'kept') LIMIT ?2)",
-        (canon, DECIDED),
-    ).fetchone()
-    if decided < DECIDED:
-        return False
-    subjects, single = conn.execute(
-        "SELECT count(*), count(*) FILTER (WHERE n = 1) FROM ("
-        f" SELECT count(DISTINCT dst) n FROM edge WHERE pred_id IN {predicates} AND kind = 'rel' AND {LIVE}"
-        " AND modality IS NULL AND valid_to IS NULL GROUP BY src)",
-        (canon,),
-    ).fetchone()
-    return bool(subjects >= FEW and single >= MOSTLY * subjects)
-
-
-def predicate_label(conn: Connection, canon: int) -> str:
-    (label,) = conn.execute("SELECT label FROM predicate WHERE id = ?", (canon,)).fetchone()
-    return str(label)
 
 
 def of_properties(conn: Connection, episode: int, extractor: str) -> list[int]:

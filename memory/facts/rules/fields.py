@@ -14,10 +14,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from memory.facts.extraction import OWNER, Cardinality, ExtractedRelation
-from memory.facts.predicates import SINGLE, canonical_predicate
 from memory.facts.rules import phrases
 from memory.facts.rules.passages import Line, Passage
 from memory.text.languages import word_set
+from memory.text.predicates import SINGLE, canonical_predicate
 
 _KEY_WORDS = 5
 _VALUE_WORDS = 9

@@ -18,7 +18,7 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.extraction import OWNER, ExtractedThesis, Extraction
 from memory.nouns import Decision, Fact
 from memory.protocols import Embedder
-from memory.store import edge_memory, facts, relations
+from memory.store import edge_memory, facts, predicates, relations
 from memory.store.connect import Connection
 from memory.store.edge_memory import Slots
 from tests.examples import examples
@@ -353,7 +353,7 @@ def test_a_slot_with_very_many_values_is_in_order_too(fresh: Memory, monkeypatch
         (lambda conn: relations.of_slot(conn, 1, 1, 2, 5), "edge_slot"),
         (lambda conn: relations.find_incident(conn, [1], 400), "edge_rel_src"),
         (lambda conn: relations.find_incident(conn, [1], 400), "edge_rel_dst"),
-        (lambda conn: relations.is_learned_single(conn, 1), "edge_slot"),
+        (lambda conn: predicates.is_learned_single(conn, 1), "edge_slot"),
         (lambda conn: facts.list_about(conn, [1], 5, 5), "edge_gone_dst"),
         (lambda conn: facts.list_about(conn, [1], 5, 5, history=True), "edge_gone_src"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.text.relation_sentences import statement, subject_and_predicate
+from memory.text.predicates import statement, subject_and_predicate
 
 
 @pytest.mark.parametrize(

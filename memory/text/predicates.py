@@ -1,7 +1,8 @@
-"""Canonical predicates and values: "has_rent", "rent is" and "the rent" are one; so are "60" and "60 euros".
+"""Relations in words: which predicates and values are the same ("has_rent", "rent is" and "the rent" are one; so are
+"60" and "60 euros"), and the sentence that a relation makes.
 
 What a subject has only one of at a time is replaced when it changes. That is known of a few predicates; of others the
-form of a statement shows it, or what people and models have decided before (`relations.is_learned_single`).
+form of a statement shows it, or what people and models have decided before (`predicates.is_learned_single`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import re
 from functools import lru_cache
 from itertools import chain
 
-from memory.nouns import Modality
 from memory.text.languages import tables, word_set
 from memory.text.mentions import norm
 from memory.text.words import words
@@ -40,16 +40,6 @@ def canonical_predicate(label: str, object: str = "") -> str:
     if name in ("lives in", "lives at"):
         return "lives at" if _STREET.search(object) else "lives in"
     return name
-
-
-def may_replace(new: Modality, old: Modality) -> bool:
-    """Whether a fact of the one modality can take the place of one of the other: what is only planned replaces plans,
-    what is supposed or asked replaces nothing."""
-    if new == "plan":
-        return old == "plan"
-    if new == "asserted":
-        return old in ("asserted", "plan", "past")
-    return new in ("past", "negated") and old in ("asserted", "plan")
 
 
 # Values ---------------------------------------------------------------------------------------
@@ -87,3 +77,54 @@ def contains_value(text: str, value: str) -> bool:
     """Whether a text holds the value, as whole words and numbers."""
     wanted = norm(value)
     return bool(wanted) and re.search(rf"(?<![\w]){re.escape(wanted)}(?![\w]|[.,:]\d)", norm(text)) is not None
+
+
+# Sentences -----------------------------------------------------------------------------------
+
+NAMELESS = "you"  # what the owner is called as long as no name is known
+_IRREGULAR = {"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go"}
+# Third persons that can stand alone. Any other word that ends so may be a noun: "kids", "address", "opening hours".
+_ALONE = frozenset(
+    """admires attends avoids becomes bought built buys calls chairs charges collects contains cooks costs created
+    directs dislikes drinks drives eats enjoys expects fixes follows founded gave hates heads hires holds includes keeps
+    knew knows leads learns leases left likes loves made makes manages means met needs offers opens owes owned owns paid
+    pays plans plays prefers produces provides ran reads recommends rents replaces requires runs says sells serves
+    shares sings sold speaks studies supports takes teaches took treats uses visits wants wears weighs writes wrote
+    arbeitet bezahlt hat heißt ist kostet lebt liebt mag spielt spricht war wiegt wohnt""".split()
+)
+_PARTICLES = frozenset("about after as at by for from in into like on out over to towards under up with".split())
+
+
+def statement(subject: str, predicate: str, object: str) -> str:
+    """Subject, predicate and object as a sentence without a point; as a label and its value if the predicate is a
+    noun."""
+    return f"{subject_and_predicate(subject, predicate)}{'' if _is_verb(predicate) else ':'} {object}"
+
+
+def subject_and_predicate(subject: str, predicate: str) -> str:
+    """What is told of a subject, without what it is: "Ana lives in", "Ana, phone", "you live in", "your phone"."""
+    if not _is_verb(predicate):
+        return f"your {predicate}" if subject == NAMELESS else f"{subject}, {predicate}"
+    if subject == NAMELESS:
+        verb, _, rest = predicate.partition(" ")
+        predicate = f"{_spoken_to(verb)} {rest}".rstrip()
+    return f"{subject} {predicate}"
+
+
+def _is_verb(predicate: str) -> bool:
+    """Whether it begins with a verb, as far as its form tells; what is in doubt is none, for a label always reads."""
+    verb, _, rest = predicate.partition(" ")
+    if verb in _IRREGULAR or verb in _ALONE or (verb.endswith("ed") and not verb.endswith("eed") and len(verb) > 4):
+        return True
+    return verb.endswith("s") and not verb.endswith(("ss", "us", "'s", "’s")) and rest.split(" ")[0] in _PARTICLES
+
+
+def _spoken_to(verb: str) -> str:
+    """The verb as it follows "you"; a word that is no verb's third person stays as it is."""
+    if verb in _IRREGULAR:
+        return _IRREGULAR[verb]
+    if verb.endswith(("sses", "shes", "ches", "xes")):
+        return verb[:-2]
+    if verb.endswith("ies") and len(verb) > 4:
+        return f"{verb[:-3]}y"
+    return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") and len(verb) > 3 else verb
