@@ -108,6 +108,14 @@ class FactAsserter:
         lost = relations.without_evidence(self.conn, gone)
         self._superseder.withdraw([id for id in lost if id not in self._superseder.edited])
 
+    def restore_passages(self, ids: Sequence[int]) -> None:
+        """Brings retired passages back, and with them what their relations changed."""
+        gone = relations.without_evidence(self.conn, ids)
+        past.restore(self.conn, ids)
+        for id in gone:
+            self._superseder.reinstate(id)
+        self._superseder.supersede_again(gone)
+
     def join_objects(self, ones: Sequence[int], others: Sequence[int]) -> None:
         """A person says that these objects are those: their facts take each other's place from now on."""
         graph.join(self.conn, ones, others)

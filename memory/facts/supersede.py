@@ -312,6 +312,14 @@ class Superseder:
             if old and new and not self._settled(old, new):
                 self.supersede(old, new, "What stood between them is not there any more.", after.author, after.conf)
 
+    def supersede_again(self, facts: Collection[int]) -> None:
+        """These relations have their evidence again: what they replaced when they lost it, they replace."""
+        for row in revisions.list_undone_by_newer(self._conn, facts):
+            found = {one.id: one for one in relations.by_id(self._conn, [row.old, row.new])}
+            old, new = found.get(row.old), found.get(row.new)
+            if row.relation == "supersedes" and old and new and not self._settled(old, new):
+                self.supersede(old, new, row.reason, row.author, row.conf)
+
     def reinstate(self, fact: int) -> None:
         """A relation has evidence again: what superseded it meanwhile does so no more if it has none itself."""
         rows = revisions.list_by_older(self._conn, fact)

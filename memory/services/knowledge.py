@@ -99,9 +99,10 @@ class Knowledge:
 
     def facts(self, about: str, as_of: datetime | None, history: bool, known_on: datetime | None) -> list[Fact]:
         """The facts of an object, the newest first."""
-        now = now_ms()
+        store = self._state.past.state_at(as_of).store if known_on is None else self._store
+        now = now_ms()  # after a copy was taken back, which changes facts
         known = now if known_on is None else to_ms(known_on)
-        with self._store.reading() as conn:
+        with store.reading() as conn:
             return facts.list_about(
                 conn, self._objects(conn, about), known, now if as_of is None else to_ms(as_of), history
             )

@@ -209,7 +209,8 @@ class Past:
         store = Store.open(file, folder)
         weakref.finalize(store, folder.cleanup)  # with the last question that reads it
         with store.writing() as conn:
-            past.rewind(conn, versions, now_ms())
+            episodes.retire_many(conn, versions.later, now_ms(), "source_changed")
+            self._state.asserter(conn).restore_passages(versions.then)
         serving = self._state.serving
         _embed_missing(store, serving.embedder, serving.embedder_id)
         return self._state.of_store(store)

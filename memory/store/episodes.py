@@ -340,6 +340,7 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
 def retire_source(conn: Connection, source_id: int, now: int) -> tuple[int, ...]:
     """A source has gone: it and its episodes are no longer seen, but stay until they are forgotten; ids as above."""
     conn.execute("UPDATE source SET t_deleted = ? WHERE id = ? AND t_deleted IS NULL", (now, source_id))
+    end_many(conn, [row.id for row in of_source(conn, source_id)], now)
     live = [row.id for row in of_source(conn, source_id, former=True)]
     return retire_many(conn, live, now, "source_deleted")
 

@@ -1,7 +1,7 @@
 """The memory as it stood: which versions of sources a day had, and a copy of the file taken back to it.
 
-An edit retires the passages whose words it changed and keeps their rows. A question about a day before the edit is
-asked of a copy in which these live again and what came later does not.
+An edit retires the passages whose words it changed, a deletion all of a source, and both keep the rows. A question
+about a day before is asked of a copy in which these live again and what came later does not.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memory.store import episodes, text
+from memory.store import text
 from memory.store.connect import Connection
 from memory.store.rows import LIVE, id_list, is_live
 
 
 class Versions(NamedTuple):
     """What another version of its source said at a time: ids of live episodes that came to be said `later`, and of
-    retired ones that were said `then`. `state` changes with everything that is written of sources and facts."""
+    retired ones that were said `then` and whose words it does not say again. `state` changes with everything that is
+    written of sources and facts."""
 
     later: tuple[int, ...]
     then: tuple[int, ...]
@@ -31,8 +32,11 @@ def versions_at(conn: Connection, at: int) -> Versions | None:
         (at,),
     ).fetchall()
     then = conn.execute(
-        "SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND n.t_expired IS NOT NULL WHERE e.until > ?1"
-        " AND ifnull(e.since, ?1) <= ?1 AND ifnull(e.event_from, ?1) <= ?1 ORDER BY e.node_id",
+        "SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND n.t_expired IS NOT NULL"
+        " JOIN source s ON s.id = e.source_id WHERE e.until > ?1 AND ifnull(e.since, ?1) <= ?1"
+        " AND ifnull(e.event_from, ?1) <= ?1 AND NOT EXISTS (SELECT 1 FROM source z"
+        f" JOIN episode o ON o.source_id = z.id JOIN node m ON m.id = o.node_id AND {is_live('m')}"
+        " WHERE z.uri = s.uri AND o.sha256 = e.sha256 AND ifnull(o.since, ?1) <= ?1) ORDER BY e.node_id",
         (at,),
     ).fetchall()
     if not later and not then:
@@ -44,14 +48,8 @@ def versions_at(conn: Connection, at: int) -> Versions | None:
     return Versions(tuple(id for (id,) in later), tuple(id for (id,) in then), tuple(map(int, state)))
 
 
-def rewind(conn: Connection, versions: Versions, now: int) -> None:
-    """Takes a copy of a memory back to these versions, within a transaction. What lives again has no vectors yet."""
-    episodes.retire_many(conn, versions.later, now, "source_changed")
-    restore(conn, versions.then)
-
-
 def restore(conn: Connection, ids: Sequence[int]) -> None:
-    """Brings retired episodes back, with all that went with them but their vectors."""
+    """Brings retired episodes back, with all that went with them but their vectors and what their facts changed."""
     then = id_list(ids)
     nodes = id_list(
         id

@@ -248,6 +248,12 @@ def list_by_newer(conn: Connection, facts: Collection[int]) -> list[Row]:
     return _rows(conn, f"WHERE {_STANDING} AND {newer} ORDER BY id DESC", id_list(facts))
 
 
+def list_undone_by_newer(conn: Connection, facts: Collection[int]) -> list[Row]:
+    """The revisions that nobody undid, but that went with the evidence of their newer fact, one of these."""
+    newer = "new_id IN (SELECT value FROM json_each(?))"
+    return _rows(conn, f"WHERE state = 'undone' AND t_settled IS NULL AND {newer} ORDER BY id", id_list(facts))
+
+
 def list_by_older(conn: Connection, fact: int) -> list[Row]:
     """The standing revisions whose older fact it is; the newest first."""
     return _rows(conn, f"WHERE {_STANDING} AND old_id = ? ORDER BY id DESC", fact)

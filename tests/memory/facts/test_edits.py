@@ -119,6 +119,22 @@ def test_a_note_that_goes_and_comes_back_says_what_it_said(memory: Memory, tmp_p
     assert fact.valid_from is not None and fact.valid_from.date().isoformat() == "2026-01-05", "it is no news"
 
 
+def test_a_note_that_was_deleted_answers_as_of_a_day_before(memory: Memory, tmp_path: Path) -> None:
+    path, other = tmp_path / "car.md", tmp_path / "trip.md"
+    write(memory, other, "We meet Ilse at the north gate of the zoo.\n")
+    before = write(memory, path, FRONTMATTER + FORMS["field"].format("Nordlicht"))
+    memory.ingest.retire(path.as_posix())
+    after = moment()
+    assert "Nordlicht" in ask(memory, as_of=before) and insurers(memory, before) == ["Nordlicht"]
+    for day in (None, after):
+        assert "Nordlicht" not in ask(memory, as_of=day)
+    write(memory, path, FRONTMATTER + FORMS["field"].format("Nordlicht"))
+    assert "Nordlicht" in ask(memory, as_of=before) and "Nordlicht" in ask(memory, as_of=after)
+    assert memory.state.past.state_at(before) is memory.state, "what it says again it never ceased to say"
+    memory.forget(source=path.as_posix())
+    assert "Nordlicht" not in ask(memory, as_of=before)
+
+
 def test_a_note_that_moves_keeps_its_past(memory: Memory, tmp_path: Path) -> None:
     path, moved = tmp_path / "car.md", tmp_path / "vehicle.md"
     before = write(memory, path, FORMS["field"].format("Nordlicht"))

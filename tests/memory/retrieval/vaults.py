@@ -118,7 +118,9 @@ def fill(memory: Memory, vault: Vault, order: Sequence[int] | None = None) -> No
 
 
 def _change(conn: Connection, vault: Vault) -> None:
-    """Closes facts and adds relations; places are by what is said, so that the order of writing does not matter."""
+    """Closes facts and adds relations; places are by what is said, so that the order of writing does not matter. Notes
+    that went count as if they had never been, so that earlier days are asked of this file and not of a copy of it."""
+    conn.execute("UPDATE episode SET until = NULL")
     theses = [id for (id,) in conn.execute(
         "SELECT c.id FROM thesis_content c JOIN thesis t ON t.node_id = c.id JOIN episode e ON e.node_id = t.episode_id"
         " JOIN source s ON s.id = e.source_id ORDER BY s.uri, e.seq, t.span_from"
