@@ -66,7 +66,8 @@ class Pair:
     def row(self) -> dict[str, str]:
         """As the reference scorer reads it."""
         return {
-            "old_path": self.old_path, "new_path": self.new_path, "old_value": self.old, "new_value": self.new
+            "old_path": self.old_path, "new_path": self.new_path,
+            "old_value": spoken(self.old), "new_value": spoken(self.new),
         }  # fmt: skip
 
 
@@ -95,9 +96,9 @@ def _about(fact: Mapping[str, Any]) -> str:
     return f"{fact['subject']}, {fact['attribute']}"
 
 
-def same(one: str, other: str) -> bool:
-    """Whether two values are one: either stands in the other."""
-    return contains(other, one) or contains(one, other)
+def same(one: str, found: str) -> bool:
+    """Whether a value and one that was found are one: either stands in the other, as it is or as texts have it."""
+    return contains(spoken(found), one) or contains(one, found)
 
 
 def pair(old: Fact, new: Fact, root: str) -> Pair:
@@ -108,9 +109,9 @@ def pair(old: Fact, new: Fact, root: str) -> Pair:
 def differ(old: Fact, new: Fact) -> tuple[str, str]:
     """What two facts do not have in common: the objects of relations, else their subjects, else the predicates."""
     if old.kind != "relation" or new.kind != "relation":
-        return spoken(old.text), spoken(new.text)
+        return old.text, new.text
     before, after = ((fact.objects[-1], fact.objects[0], fact.predicate or fact.text) for fact in (old, new))
-    return next(((spoken(a), spoken(b)) for a, b in zip(before, after, strict=True) if a != b), (old.text, new.text))
+    return next(((a, b) for a, b in zip(before, after, strict=True) if a != b), (old.text, new.text))
 
 
 def spoken(value: str) -> str:
@@ -182,7 +183,7 @@ def _stated(values: Sequence[str], value: str, fact: Fact, loosely: bool) -> set
     and of other things."""
     said = " ".join((fact.predicate or "", *fact.objects[1:]))
     for text in (value, said):
-        held = {one for one in values if contains(text, one)}
+        held = {one for one in values if contains(spoken(text), one)}
         held = {one for one in held if not any(one != other and contains(other, one) for other in held)}
         if not held and loosely and text is value:
             held = {one for one in values if contains(one, value)}

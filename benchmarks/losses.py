@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from benchmarks.gold import Change, Pair, matches, same, spoken
+from benchmarks.gold import Change, Pair, matches, same
 from benchmarks.judge import contains
 from memory.nouns import Fact
 
@@ -75,7 +75,7 @@ def trace(change: Change, found: Iterable[Pair], told: Collection[Told], propose
 def _telling(value: str, paths: Collection[str], told: Iterable[Told]) -> list[Told]:
     """Relations that one of these files tells and of which the value is an end, or else a part."""
     here = [one for one in told if one.paths & set(paths)]
-    ends = [one for one in here if any(same(value, spoken(end)) for end in one.fact.objects)]
+    ends = [one for one in here if any(same(value, end) for end in one.fact.objects)]
     return ends or [one for one in here if contains(one.fact.text, value)]
 
 

@@ -126,7 +126,7 @@ class FactAsserter:
         ]
         for one in sorted(found, key=lambda one: (one.valid_from or one.last_asserted or 0, one.id)):
             self._asserted[one.id] = subjects = self._resolver.namesakes(one.subject)
-            self._superseder.apply_rules(one, subjects, False, None)
+            self._superseder.apply_rules(one, subjects, "unknown", None)
 
     def separate_objects(self, ones: Sequence[int], others: Sequence[int]) -> int:
         """A person says that they are not: what rules and models made of their being one is taken back; how much."""
@@ -183,9 +183,7 @@ class FactAsserter:
         subject, object = self._resolver.resolve(claim.subject), self._resolver.resolve(claim.object)
         if subject == object:
             return None
-        cardinality = claim.cardinality if extractor == RULE else "unknown"
-        canonical = canonical_predicate(label, claim.object)
-        predicate, canon = predicates.ensure(self.conn, label, canonical, cardinality)
+        predicate, canon = predicates.ensure(self.conn, label, canonical_predicate(label, claim.object))
         start, end = _valid_time(self._said_from(row, claim), claim)
         subjects = self._resolver.namesakes(subject)
         id = self._find_known(row, subjects, object, canon, claim, start, extractor)
@@ -207,8 +205,8 @@ class FactAsserter:
         (relation,) = relations.by_id(self.conn, [id])
         if claim.replaces is not None:
             self._assert_replaced(row, claim, relation, subjects, predicate, extractor)
-        single = None if extractor != RULE else claim.cardinality == "one"
-        self._superseder.apply_rules(relation, subjects, single, claim.replaces)
+        form = claim.cardinality if extractor == RULE else None
+        self._superseder.apply_rules(relation, subjects, form, claim.replaces)
         return id
 
     def _said_from(self, row: episodes.When, claim: ExtractedRelation) -> int | None:
@@ -265,14 +263,22 @@ class FactAsserter:
         extractor: str,
     ) -> int | None:
         """The last relation that was superseded, unless the claim says from when it holds again, or is of rules, which
-        pass over copies of old pages: these must not bring facts back. Whether a model's does, a model decides."""
+        pass over copies of old pages: these must not bring facts back. Whether a model's does, a model decides. A
+        change of what no longer holds, with no time of its own, is only told again."""
         last = max(superseded, key=lambda one: (one.valid_to or 0, one.id))
         later = start is not None and start > (last.valid_to or 0)
+        if claim.replaces is not None and claim.valid_from is None and not self._replaces_current(claim, slot):
+            return last.id
         if claim.replaces is not None or (later and (claim.valid_from is not None or extractor == RULE)):
             return None
         if later:
             self._returned.update((one.id, last.id) for one in slot if one.id == last.superseded_by)
         return last.id
+
+    def _replaces_current(self, claim: ExtractedRelation, slot: Sequence[Relation]) -> bool:
+        """Whether the value that a claim says it replaces is one that holds."""
+        names = graph.object_labels(self.conn, [one.object for one in slot])
+        return any(one.superseded_by is None and same_value(names[one.object], claim.replaces or "") for one in slot)
 
     def _begin_earlier(self, one: Relation, slot: Sequence[Relation], start: int | None) -> None:
         """A relation begins with its earliest evidence, if nothing else held in between."""

@@ -11,7 +11,8 @@ from typing import Literal
 
 from memory.nouns import Modality
 
-Cardinality = Literal["one", "many", "unknown"]
+# How many values a subject has at a time; "one in document": the document and its versions tell one.
+Cardinality = Literal["one", "one in document", "many", "unknown"]
 
 OWNER = "owner"  # as a subject or object: the person whose memory this is, who wrote the note in the first person
 

@@ -11,12 +11,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from memory.facts.extraction import Cardinality
+from memory.facts.rules.phrases import topic
 from memory.nouns import Decision, Modality, RevisionState
 from memory.protocols import Vectors
 from memory.store import edge_memory, graph, predicates, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
-from memory.text.predicates import SINGLE, same_value
+from memory.text.predicates import SINGLE, refines, same_value
 
 MIN_CONFIDENCE = 0.7  # of a model's decision, to count
 MIN_SIMILARITY = 0.45  # of two relations, to be proposed as a pair
@@ -47,9 +49,11 @@ class Superseder:
 
     # What rules can judge -------------------------------------------------------------------------
 
-    def apply_rules(self, new: Relation, subjects: Sequence[int], single: bool | None, replaces: str | None) -> None:
-        """Puts a new relation in its place. `subjects` are the objects that its subject may be; `single`: the form of
-        the statement says that there is one such relation at a time (None: a model read it, and is to judge that, too);
+    def apply_rules(
+        self, new: Relation, subjects: Sequence[int], form: Cardinality | None, replaces: str | None
+    ) -> None:
+        """Puts a new relation in its place. `subjects` are the objects that its subject may be; `form`: how many such
+        relations there are at a time by the form of the statement (None: a model read it, and is to judge that, too);
         `replaces`: the value it says it replaces."""
         if new.modality not in _CLAIMS:
             return
@@ -67,8 +71,13 @@ class Superseder:
         for one in named:
             reason = f"It is told there that {names[new.object]} takes the place of {replaces}."
             self.supersede(one, new, reason, "rule")
-        if single or (single is not None and self._single(new)):
-            self._order(new, [one for one in others if one not in named and not _side_by_side(one, new)])
+        if form == "one in document":
+            others = [one for one in others if self._same_document(one, new)]
+        elif form == "unknown" and not self._single(new.canon):
+            return
+        if form is not None and form != "many":
+            apart = [one for one in others if one not in named and not _side_by_side(one, new)]
+            self._order(new, [one for one in apart if not refines(names[one.object], names[new.object])])
 
     def _may_exclude(self, one: Relation, new: Relation, names: Mapping[int, str]) -> bool:
         """Whether two relations of a slot have different values of which one could replace the other."""
@@ -83,14 +92,19 @@ class Superseder:
         found = [relations.of_slot(self._conn, node, new.canon, new.object, begin) for node in subjects]
         return [one for slot in found for one in slot if one.id != new.id]
 
-    def _single(self, relation: Relation) -> bool:
-        """Whether a subject has one value of its predicate at a time."""
-        canon = relation.canon
-        if relation.cardinality == "one" or predicates.label_of(self._conn, canon) in SINGLE:
-            return True
-        if relation.cardinality == "unknown" and canon not in self._learned:  # once: it counts all its relations
-            self._learned[canon] = predicates.is_learned_single(self._conn, canon)
-        return relation.cardinality == "unknown" and self._learned[canon]
+    def _single(self, canon: int) -> bool:
+        """Whether a subject has one value of a predicate at a time, as far as that is known of the predicate."""
+        if canon not in self._learned:  # once: it counts all its relations
+            known = predicates.label_of(self._conn, canon) in SINGLE
+            self._learned[canon] = known or predicates.is_learned_single(self._conn, canon)
+        return self._learned[canon]
+
+    def _same_document(self, one: Relation, other: Relation) -> bool:
+        """Whether one document, or two versions of it ("rates 2024", "rates 2025"), tell both."""
+        topics = [
+            {topic(title)[0].lower() for title in relations.titles_of(self._conn, of.sources)} for of in (one, other)
+        ]
+        return bool(one.sources & other.sources or (topics[0] & topics[1]) - {""})
 
     def _order(self, new: Relation, others: Sequence[Relation]) -> None:
         """Each of a row of relations ends where the next begins."""

@@ -9,16 +9,9 @@ MIN_SINGLE_SUBJECTS, MIN_SINGLE_SHARE = 5, 0.9  # from which on a predicate prov
 MIN_DECIDED = 3  # replacements that somebody decided, without which no predicate proves single
 
 
-def ensure(conn: Connection, label: str, canonical: str, cardinality: str) -> tuple[int, int]:
-    """Ids of the predicate `label` and of the canonical one that it stands for; they are made where they are new.
-
-    `cardinality` other than "unknown" is noted of the canonical one, once.
-    """
+def ensure(conn: Connection, label: str, canonical: str) -> tuple[int, int]:
+    """Ids of the predicate `label` and of the canonical one that it stands for; they are made where they are new."""
     canon = _named(conn, canonical, None)
-    if cardinality != "unknown":
-        conn.execute(
-            "UPDATE predicate SET cardinality = ? WHERE id = ? AND cardinality = 'unknown'", (cardinality, canon)
-        )
     return (canon if label == canonical else _named(conn, label, canon)), canon
 
 

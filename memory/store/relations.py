@@ -31,7 +31,6 @@ class Relation(NamedTuple):
     valid_from: int | None
     valid_to: int | None
     superseded_by: int | None
-    cardinality: str
     last_asserted: int | None
     sources: frozenset[int]
 
@@ -335,8 +334,8 @@ _FRESH = _OF_VERSION.format(begins="since", elsewhere="x.since IS NOT ?2")
 
 _RELATIONS = f"""
 SELECT e.id, e.src, e.dst, ifnull(p.canon_id, p.id), p.label, ifnull(e.modality, 'asserted'), e.valid_from, e.valid_to,
-       e.superseded_by, c.cardinality, max(o.event_from), group_concat(DISTINCT o.source_id)
-FROM edge e JOIN predicate p ON p.id = e.pred_id JOIN predicate c ON c.id = ifnull(p.canon_id, p.id)
+       e.superseded_by, max(o.event_from), group_concat(DISTINCT o.source_id)
+FROM edge e JOIN predicate p ON p.id = e.pred_id
 JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id
 JOIN node n ON n.id = v.episode_id AND {{evidence}} JOIN episode o ON o.node_id = n.id
 WHERE e.id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel' AND {is_live("e")}
@@ -346,6 +345,12 @@ GROUP BY e.id ORDER BY e.id
 
 def _relation(row: tuple[Any, ...]) -> Relation:
     return Relation._make((*row[:-1], frozenset(map(int, str(row[-1]).split(",")))))
+
+
+def titles_of(conn: Connection, sources: Iterable[int]) -> list[str]:
+    """The titles of these sources (by id)."""
+    rows = conn.execute("SELECT title FROM source WHERE id IN (SELECT value FROM json_each(?))", (id_list(sources),))
+    return [title for (title,) in rows]
 
 
 def of_properties(conn: Connection, episode: int, extractor: str) -> list[int]:

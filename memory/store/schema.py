@@ -189,8 +189,7 @@ CREATE TABLE alias(
 CREATE INDEX alias_node ON alias(node_id);
 
 CREATE TABLE predicate(
-  id INTEGER PRIMARY KEY, label TEXT UNIQUE NOT NULL, canon_id INTEGER REFERENCES predicate(id),
-  cardinality TEXT NOT NULL DEFAULT 'unknown' CHECK(cardinality IN ('one', 'many', 'unknown'))) STRICT;
+  id INTEGER PRIMARY KEY, label TEXT UNIQUE NOT NULL, canon_id INTEGER REFERENCES predicate(id)) STRICT;
 CREATE INDEX predicate_canon ON predicate(canon_id) WHERE canon_id IS NOT NULL;
 CREATE TABLE edge(
   id INTEGER PRIMARY KEY,

@@ -65,6 +65,15 @@ def same_value(one: str, other: str) -> bool:
     return bool(comparable) and (tokens <= other_tokens or other_tokens <= tokens)
 
 
+def refines(one: str, other: str) -> bool:
+    """Whether one of two values only says more than the other: "morning, before food" and "morning"."""
+    _, numbers, _, tokens = _folded_value(one)
+    _, other_numbers, _, other_tokens = _folded_value(other)
+    return (
+        numbers == other_numbers and bool(tokens and other_tokens) and (tokens < other_tokens or other_tokens < tokens)
+    )
+
+
 @lru_cache(10_000)
 def _folded_value(text: str) -> tuple[str, list[str], bool, frozenset[str]]:
     """Norm, numbers, whether it is an enumeration, and other words; kept, for a new value meets all that are known."""

@@ -84,6 +84,11 @@ def test_dates_and_small_numbers_are_also_spoken() -> None:
         assert gold.spoken(same) == same
 
 
+def test_a_value_is_found_as_it_is_or_written_out() -> None:
+    assert gold.same("perindopril 8 mg", "8 mg") and gold.same("eight mg", "8 mg")
+    assert gold.same("22 May 2026", "2026-05-22 11:00") and not gold.same("18 mg", "8 mg")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [

@@ -61,7 +61,7 @@ def stored_triples(
             stored.insert_objects(conn, [ObjectRow(node, (names or {}).get(node, "")) for node in nodes], 1)
             for edge, (one, said, other) in triples.items():
                 confidence, support = (evidence or {}).get(edge, (1.0, 1))
-                predicate, _ = predicates.ensure(conn, said, said, "unknown")
+                predicate, _ = predicates.ensure(conn, said, said)
                 row = EdgeRow(edge, "rel", one, other, support, pred_id=predicate, conf=confidence)
                 stored.insert_edges(conn, [row], 1)
         with store.reading() as conn:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory.facts.extraction import ExtractedRelation
+from memory.facts.extraction import OWNER, ExtractedRelation
 from memory.facts.rules import phrases
 from memory.facts.rules.phrases import Span
 from memory.text.languages import word_set
@@ -139,12 +139,13 @@ def _slot_of_verb(sentence: Sentence, match: re.Match[str], alike: bool, is_name
         slot = (moved, "is called") if moved[:1].isupper() else slot_before(sentence, match.start(), "is called")
         return slot, True
     if alike:
-        return _thing_slot(sentence, moved) if moved else slot_before(sentence, match.start(), "is"), True
+        slot = _thing_slot(sentence, moved) if moved else slot_before(sentence, match.start(), "is")
+        return slot, slot[1] != "is"
     if match["switch"]:
         slot = slot_before(sentence, match.start(), "uses")
         return (slot[0], moved) if moved and slot[0] else slot, bool(moved)
     if match["promote"]:
-        return (moved, "is") if moved else slot_before(sentence, match.start(), "is"), True
+        return (moved, "is") if moved else slot_before(sentence, match.start(), "is"), False
     if match["move"] and moved:
         return (moved, "moved to"), False
     if match["move"] and is_name:
@@ -201,7 +202,8 @@ def _arrow(sentence: Sentence) -> Iterator[ExtractedRelation]:
             if not _alike(sentence, old, new) or old is None:
                 continue
         slot = slot_before(sentence, old[0], "is") if old[0] > sentence.start else ("", "")
-        yield from _change(sentence, slot if slot[0] else (sentence.topic, "is"), old, new)
+        slot = slot if slot[0] else (sentence.topic, "is")
+        yield from _change(sentence, slot, old, new, slot[1] != "is")
 
 
 # Subjects -------------------------------------------------------------------------------------
@@ -248,7 +250,8 @@ def slot_before(sentence: Sentence, before: int, predicate: str) -> Slot:
     if text.startswith(" of ", span[1]):  # "the price of the boat": not mine, nor the price of everything
         return "", ""
     if own:
-        return sentence.speaker, name
+        is_theirs = sentence.speaker != OWNER and own[0].strip().lower().startswith("our")  # ours too, perhaps
+        return ("", "") if is_theirs else (sentence.speaker, name)
     if _is_name(text, start, span, predicate != "is"):
         return name, predicate
     return _thing_slot(sentence, name, predicate)
@@ -264,11 +267,12 @@ def _slot_of_label(sentence: Sentence, start: int, before: int, predicate: str) 
 
 
 def _thing_slot(sentence: Sentence, name: str, predicate: str = "is") -> Slot:
-    """The place of a thing that has no name of its own: whose rent or deadline it is says the note or its speaker.
-    Left by itself it would be one with the rent of everybody else. A day or a number is no thing."""
-    if phrases.value_kind(name) != "word":
+    """The place of a thing that has no name of its own: whose rent or deadline it is says the note or its writer. Left
+    by itself it would be one with the rent of everybody else; whose it is that somebody else speaks of, nobody knows. A
+    day or a number is no thing."""
+    if phrases.value_kind(name) != "word" or not (sentence.topic or sentence.speaker == OWNER):
         return "", ""
-    return sentence.topic or sentence.speaker, f"{name} {predicate}" if predicate != "is" else name
+    return sentence.topic or OWNER, f"{name} {predicate}" if predicate != "is" else name
 
 
 def _is_name(text: str, start: int, span: Span, acts: bool) -> bool:

@@ -46,14 +46,14 @@ def extract_by_rules(
         return NOTHING_EXTRACTED
     topic, dated = ("", "") if speaker or chat or is_chat(text) else phrases.topic(title)
     cut = passage(text, speaker, properties, first, chat, spans)
-    found = [*fields.property_facts(topic, properties)] if first else []
+    found = [*fields.property_facts(topic, dated, properties)] if first else []
     found += _changes(cut, topic, at)
     changes = sorted((one for one in found if one.replaces), key=lambda one: one.start)
     starts = [change.start for change in changes]
     if "columns" in properties:  # a table that was a file of its own
         found += fields.series_facts(cut, topic, at)
     else:
-        for one in (*fields.line_facts(cut, topic, dated, at, field_keys), *fields.table_facts(cut, topic, dated)):
+        for one in (*fields.line_facts(cut, topic, dated, at, field_keys), *fields.table_facts(cut, topic, dated, at)):
             near = changes[bisect_left(starts, one.start - _MAX_SENTENCE_CHARS) : bisect_left(starts, one.end)]
             if not any(_repeats(one, change) for change in near):
                 found.append(one)

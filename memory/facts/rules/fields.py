@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 from memory.facts.extraction import OWNER, Cardinality, ExtractedRelation
 from memory.facts.rules import phrases
 from memory.facts.rules.passages import Line, Passage
-from memory.text.languages import word_set
+from memory.text.languages import alternatives, word_set
 from memory.text.predicates import SINGLE, canonical_predicate
 
+_RECORDS = ("day", "month")  # dated so, a note is of its time, as an invoice is, and not a version of an earlier one
 _KEY_WORDS = 5
 _VALUE_WORDS = 9
 
@@ -45,21 +46,20 @@ _ENDING = re.compile(
 )
 
 
-def property_facts(topic: str, properties: Mapping[str, Any]) -> Iterator[ExtractedRelation]:
-    """What a source's frontmatter says of what the source is about. Headers of mails and what describes the file are
-    no facts."""
+def property_facts(topic: str, dated: str, properties: Mapping[str, Any]) -> Iterator[ExtractedRelation]:
+    """What a source's frontmatter says of what the source is about; `dated` as `phrases.topic` says it. Headers of
+    mails and what describes the file are no facts."""
     if not topic or "from" in properties:
         return
     for key, value in properties.items():
         name = str(key).replace("_", " ").strip()
         if name.lower() in _NO_PROPERTIES or not 0 < len(name) <= 60:
             continue
-        values = value if isinstance(value, (list, tuple)) else (value,)
-        for item in values:
-            text = _plain(item)
-            if text:
-                card: Cardinality = "one" if len(values) == 1 and not isinstance(value, (list, tuple)) else "many"
-                yield ExtractedRelation(subject=topic, predicate=name, object=text, start=-1, end=-1, cardinality=card)
+        listed = isinstance(value, (list, tuple))
+        form: Cardinality = "many" if listed else "unknown" if dated in _RECORDS else "one"
+        for item in value if listed else (value,):
+            if text := _plain(item):
+                yield ExtractedRelation(subject=topic, predicate=name, object=text, start=-1, end=-1, cardinality=form)
 
 
 def _plain(value: object) -> str:
@@ -91,14 +91,16 @@ def line_facts(
     for field in found:
         value = phrases.clean(_without_asides(text[field.start : field.end]))
         subject, predicate = _placed(topic or field.line.speaker, field.line.section, field.key)
-        single: Cardinality = "one" if field.new or (topic and dated != "day") else "unknown"
+        since = phrases.valid_from(text[field.start : field.until], at)
+        is_version = topic and (dated not in _RECORDS or (dated == "month" and since is not None))
+        single: Cardinality = "one" if field.new or is_version else "unknown"
         yield ExtractedRelation(
             subject=subject,
             predicate=predicate,
             object=OWNER if value.lower() in ("me", "i", "myself") else value,
             start=field.start,
             end=field.end,
-            valid_from=phrases.valid_from(text[field.start : field.until], at),
+            valid_from=since,
             cardinality="many" if counts[field.line.section, field.key.lower()] > 1 else single,
         )
     yield from _tasks(passage)
@@ -244,24 +246,25 @@ def _tasks(passage: Passage) -> Iterator[ExtractedRelation]:
 _RULE = re.compile(r"[\s|:\-–]+$")
 _TOTALS = frozenset("total sum average avg mean min max subtotal all other others".split())
 _VALUE_COLUMNS = frozenset("value values".split())
+_BEGINS = re.compile("|".join(alternatives("time", "signals", key) for key in ("begun", "begin")), re.IGNORECASE)
 _CELL = re.compile(r"(?P<column>[^:;\n]{1,60}): (?P<value>[^;\n]{0,120})(?:; |$)")
 _DATE = re.compile(r"(?P<y>(?:19|20)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?")
 _SERIES_ROWS = 3  # at least
 
 
-def table_facts(passage: Passage, topic: str, dated: str) -> Iterator[ExtractedRelation]:
-    """The facts of the tables of a passage about `topic`; `dated` is how precisely its title is dated."""
+def table_facts(passage: Passage, topic: str, dated: str, at: datetime | None) -> Iterator[ExtractedRelation]:
+    """The facts of the tables of a passage about `topic`, written `at`; `dated` is how precisely its title is dated."""
     text = passage.text
     rows: list[tuple[Line, list[tuple[int, int]]]] = []
     for line in passage.lines:
         if not line.own or text[line.start] != "|":
             continue
         if rows and text.count("\n", rows[-1][0].end, line.start) > 1:  # another table
-            yield from _table(text, rows, topic, dated)
+            yield from _table(text, rows, topic, dated, at)
             rows = []
         rows.append((line, _cells(text, line)))
     if rows:
-        yield from _table(text, rows, topic, dated)
+        yield from _table(text, rows, topic, dated, at)
 
 
 def _cells(text: str, line: Line) -> list[tuple[int, int]]:
@@ -276,10 +279,11 @@ def _cells(text: str, line: Line) -> list[tuple[int, int]]:
 
 
 def _table(
-    text: str, rows: list[tuple[Line, list[tuple[int, int]]]], topic: str, dated: str
+    text: str, rows: list[tuple[Line, list[tuple[int, int]]]], topic: str, dated: str, at: datetime | None
 ) -> Iterator[ExtractedRelation]:
     """Row header × column header. Only a table with a header, whose first column names each row once. A column that
-    only says "value" has the fields of what the note is about: the same row in another note is of another thing."""
+    only says "value" has the fields of what the note is about; of another, a row has one value in this note, and maybe
+    others in other notes. A column that says since when a row holds is its time."""
     if len(rows) < 3 or not _RULE.match(text, rows[1][0].start, rows[1][0].end):
         return
     header = [phrases.clean(text[a:b]) for a, b in rows[0][1]]
@@ -288,10 +292,14 @@ def _table(
     if len(header) < 2 or len({*names}) < len(names) or any(phrases.value_kind(name) != "word" for name in names):
         return
     of_note = any(column.lower() in _VALUE_COLUMNS for column in header[1:])
+    form: Cardinality = "one" if of_note else "one in document"
+    times = {place for place, column in enumerate(header) if _BEGINS.fullmatch(column)}
     for name, cells in zip(names, body, strict=True):
-        for column, (start, end) in zip(header[1:], cells[1:], strict=True):
-            value = phrases.clean(text[start:end])
-            if name.lower() in _TOTALS or not (name and column and value):
+        begins = (phrases.valid_from(f"since {text[slice(*cells[place])]}", at) for place in times)
+        since = next(filter(None, begins), None)
+        for place, (start, end) in enumerate(cells[1:], 1):
+            column, value = header[place], phrases.clean(text[start:end])
+            if place in times or name.lower() in _TOTALS | phrases.PRONOUNS or not (name and column and value):
                 continue
             if len(value.split()) > _VALUE_WORDS or _NO_VALUE.match(value):
                 continue
@@ -303,7 +311,8 @@ def _table(
                 object=value,
                 start=start,
                 end=end,
-                cardinality="unknown" if dated == "day" or "," in value else "one",
+                valid_from=since,
+                cardinality=form if topic and "," not in value and dated not in _RECORDS else "unknown",
             )
 
 

@@ -170,11 +170,12 @@ LOGGED = re.compile(  # the day at the head of a line of a log
     r"\W{1,4}(?=\w)",
     re.IGNORECASE,
 )
-_PERIOD = re.compile(
-    rf"\b(?:(?:{_MONTH}|spring|summer|autumn|winter|q[1-4])\.? (?:of )?)?(?:19|20)\d\d(?:[-/](?:\d\d|(?:19|20)\d\d))?\b"
-    rf"|\b(?:19|20)\d\d[-/]?q[1-4]\b|\bq[1-4]\b|\bv\.?\d+(?:\.\d+)*\b",
+_MONTHLY = re.compile(
+    rf"\b(?:{_MONTH}|spring|summer|autumn|winter|q[1-4])\.? (?:of )?(?:19|20)\d\d\b"
+    r"|\b(?:19|20)\d\d[-/]?(?:0[1-9]|1[0-2]|q[1-4])\b|\bq[1-4]\b",
     re.IGNORECASE,
 )
+_PERIOD = re.compile(r"\b(?:19|20)\d\d(?:[-/](?:\d\d|(?:19|20)\d\d))?\b|\bv\.?\d+(?:\.\d+)*\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]{0,80}\)")
 _PREFIX = re.compile(r"^(?:(?:re|fw|fwd|aw|antw|wg):\s*+)++", re.IGNORECASE)
 _SPLIT = re.compile(r"\s[-–—|:›]\s|:\s|,\s")
@@ -184,7 +185,7 @@ _WEEKDAY_ONLY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGN
 
 @lru_cache(maxsize=1024)
 def topic(title: str) -> tuple[str, str]:
-    """What a note with this title is about, and how precisely its title is dated: "day", "period" or "".
+    """What a note with this title is about, and how precisely its title is dated: "day", "month", "period" or "".
 
     "Rates 2024" and "rates 2025" are both about "rates", "Acme - notes" about "Acme"; "" if nothing but a
     date is left, as of a diary's page, or if it says "I": "Things I need" are its writer's.
@@ -194,8 +195,10 @@ def topic(title: str) -> tuple[str, str]:
     name = _ASIDE.sub(" ", name)
     undated = _DAY.sub(" ", name)
     dated = "day" if undated != name else ""
-    bare = _PERIOD.sub(" ", undated.replace("_", " "))
-    dated = dated or ("period" if bare != undated else "")
+    plain = undated.replace("_", " ")
+    monthless = _MONTHLY.sub(" ", plain)
+    bare = _PERIOD.sub(" ", monthless)
+    dated = dated or ("month" if monthless != plain else "period" if bare != plain else "")
     parts = [part for piece in _SPLIT.split(f" {bare} ") if (part := _undocumented(piece))]
     if not parts or _WEEKDAY_ONLY.fullmatch(parts[0]):
         return "", dated or "day"

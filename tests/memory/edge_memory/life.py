@@ -40,7 +40,7 @@ class Life:
             )
             self.id = vectors.register(conn, self.embedder)
             objects = [id for (id,) in conn.execute("SELECT id FROM node WHERE kind = 'O' ORDER BY id")]
-            plain, _ = predicates.ensure(conn, "lives in", "lives in", "one")
+            plain, _ = predicates.ensure(conn, "lives in", "lives in")
             self.relations = [
                 relations.insert(conn, objects[0], plain, objects[n % 3 + 1], "asserted", 1.0, n, None, 1)
                 for n in range(6)

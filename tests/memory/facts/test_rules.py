@@ -187,10 +187,12 @@ def test_old_copies_and_reviews_are_not_taken_for_what_holds(title: str) -> None
 # Fields ---------------------------------------------------------------------------------------
 
 
-def test_a_thing_without_a_name_is_the_note_s_or_its_teller_s() -> None:
+def test_a_thing_without_a_name_is_the_note_s_or_its_writer_s() -> None:
     said = "The rent goes from 500 to 600."
     assert facts(said, "Flat in Faro") == {("Flat in Faro", "rent", "600")}
-    assert facts(said, "your flat", speaker="Ana") == {("Ana", "rent", "600")}
+    assert facts(said, "your flat", speaker="Ana") == set()  # whose rent that is, Ana does not say
+    assert facts("Our rent goes from 500 to 600.", "your flat", speaker="Ana") == set()
+    assert facts("My rent goes from 500 to 600.", "your flat", speaker="Ana") == {("Ana", "rent", "600")}
     assert facts(said) == {(OWNER, "rent", "600")}
     assert only(said, "Flat in Faro").cardinality == "one"
     assert only(said).cardinality == "unknown"  # a diary tells of many things
@@ -242,6 +244,12 @@ def test_a_key_with_one_value_is_single_and_a_new_one_says_so() -> None:
     assert only("- New slot from this week: Mondays 14:00", "Team, 2024-03-06").predicate == "slot"
     assert {relation.cardinality for relation in told("- pet: Rex\n- pet: Tom", "Home")} == {"many"}
     assert only("attendance: 19", "Club minutes 2024-03-06").cardinality == "unknown"  # of that day
+    assert only("total: 450", "Invoice 2024-03").cardinality == "unknown"  # an invoice is no version of another
+    assert only("total: 450", "Invoice May 2024").cardinality == "unknown"
+    assert only("stipend: 300 from 1 May 2024", "On-call policy 2024-04").cardinality == "one"
+    assert only("rate: 48", "Rates 2024").cardinality == only("rate: 48", "Rates v2").cardinality == "one"
+    (run,) = told("fast", "Run 2024-03-06", properties={"km": 5}, first=True)
+    assert run.cardinality == "unknown"
 
 
 def test_a_table_tells_of_each_row_what_its_columns_say() -> None:
@@ -258,6 +266,14 @@ def test_a_table_with_a_column_of_values_is_about_its_note() -> None:
     table = "| what | value | note |\n|---|---|---|\n| flow | 72 °C | set at the panel |\n| pumps | P1 | |\n"
     assert facts(table, "Boiler house") == {("Boiler house", "flow", "72 °C"), ("Boiler house", "pumps", "P1")}
     assert facts(table, "2024-03-06") == set()
+
+
+def test_a_column_that_says_since_when_is_the_time_of_its_row() -> None:
+    table = "| who | dose | since |\n|---|---|---|\n| patch | 4 mg | 2 March 2024 |\n| me | 9 mg | 2019 |\n"
+    (patch,) = told(table, "Care 2024")  # "me" names nobody
+    assert (patch.subject, patch.predicate, patch.object) == ("patch", "dose", "4 mg")
+    assert patch.valid_from == datetime(2024, 3, 2, tzinfo=UTC)
+    assert patch.cardinality == "one in document"
 
 
 def test_a_day_or_a_verb_changes_nothing() -> None:

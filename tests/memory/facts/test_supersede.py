@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -181,6 +182,34 @@ def test_a_value_that_comes_back_holds_again(fresh: Memory) -> None:
     assert held(fresh, "me") == ["works with Trados"]
     assert held(fresh, "me", as_of=day("2024-01-01")) == ["works with memoQ"]
     assert held(fresh, "me", as_of=day("2023-05-01")) == ["works with Trados"]
+
+
+def test_a_row_of_a_table_is_replaced_in_versions_of_its_document_only(tmp_path: Path, static: Embedder) -> None:
+    table = "| client | EUR/word |\n|---|---|\n| Alba | {} |\n| Brenta | 0.15 |\n"
+    with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
+        for title, at, rate in (("Rates 2023", "2023-01-05", 0.11), ("Rates 2024", "2024-01-05", 0.12)):
+            memory.remember(table.format(rate), source=title, title=title, at=day(at))
+        memory.remember(table.format(0.3), source="Offers", title="Offers for Zena", at=day("2024-06-01"))
+        assert held(memory, "Alba") == ["eur/word 0.12", "eur/word 0.3"]
+        assert held(memory, "Alba", as_of=day("2023-05-01")) == ["eur/word 0.11"]
+
+
+def test_a_value_that_only_says_more_replaces_nothing(fresh: Memory) -> None:
+    one = {"cardinality": "one"}
+    tell(fresh, "2023-01-01", "Take: morning, before food", ("patch", "take", "morning, before food"), **one)
+    tell(fresh, "2024-01-01", "Take: morning", ("patch", "take", "morning"), **one)
+    assert fresh.revisions() == []
+    tell(fresh, "2024-02-01", "Take: evening", ("patch", "take", "evening"), **one)
+    assert held(fresh, "patch") == ["take evening"]
+
+
+def test_a_change_that_is_told_again_brings_nothing_back(fresh: Memory) -> None:
+    tell(fresh, "2023-01-01", "from 690 to 735", ("flat", "rent", "735"), replaces="690")
+    tell(fresh, "2024-01-01", "from 735 to 780", ("flat", "rent", "780"), replaces="735")
+    tell(fresh, "2025-01-01", "It once went from 690 to 735.", ("flat", "rent", "735"), replaces="690")
+    assert held(fresh, "flat") == ["rent 780"]
+    tell(fresh, "2026-01-01", "back from 780 to 735", ("flat", "rent", "735"), replaces="780")
+    assert held(fresh, "flat") == ["rent 735"]
 
 
 def test_a_model_decides_what_no_rule_can(fresh: Memory) -> None:

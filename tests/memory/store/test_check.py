@@ -72,7 +72,7 @@ def test_damage_to_facts_is_told(store: Store, damage: str) -> None:
         (episode,) = remember(conn, "s", "Ana lives in Bonn, then Riga.")
         ana, bonn, riga = graph.allocate(conn, "node", 3) + np.arange(3)
         graph.insert_objects(conn, [graph.ObjectRow(int(id), "x") for id in (ana, bonn, riga)], 1)
-        _, canon = predicates.ensure(conn, "lives in", "lives in", "one")
+        _, canon = predicates.ensure(conn, "lives in", "lives in")
         old, new = (
             relations.insert(conn, int(ana), canon, int(to), "asserted", 1.0, at, None, 1)
             for to, at in ((bonn, 100), (riga, 200))
