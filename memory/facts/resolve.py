@@ -15,7 +15,6 @@ from memory.facts.extraction import OWNER, Extraction
 from memory.store import graph
 from memory.store.connect import Connection
 from memory.text.mentions import is_date, norm
-from memory.text.predicates import NAMELESS
 
 PERSON = "person"
 ALIAS_CONFIDENCE = 0.9  # of a model's alias; a mention has 1
@@ -34,7 +33,7 @@ class Resolver:
         self.conn = conn
         self._now = now
         self._owner_names = tuple(dict.fromkeys(norm(name) for name in owner if norm(name)))
-        self._owner_label = owner[0] if self._owner_names else NAMELESS
+        self._called = {norm(name): name for name in owner if norm(name)}
         self._owner: int | None = None
         self._kinds: dict[str, str] = {}
         self._persons: dict[str, set[str]] = {}  # first and last words of names -> the names
@@ -56,7 +55,7 @@ class Resolver:
         """The object that a name of this passage means; made if there is none. OWNER is the one whose memory it is."""
         surface = _NOISE.sub("", name).strip()[:MAX_NAME_CHARS]
         key = norm(surface) or surface
-        if name == OWNER or key in self._owner_names:
+        if name == OWNER:
             return self.owner_object()
         kind = self._kinds.get(key)
         if " " not in key:
@@ -66,9 +65,9 @@ class Resolver:
                 kind = self._kinds.get(key, kind)
                 surface = surface if key == norm(surface) else key.title()
             elif self._owner_names and not longer and key == self._owner_names[0].split()[0]:
-                return self.owner_object()
-            if key in self._owner_names:
-                return self.owner_object()
+                key, kind = self._owner_names[0], PERSON
+        if key in self._owner_names:
+            self.owner_object()  # which has that name, too
         known = graph.objects_by_norm(self.conn, [key]).get(key, [])
         for node in known:
             if self._fits(node, kind):
@@ -80,18 +79,8 @@ class Resolver:
     def owner_object(self) -> int:
         """The object that stands for the person whose memory it is."""
         if self._owner is None:
-            before = next(iter(graph.owner(self.conn)), None)
-            named = graph.objects_by_norm(self.conn, self._owner_names[:1])
-            if self._owner_names and named:
-                self._owner = named[self._owner_names[0]][0]
-            elif before is not None and not self._owner_names:
-                self._owner = before
-            else:
-                key = self._owner_names[0] if self._owner_names else None
-                self._owner = self._create(self._owner_label, key, PERSON)
-            graph.set_owner(self.conn, self._owner)
-            if before is not None and before != self._owner:  # what was asserted of the owner before
-                graph.move_relations(self.conn, before, self._owner)
+            self._owner, made = graph.name_owner(self.conn, self._called, self._now)
+            self.new_objects += [(self._owner, False)] if made else []
         return self._owner
 
     def namesakes(self, node: int) -> list[int]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from memory.errors import NotFoundError, StoreBusyError
 from memory.facts.assertion import FactAsserter
+from memory.facts.attributes import is_about_owner
 from memory.ingest.ingest import Ingestion, PreparedBatch, compare_versions, prepare, texts_to_embed
 from memory.nouns import Document, Forgotten, Receipt
 from memory.services.state import State
@@ -65,10 +66,10 @@ class Ingest:
                 asserter.replace_edited(ingestion.edited)
                 asserter.withdraw_episodes(change.retired)
                 changes = asserter.graph_changes()
-            has_mails = any(draft.document.reader == sources.MAIL_READER for draft in batch)
-            owner = state.mailbox_owner() if has_mails else serving.owner
-            state.serving = replace(serving, snapshot=serving.snapshot.apply(change, matrix), owner=owner)
+            state.serving = replace(serving, snapshot=serving.snapshot.apply(change, matrix))
             state.show(changes)
+            if any(_tells_owner(draft.document.reader, draft.title) for draft in batch):
+                state.name_owner()
             self._see_edges(asserter)
         return [receipts[place] for place in ready.places]
 
@@ -90,9 +91,10 @@ class Ingest:
                 asserter.withdraw_episodes(gone)
                 changes = asserter.graph_changes()
             before = state.serving.snapshot
-            owner = state.mailbox_owner() if source.reader == sources.MAIL_READER else state.serving.owner
-            state.serving = replace(state.serving, snapshot=before.without_episodes(gone), owner=owner)
+            state.serving = replace(state.serving, snapshot=before.without_episodes(gone))
             state.show(changes)
+            if _tells_owner(source.reader, source.title):
+                state.name_owner()
             self._see_edges(asserter)
         return len([node for node in gone if node in before.graph.row_of])
 
@@ -139,3 +141,8 @@ class Ingest:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
+
+
+def _tells_owner(reader: str, title: str) -> bool:
+    """Whether what is read so may tell whose memory it is."""
+    return reader == sources.MAIL_READER or is_about_owner(title)

@@ -76,8 +76,8 @@ class Knowledge:
             return episodes.by_ids(conn, episodes.list_unread(conn, limit))
 
     def owner_names(self, *, of_mails: bool) -> tuple[str, ...]:
-        """The names of the person whose memory it is; as the mails tell them only with `of_mails`."""
-        return self._state.settings.person.names or (self._state.mailbox_owner() if of_mails else ())
+        """The names of the person whose memory it is; as their notes and mails tell them only with `of_mails`."""
+        return self._state.settings.person.names or (self._state.told_names() if of_mails else ())
 
     @contextmanager
     def transaction(self) -> Iterator[FactAsserter]:
@@ -177,9 +177,7 @@ class Knowledge:
     def _objects(self, conn: Connection, name: str) -> list[int]:
         """The objects of that name. NotFoundError if there are none."""
         key = norm(name)
-        found = graph.all_by_norm(conn, key)
-        if not found and key in ME:
-            found = graph.owner(conn)
+        found = (graph.owner(conn) if key in ME else []) or graph.all_by_norm(conn, key)
         if not found:
             names = graph.beginning_with(conn, key, MAX_NAMES) if key else []
             known = f" There is: {', '.join(names)}." if names else ""

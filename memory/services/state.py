@@ -19,6 +19,7 @@ import numpy as np
 
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import EdgeMemory, load_edge_memory
+from memory.facts.attributes import names_told, title_spellings
 from memory.graph.change import GraphChange
 from memory.graph.snapshot import load_snapshot, with_vectors
 from memory.protocols import Embedder
@@ -26,11 +27,12 @@ from memory.ranking import EdgeRanker
 from memory.retrieval.traversers import FindStrategy
 from memory.serving import Serving
 from memory.settings import MemorySettings
-from memory.store import episodes, past, sources, vectors
+from memory.store import episodes, graph, past, sources, vectors
 from memory.store.connect import Connection
 from memory.store.past import Versions
 from memory.store.store import Store
 from memory.text.languages import word_set
+from memory.text.mentions import norm
 from memory.time.timestamps import now_ms, to_ms
 
 if TYPE_CHECKING:
@@ -71,6 +73,7 @@ class State:
                 vectors.activate(conn, embedder_id)
         self.past = past or Past(self)
         self.serving = self.load(embedder, embedder_id)
+        self.name_owner()
         self.edge_memory: tuple[int, EdgeMemory]  # by the id of the embedder whose it is
         self.reload_edge_memory()
 
@@ -112,7 +115,7 @@ class State:
             snapshot = load_snapshot(conn, embedder_id, embedder.dimension, limit)
             usable = _coverage(conn, embedder_id) >= USABLE_SHARE
             scorer = self.ranker.load(conn, embedder) if self.ranker is not None else None
-            return Serving(embedder, embedder_id, snapshot, usable, self.mailbox_owner(), scorer)
+            return Serving(embedder, embedder_id, snapshot, usable, self.told_names(), scorer)
 
     def load_vectors(self, embedder: Embedder, embedder_id: int) -> None:
         """Questions use from now on the vectors of this embedder that are stored, which are all of them, and its
@@ -123,9 +126,20 @@ class State:
             scorer = self.ranker.load(conn, embedder) if self.ranker is not None else None
             self.serving = Serving(embedder, embedder_id, snapshot, True, self.serving.owner, scorer)
 
-    def mailbox_owner(self) -> tuple[str, ...]:
-        """The names of whose mailbox was read."""
-        return _mailbox_owner(self.store.read(sources.mail_people))
+    def told_names(self) -> tuple[str, ...]:
+        """The names of the person whose memory it is, as a note about them or else their mailbox tells them."""
+        own = self.store.read(sources.list_titled, title_spellings())
+        told = [name for _, properties, text in own for name in names_told(properties, text)]
+        return tuple(dict.fromkeys(told)) or mailbox_owner(self.store.read(sources.mail_people))
+
+    def name_owner(self) -> None:
+        """The owner's object has the names that the owner has now: what is told under them is told of the owner."""
+        self.serving = replace(self.serving, owner=self.told_names())
+        names = {norm(name): name for name in self.settings.person.names or self.serving.owner if norm(name)}
+        if tuple(names.values()) != self.store.read(graph.owner_names):
+            with self.store.writing() as conn:
+                object, made = graph.name_owner(conn, names, now_ms())
+            self.show([GraphChange(objects=[(object, False)])] if made else [])
 
     def asserter(self, conn: Connection) -> FactAsserter:
         """Asserts facts within a transaction."""
@@ -236,7 +250,7 @@ def _coverage(conn: Connection, embedder_id: int) -> float:
     return seen / live if live else 1.0
 
 
-def _mailbox_owner(mails: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+def mailbox_owner(mails: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """The names of the one that most mails are addressed to, given From and To of each; empty if nobody is it clearly.
 
     Of the mails that they did not write themselves, more than half are addressed to them, MIN_MAILS at least.

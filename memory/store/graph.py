@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, SupportsInt
 
 import numpy as np
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from memory.store.append_only import append_rows
 from memory.store.connect import Connection
 from memory.store.rows import LIVE, columns, id_list, is_live, numbers, to_json
+from memory.text.predicates import NAMELESS
 
 EdgeKind = Literal["mention", "asserts", "member", "next", "rel", "syn", "open"]
 EDGE_KINDS: tuple[EdgeKind, ...] = ("mention", "asserts", "member", "next", "rel", "syn", "open")
 """In every array a kind is its place here; in the file its name is stored."""
+OWNER_NAME = 0.5  # confidence of the owner's names: who else is called so goes first
 
 
 class ObjectRow(NamedTuple):
@@ -210,21 +212,41 @@ def part(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
 
 
 def owner(conn: Connection) -> list[int]:
-    """The object that stands for the person whose memory it is; none as long as nothing is asserted of them."""
+    """The object that stands for the person whose memory it is, then those that are called as they are; none as long
+    as nothing is asserted of them and no name is known."""
     rows = conn.execute(
-        f"SELECT m.value FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner' AND {is_live('n')}"
+        f"SELECT n.id FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner' AND {is_live('n')}"
+    ).fetchall()
+    return [one for (id,) in rows for one in dict.fromkeys((int(id), *namesakes(conn, id)))]
+
+
+def owner_names(conn: Connection) -> tuple[str, ...]:
+    """What the owner's object is called, as it is written, the first name first."""
+    rows = conn.execute("SELECT surface FROM alias WHERE origin = 'owner' ORDER BY conf DESC")
+    return tuple(surface for (surface,) in rows)
+
+
+def name_owner(conn: Connection, names: Mapping[str, str], now: int) -> tuple[int, bool]:
+    """The owner's object, and whether it was made for this. It is called so from now on (normal form -> as it is
+    written), beside the objects that are, and no longer as it was: whose names these are may turn out otherwise, and
+    nothing was moved."""
+    row = conn.execute(
+        f"SELECT n.id FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner' AND {is_live('n')}"
+    ).fetchone()
+    id = row[0] if row else allocate(conn, "node", 1)
+    if row is None:
+        insert_objects(conn, [ObjectRow(id, NAMELESS, "person")], now)
+        conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES ('owner', ?)", (id,))
+    conn.execute("DELETE FROM alias WHERE origin = 'owner'")
+    insert_aliases(
+        conn,
+        [
+            AliasRow(norm, surface, id, "owner", OWNER_NAME / (1 + place))
+            for place, (norm, surface) in enumerate(names.items())
+        ],
     )
-    return [int(id) for (id,) in rows]
-
-
-def set_owner(conn: Connection, object: int) -> None:
-    conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES ('owner', ?)", (object,))
-
-
-def move_relations(conn: Connection, old: int, new: int) -> None:
-    """Relations of one object are those of the other from now on, where it does not have the same."""
-    for end in ("src", "dst"):
-        conn.execute(f"UPDATE OR IGNORE edge SET {end} = ? WHERE {end} = ? AND kind = 'rel'", (new, old))
+    conn.execute("UPDATE node SET label = ? WHERE id = ?", (next(iter(names.values()), NAMELESS), id))
+    return id, row is None
 
 
 def names_of(conn: Connection, object: int) -> list[str]:

@@ -4,7 +4,7 @@ and the chats and mails among them. A source that has gone keeps its row until i
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from memory.errors import InvalidInputError, NotFoundError
@@ -261,3 +261,14 @@ def mail_people(conn: Connection) -> list[tuple[str, str]]:
         " WHERE reader = 'eml' AND t_deleted IS NULL ORDER BY at DESC, uri LIMIT ?",  # as the index source_mail says it
         (MAX_MAILS,),
     ).fetchall()
+
+
+def list_titled(conn: Connection, titles: Sequence[str]) -> list[tuple[str, dict[str, Any], str]]:
+    """Uri, properties and first passage of the live notes with one of these titles, by uri."""
+    rows = conn.execute(
+        "SELECT s.uri, s.properties, e.text FROM source s JOIN episode e ON e.source_id = s.id AND e.seq = 0"
+        f" JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE s.t_deleted IS NULL"
+        " AND s.title IN (SELECT value FROM json_each(?)) ORDER BY s.uri",
+        (to_json(list(titles)),),
+    ).fetchall()
+    return [(uri, json.loads(properties or "{}"), text) for uri, properties, text in rows]

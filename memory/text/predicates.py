@@ -23,7 +23,7 @@ _SYNONYMS: dict[str, str] = {
 SINGLE = frozenset(chain.from_iterable(tables("facts", "single")))
 # Of these the one person's answer is never another's.
 PERSONAL = frozenset(chain.from_iterable(tables("facts", "personal")))
-_STREET = re.compile(
+STREET = re.compile(
     r"\d|stra(?:ß|ss)e\b|str\.|\b(?:street|st|road|rd|avenue|ave|lane|drive|square|boulevard|rue|via|calle|platz|weg)\b"
     r"|(?:straat|laan|gade|vej|weg|plein|gasse|allee|platz|gata)\b",
     re.IGNORECASE,
@@ -38,7 +38,7 @@ def canonical_predicate(label: str, object: str = "") -> str:
     name = " ".join(spoken) or label.strip().lower()
     name = _SYNONYMS.get(name, name)
     if name in ("lives in", "lives at"):
-        return "lives at" if _STREET.search(object) else "lives in"
+        return "lives at" if STREET.search(object) else "lives in"
     return name
 
 

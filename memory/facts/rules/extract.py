@@ -15,8 +15,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from memory.facts.extraction import NOTHING_EXTRACTED, ExtractedObject, ExtractedRelation, Extraction
-from memory.facts.rules import fields, phrases
+from memory.facts.attributes import attribute_of, is_about_owner
+from memory.facts.extraction import NOTHING_EXTRACTED, OWNER, ExtractedObject, ExtractedRelation, Extraction
+from memory.facts.rules import fields, people, phrases
 from memory.facts.rules.changes import Sentence, find_changes
 from memory.facts.rules.passages import Line, Passage, Span, is_chat, passage
 from memory.nouns import Modality
@@ -44,7 +45,8 @@ def extract_by_rules(
     """
     if _is_stale(title, text):
         return NOTHING_EXTRACTED
-    topic, dated = ("", "") if speaker or chat or is_chat(text) else phrases.topic(title)
+    of_owner = is_about_owner(title)
+    topic, dated = ("", "") if speaker or chat or is_chat(text) else (OWNER, "") if of_owner else phrases.topic(title)
     cut = passage(text, speaker, properties, first, chat, spans)
     found = [*fields.property_facts(topic, dated, properties)] if first else []
     found += _changes(cut, topic, at)
@@ -57,6 +59,11 @@ def extract_by_rules(
             near = changes[bisect_left(starts, one.start - _MAX_SENTENCE_CHARS) : bisect_left(starts, one.end)]
             if not any(_repeats(one, change) for change in near):
                 found.append(one)
+    found += people.people_facts(cut, "" if of_owner else topic, properties, first)
+    if first:
+        found += people.signature_facts(cut, properties)
+    if of_owner:  # how they are called is read of the note itself (`services.state`)
+        found = [one for one in found if one.subject != OWNER or attribute_of(one.predicate) != "name"]
     acronym = phrases.acronym(title) if topic else ""
     objects = (ExtractedObject(topic, None, (acronym,)),) if acronym else ()
     return Extraction(tuple(_unique(found)), (), objects)

@@ -31,6 +31,7 @@ _NO_VALUE = re.compile(
     r"as before|as above|like)\b|^[—–\-?.]+$",
     re.IGNORECASE,
 )
+_ME = frozenset(("me", "i", "myself"))
 _NO_KEYS = word_set("facts", "no_keys")
 _NO_PROPERTIES = word_set("facts", "no_properties")
 _TODO_DONE = re.compile(r"x \d{4}-\d\d-\d\d (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
@@ -97,7 +98,7 @@ def line_facts(
         yield ExtractedRelation(
             subject=subject,
             predicate=predicate,
-            object=OWNER if value.lower() in ("me", "i", "myself") else value,
+            object=OWNER if value.lower() in _ME else value,
             start=field.start,
             end=field.end,
             valid_from=since,
@@ -306,7 +307,7 @@ def _table(
             if of_note and (not topic or column.lower() not in _VALUE_COLUMNS):
                 continue
             yield ExtractedRelation(
-                subject=topic if of_note else name,
+                subject=topic if of_note else OWNER if name.lower() in _ME else name,
                 predicate=name if of_note else column,
                 object=value,
                 start=start,

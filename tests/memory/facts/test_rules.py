@@ -99,7 +99,6 @@ def test_what_only_looks_like_a_change_is_none(text: str) -> None:
     [
         "Does Ana live in Lisbon?",
         "Ana lives in Lisbon.",
-        "My dentist is Dr. Kaya.",
         "The fee is 45 euros a month (was 40).",
         "Payment is now within 45 days instead of 30 days.",
         "Spare key: not at the office any more, only with Aunt Rosa.",
@@ -170,11 +169,12 @@ def test_what_a_machine_answers_is_never_learnt() -> None:
     assert told(text, "a chat") == ()
 
 
-def test_headers_quoted_mails_and_frontmatter_tell_nothing() -> None:
+def test_of_headers_only_the_sender_s_address_is_told_and_nothing_of_quoted_mails_and_frontmatter() -> None:
     head = "From: Ana <ana@mail.example>\nTo: me@mail.example\nSubject: rent\n\n"
     mail = head + "I moved from Oslo to Faro.\n\nOn Monday Ben wrote:\nI moved from Faro to Oslo."
     assert facts(mail, "rent", speaker="Ana", properties={"from": "Ana", "date": "today"}, first=True) == {
-        ("Ana", "lives in", "Faro")
+        ("Ana", "lives in", "Faro"),
+        ("Ana", "mail address", "ana@mail.example"),
     }
     assert told("---\nrent: 735\n---\nA walk.", first=True) == ()
 

@@ -1,0 +1,87 @@
+"""Attributes of the person whose memory it is: what "my phone", "I live" and "my sister" ask for, in the words of each
+language. An attribute is a slot of a profile; people are attributes whose value is somebody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from memory.text.languages import ENGLISH, tables, word_set
+from memory.text.words import words
+
+FAMILY = frozenset(
+    "wife husband partner daughter son child mother father parent sister brother grandmother grandfather aunt uncle"
+    " cousin niece nephew".split()
+)
+# What is anybody's who is called by it, and not the writer's if it stands in a note about something.
+CONTACT = frozenset(("name", "birthday", "address", "phone", "email", "employer", "role", "bank"))
+_FIELD = re.compile(
+    r"^[ \t*_+•-]{0,8}(?P<key>[^\W\d_][^:\n]{0,30}?)[*_]{0,2}:[*_]{0,2}[ \t]+(?P<value>\S[^\n]{0,100})$", re.MULTILINE
+)
+_GROUPS = {"child": ("daughter", "son", "child"), "parent": ("mother", "father", "parent")}
+
+
+@cache
+def _keys(table: str) -> dict[str, str]:
+    return {word: key for listed in tables("owner", table) for key, said in listed.items() for word in said.split()}
+
+
+def attribute_of(label: str) -> str | None:
+    """The attribute that the last of some words names: "phone" of "mobile phone number"; None if none does."""
+    keys = _keys("attributes") | _keys("people")
+    said = list(words(label.replace("-", "")))
+    return next((keys[word] for word in reversed(said) if word in keys), None)
+
+
+def person_of(label: str) -> str | None:
+    """What somebody is to the owner, by a word of any language: "mother" of "mum"; None if it is no such word."""
+    return _keys("people").get(label.casefold().strip())
+
+
+def people_meant(key: str) -> tuple[str, ...]:
+    """The attributes that one may stand for: a child is a daughter or a son."""
+    return _GROUPS.get(key, (key,))
+
+
+def is_about_owner(title: str) -> bool:
+    """Whether a note's title says that its writer wrote it about themselves."""
+    return title.split(" › ")[0].strip(" #*").casefold() in _titles()
+
+
+@cache
+def _titles() -> frozenset[str]:
+    return frozenset(title for listed in tables("owner", "notes") for title in listed)
+
+
+def title_spellings() -> list[str]:
+    """The titles of a note about its writer, as they may be written."""
+    return sorted({form for title in _titles() for form in (title, title.capitalize(), title.title(), title.upper())})
+
+
+def names_told(properties: Mapping[str, Any], text: str) -> list[str]:
+    """How a note about its writer says that they are called: in its properties, or in fields."""
+    told = [str(value) for key, value in properties.items() if attribute_of(str(key)) == "name" and value]
+    told += [match["value"] for match in _FIELD.finditer(text) if attribute_of(match["key"]) == "name"]
+    return list(dict.fromkeys(name.strip(" *_") for name in told if any(c.isalpha() for c in name)))
+
+
+@cache
+def people_words(language: str) -> str:
+    """The words of a language for people, as alternatives of a regular expression."""
+    [table] = tables("owner", "people", language=language) or tables("owner", "people", language=ENGLISH)
+    listed = sorted({word for said in table.values() for word in said.split()}, key=lambda word: (-len(word), word))
+    return "|".join(map(re.escape, listed))
+
+
+def owner_pattern(key: str, language: str) -> str:
+    """The regular expression under `key` of a language's words for the owner, or of English ones."""
+    found = tables("owner", key, language=language) or tables("owner", key, language=ENGLISH)
+    return str(found[0])
+
+
+def owner_words(key: str) -> frozenset[str]:
+    """The words under `key` in all languages."""
+    return word_set("owner", key)
