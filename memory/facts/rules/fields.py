@@ -307,7 +307,7 @@ def _table(
             if of_note and (not topic or column.lower() not in _VALUE_COLUMNS):
                 continue
             yield ExtractedRelation(
-                subject=topic if of_note else OWNER if name.lower() in _ME else name,
+                subject=topic if of_note else name,
                 predicate=name if of_note else column,
                 object=value,
                 start=start,
