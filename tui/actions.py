@@ -143,7 +143,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "Take back", "Stop the running answer, or take back a waiting question.", "screen.take_back", "prompt", "escape"
     ),
-    Action("Complete", "Complete a command or a path; else go to the evidence.", "complete", "prompt", "tab"),
+    Action("Complete", "Complete a command or a path; else go to the evidence.", "screen.complete", "prompt", "tab"),
     Action("Earlier question", "On the first line: bring back an earlier question.", "earlier", "prompt", "up"),
     Action("Later question", "On the last line: go on to a later question.", "later", "prompt", "down"),
     Action("Scroll up", "Scroll the conversation up.", "screen.scroll_transcript(-1)", "prompt", "pageup"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -25,7 +24,6 @@ from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, 
 from tui.reports import added_report, failure, status_report
 from tui.screens.help import HelpScreen
 from tui.screens.sessions import NEW, SessionsScreen
-from tui.widgets.answer import Answer
 from tui.widgets.citation_list import CitationList
 from tui.widgets.command_hints import CommandHints
 from tui.widgets.conversation import Conversation
@@ -44,13 +42,8 @@ SIGN = "›"  # before the prompt
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
 
 
-@dataclass
-class Adding:
-    """A file or folder that is being read."""
-
-    path: str
-    note: Note
-    skipped: list[wire.Skipped] = field(default_factory=list)
+_Adding = tuple[str, Note, list[wire.Skipped]]
+"""A file or folder that is being read, the note that says how far, and what was skipped."""
 
 
 class ChatScreen(Screen[None]):
@@ -66,7 +59,7 @@ class ChatScreen(Screen[None]):
         self._now = now
         self._status: wire.Status | None = None
         self._last: wire.Conversation | None = None  # the session before this one
-        self._adding: dict[int, Adding] = {}
+        self._adding: dict[int, _Adding] = {}
         self._look: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -193,8 +186,7 @@ class ChatScreen(Screen[None]):
     def _typed(self) -> None:
         self.query_one(CommandHints).show_for(self.prompt.text)
 
-    @on(Prompt.CompletionWanted)
-    def _complete(self) -> None:
+    def action_complete(self) -> None:
         if self.prompt.text.startswith("/"):
             if completed := complete(self.prompt.text):
                 self.prompt.fill(completed)
@@ -268,11 +260,6 @@ class ChatScreen(Screen[None]):
 
     def action_jump_to_end(self) -> None:
         self.conversation.transcript.follow()
-
-    @on(Answer.LinkClicked)
-    def _link_clicked(self, message: Answer.LinkClicked) -> None:
-        self.app.copy_to_clipboard(display_safe(message.href))
-        self.notify(f"Link copied: {display_safe(message.href, line=True)}", markup=False)
 
     def action_copy_answer(self) -> None:
         answer = self.conversation.transcript.selected
@@ -377,22 +364,22 @@ class ChatScreen(Screen[None]):
         path = _path(typed)
         shown = short_path(str(path))
         note = await self.conversation.say(f"{shown}: looking for what can be read")
-        self._adding[self.link.add(path)] = Adding(shown, note)
+        self._adding[self.link.add(path)] = shown, note, []
 
     def _added(self, message: StreamEvent) -> None:
-        adding = self._adding[message.ticket]
+        path, note, left_out = self._adding[message.ticket]
         match message.event:
             case wire.Progress(done, total, label):
-                adding.note.say(f"{adding.path}: read {done:,} of {total:,} · {short_path(label, self.folders)}")
+                note.say(f"{path}: read {done:,} of {total:,} · {short_path(label, self.folders)}")
             case wire.Skipped() as skipped:
-                adding.skipped.append(skipped)
+                left_out.append(skipped)
             case wire.Added() as added:
-                self._end_adding(message.ticket, added_report(adding.path, added, adding.skipped))
+                self._end_adding(message.ticket, added_report(path, added, left_out))
             case wire.Failed() as failed:
-                self._end_adding(message.ticket, f"{adding.path}: {failure(failed)}", "error")
+                self._end_adding(message.ticket, f"{path}: {failure(failed)}", "error")
 
     def _end_adding(self, ticket: int, text: str, level: Level = "info") -> None:
-        note = self._adding.pop(ticket).note
+        _, note, _ = self._adding.pop(ticket)
         if note.is_attached:
             note.say(text, level)
         else:  # it stood in a session that was left

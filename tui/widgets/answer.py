@@ -31,22 +31,10 @@ class Answer(Vertical):
 
     @dataclass
     class Selected(Message):
-        """A person chose this answer: its evidence is to be shown."""
+        """A person chose this answer, or its `[n]`: the evidence is to be shown."""
 
         answer: Answer
-
-    @dataclass
-    class CiteClicked(Message):
-        """A person clicked on `[n]`."""
-
-        answer: Answer
-        n: int
-
-    @dataclass
-    class LinkClicked(Message):
-        """A person clicked on a link in the answer's text."""
-
-        href: str
+        n: int | None = None
 
     def __init__(self, question: str, kept: wire.ChatMessage | None = None) -> None:
         super().__init__()
@@ -124,9 +112,10 @@ class Answer(Vertical):
 
         event.stop()
         if event.href.startswith(CITE):
-            self.post_message(self.CiteClicked(self, int(event.href.removeprefix(CITE))))
+            self.post_message(self.Selected(self, int(event.href.removeprefix(CITE))))
         else:
-            self.post_message(self.LinkClicked(event.href))
+            self.app.copy_to_clipboard(display_safe(event.href))
+            self.notify(f"Link copied: {display_safe(event.href, line=True)}", markup=False)
 
     async def _write(self, text: str) -> None:
         self.text += text

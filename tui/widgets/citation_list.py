@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from textual.app import SuspendNotSupported
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from daemon import wire
 from daemon.terminal import display_safe
 from tui.actions import bindings_of
-from tui.wording import cited_label, cut_left, day
+from tui.editor import CannotOpenError, opening_command
+from tui.widgets.passage import Passage
+from tui.wording import citation_text, cited_label, cut_left, day
 
 
 class CitationList(OptionList):
-    """`[n] path:line`, title and date of every citation. A click highlights; opening needs the key."""
+    """`[n] path:line`, title and date of every citation; the `passage` of the highlighted one is shown. A click
+    highlights; opening needs the key."""
 
     BINDINGS = bindings_of("evidence")
 
-    @dataclass
-    class OpenWanted(Message):
-        """A person wants to see the source itself."""
-
-        cited: wire.Citation
-
-    @dataclass
-    class CopyWanted(Message):
-        """A person wants the citation in the clipboard."""
-
-        cited: wire.Citation
-
-    @dataclass
-    class ScrollWanted(Message):
-        """A person wants to read on in the passage; down for 1, up for -1."""
-
-        direction: int
-
-    def __init__(self) -> None:
+    def __init__(self, passage: Passage) -> None:
         super().__init__(id="citations", markup=False, compact=True)
+        self._passage = passage
         self._citations: tuple[wire.Citation, ...] = ()
         self._folders: tuple[str, ...] = ()
 
@@ -54,6 +40,8 @@ class CitationList(OptionList):
         kept = self.highlighted if self._citations and citations[: len(self._citations)] == self._citations else None
         self._citations, self._folders = citations, tuple(folders)
         self._list(kept or 0)
+        if not citations:
+            self._passage.show(None)
 
     def highlight(self, n: int) -> None:
         """Highlights the citation that is shown as `[n]`, if there is one."""
@@ -68,16 +56,37 @@ class CitationList(OptionList):
     def action_select(self) -> None:
         """A click ends here, for it only highlights."""
 
-    def action_open_source(self) -> None:
-        if self.citation is not None:
-            self.post_message(self.OpenWanted(self.citation))
-
     def action_copy_citation(self) -> None:
         if self.citation is not None:
-            self.post_message(self.CopyWanted(self.citation))
+            self.app.copy_to_clipboard(citation_text(self.citation))
+            self.notify("Citation copied.", markup=False)
 
     def action_scroll_passage(self, direction: int) -> None:
-        self.post_message(self.ScrollWanted(direction))
+        if direction < 0:
+            self._passage.scroll_page_up(animate=False)
+        else:
+            self._passage.scroll_page_down(animate=False)
+
+    def action_open_source(self) -> None:
+        if self.citation is None:
+            return
+        try:
+            command = opening_command(self.citation)
+            with self.app.suspend():
+                subprocess.run(command, check=False)
+        except CannotOpenError as error:
+            self._remark(str(error))
+        except SuspendNotSupported:
+            self._remark("This terminal cannot make room for an editor; here is the passage.")
+        except OSError as error:
+            self._remark(f"The editor did not start: {error.strerror}. Set $EDITOR to one that is installed.")
+
+    def _remark(self, text: str) -> None:
+        self._passage.show(self.citation, text)
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        event.stop()
+        self._passage.show(self.citation)
 
     def _list(self, highlighted: int) -> None:
         width = max(20, self.scrollable_content_region.width)

@@ -239,10 +239,6 @@ class Conversation(Vertical):
 
     @on(Answer.Selected)
     def _selected(self, message: Answer.Selected) -> None:
-        self._select(message.answer)
-
-    @on(Answer.CiteClicked)
-    def _cite_clicked(self, message: Answer.CiteClicked) -> None:
         self._select(message.answer, message.n)
 
     @on(Transcript.TopReached)

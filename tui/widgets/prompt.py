@@ -28,10 +28,6 @@ class Prompt(TextArea):
 
         text: str
 
-    @dataclass
-    class CompletionWanted(Message):
-        """A person pressed Tab."""
-
     def __init__(self) -> None:
         super().__init__(
             id="prompt",
@@ -61,9 +57,6 @@ class Prompt(TextArea):
 
     def action_newline(self) -> None:
         self.insert("\n")
-
-    def action_complete(self) -> None:
-        self.post_message(self.CompletionWanted())
 
     def action_earlier(self) -> None:
         if self.cursor_at_first_line and self._back < len(self.asked):
