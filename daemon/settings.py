@@ -156,22 +156,13 @@ class Settings:
     rankers: RankerSettings = field(default_factory=RankerSettings)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One setting: `section` and `name` as in config.toml, its value, its default and its sentence."""
-
-    section: str
-    name: str
-    value: Any
-    default: Any
-    sentence: str
-
-
-def entries(settings: Settings) -> Iterator[Entry]:
-    """All settings, in the order of config.toml."""
-    for section, values in _sections(settings):
-        for item in fields(values):
-            yield Entry(section, item.name, getattr(values, item.name), item.default, item.metadata["help"])
+def entries(settings: Settings) -> dict[str, tuple[Any, Any, str]]:
+    """All settings, in the order of config.toml: "section.name" -> its value, its default and its sentence."""
+    return {
+        f"{section}.{item.name}": (getattr(values, item.name), item.default, item.metadata["help"])
+        for section, values in _sections(settings)
+        for item in fields(values)
+    }
 
 
 def render(settings: Settings) -> str:

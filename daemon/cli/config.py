@@ -31,12 +31,12 @@ def show(session: Session, as_json: bool = False) -> None:
     """List every setting with its value; a star marks what differs from the default."""
     from daemon.settings import entries, load
 
-    rows = list(entries(load(session.paths.config)))
+    rows = entries(load(session.paths.config))
     if as_json:
-        output.print_json({f"{row.section}.{row.name}": row.value for row in rows})
+        output.print_json({key: value for key, (value, _, _) in rows.items()})
         return
     output.print_table(
-        ("*" if row.value != row.default else " ", f"{row.section}.{row.name}", _short(row.value)) for row in rows
+        ("*" if value != default else " ", key, _short(value)) for key, (value, default, _) in rows.items()
     )
 
 
@@ -56,8 +56,7 @@ def path(session: Session, as_json: bool) -> None:
 def _complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     from daemon.settings import Settings, entries
 
-    names = (f"{row.section}.{row.name}" for row in entries(Settings()))
-    return [name for name in names if name.startswith(incomplete)]
+    return [key for key in entries(Settings()) if key.startswith(incomplete)]
 
 
 @config.command("get")
@@ -68,14 +67,14 @@ def get_(session: Session, key: str, as_json: bool) -> None:
     """Print the value of KEY, for example memory.recall.k."""
     from daemon.settings import entries, load
 
-    rows = {f"{row.section}.{row.name}": row for row in entries(load(session.paths.config))}
-    row = rows[_known(key, rows)]
+    rows = entries(load(session.paths.config))
+    value, _, _ = rows[_known(key, rows)]
     if as_json:
-        output.print_json({key: row.value})
-    elif isinstance(row.value, tuple):
-        output.print_text("\n".join(row.value))
+        output.print_json({key: value})
+    elif isinstance(value, tuple):
+        output.print_text("\n".join(value))
     else:
-        output.print_text(_short(row.value))
+        output.print_text(_short(value))
 
 
 @config.command("set")
@@ -112,9 +111,10 @@ def write_setting(file: Path, key: str, value: str) -> Any:
     from daemon.settings import Settings, SettingsError, entries, load
     from memory.errors import InvalidInputError
 
-    rows = {f"{row.section}.{row.name}": row for row in entries(Settings())}
-    row = rows[_known(key, rows)]
-    text = _written(file, row.section, row.name, _toml(value, row.default))
+    rows = entries(Settings())
+    _, default, _ = rows[_known(key, rows)]
+    section, _, name = key.rpartition(".")
+    text = _written(file, section, name, _toml(value, default))
     trial = file.with_name(f".{file.name}.new")
     trial.write_text(text, "utf-8")
     try:
@@ -127,7 +127,7 @@ def write_setting(file: Path, key: str, value: str) -> Any:
         trial.unlink()
         raise click.BadParameter(str(error).replace(str(trial), str(file)), param_hint="VALUE") from error
     trial.replace(file)
-    return {f"{row.section}.{row.name}": row.value for row in entries(load(file))}[key]
+    return entries(load(file))[key][0]
 
 
 @config.command()

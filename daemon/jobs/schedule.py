@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -29,24 +28,20 @@ LOOK_SECONDS = 600.0  # between two looks whether something is due
 DAY_MS = 24 * 3600 * 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """`run` is called every `seconds`, never if that is 0; first after `first_s`, or else after `seconds`. `jitter_s`:
-    so much earlier or later."""
-
-    name: str
-    run: Callable[[], object]
-    seconds: float
-    first_s: float | None = None
-    jitter_s: float = 0.0
-
-
 class Schedule:
     """Runs jobs in threads of its own, from `start` to `close`."""
 
-    def __init__(self, jobs: Iterable[Job]) -> None:
-        self._jobs = [job for job in jobs if job.seconds]
+    def __init__(self) -> None:
+        self._jobs: dict[str, tuple[Callable[[], object], float, float, float]] = {}
         self._scheduler: Any = None
+
+    def add(
+        self, name: str, run: Callable[[], object], seconds: float, first_s: float | None = None, jitter_s: float = 0
+    ) -> None:
+        """Calls `run` every `seconds`, never if that is 0; first after `first_s`, or else after `seconds`. `jitter_s`:
+        so much earlier or later. Before `start`."""
+        if seconds:
+            self._jobs[name] = run, seconds, seconds if first_s is None else first_s, jitter_s
 
     def start(self) -> None:
         from apscheduler.schedulers.background import BackgroundScheduler  # 0.2 s, behind the first answer
@@ -55,11 +50,10 @@ class Schedule:
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
         now = datetime.now().astimezone()
-        for job in self._jobs:
-            first = timedelta(seconds=job.seconds if job.first_s is None else job.first_s)
+        for name, (run, seconds, first_s, jitter_s) in self._jobs.items():
             self._scheduler.add_job(
-                partial(_run, job), "interval", id=job.name, name=job.name, seconds=job.seconds,
-                jitter=job.jitter_s or None, next_run_time=now + first,
+                partial(_run, name, run), "interval", id=name, name=name, seconds=seconds,
+                jitter=jitter_s or None, next_run_time=now + timedelta(seconds=first_s),
             )  # fmt: skip
         self._scheduler.start()
 
@@ -79,9 +73,9 @@ class Schedule:
             return ()
         jobs = {job.id: job for job in self._scheduler.get_jobs()}
         return tuple(
-            wire.ScheduledJob(job.name, jobs[job.name].next_run_time.replace(microsecond=0), job.seconds)
-            for job in self._jobs
-            if job.name in jobs
+            wire.ScheduledJob(name, jobs[name].next_run_time.replace(microsecond=0), seconds)
+            for name, (_, seconds, _, _) in self._jobs.items()
+            if name in jobs
         )
 
 
@@ -95,13 +89,13 @@ def is_due(last_ms: int, now: datetime, hour: int, days: int = 1) -> bool:
     return last_ms < due or last_ms > now.timestamp() * 1000 + DAY_MS
 
 
-def _run(job: Job) -> None:
+def _run(name: str, run: Callable[[], object]) -> None:
     """A job that fails is logged, and runs again when it is time."""
     try:
-        job.run()
+        run()
     except CancelledError:
-        log.info("the job %s was stopped", job.name)
+        log.info("the job %s was stopped", name)
     except Exception as error:
         # Without the message of an unexpected error: it may quote what is remembered.
         where = "".join(traceback.format_tb(error.__traceback__))
-        log.error("the job %s failed: %s\n%s", job.name, type(error).__name__, where)
+        log.error("the job %s failed: %s\n%s", name, type(error).__name__, where)

@@ -27,7 +27,7 @@ from daemon.settings import Settings, SettingsError, load, new_folder_policy
 from memory.errors import PalimpsestError
 
 if TYPE_CHECKING:
-    from daemon.jobs.schedule import Job
+    from daemon.jobs.schedule import Schedule
 
 log = logging.getLogger("daemon")
 
@@ -89,13 +89,12 @@ class Daemon:
         from daemon.jobs.enrichment import Enrichment
         from daemon.jobs.models import Models
         from daemon.jobs.night import Nightly
-        from daemon.jobs.schedule import Schedule
         from daemon.jobs.tasks import Tasks
         from daemon.jobs.training import Learning
         from daemon.jobs.upkeep import Upkeep
         from daemon.jobs.writer import Writer
         from daemon.watch.adds import Adds
-        from daemon.watch.ingest import FileServices, Ingest
+        from daemon.watch.ingest import Ingest
         from daemon.watch.watcher import Watcher
         from memory import Memory
         from plugins import manager
@@ -120,10 +119,11 @@ class Daemon:
         self.activity = Activity()
         self.writer = Writer(News(self.memory, self.activity.publish).look)
         self.tasks = Tasks(self.activity.publish)
-        ingest = Ingest(self.memory, plugins, self.writer, self.activity.publish)
-        files = FileServices(self.memory, self.writer, ingest, self.tasks, self.settings.watch, self.paths.all())
-        self.adds = Adds(files)
-        self.watcher = Watcher(files)
+        ingest = Ingest(
+            self.memory, plugins, self.writer, self.tasks, self.activity.publish, self.settings.watch, self.paths.all()
+        )
+        self.adds = Adds(ingest)
+        self.watcher = Watcher(ingest)
         self.embedding = Embedding(
             self.memory, plugins, self.writer, self.tasks, self.settings.embedder, self.activity.publish
         )
@@ -133,7 +133,7 @@ class Daemon:
         self.learning = Learning(self.memory, self.models, self.writer, self.settings.learning, self.activity.publish)
         self.nightly = Nightly(self.memory, self.writer, self.settings.night, self.learning.at_night)
         self.upkeep = Upkeep(self.memory, self.writer, self.settings.upkeep, self.paths.backups, self.activity.publish)
-        self.schedule = Schedule(self._jobs())
+        self.schedule = self._schedule()
         self.watcher.run_later = self.schedule.run_later
         self.services = Services(
             settings=self.settings,
@@ -161,18 +161,18 @@ class Daemon:
         self.writer.start()
         self.tasks.start()
 
-    def _jobs(self) -> list[Job]:
+    def _schedule(self) -> Schedule:
         """All that is done again and again."""
-        from daemon.jobs.schedule import LOOK_SECONDS, Job
+        from daemon.jobs.schedule import LOOK_SECONDS, Schedule
 
         watch, after_s = self.settings.watch, self.settings.night.after_start_s
-        return [
-            Job("scan", self.watcher.scan_all, watch.scan_interval_s, jitter_s=watch.scan_interval_s / 4),
-            Job("folders", self.watcher.check_roots, watch.root_check_s or 30),
-            Job("night", self.nightly.look, LOOK_SECONDS, after_s),
-            Job("backup", self.upkeep.back_up, LOOK_SECONDS, after_s),
-            Job("check", self.upkeep.check, LOOK_SECONDS, after_s),
-        ]
+        schedule = Schedule()
+        schedule.add("scan", self.watcher.scan_all, watch.scan_interval_s, jitter_s=watch.scan_interval_s / 4)
+        schedule.add("folders", self.watcher.check_roots, watch.root_check_s or 30)
+        schedule.add("night", self.nightly.look, LOOK_SECONDS, after_s)
+        schedule.add("backup", self.upkeep.back_up, LOOK_SECONDS, after_s)
+        schedule.add("check", self.upkeep.check, LOOK_SECONDS, after_s)
+        return schedule
 
     async def serve(self) -> None:
         """Answers requests until it is told to stop."""

@@ -17,7 +17,7 @@ from daemon import wire
 from daemon.failures import failure
 from daemon.jobs.tasks import ADD, Task
 from daemon.watch.files import uri_of
-from daemon.watch.ingest import FileServices, Look
+from daemon.watch.ingest import Ingest, Look
 from memory.nouns import Policy
 from memory.services.jobs import NewJob
 
@@ -30,10 +30,10 @@ KEPT = 7 * 24 * 3600 * 1000  # ms a done job is remembered
 class Adds:
     """What `pal add` started."""
 
-    def __init__(self, services: FileServices) -> None:
-        self._services = services
-        self._memory = services.memory
-        self._writer = services.writer
+    def __init__(self, ingest: Ingest) -> None:
+        self._ingest = ingest
+        self._memory = ingest.memory
+        self._writer = ingest.writer
         self._boot = uuid.uuid4().hex
 
     def resume(self) -> int:
@@ -73,13 +73,13 @@ class Adds:
         looks = []
         for path, policy in paths.items():
             root = path if path.is_dir() else path.parent
-            looks.append(Look(path, self._services.ignore_rules(root), path, policy))
-        few = self._services.settings.gone_files
+            looks.append(Look(path, self._ingest.ignore_rules(root), path, policy))
+        few = self._ingest.settings.gone_files
         name = f"Reading {looks[0].path.name}" if len(looks) == 1 else f"Reading {len(looks)} files and folders"
         task = Task(name, tell=tell)
         task.ended = partial(self._ended, job, task)
-        task.steps = self._services.ingest.take(looks, task, trust=lambda root, gone: gone <= few, asked=True)
-        self._services.tasks.submit(ADD, task)
+        task.steps = self._ingest.take(looks, task, trust=lambda root, gone: gone <= few, asked=True)
+        self._ingest.tasks.submit(ADD, task)
 
     def _ended(self, job: int, task: Task, error: BaseException | None) -> None:
         if isinstance(error, CancelledError):

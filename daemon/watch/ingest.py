@@ -93,32 +93,33 @@ class _Batch:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class FileServices:
-    """What reads files, once or whenever they change, works with. `own` is never read: the daemon's own files."""
+class Ingest:
+    """Brings the memory up to date with files, read once or whenever they change."""
 
-    memory: Memory
-    writer: Writer
-    ingest: Ingest
-    tasks: Tasks
-    settings: WatchSettings
-    own: tuple[Path, ...]
+    def __init__(
+        self,
+        memory: Memory,
+        plugins: Plugins,
+        writer: Writer,
+        tasks: Tasks,
+        publish: Callable[[wire.Event], None],
+        settings: WatchSettings,
+        own: tuple[Path, ...],
+    ) -> None:
+        """`publish` takes what is news to everybody: sources that changed, files that cannot be read. `own` is never
+        read: the daemon's own files."""
+        self.memory = memory
+        self.writer = writer
+        self.tasks = tasks
+        self.publish = publish
+        self.settings = settings
+        self.own = own
+        self._plugins = plugins
+        self._knows_readers = False
 
     def ignore_rules(self, root: Path) -> Ignore:
         """What is not read below `root`."""
         return Ignore(root, self.settings.ignore, self.own)
-
-
-class Ingest:
-    """Brings the memory up to date with files."""
-
-    def __init__(self, memory: Memory, plugins: Plugins, writer: Writer, publish: Callable[[wire.Event], None]) -> None:
-        """`publish` takes what is news to everybody: sources that changed, files that cannot be read."""
-        self.publish = publish
-        self._memory = memory
-        self._plugins = plugins
-        self._writer = writer
-        self._knows_readers = False
 
     def take(
         self,
@@ -150,11 +151,11 @@ class Ingest:
     def _know_readers(self) -> None:
         """What another version of a reader has read is read again, once."""
         if not self._knows_readers:
-            self._writer.submit(self._note_readers).result()
+            self.writer.submit(self._note_readers).result()
             self._knows_readers = True
 
     def _note_readers(self) -> None:
-        self._memory.sources.set_reader_versions(self._plugins.versions)
+        self.memory.sources.set_reader_versions(self._plugins.versions)
 
     def _walk(self, looks: Sequence[Look], disk: _Disk, task: Task) -> Iterator[None]:
         for look in looks:
@@ -175,8 +176,8 @@ class Ingest:
         """By the uri of their file: the live sources below `looks`, and the reasons of the files that were skipped."""
         prefixes = [uri_of(look.path) for look in looks]
         found: dict[int, Source] = {}
-        sources = self._memory.sources
-        with self._memory.one_moment():
+        sources = self.memory.sources
+        with self.memory.one_moment():
             for prefix in prefixes:
                 one = sources.get(prefix)
                 # "#" also begins the rest of a sibling's name: notes.json#1 is in notes.json, notes#2/x.md is not
@@ -238,7 +239,7 @@ class Ingest:
         for new, old in pairs.items():
             renamed = {source.uri: new + source.uri[len(old) :] for source in lost[old]}
             try:
-                self._writer.submit(partial(self._move, renamed, disk.policies[new])).result()
+                self.writer.submit(partial(self._move, renamed, disk.policies[new])).result()
             except PalimpsestError as error:
                 log.warning("a moved file was not followed: %s", error)
                 continue
@@ -248,14 +249,14 @@ class Ingest:
     def _move(self, renamed: Mapping[str, str], policy: Policy) -> None:
         """Into a folder whose text stays on this machine, its own text stays, too."""
         for old, new in renamed.items():
-            self._memory.ingest.move(old, new)
+            self.memory.ingest.move(old, new)
             if policy == "local":
-                self._memory.sources.set_policy({new: policy})
+                self.memory.sources.set_policy({new: policy})
 
     def _retire(self, lost: Mapping[str, list[Source]], task: Task) -> Iterator[None]:
         for there in lost.values():
             for source in there:
-                self._writer.submit(partial(self._memory.ingest.retire, source.uri)).result()
+                self.writer.submit(partial(self.memory.ingest.retire, source.uri)).result()
                 task.removed += 1
                 self.publish(wire.SourceChanged(source.uri, "removed"))
             yield
@@ -310,7 +311,7 @@ class Ingest:
     def _write(self, batch: _Batch, known: Mapping[str, list[Source]], skipped: Mapping[str, str], task: Task) -> None:
         """Writes a batch, and then tells of it."""
         prepared = self._prepared(batch)
-        written = self._writer.submit(lambda: self._unit(batch, prepared, skipped)).result()
+        written = self.writer.submit(lambda: self._unit(batch, prepared, skipped)).result()
         before = {source.uri for there in known.values() for source in there} if batch.documents else set()
         for document, receipt in written:
             if receipt.added or receipt.removed:
@@ -341,7 +342,7 @@ class Ingest:
     def _prepared(self, batch: _Batch) -> PreparedBatch | None:
         """The documents read and embedded, in this thread: a model may take seconds, and others want to write."""
         try:
-            return self._memory.ingest.prepare(batch.documents)
+            return self.memory.ingest.prepare(batch.documents)
         except STORE_TROUBLE:
             raise
         except Exception:  # which document it is turns out when they are written
@@ -353,7 +354,7 @@ class Ingest:
         """What the writer thread does for a batch. Documents that cannot be kept become its `unread`."""
         written: list[tuple[Document, Receipt]] = []
         try:
-            written = list(zip(batch.documents, self._memory.remember_many(prepared or batch.documents), strict=True))
+            written = list(zip(batch.documents, self.memory.remember_many(prepared or batch.documents), strict=True))
         except STORE_TROUBLE:
             raise
         except Exception as error:
@@ -361,16 +362,16 @@ class Ingest:
             for document in batch.documents:
                 self._alone(document, batch, written)
         for uri in batch.gone:
-            self._memory.ingest.retire(uri)
+            self.memory.ingest.retire(uri)
         over = [uri for uri in batch.readable if uri not in batch.unread]
         fresh = {uri: reason for uri, reason in batch.unread.items() if skipped.get(uri) != reason}
         if over or fresh or batch.stamps:
-            self._memory.sources.note_files(over, fresh, batch.stamps)
+            self.memory.sources.note_files(over, fresh, batch.stamps)
         return written
 
     def _alone(self, document: Document, batch: _Batch, written: list[tuple[Document, Receipt]]) -> None:
         try:
-            written.append((document, self._memory.remember_many([document])[0]))
+            written.append((document, self.memory.remember_many([document])[0]))
         except STORE_TROUBLE:
             raise
         except Exception as error:

@@ -27,7 +27,7 @@ from daemon.failures import ConflictError
 from daemon.jobs.tasks import CHANGE, SCAN, Task
 from daemon.watch.changes import Changes, Ready
 from daemon.watch.files import FOLDER_RULES, Ignore, uri_of
-from daemon.watch.ingest import FileServices, Look
+from daemon.watch.ingest import Ingest, Look
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Policy
 
@@ -63,15 +63,14 @@ class _Root:
 class Watcher:
     """Keeps the memory up to date with the watched folders, from `start` to `close`."""
 
-    def __init__(self, services: FileServices) -> None:
-        self._services = services
-        self._memory = services.memory
-        self._writer = services.writer
-        self._ingest = services.ingest
-        self._settings = services.settings
+    def __init__(self, ingest: Ingest) -> None:
+        self._ingest = ingest
+        self._memory = ingest.memory
+        self._writer = ingest.writer
+        self._settings = ingest.settings
         self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
         self._roots: dict[Path, _Root] = {}
-        self._changes = Changes(services.settings, self._look)
+        self._changes = Changes(ingest.settings, self._look)
         self._started = threading.Event()
 
     def load(self) -> None:
@@ -124,7 +123,7 @@ class Watcher:
             raise InvalidInputError(
                 f"{path} cannot be watched: {getattr(error, 'strerror', None) or error}."
             ) from error
-        if any(path == own or path.is_relative_to(own) for own in self._services.own):
+        if any(path == own or path.is_relative_to(own) for own in self._ingest.own):
             raise InvalidInputError(f"{path} is where the memory itself is kept. Watch another folder.")
         for other in self._roots:
             if path != other and (path.is_relative_to(other) or other.is_relative_to(path)):
@@ -170,7 +169,7 @@ class Watcher:
     # Folders --------------------------------------------------------------------------------------
 
     def _root(self, path: Path, known_as: Identity | None, policy: Policy) -> _Root:
-        return _Root(path, self._services.ignore_rules(path), known_as, policy)
+        return _Root(path, self._ingest.ignore_rules(path), known_as, policy)
 
     def _watch(self, root: _Root) -> None:
         """Asks for events before the scan, so that nothing slips between."""
@@ -213,7 +212,7 @@ class Watcher:
         if _identity(root.path) is None:
             self._missing(root, "it is not there; it is read again when it comes back")
             return
-        root.ignore = self._services.ignore_rules(root.path)
+        root.ignore = self._ingest.ignore_rules(root.path)
         root.scans += 1
         root.scanned = time.monotonic()
         if root.state != "polling":
@@ -229,7 +228,7 @@ class Watcher:
 
         task = Task(name, ended=ended)
         task.steps = self._ingest.take(looks, task, moved, self._trust)
-        self._services.tasks.submit(urgency, task)
+        self._ingest.tasks.submit(urgency, task)
 
     def _scanned(self, root: _Root, error: BaseException | None) -> None:
         root.scans -= 1

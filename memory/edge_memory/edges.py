@@ -268,9 +268,9 @@ class EdgeMemory:
         new = replace(
             self,
             edges=append_rows(self.edges, [edge for edge, _ in kept]),
-            kinds=append_rows(self.kinds, [ends[edge].kind for edge, _ in kept]),
-            src=append_rows(self.src, [ends[edge].src for edge, _ in kept]),
-            dst=append_rows(self.dst, [ends[edge].dst for edge, _ in kept]),
+            kinds=append_rows(self.kinds, [ends[edge][0] for edge, _ in kept]),
+            src=append_rows(self.src, [ends[edge][1] for edge, _ in kept]),
+            dst=append_rows(self.dst, [ends[edge][2] for edge, _ in kept]),
             starts=append_rows(self.starts, len(self.vectors) + np.cumsum([0, *sizes])[:-1]),
             alive=np.concatenate([alive, np.ones(len(kept), np.bool_)]),
             vectors=append_rows(self.vectors, np.concatenate([held.vectors for _, held in kept]) if kept else []),

@@ -358,21 +358,22 @@ class Ingestion:
         self.change.links += [Link(self._edge("next", a, b), "next", a, b) for a, b in new]
 
 
-def _version_begin(document: Document, before: sources.LastRead | None, now: int) -> int | None:
+def _version_begin(document: Document, before: tuple[int, int | None, int | None] | None, now: int) -> int | None:
     """When a source came to say what it says now (ms UTC): its new date, where it moved on, else when its file was
     written, or is read. None for a first version (also of one that had gone), for the same file read again, and for a
-    chat, whose turns have their own times."""
+    chat, whose turns have their own times. `before`: what `sources.last_read` tells of it."""
     if before is None or document.kind == "chat":
         return None
+    read_ms, dated_ms, mtime_ns = before
     written = None if document.mtime_ns is None else document.mtime_ns // 1_000_000
     stated = to_ms(document.at)
     if stated is not None and written is not None and 0 <= written - stated < 1000:
         stated = None  # that is the file's time, to the second
-    if stated is not None and before.at is not None and stated > before.at:
+    if stated is not None and dated_ms is not None and stated > dated_ms:
         return stated
-    if written is not None and document.mtime_ns == before.mtime_ns:
+    if written is not None and document.mtime_ns == mtime_ns:
         return None
-    return written if written is not None and before.t_ingested < written <= now else now
+    return written if written is not None and read_ms < written <= now else now
 
 
 def _line_map(document: Document, draft: Draft) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ from memory.insight.diagnosis import Period
 from memory.stages import FURTHER
 from memory.store import metrics
 from memory.store.connect import Connection
-from memory.store.metrics import REPLAY, Kept, QuestionMetrics
+from memory.store.metrics import REPLAY, QuestionMetrics
 from memory.time.timestamps import from_ms
 
 QUESTIONS = 800  # the newest, that a trend looks at
@@ -26,6 +26,8 @@ PERIODS = 8  # told
 WEEK = 7 * 24 * 60 * 60 * 1000
 MONDAY = 4 * 24 * 60 * 60 * 1000  # the first one, in ms UTC
 STATES = ("remembering", "extraction_loss", "conflicts", "stale_memory")  # how things stand, of no question
+
+_Recorded = tuple[int, str, float]  # when (ms UTC), which figure, its value
 
 
 def figures(asked: Sequence[QuestionMetrics]) -> dict[str, float]:
@@ -77,11 +79,10 @@ def _saving(asked: Sequence[QuestionMetrics]) -> float | None:
 def measure_now(conn: Connection) -> dict[str, float]:
     """How things stand: edges that `remembering` something, `extraction_loss` (passages at which models gave up / those
     that one was to read), open `conflicts`, and rows of `stale_memory`, which must be 0."""
-    state = metrics.state(conn)
-    tried = state.lost + state.read
-    loss = {"extraction_loss": state.lost / tried} if tried else {}
+    lost, read, remembering, conflicts = metrics.state(conn)
+    loss = {"extraction_loss": lost / (lost + read)} if lost + read else {}
     stale = float(metrics.count_stale_memory(conn))
-    return {"remembering": float(state.remembering), **loss, "conflicts": float(state.conflicts), "stale_memory": stale}
+    return {"remembering": float(remembering), **loss, "conflicts": float(conflicts), "stale_memory": stale}
 
 
 def record(conn: Connection, now_ms: int) -> dict[str, float]:
@@ -99,7 +100,7 @@ def trend(conn: Connection) -> tuple[Period, ...]:
     most = min(total, QUESTIONS - HUNDRED + (total % HUNDRED or HUNDRED))
     asked = metrics.newest(conn, most)
     kept = metrics.list_recorded(conn)
-    weeks = {_week(one.t) for one in asked} | {_week(one.t) for one in kept}
+    weeks = {_week(one.t) for one in asked} | {_week(t) for t, _, _ in kept}
     if len(weeks) > 1:
         found = _by_week(asked, kept, sorted(weeks)[-PERIODS:])
     else:
@@ -115,13 +116,13 @@ def _week(t: int) -> int:
     return (t - MONDAY) // WEEK * WEEK + MONDAY
 
 
-def _by_week(asked: Sequence[QuestionMetrics], kept: Sequence[Kept], weeks: Sequence[int]) -> list[Period]:
+def _by_week(asked: Sequence[QuestionMetrics], kept: Sequence[_Recorded], weeks: Sequence[int]) -> list[Period]:
     of_week = {week: list(these) for week, these in groupby(asked, lambda one: _week(one.t))}
-    kept_in = {week: list(these) for week, these in groupby(kept, lambda one: _week(one.t))}
+    kept_in = {week: list(these) for week, these in groupby(kept, lambda one: _week(one[0]))}
     return [_period(week, of_week.get(week, ()), kept_in.get(week, ())) for week in weeks]
 
 
-def _period(since: int, asked: Sequence[QuestionMetrics], kept: Sequence[Kept]) -> Period:
+def _period(since: int, asked: Sequence[QuestionMetrics], kept: Sequence[_Recorded]) -> Period:
     """Of a time of which no trace is left, what was recorded is told."""
     n, recorded = _recorded(kept)
     states = {name: recorded[name] for name in STATES if name in recorded}
@@ -130,12 +131,12 @@ def _period(since: int, asked: Sequence[QuestionMetrics], kept: Sequence[Kept]) 
     return Period(from_ms(since), n, recorded)
 
 
-def _recorded(kept: Sequence[Kept]) -> tuple[int, Mapping[str, float]]:
+def _recorded(kept: Sequence[_Recorded]) -> tuple[int, Mapping[str, float]]:
     """The questions of some nights, and their figures: the last of what stands, the mean of the others by question."""
-    nights = [{one.metric: one.value for one in night} for _, night in groupby(kept, lambda one: one.t)]
+    nights = [{name: value for _, name, value in night} for _, night in groupby(kept, lambda one: one[0])]
     n = sum(int(night.get("questions", 0)) for night in nights)
     found: dict[str, float] = {}
-    for name in dict.fromkeys(one.metric for one in kept if one.metric != "questions"):
+    for name in dict.fromkeys(name for _, name, _ in kept if name != "questions"):
         held = [(night[name], night.get("questions", 0)) for night in nights if name in night]
         weight = fsum(questions for _, questions in held)
         found[name] = held[-1][0] if name in STATES or not weight else fsum(v * q for v, q in held) / weight

@@ -74,12 +74,8 @@ class Rows(NamedTuple):
     vectors: Halves
 
 
-class Ends(NamedTuple):
-    """What an edge is and where it ends: `kind` is an index of graph.EDGE_KINDS, `src` and `dst` are node ids."""
-
-    kind: int
-    src: int
-    dst: int
+Ends = tuple[int, int, int]
+"""What an edge is and where it ends: an index of graph.EDGE_KINDS, and the node ids of source and destination."""
 
 
 def load(conn: Connection, embedder_id: int, dimension: int) -> Rows:
@@ -174,7 +170,7 @@ def ends(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, Ends]:
         f"SELECT id, kind, src, dst FROM edge WHERE id IN (SELECT value FROM json_each(?)) AND {LIVE}",
         (id_list(edges),),
     )
-    return {id: Ends(EDGE_KINDS.index(kind), src, dst) for id, kind, src, dst in rows}
+    return {id: (EDGE_KINDS.index(kind), src, dst) for id, kind, src, dst in rows}
 
 
 # Edges from an episode to itself, "reading this helped": made when that is first learnt ------------------------

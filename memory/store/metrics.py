@@ -39,24 +39,6 @@ class QuestionMetrics(NamedTuple):
     first: int | None = None
 
 
-class StoreState(NamedTuple):
-    """How things are now, in numbers. `lost` and `read`: episodes at which a model gave up, and which one has read;
-    `remembering`: edges that remember something; `conflicts`: facts that contradict others and that nobody settled."""
-
-    lost: int
-    read: int
-    remembering: int
-    conflicts: int
-
-
-class Kept(NamedTuple):
-    """A figure as it was recorded."""
-
-    t: int
-    metric: str
-    value: float
-
-
 def newest(conn: Connection, limit: int, since: int = 0) -> list[QuestionMetrics]:
     """The newest `limit` questions that were asked after `since`, the oldest first."""
     rows = conn.execute(
@@ -120,8 +102,9 @@ def count(conn: Connection) -> int:
     return int(n)
 
 
-def state(conn: Connection) -> StoreState:
-    """How things are now."""
+def state(conn: Connection) -> tuple[int, int, int, int]:
+    """How things are now, in numbers: episodes at which a model gave up; those which one has read; edges that remember
+    something; facts that contradict others and that nobody settled."""
     active = vectors.active(conn)
     (lost,) = conn.execute(
         "SELECT count(DISTINCT e.value) FROM job j, json_each(j.payload, '$.episodes') e"
@@ -135,7 +118,7 @@ def state(conn: Connection) -> StoreState:
     (conflicts,) = conn.execute(
         "SELECT count(*) FROM revision WHERE relation = 'contradicts' AND state = 'open'"
     ).fetchone()
-    return StoreState(int(lost), int(read), int(edges), int(conflicts))
+    return int(lost), int(read), int(edges), int(conflicts)
 
 
 def keep(conn: Connection, t: int, figures: Iterable[tuple[str, float]]) -> None:
@@ -143,10 +126,10 @@ def keep(conn: Connection, t: int, figures: Iterable[tuple[str, float]]) -> None
     conn.executemany("INSERT INTO diag(t, metric, value) VALUES (?, ?, ?)", [(t, *figure) for figure in figures])
 
 
-def list_recorded(conn: Connection, since: int = 0) -> list[Kept]:
-    """All figures that were recorded from a time on, the oldest first."""
+def list_recorded(conn: Connection, since: int = 0) -> list[tuple[int, str, float]]:
+    """(time in ms UTC, metric, value) of all figures that were recorded from a time on, the oldest first."""
     rows = conn.execute("SELECT t, metric, value FROM diag WHERE t >= ? AND value IS NOT NULL ORDER BY t", (since,))
-    return [Kept(*row) for row in rows]
+    return rows.fetchall()
 
 
 def last_kept(conn: Connection) -> int:

@@ -41,14 +41,6 @@ class Skip(NamedTuple):
     t: int
 
 
-class LastRead(NamedTuple):
-    """The version of a source that was read last: when (ms UTC), the time that it stated, its file's."""
-
-    t_ingested: int
-    at: int | None
-    mtime_ns: int | None
-
-
 def get(conn: Connection, uri: str) -> Source | None:
     """The live source with that uri."""
     row = conn.execute(f"SELECT {SOURCE_COLUMNS} FROM source WHERE uri = ? AND t_deleted IS NULL", (uri,)).fetchone()
@@ -95,12 +87,12 @@ def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
     return id
 
 
-def last_read(conn: Connection, uri: str) -> LastRead | None:
-    """When and how a live source was read last."""
-    row = conn.execute(
+def last_read(conn: Connection, uri: str) -> tuple[int, int | None, int | None] | None:
+    """Of the version of a live source that was read last: when (ms UTC), the time that it stated, its file's (ns)."""
+    row: tuple[int, int | None, int | None] | None = conn.execute(
         "SELECT t_ingested, at, mtime_ns FROM source WHERE uri = ? AND t_deleted IS NULL", (uri,)
     ).fetchone()
-    return None if row is None else LastRead(*row)
+    return row
 
 
 def stamp(conn: Connection, id: int, size: int | None, mtime_ns: int | None) -> None:

@@ -15,7 +15,7 @@ RECALL = Settings().memory.recall
 def test_show_lists_every_setting_and_marks_what_differs(pal: Pal, home: Path) -> None:
     assert pal("config", "set", "memory.recall.k", "7").exit_code == 0
     lines = pal("config").stdout.splitlines()
-    assert len(lines) == len(list(entries(Settings())))
+    assert len(lines) == len(entries(Settings()))
     assert [line.split() for line in lines if line.startswith("*")] == [["*", "memory.recall.k", "7"]]
 
 

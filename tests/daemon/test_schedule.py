@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from daemon.jobs.schedule import DAY_MS, Job, Schedule, is_due
+from daemon.jobs.schedule import DAY_MS, Schedule, is_due
 
 FOUR = datetime.fromisoformat("2024-05-05T04:00:00+00:00")
 
@@ -22,14 +22,11 @@ def until(done: object, seconds: float = 10) -> None:
 
 def test_jobs_run_again_and_again_until_it_is_closed() -> None:
     runs: list[str] = []
-    schedule = Schedule(
-        [
-            Job("often", lambda: runs.append("often"), 0.05, 0.0),
-            Job("seldom", lambda: runs.append("seldom"), 3600, 0.0),
-            Job("later", lambda: runs.append("later"), 3600),
-            Job("never", lambda: runs.append("never"), 0),
-        ]
-    )
+    schedule = Schedule()
+    schedule.add("often", lambda: runs.append("often"), 0.05, 0.0)
+    schedule.add("seldom", lambda: runs.append("seldom"), 3600, 0.0)
+    schedule.add("later", lambda: runs.append("later"), 3600)
+    schedule.add("never", lambda: runs.append("never"), 0)
     assert schedule.state() == ()
     schedule.start()
     until(lambda: runs.count("often") > 2)
@@ -53,7 +50,8 @@ def test_a_job_never_runs_beside_itself_and_what_it_missed_is_made_up_for_once()
         going.wait(10)
         inside.release()
 
-    schedule = Schedule([Job("slow", slow, 0.05, 0.0)])
+    schedule = Schedule()
+    schedule.add("slow", slow, 0.05, 0.0)
     schedule.start()
     until(lambda: runs[0] == 1)
     time.sleep(0.3)
@@ -71,7 +69,8 @@ def test_a_job_that_fails_runs_again(caplog: pytest.LogCaptureFixture) -> None:
         runs.append(1)
         raise ValueError(words)
 
-    schedule = Schedule([Job("fails", fails, 0.05, 0.0)])
+    schedule = Schedule()
+    schedule.add("fails", fails, 0.05, 0.0)
     schedule.start()
     until(lambda: len(runs) > 1)
     schedule.close()
@@ -80,7 +79,7 @@ def test_a_job_that_fails_runs_again(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_something_can_be_called_once_later() -> None:
     called: list[str] = []
-    schedule = Schedule([])
+    schedule = Schedule()
     schedule.start()
     schedule.run_later(0.05, called.append, "x")
     until(lambda: called)

@@ -25,10 +25,10 @@ def test_the_repository_has_every_setting_with_its_default() -> None:
 
 
 def test_every_setting_has_a_sentence() -> None:
-    listed = list(entries(Settings()))
+    listed = entries(Settings())
     assert len(listed) > 20
-    for entry in listed:
-        assert entry.sentence.endswith(".") and entry.value == entry.default, entry
+    for key, (value, default, sentence) in listed.items():
+        assert sentence.endswith(".") and value == default, key
         assert tomllib.loads(render(Settings()))  # and it is TOML
 
 

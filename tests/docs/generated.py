@@ -70,13 +70,13 @@ def _part(what: str) -> str:
 def _settings() -> str:
     parts = []
     headings = dict(re.findall(r"^\[(.+?)\]  # (.+)$", render(Settings()), re.MULTILINE))
-    for section, rows in itertools.groupby(entries(Settings()), lambda row: row.section):
+    for section, rows in itertools.groupby(entries(Settings()).items(), lambda row: row[0].rpartition(".")[0]):
         parts += [f"\n## [{section}]\n\n{headings[section]}\n", "| setting | default | meaning |\n|---|---|---|"]
-        for row in rows:
-            value = _value(row.default)
+        for key, (_, default, sentence) in rows:
+            value = _value(default)
             if len(value) > LONG:
-                value = f"{len(row.default)} patterns, see [config.toml](../config.toml)"
-            parts.append(f"| `{row.name}` | {value} | {row.sentence} |")
+                value = f"{len(default)} patterns, see [config.toml](../config.toml)"
+            parts.append(f"| `{key.rpartition('.')[2]}` | {value} | {sentence} |")
     return "\n".join(parts) + "\n"
 
 

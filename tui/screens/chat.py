@@ -42,10 +42,6 @@ SIGN = "›"  # before the prompt
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
 
 
-_Adding = tuple[str, Note, list[wire.Skipped]]
-"""A file or folder that is being read, the note that says how far, and what was skipped."""
-
-
 class ChatScreen(Screen[None]):
     """What the daemon says and what a person does come together here; the widgets show it."""
 
@@ -59,7 +55,8 @@ class ChatScreen(Screen[None]):
         self._now = now
         self._status: wire.Status | None = None
         self._last: wire.Conversation | None = None  # the session before this one
-        self._adding: dict[int, _Adding] = {}
+        # Each file or folder that is being read: its path, the note that says how far, and what was skipped.
+        self._adding: dict[int, tuple[str, Note, list[wire.Skipped]]] = {}
         self._look: Timer | None = None
 
     def compose(self) -> ComposeResult:

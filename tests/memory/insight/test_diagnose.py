@@ -212,7 +212,7 @@ def test_a_repair_names_commands_and_settings_that_exist(text: str) -> None:
     for _, *words in commands:
         parses(words)
     keys = {command[3] for command in commands if command[1:3] == ["config", "set"]}
-    assert keys <= {f"{row.section}.{row.name}" for row in entries(Settings())}
+    assert keys <= entries(Settings()).keys()
 
 
 def parses(words: list[str]) -> None:
