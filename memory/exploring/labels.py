@@ -32,7 +32,7 @@ MAX_CHARS_SEARCHED = 20_000  # characters of a passage in which its best sentenc
 TOLD_AS_FACT = ("asserted", "plan")
 MAX_PASSAGES_SEARCHED = 5  # passages in which a name is looked for
 MAX_NAME_CHARS, MAX_PREDICATE_CHARS, MAX_PREVIEW_CHARS = 120, 60, 200  # in the results of tools
-_REL, _SYN = EDGE_KINDS.index("rel"), EDGE_KINDS.index("syn")
+_REL = EDGE_KINDS.index("rel")
 
 
 def title_label(episode: Episode, day: bool = True) -> str:
@@ -188,8 +188,6 @@ def name_relations(conn: Connection, walk: Walkable, node: int, only_open: bool)
         arrow = f"-[{words}]->" if one.subject == node else f"<-[{words}]-"
         other = one.object if one.subject == node else one.subject
         found.setdefault(other, []).append(f"{arrow} ({', '.join(parts)})" if parts else arrow)
-    for other in near.vertices[near.kinds == _SYN].tolist() if not only_open else ():
-        found.setdefault(other, []).append("maybe the same")
     return found
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-LinkKind = Literal["next", "rel", "syn"]
-LINK_KINDS: tuple[LinkKind, ...] = ("next", "rel", "syn")  # of EDGE_KINDS those that join two episodes or two objects
+LinkKind = Literal["next", "rel"]
+LINK_KINDS: tuple[LinkKind, ...] = ("next", "rel")  # of EDGE_KINDS those that join two episodes or two objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ThesisVertex:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An edge between two episodes (`next`) or two objects (`rel`, `syn`). `evidence`: the episodes that assert it;
+    """An edge between two episodes (`next`) or two objects (`rel`). `evidence`: the episodes that assert it;
     without any it is seen wherever both its ends are."""
 
     id: int

@@ -108,10 +108,9 @@ WHERE t.node_id IN {chosen} AND {seen}
 """
 
 _RELATIONS = """
-SELECT r.id, r.text, r.valid_from, r.valid_to,
-       r.t_created, ifnull(r.t_expired, {ended}), r.superseded_by, e.node_id, s.uri, e.line_from, e.line_map, e.text,
-       v.span_from, v.span_to, ifnull(r.modality, 'asserted'), iif(v.extractor = 'rule', 'rule', 'model'), a.label,
-       b.label, p.label
+SELECT r.id, r.valid_from, r.valid_to, r.t_created, ifnull(r.t_expired, {ended}), r.superseded_by,
+       e.node_id, s.uri, e.line_from, e.line_map, e.text, v.span_from, v.span_to, ifnull(r.modality, 'asserted'),
+       iif(v.extractor = 'rule', 'rule', 'model'), a.label, b.label, p.label
 FROM edge r JOIN node a ON a.id = r.src JOIN node b ON b.id = r.dst LEFT JOIN predicate p ON p.id = r.pred_id
 JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = r.id
  AND v.episode_id = (SELECT p.episode_id FROM provenance p JOIN node evidence ON evidence.id = p.episode_id
@@ -128,8 +127,8 @@ def _thesis(row: tuple[Any, ...], objects: Iterable[str]) -> Fact:
 
 
 def _relation(row: tuple[Any, ...]) -> Fact:
-    id, text, *shared, subject, object, predicate = row
-    words = text if text is not None else statement(subject, predicate or "is related to", object)
+    id, *shared, subject, object, predicate = row
+    words = statement(subject, predicate or "is related to", object)
     return _fact("relation", (id, words, *shared), (subject, object), predicate)
 
 

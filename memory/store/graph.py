@@ -14,8 +14,8 @@ from memory.store.connect import Connection
 from memory.store.rows import LIVE, columns, id_list, is_live, numbers, to_json
 from memory.text.predicates import NAMELESS
 
-EdgeKind = Literal["mention", "asserts", "member", "next", "rel", "syn", "open"]
-EDGE_KINDS: tuple[EdgeKind, ...] = ("mention", "asserts", "member", "next", "rel", "syn", "open")
+EdgeKind = Literal["mention", "asserts", "member", "next", "rel", "open"]
+EDGE_KINDS: tuple[EdgeKind, ...] = ("mention", "asserts", "member", "next", "rel", "open")
 """In every array a kind is its place here; in the file its name is stored."""
 OWNER_NAME = 0.5  # confidence of the owner's names: who else is called so goes first
 
@@ -61,7 +61,6 @@ class EdgeRow(NamedTuple):
     n_support: int = 1
     role: str | None = None
     pred_id: int | None = None
-    text: str | None = None
     conf: float = 1.0
     valid_from: int | None = None
     valid_to: int | None = None
@@ -141,8 +140,8 @@ def insert_edges(conn: Connection, rows: Sequence[EdgeRow], now: int) -> None:
         f"INSERT INTO edge(id, kind, src, dst, n_support, t_created) VALUES (?, ?, ?, ?, ?, {int(now)})", plain
     )
     conn.executemany(
-        "INSERT INTO edge(id, kind, src, dst, n_support, role, pred_id, text, conf, valid_from, valid_to, t_created)"
-        f" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {int(now)})",
+        "INSERT INTO edge(id, kind, src, dst, n_support, role, pred_id, conf, valid_from, valid_to, t_created)"
+        f" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {int(now)})",
         full,
     )
 
@@ -390,7 +389,7 @@ def thesis_texts(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]
 def edges_from(conn: Connection, nodes: Sequence[SupportsInt], kind: EdgeKind) -> list[EdgeRow]:
     """The live edges of a kind that begin at these nodes, by id."""
     rows = conn.execute(
-        "SELECT id, kind, src, dst, n_support, role, pred_id, text, conf, valid_from, valid_to FROM edge"
+        "SELECT id, kind, src, dst, n_support, role, pred_id, conf, valid_from, valid_to FROM edge"
         f" WHERE src IN (SELECT value FROM json_each(?)) AND kind = ? AND {LIVE} ORDER BY id",
         (id_list(nodes), kind),
     )

@@ -193,8 +193,8 @@ CREATE TABLE predicate(
 CREATE INDEX predicate_canon ON predicate(canon_id) WHERE canon_id IS NOT NULL;
 CREATE TABLE edge(
   id INTEGER PRIMARY KEY,
-  kind TEXT NOT NULL CHECK(kind IN ('rel', 'member', 'mention', 'asserts', 'next', 'open', 'syn')),
-  src INTEGER NOT NULL, dst INTEGER NOT NULL, pred_id INTEGER, role TEXT, text TEXT,
+  kind TEXT NOT NULL CHECK(kind IN ('rel', 'member', 'mention', 'asserts', 'next', 'open')),
+  src INTEGER NOT NULL, dst INTEGER NOT NULL, pred_id INTEGER, role TEXT,
   conf REAL NOT NULL DEFAULT 1.0, n_support INTEGER NOT NULL DEFAULT 1,
   valid_from INTEGER, valid_to INTEGER, t_created INTEGER NOT NULL, t_expired INTEGER,
   expire_reason TEXT, superseded_by INTEGER, modality TEXT) STRICT;

@@ -36,7 +36,7 @@ MEMORY, SIGMA = NAMES.index("memory"), NAMES.index("sigma")
 DAY = 86_400_000  # ms
 WALK = WalkSettings()  # what was learnt does not depend on how a person lets others walk
 
-_GROUPS: tuple[tuple[EdgeKind, ...], ...] = (("rel",), ("asserts", "member"), ("mention", "next", "syn"))
+_GROUPS: tuple[tuple[EdgeKind, ...], ...] = (("rel",), ("asserts", "member"), ("mention", "next"))
 
 
 class Surroundings(NamedTuple):

@@ -47,7 +47,7 @@ each of at most {MAX_STEPS} relations of a few words, without any name; or with 
 Sketch = tuple[str, ...]
 """Relations, the one next to what the question names first."""
 
-_REL, _SYN, _ASSERTS, _NEXT = (EDGE_KINDS.index(kind) for kind in ("rel", "syn", "asserts", "next"))
+_REL, _ASSERTS, _NEXT = (EDGE_KINDS.index(kind) for kind in ("rel", "asserts", "next"))
 _MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.):])\s*")
 _ARROW = re.compile(r"\s*(?:-+>|=+>|→)\s*")
 
@@ -153,12 +153,11 @@ def _compare_steps(near: Subgraph, seeds: Seeds, relevance: Relevance) -> list[l
 
 def _embed_relations(near: Subgraph, embeddings: GraphEmbeddings) -> Floats:
     """(e, d) what each edge says as a relation: the predicate; else the text of the thesis or passage that joins its
-    ends; nothing where two names merely look alike."""
+    ends."""
     own = embeddings.vertices(near.vertices)
     ahead = np.isin(near.kinds, [_ASSERTS, _NEXT])
     found: Floats = np.where(ahead[:, None], own[near.tails], own[near.heads])
     found[near.kinds == _REL] = embeddings.predicates(near)[near.kinds == _REL]
-    found[near.kinds == _SYN] = 0
     return found
 
 

@@ -120,7 +120,7 @@ def test_links_are_loaded_with_their_times_and_who_tells_of_them(fresh: Memory) 
         ana, bo = (stored.objects_by_norm(conn, [name])[name][0] for name in ("ana silva", "bo chen"))
         first = stored.allocate(conn, "edge", 2)
         relation = EdgeRow(first, "rel", ana, bo, valid_from=5, valid_to=9)
-        stored.insert_edges(conn, [relation, EdgeRow(first + 1, "syn", bo, ana)], 1000)
+        stored.insert_edges(conn, [relation, EdgeRow(first + 1, "rel", bo, ana)], 1000)
         conn.execute("INSERT INTO provenance(item_kind, item_id, episode_id) VALUES ('edge', ?, ?)", (first, episode))
     links = loaded(fresh).graph.links
     assert links.ids.tolist() == [first, first + 1]

@@ -18,7 +18,7 @@ from tests.memory.retrieval.walking import kinds_of, rng_graph
 MAY = EpisodeVertex(100, 1, 0, None, False, 50, {1: 1, 2: 1}, frozenset(), {1: 11, 2: 12})
 JUNE = EpisodeVertex(101, 1, 1, None, False, 50, {2: 1, 3: 1}, frozenset(), {2: 13, 3: 14})
 TOLD = ThesisVertex(200, 100, 20, {1: 21, 2: 22}, valid_from=1000, valid_to=2000)
-LINKS = [Link(30, "next", 100, 101), Link(31, "rel", 1, 3, 1000, 2000, (100,)), Link(32, "syn", 1, 2)]
+LINKS = [Link(30, "next", 100, 101), Link(31, "rel", 1, 3, 1000, 2000, (100,)), Link(32, "rel", 1, 2)]
 GRAPH = Graph.empty().with_episodes([MAY, JUNE], [(1, False), (2, False), (3, False)], [TOLD], LINKS)
 ALL = np.ones(2, np.bool_)
 
@@ -34,12 +34,12 @@ def near(vertex: int, graph: Graph = GRAPH, allowed: np.ndarray = ALL, **view: o
 def test_every_kind_of_vertex_has_its_edges_by_id() -> None:
     assert near(100) == [(11, "mention", 1), (12, "mention", 2), (20, "asserts", 200), (30, "next", 101)]
     assert near(200) == [(20, "asserts", 100), (21, "member", 1), (22, "member", 2)]
-    assert near(2) == [(12, "mention", 100), (13, "mention", 101), (22, "member", 200), (32, "syn", 1)]
-    assert near(1) == [(11, "mention", 100), (21, "member", 200), (31, "rel", 3), (32, "syn", 2)]
+    assert near(2) == [(12, "mention", 100), (13, "mention", 101), (22, "member", 200), (32, "rel", 1)]
+    assert near(1) == [(11, "mention", 100), (21, "member", 200), (31, "rel", 3), (32, "rel", 2)]
 
 
 def test_kinds_that_may_not_be_entered_are_not() -> None:
-    assert near(1, enter="O") == [(31, "rel", 3), (32, "syn", 2)]
+    assert near(1, enter="O") == [(31, "rel", 3), (32, "rel", 2)]
     assert near(100, enter="ET") == [(20, "asserts", 200), (30, "next", 101)]
     assert near(1, enter="eTO")[0] == (11, "mention", 100)
     assert near(100, enter="eTO") == [], "only an end"

@@ -67,9 +67,7 @@ def rng_graph(seed: int, order: int | None = None) -> tuple[Graph, Seeds]:
             members = sorted(draw.sample(mentioned, draw.randint(1, len(mentioned))))
             theses.append(ThesisVertex(10 * node + n, node, next(edge), {one: next(edge) for one in members}))
     links = [Link(next(edge), "next", a.node_id, b.node_id) for a, b in pairwise(episodes)]
-    links += [
-        Link(next(edge), draw.choice(["rel", "syn"]), *draw.sample(objects, 2)) for _ in range(draw.randint(0, 9))
-    ]
+    links += [Link(next(edge), "rel", *draw.sample(objects, 2)) for _ in range(draw.randint(0, 9))]
     scores = {row.node_id: draw.random() for row in episodes}
     named = {node: draw.choice([0.5, 1.0]) for node in draw.sample(objects, 2)}
     if order is not None:

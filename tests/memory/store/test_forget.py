@@ -115,7 +115,7 @@ def test_a_forgotten_object_takes_its_facts_but_not_the_passages(store: Store) -
         (id,) = remember(conn, "s", "Ana met Bo. Bo left. Ana slept.")
         edge = graph.allocate(conn, "edge", 1)
         ana, bo = (graph.objects_by_norm(conn, [name])[name][0] for name in ("ana", "bo"))
-        graph.insert_edges(conn, [graph.EdgeRow(edge, "rel", ana, bo, text="Ana knows Bo.")], 1000)
+        graph.insert_edges(conn, [graph.EdgeRow(edge, "rel", ana, bo)], 1000)
         conn.execute("INSERT INTO provenance(item_kind, item_id, episode_id) VALUES ('edge', ?, ?)", (edge, id))
         assert forget.object(conn, "bo", 3000) == Forgotten(objects=1, facts=3)
         assert about(conn, "bo", 4000, history=True) is None
@@ -130,7 +130,7 @@ def test_a_forgotten_fact_leaves_the_passage(store: Store) -> None:
         thesis = episodes.theses_of(conn, [id])[1].id
         own, edge = graph.allocate(conn, "node", 1), graph.allocate(conn, "edge", 1)
         graph.insert_theses(conn, [graph.ThesisRow(own, id, None, None, "Zzzspecial words.", "model")], 1000)
-        graph.insert_edges(conn, [graph.EdgeRow(edge, "rel", own, id, text="Zzzrelation.")], 1000)
+        graph.insert_edges(conn, [graph.EdgeRow(edge, "rel", own, id)], 1000)
         assert forget.fact(conn, own, 3000).facts == 1
         assert forget.fact(conn, thesis, 3000) == Forgotten(facts=1)
         assert [one.text for one in episodes.theses_of(conn, [id])] == ["Ana met Bo."]

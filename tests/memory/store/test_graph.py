@@ -69,8 +69,8 @@ def test_an_edge_lives_only_once_but_relations_may_be_parallel(store: Store, nod
     a, b, _ = nodes
     with store.writing() as conn:
         first = graph.allocate(conn, "edge", 4)
-        graph.insert_edges(conn, [EdgeRow(first, "syn", a, b), EdgeRow(first + 1, "rel", a, b, pred_id=1)], 1000)
-        graph.insert_edges(conn, [EdgeRow(first + 2, "rel", a, b, pred_id=2), EdgeRow(first + 3, "syn", b, a)], 1000)
+        graph.insert_edges(conn, [EdgeRow(first, "next", a, b), EdgeRow(first + 1, "rel", a, b, pred_id=1)], 1000)
+        graph.insert_edges(conn, [EdgeRow(first + 2, "rel", a, b, pred_id=2), EdgeRow(first + 3, "next", b, a)], 1000)
     with pytest.raises(StoreError, match="UNIQUE"), store.writing() as conn:
         graph.insert_edges(conn, [EdgeRow(graph.allocate(conn, "edge", 1), "rel", a, b, pred_id=2)], 1000)
     with store.writing() as conn:
@@ -86,7 +86,7 @@ def test_edges_come_back_as_they_were_written(store: Store, nodes: list[int]) ->
         rows = [
             EdgeRow(first, "mention", a, b, 3),
             EdgeRow(first + 1, "mention", a, c, 1, "title"),
-            EdgeRow(first + 2, "rel", a, b, 1, None, 7, "A knows B.", 0.5, 10, 20),
+            EdgeRow(first + 2, "rel", a, b, 1, None, 7, 0.5, 10, 20),
             EdgeRow(first + 3, "next", b, c),
         ]
         graph.insert_edges(conn, rows, 1000)
@@ -97,14 +97,14 @@ def test_edges_come_back_as_they_were_written(store: Store, nodes: list[int]) ->
         ]  # fmt: skip
         assert [column.tolist() for column in found["rel"]] == [[first + 2], [a], [b], [1], [False], [True]]
         assert [column.tolist() for column in found["next"]] == [[first + 3], [b], [c], [1], [False], [False]]
-        assert all(not len(found[kind].id) for kind in ("member", "asserts", "open", "syn"))
+        assert all(not len(found[kind].id) for kind in ("member", "asserts", "open"))
 
 
 def test_the_largest_ids_come_back(store: Store) -> None:
     with store.writing() as conn:
-        row = EdgeRow(2**31 - 1, "syn", 2**30 - 1, 2**30 - 2, 2**40)
+        row = EdgeRow(2**31 - 1, "next", 2**30 - 1, 2**30 - 2, 2**40)
         graph.insert_edges(conn, [row], 1000)
-        found = graph.live_edges(conn)["syn"]
+        found = graph.live_edges(conn)["next"]
         assert [column.tolist() for column in found[:3]] == [[row.id], [row.src], [row.dst]]
         assert found.support.tolist() == [2**15 - 1]
         conn.execute("DELETE FROM edge")  # its ends are not there
@@ -123,8 +123,8 @@ def test_more_edges_than_one_fetch_are_loaded(store: Store) -> None:
         node, edge = graph.allocate(conn, "node", 201), graph.allocate(conn, "edge", 40_000)
         graph.insert_objects(conn, [ObjectRow(node + n, "") for n in range(201)], 1)
         pairs = [(node + a, node + b) for a in range(200) for b in range(200)]
-        graph.insert_edges(conn, [EdgeRow(edge + n, "syn", *pair) for n, pair in enumerate(pairs)], 1)
-        found = graph.live_edges(conn)["syn"]
+        graph.insert_edges(conn, [EdgeRow(edge + n, "next", *pair) for n, pair in enumerate(pairs)], 1)
+        found = graph.live_edges(conn)["next"]
         assert list(zip(found.src.tolist(), found.dst.tolist(), strict=True)) == pairs
 
 
