@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.jobs.tasks import Task
+from daemon.jobs.tasks import Task, Tasks
 from daemon.jobs.writer import Writer
+from daemon.settings import WatchSettings
 from daemon.watch.files import Ignore
 from daemon.watch.ingest import Ingest, Look
 from memory import Memory
@@ -58,7 +59,8 @@ def take(
     writer = Writer()
     writer.start()
     published: list[wire.Event] = []
-    ingest = Ingest(memory, plugins or manager.load(), writer, published.append)
+    tasks, settings = Tasks(published.append), WatchSettings()
+    ingest = Ingest(memory, plugins or manager.load(), writer, tasks, published.append, settings, ())
     tally = Task("reading")
     try:
         looks = [Look(folder, Ignore(folder, [], []), folder, policy) for folder in folders]
