@@ -236,13 +236,16 @@ class _Writer:
                 if _refusal(waiting, begun=True):
                     continue
                 complete, waiting = grounding.split_claims(waiting, ended=False)
+                if not self._result.text and complete and grounding.says_nothing_is_known(complete[0], self._question):
+                    waiting = "".join(complete) + waiting
+                    continue
                 problem = yield from self._pass_on(complete)
                 if problem is not None:
                     break
         finally:
             if hasattr(stream, "close"):
                 stream.close()
-        if problem is None and _refusal(waiting):
+        if problem is None and (_refusal(waiting) or grounding.says_nothing_is_known(waiting, self._question)):
             if not self._result.text:
                 self._result.no_answer = True
                 self._result.missing = _missing(waiting, self._question)

@@ -286,7 +286,9 @@ class Escalation(Answering):
     def _compose(self, llm: LLM, context: PromptContext) -> Generator[Event, None, GroundedText]:
         start, before = perf_counter(), (self.meter.calls, self.meter.usage.total)
         request = self._request(context)
-        text = yield from compose.write_grounded(Metered(llm, self.meter), request, context, self.found.question.text)
+        asked = self.found.question
+        heard = " ".join((asked.text, *asked.person_names))  # the person may be called by their name
+        text = yield from compose.write_grounded(Metered(llm, self.meter), request, context, heard)
         request_made = compose.fingerprint(self._request(context, fence="-")) if text.no_answer else None
         calls, tokens = self.meter.calls - before[0], self.meter.usage.total - before[1]
         note = text.note(context, llm.name, calls, tokens, request_made)

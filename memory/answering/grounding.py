@@ -15,15 +15,16 @@ from functools import lru_cache
 from typing import Literal
 
 from memory.answering.candidates import stems
-from memory.text.languages import ENGLISH, guess_language, stem, stem_set, tables, word_numbers, word_set
+from memory.text.languages import ENGLISH, guess_language, stem, stem_set, stop_words, tables, word_numbers, word_set
 from memory.text.mentions import Mention, is_date, mentions
 from memory.text.words import ascii_digits, strip_accents, words
 
-MAX_UNSUPPORTED_SHARE = 0.1  # of the words by which a claim says something new, fewer than so many may stand nowhere
+MAX_UNSUPPORTED_SHARE = 0.17  # of the words by which a claim says something new, fewer than so many may stand nowhere
 NAME_WEIGHT_WORDS = 2  # words that a name, number or date counts which does stand there
 MAX_ENDING_LETTERS = 2  # letters by which two forms of a name may differ at their end
 MAX_SHORT_CLAIM_WORDS = 8  # words of a claim in which "one" is more than an article
 LEAST_NAME_LETTERS = 4  # letters that both have then in common
+LEAST_ROOT_LETTERS, MAX_DERIVED_LETTERS = 5, 3  # of two words of one family: in common, and at the end of each
 
 ProblemKind = Literal["no_citation", "no_words", "unknown_citation", "not_there"]
 
@@ -47,6 +48,13 @@ _SMALL = word_set("claims", "rarely_numbers")
 _GLUE = word_set("claims", "glue")
 _GLUE_STEMS = _GLUE | stem_set("claims", "glue")
 _PARAPHRASES = stem_set("claims", "paraphrases")
+_REFUSING, _ASKABLE = stem_set("claims", "refusing"), stem_set("claims", "askable")
+_NEGATING = word_set("claims", "negating")
+_SAME_WORD: dict[str, frozenset[str]] = {}  # form -> all forms and signs of the same word
+for _listed in [*tables("claims", "irregular"), *tables("claims", "units")]:
+    for _line in _listed:
+        for _form in _line.split():
+            _SAME_WORD[_form] = _SAME_WORD.get(_form, frozenset()).union(_line.split())
 # What a passage says of time by the day on which it was written: (words, days by which it may be another).
 _RELATIVE = [
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), int(days))
@@ -135,6 +143,19 @@ def check_claim(claim: str, proofs: Mapping[int, Proof], question: str) -> Probl
     return Problem("not_there", tuple(dict.fromkeys(missing))[:6]) if missing else None
 
 
+def says_nothing_is_known(text: str, question: str) -> bool:
+    """Whether a text only says, in whatever words, that the evidence does not answer: it negates, speaks of what is
+    told or known, and has no other word than the question's. "She does not smoke" is an answer."""
+    language = guess_language(f"{question} {text}")
+    said = list(words(CITATION.sub(" ", text).replace("_", " ").replace("’", "'")))
+    asked = set(stems(question, language))
+    told = {stem(word, language) for word in said} - asked
+    if _NEGATING.isdisjoint(said) or _REFUSING.isdisjoint(told):
+        return False
+    little = stop_words(language) | _NEGATING
+    return {stem(word, language) for word in said if word not in little} <= asked | _REFUSING | _ASKABLE | _GLUE_STEMS
+
+
 def _missing(said: str, shown: Sequence[Proof], question: str) -> list[str]:
     """Of a claim the dates, numbers, codes and names that neither what it cites nor the question holds; where there are
     none, its other words if too many of them stand nowhere."""
@@ -217,24 +238,31 @@ def _unsupported_words(
     """The other words by which the claim says something new, if too many of them stand nowhere. `hard`: how many names,
     numbers and dates, that do, are new."""
     language = guess_language(said)
+    little = stop_words(language)
+    said_as = {stem(word, language): word for word in words(said) if word not in little}
     new = [
         word
-        for word in stems(said, language)
+        for word, written in said_as.items()
         if word not in _GLUE_STEMS
         and _folded(word) not in names
         and not (word.isdigit() or _ORDINAL.match(word))
-        and word not in _COUNTS
+        and written not in _COUNTS
         and word not in question.stems
     ]
-    unheard = [word for word in new if not any(word in one.stems or one.names(_folded(word)) for one in there)]
-    rephrased = [word for word in unheard if word in _PARAPHRASES]
-    if len(rephrased) < len(new) or hard:  # something is left that can be proved
-        unheard = [word for word in unheard if word not in _PARAPHRASES]
+    unheard = [word for word in new if not any(one.tells(said_as[word], word) for one in there)]
+    firm = [word for word in unheard if _PARAPHRASES.isdisjoint(_stems_of(said_as[word], word))]
+    if len(unheard) - len(firm) < len(new) or hard:  # something is left that can be proved
+        unheard = firm
     if hard and language == guess_language(question.joined) != guess_language(
         " ".join(one.joined for one in there[1:])
     ):
         return []  # the person asks in another language than the notes are in
     return unheard if unheard and len(unheard) >= MAX_UNSUPPORTED_SHARE * (len(new) + NAME_WEIGHT_WORDS * hard) else []
+
+
+def _stems_of(word: str, stemmed: str) -> set[str]:
+    """The stems of all forms of a word."""
+    return {stemmed, *(stem(form, ENGLISH) for form in _SAME_WORD.get(word, ()))}
 
 
 # What a text holds ----------------------------------------------------------------------------
@@ -252,6 +280,19 @@ class _TextContent:
     dates: frozenset[str]
     joined: str
 
+    def tells(self, word: str, stemmed: str) -> bool:
+        """Whether a word stands there in any form, as a unit's sign, or as another word of its family."""
+        if stemmed in self.stems or self.names(_folded(word)):
+            return True
+        for form in _SAME_WORD.get(word, ()):
+            if form in self.words or stem(form, ENGLISH) in self.stems or (not form.isalnum() and form in self.joined):
+                return True
+        kin = stemmed[:LEAST_ROOT_LETTERS]
+        return len(kin) == LEAST_ROOT_LETTERS and any(
+            other.startswith(kin) and max(len(root) for root in _endings(stemmed, other)) <= MAX_DERIVED_LETTERS
+            for other in self.stems
+        )
+
     def names(self, word: str) -> bool:
         """Whether a word stands there, in some form of it."""
         if word in self.words or stem(word, ENGLISH) in self.stems:
@@ -265,6 +306,13 @@ class _TextContent:
             other.startswith(short) and abs(len(other) - len(word)) <= MAX_ENDING_LETTERS and _same_start(other, word)
             for other in self.words
         )
+
+
+def _endings(one: str, other: str) -> tuple[str, str]:
+    """What is left of two words behind the letters that both begin with."""
+    shared = next((place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
+    shared = min(len(one), len(other)) if shared is None else shared
+    return one[shared:], other[shared:]
 
 
 def _same_start(one: str, other: str) -> bool:

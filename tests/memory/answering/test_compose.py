@@ -121,6 +121,14 @@ def test_it_may_say_that_it_is_not_there(boat: Desk, name: str) -> None:
     assert heard.answer.text == "There is nothing in your memory about this." and not heard.answer.citations
 
 
+@pytest.mark.parametrize("words", ["The evidence does not mention the colour of the boat.", "It's not specified [1]. "])
+def test_a_refusal_in_other_words_is_no_answer(boat: Desk, name: str, words: str) -> None:
+    said(boat, name, Says(words))
+    heard = boat.ask(QUESTION, lambda _: model(boat, name))
+    assert heard.answer.no_answer and not heard.answer.citations
+    assert heard.streamed == heard.answer.text == "There is nothing in your memory about this."
+
+
 BAD = [
     Fails(500, "out of memory"),
     Fails(401, "no key"),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answering.grounding import CITATION, Proof, check_claim, cited_numbers, split_claims
+from memory.answering.grounding import CITATION, Proof, check_claim, cited_numbers, says_nothing_is_known, split_claims
 
 NOTE = Proof(
     "Ana moved to Porto on 2024-05-03 and pays 1,250 euros; her sister Mira Okafor stayed in Lisbon. Yesterday we met.",
@@ -71,6 +71,8 @@ def test_citations_are_numbers_lists_and_ranges() -> None:
         ("When does the ferry leave?", "At 07:40 [2]."),
         ("Does Ana live in Porto?", "Yes [1]."),
         ("What colour is the boat?", "Black [2]."),
+        ("Where does Ana live?", "Ana became a resident of Porto and took a flat for 1,250 euros [1]."),
+        ("Who is Ana's sister?", "Her sister Mira Okafor has stayed behind in Lisbon [1]."),
         ("Tell me of Ana and the boat", "Ana lives in Porto and the boat is black [1][2]."),
     ],
 )
@@ -107,6 +109,43 @@ def test_what_does_not_stand_there_is_not(question: str, claim: str, kind: str) 
     problem = check_claim(claim, PROOFS, question)
     assert problem is not None and problem.kind == kind
     assert problem.describe()
+
+
+RENT = "What is the rent of the boat house?"
+
+
+@pytest.mark.parametrize(
+    "question, said",
+    [
+        (RENT, "The evidence does not mention the rent of the boat house."),
+        (RENT, "The rent is not specified in the notes [1]."),
+        (RENT, "Answer: NO ANSWER"),
+        (RENT, "I'm sorry, NO_ANSWER"),
+        (RENT, "There is no information about the rent in the provided evidence."),
+        (RENT, "Unfortunately, the passages don't contain enough information to answer the question."),
+        (RENT, "It isn't stated whether there is a rent."),
+        (RENT, "Unknown."),
+        ("Wie hoch ist die Miete?", "Leider enthalten die Notizen keine Angaben zur Miete."),
+    ],
+)
+def test_a_refusal_in_other_words_is_one(question: str, said: str) -> None:
+    assert says_nothing_is_known(said, question)
+
+
+@pytest.mark.parametrize(
+    "question, said",
+    [
+        (RENT, "The rent is not 500 [1]."),
+        (RENT, "The boat house has no rent [1]."),
+        (RENT, "It is not rented out; Mira owns it [1]."),
+        ("Does Ana smoke?", "No [1]."),
+        ("Does Ana smoke?", "She does not smoke [1]."),
+        ("Was the letter found?", "The letter was not found [1]."),
+        ("Wie hoch ist die Miete?", "Die Miete ist nicht 500 [1]."),
+    ],
+)
+def test_an_answer_that_negates_is_no_refusal(question: str, said: str) -> None:
+    assert not says_nothing_is_known(said, question)
 
 
 @given(st.text(max_size=200), st.text(max_size=80))
