@@ -63,6 +63,9 @@ class AnswerSettings:
     )
     context_tokens: int = setting(3000, "Evidence that a model gets to read for an answer, in tokens, about.")
     answer_tokens: int = setting(700, "Tokens that it may write.")
+    answer_seconds: int = setting(
+        60, "Seconds that it may take in all; half as many with --effort quick, three times with deep."
+    )
 
     lines: int = setting(5, "Lines shown at most.")
     episodes: int = setting(10, "Episodes the lines are taken from.")

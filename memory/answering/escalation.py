@@ -15,7 +15,7 @@ that something is missing before any further one. Every step up has a reason, wh
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
 
@@ -47,6 +47,7 @@ RetrieveAgain = Callable[[Sequence[Sequence[str]]], RetrievalResult]
 
 PROMPT_TOKENS = 400  # of a request beside system, evidence and reply
 LEAST_EVIDENCE_TOKENS = 300  # without which a model is not asked
+WHOLE = ("list", "count", "about", "when_changed")  # kinds of questions whose answer is more than one passage
 MAX_EPISODES_REPLAYED, MAX_TOKENS_REPLAYED = 5, 1_500  # that helped before, and of what a model sees of them
 MAX_TOKENS_DEEP = 5_000  # of evidence that an answer with much effort may be written from
 SCATTERED, MASS = 6, 0.8  # so many episodes for so much of the score: the evidence lies about
@@ -69,7 +70,9 @@ class Escalation(Answering):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.meter = Meter(ALLOWANCES[self.options.effort], self.options.cancelled)
+        allowed = ALLOWANCES[self.options.effort]
+        seconds = allowed.seconds * self.settings.answer_seconds
+        self.meter = Meter(replace(allowed, seconds=seconds), self.options.cancelled)
 
     def run(self) -> Generator[Event, None, AskOutcome]:
         """The answer by the lowest tier that suffices, after the events that lead to it."""
@@ -114,7 +117,10 @@ class Escalation(Answering):
         evidence = [hit.episode for hit in known.recall.hits]
         same = whole.replay.earlier is not None
         asked = whole.replay.like.question if whole.replay.like is not None else ""
-        may_try = same or self.options.effort != "quick"  # in vain, it takes a second call
+        may_try = same or (
+            self.options.effort != "quick"  # in vain, it takes a second call
+            and whole.question.type.kind not in WHOLE  # what helped with another question is not all there is
+        )
         enough = bool(evidence) and may_try and (same or fits(known, evidence, asked))
         note = RouteNote("R0", enough, () if enough else (NOT_OF_THIS,))
         yield self._record(step(note, (perf_counter() - start) * 1000))

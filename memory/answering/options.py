@@ -77,10 +77,10 @@ def _names(text: str) -> bool:
 LEAST_REPLY_TOKENS = 32  # tokens of a reply for which a call is worth making
 
 
-ALLOWANCES: dict[Effort, Allowance] = {
-    "quick": Allowance(1, 6_000, 30),
-    "normal": Allowance(4, 12_000, 60),
-    "deep": Allowance(12, 20_000, 180),
+ALLOWANCES: dict[Effort, Allowance] = {  # the seconds are shares of those in the settings
+    "quick": Allowance(1, 6_000, 0.5),
+    "normal": Allowance(4, 12_000, 1),
+    "deep": Allowance(12, 20_000, 3),
 }
 MAX_GUIDED_CALLS: dict[Effort, int] = {"quick": 0, "normal": 2, "deep": 6}  # calls in which a model picks where to look
 AGENT_ALLOWANCE = Allowance(12, 50_000, 300)  # what an agent may take on top

@@ -85,6 +85,12 @@ def test_in_other_words_only_what_helped_is_read(fleet: Desk) -> None:
     assert heard.answer.citations[0].title == "Marlin"
 
 
+def test_what_is_asked_whole_is_not_answered_from_what_helped_with_one(fleet: Desk) -> None:
+    fleet.ask(QUESTION, replay=True)
+    heard = fleet.ask("In which harbours has the boat of the Okafor family lain over the years, in order?", replay=True)
+    assert "R0" not in [e.detail["tier"] for e in heard.events if isinstance(e, Step) and e.detail.get("enough")]
+
+
 def test_all_but_the_same_words_about_somebody_else_are_another_question(fleet: Desk) -> None:
     fleet.ask(QUESTION, replay=True)
     heard = fleet.ask("In which harbour does the boat of the Mensah family lie?", replay=True)
