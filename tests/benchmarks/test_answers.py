@@ -199,3 +199,18 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     assert (process.returncode, out) == (130, "")
     assert "Interrupted" in err
     assert not list(temporary.iterdir())
+
+
+def test_ctrl_c_while_a_class_is_made_ends_it_in_the_same_way(tmp_path: Path) -> None:
+    """Dataclasses are made by `exec`, and what a lazy import brings may be one: of `python -m` that ended by a
+    signal."""
+    code = """
+import sys
+from benchmarks.command import run
+
+sys.exit(run(lambda: exec("raise KeyboardInterrupt")))
+"""
+    (tmp_path / "interrupted.py").write_text(code)
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])}
+    done = subprocess.run([sys.executable, "-m", "interrupted"], env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Interrupted.\n")
