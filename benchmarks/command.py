@@ -153,6 +153,8 @@ def run(work: Callable[[], None]) -> int:
         return 2
     except KeyboardInterrupt:
         note("Interrupted.")
-        exec("")  # an interrupt that went through one, as in the making of a dataclass, would end `python -m` by a signal
+        exec(
+            ""
+        )  # an interrupt that went through one, as in the making of a dataclass, would end `python -m` by a signal
         return 130
     return 0

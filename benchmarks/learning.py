@@ -34,8 +34,9 @@ from memory.store import traces, training, vectors
 from memory.store.store import Store
 from memory.trace import Plan
 from plugins import manager
+from plugins.rankers.ranker import TrainedRanker
 from plugins.rankers.settings import TrainedSettings, kind
-from plugins.rankers.training import NEWEST, TrainedRanker
+from plugins.rankers.training import NEWEST
 from tests.plugins.rankers.trials import KINDS, trial
 
 RANKS = (5, 10, 50)

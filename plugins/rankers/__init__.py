@@ -18,6 +18,6 @@ def register_rankers(register: Callable[[str, Callable[[RankerSettings], EdgeRan
 
 
 def _trained(settings: RankerSettings) -> EdgeRanker:
-    from plugins.rankers.training import TrainedRanker
+    from plugins.rankers.ranker import TrainedRanker
 
     return TrainedRanker(settings.trained)

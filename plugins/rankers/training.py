@@ -23,8 +23,8 @@ import numpy as np
 from memory.edge_memory.edges import EdgeMemory
 from memory.edge_memory.reinforce import update_slots
 from memory.errors import ModelCancelledError, ModelError
-from memory.protocols import LLM, Embedder, Write
-from memory.ranking import CALLS, TrainingProgress, TrainingReport
+from memory.protocols import LLM, Write
+from memory.ranking import TrainingProgress, TrainingReport
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve
 from memory.retrieval.state import CachedEmbedder, RetrievalResult
@@ -51,48 +51,6 @@ BATCH = 20  # questions whose labels are written at once
 SEED = 42
 
 
-class TrainedRanker:
-    """The ranker of this program: a `memory.ranking.EdgeRanker`. What it was trained to is kept as models of a kind for
-    each embedder, for vectors of one mean nothing to another."""
-
-    def __init__(self, settings: TrainedSettings | None = None) -> None:
-        self._settings = settings or TrainedSettings()
-
-    def load(self, conn: Connection, embedder: Embedder) -> Scorer | None:
-        """The scorer in use with this embedder."""
-        model = training.active(conn, kind(embedder.name))
-        return model and Scorer.unpack(model.params)
-
-    def undo(self, conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:
-        """Takes the scorer in use back; what is used now, if there was one before it. None if none was used."""
-        return training.undo(conn, kind(embedder))
-
-    def train(
-        self,
-        store: Store,
-        serving: Serving,
-        settings: RecallSettings,
-        llm: LLM | None = None,
-        *,
-        names: Sequence[str] = (),
-        calls: int = CALLS,
-        dry_run: bool = False,
-        now: int | None = None,
-        write: Write = lambda unit: unit(),
-        progress: Callable[[TrainingProgress], None] = lambda progress: None,
-        cancelled: Callable[[], bool] = lambda: False,
-    ) -> TrainingReport:
-        """Trains on the questions that were answered so far; `now` in ms UTC.
-
-        Deterministic for the same memory, but for what a model says. Breaking off leaves what is in use in use.
-        """
-        at = time.time_ns() // 1_000_000 if now is None else now
-        recall = settings if serving.usable else replace(settings, lexical_weight=1.0)
-        return _Training(
-            store, serving, recall, self._settings, llm, tuple(names), calls, dry_run, at, write, progress, cancelled
-        ).run()
-
-
 def decide_promotion(gain: Gain, active: Gain | None, points: float = TrainedSettings().points) -> tuple[bool, str]:
     """Whether a scorer is to be used, by what it gains on the newest questions over relevance, and over the one in
     use."""
@@ -106,8 +64,9 @@ def decide_promotion(gain: Gain, active: Gain | None, points: float = TrainedSet
 
 
 @dataclass
-class _Training:
-    """One training, from the questions to what is kept."""
+class Training:
+    """One training, from the questions to what is kept; `at` in ms UTC, the rest as `memory.ranking.EdgeRanker` has
+    it."""
 
     store: Store
     serving: Serving

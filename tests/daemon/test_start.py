@@ -12,7 +12,7 @@ HEAVY = (
     "memory.facts.rules.extract", "memory.facts.assertion", "memory.ingest.ingest", "memory.ingest.chunk",
     "memory.insight.aliases", "memory.insight.diagnose", "memory.services.maintenance", "memory.services.ingest",
     "plugins.readers.parts", "plugins.readers.html", "plugins.readers.ics", "yaml", "daemon.api.estimate",
-    "daemon.api.description",
+    "daemon.api.description", "plugins.rankers.training", "plugins.rankers.scorer",
 )  # fmt: skip
 
 CODE = """
@@ -23,7 +23,7 @@ from memory import Memory
 from plugins import manager
 
 plugins = manager.load()
-with Memory.open(sys.argv[1], embedder=plugins.embedder("static")) as memory:
+with Memory.open(sys.argv[1], embedder=plugins.embedder("static"), ranker=plugins.ranker()) as memory:
     list(memory.ask("Who is the vet for Bosun?"))
 print(*sys.modules)
 """

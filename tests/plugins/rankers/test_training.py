@@ -18,9 +18,10 @@ from memory.protocols import Embedder
 from memory.ranking import TrainingProgress, TrainingReport
 from memory.store import training
 from plugins.manager import Plugins
+from plugins.rankers.ranker import TrainedRanker
 from plugins.rankers.scorer import Gain, Scorer
 from plugins.rankers.settings import TrainedSettings, kind
-from plugins.rankers.training import TrainedRanker, decide_promotion
+from plugins.rankers.training import decide_promotion
 from tests.plugins.rankers import school
 from tests.plugins.rankers.trials import scorer_of
 

@@ -1,0 +1,69 @@
+"""The ranker of this program, as it stands in the daemon: what is trained, and how, is imported when it is needed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memory.protocols import LLM, Embedder, Write
+from memory.ranking import CALLS, TrainingProgress, TrainingReport
+from memory.serving import Serving
+from memory.settings import RecallSettings
+from memory.store import training
+from memory.store.connect import Connection
+from memory.store.store import Store
+from memory.store.training import Model
+from plugins.rankers.settings import TrainedSettings, kind
+
+if TYPE_CHECKING:
+    from plugins.rankers.scorer import Scorer
+
+
+class TrainedRanker:
+    """The ranker of this program: a `memory.ranking.EdgeRanker`. What it was trained to is kept as models of a kind for
+    each embedder, for vectors of one mean nothing to another."""
+
+    def __init__(self, settings: TrainedSettings | None = None) -> None:
+        self._settings = settings or TrainedSettings()
+
+    def load(self, conn: Connection, embedder: Embedder) -> Scorer | None:
+        """The scorer in use with this embedder."""
+        model = training.active(conn, kind(embedder.name))
+        if model is None:
+            return None
+        from plugins.rankers.scorer import Scorer  # most memories have none
+
+        return Scorer.unpack(model.params)
+
+    def undo(self, conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:
+        """Takes the scorer in use back; what is used now, if there was one before it. None if none was used."""
+        return training.undo(conn, kind(embedder))
+
+    def train(
+        self,
+        store: Store,
+        serving: Serving,
+        settings: RecallSettings,
+        llm: LLM | None = None,
+        *,
+        names: Sequence[str] = (),
+        calls: int = CALLS,
+        dry_run: bool = False,
+        now: int | None = None,
+        write: Write = lambda unit: unit(),
+        progress: Callable[[TrainingProgress], None] = lambda progress: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> TrainingReport:
+        """Trains on the questions that were answered so far; `now` in ms UTC.
+
+        Deterministic for the same memory, but for what a model says. Breaking off leaves what is in use in use.
+        """
+        from plugins.rankers.training import Training  # once a night
+
+        at = time.time_ns() // 1_000_000 if now is None else now
+        recall = settings if serving.usable else replace(settings, lexical_weight=1.0)
+        return Training(
+            store, serving, recall, self._settings, llm, tuple(names), calls, dry_run, at, write, progress, cancelled
+        ).run()
