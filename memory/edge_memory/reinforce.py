@@ -11,7 +11,7 @@ question is over: ways of at most three edges that pass through no hub.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -107,7 +107,7 @@ class _PathFinder:
     def edges_to(self, goal: int) -> dict[int, int]:
         """The edges of the ways to a vertex -> how many slots each may have."""
         if goal not in self._found:
-            tried = (self._ways(number, seeds, goal) for number, seeds in enumerate(self._from))
+            tried = (self._ways(number, goal) for number in range(len(self._from)))
             ways = next(filter(None, tried), [])
             self._found[goal] = {edge: self._slots(vertices) for way, vertices in ways for edge in way}
         return self._found[goal]
@@ -133,8 +133,9 @@ class _PathFinder:
         crowded = any(len(self._walk.neighbours(vertex).edges) > edges.HUB_DEGREE for vertex in vertices)
         return edges.HUB_SLOTS if crowded else edges.SLOTS
 
-    def _ways(self, number: int, seeds: Sequence[int], goal: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    def _ways(self, number: int, goal: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         """(edges, vertices) of every way of one edge; without any of the cheapest of two edges, or of three."""
+        seeds = self._from[number]
         others = [seed for seed in seeds if seed != goal]
         if not others or (number == 0 and goal in seeds):
             return []
@@ -143,7 +144,7 @@ class _PathFinder:
         if direct.any():
             pairs = zip(around.edges[direct].tolist(), around.vertices[direct].tolist(), strict=True)
             return [((edge,), (goal, vertex)) for edge, vertex in pairs]
-        near = self._around(number, others)
+        near = self._around(number)
         shortest = self._join(near, around, goal)
         if shortest is None:
             longer: list[_CostedPath] = []
@@ -174,8 +175,9 @@ class _PathFinder:
     def _may_pass(self, vertex: int) -> bool:
         return len(self._walk.neighbours(vertex).edges) <= MOST_EDGES
 
-    def _around(self, number: int, seeds: Sequence[int]) -> _Edges:
-        if number not in self._near:
+    def _around(self, number: int) -> _Edges:
+        if number not in self._near:  # once for all goals, one of which may itself be a start
+            seeds = self._from[number]
             parts = [(seed, self._walk.neighbours(seed)) for seed in seeds]
             vertices = np.concatenate([near.vertices for _, near in parts])
             order = np.argsort(vertices, kind="stable")

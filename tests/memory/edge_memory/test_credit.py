@@ -56,6 +56,14 @@ def test_every_edge_of_a_way_counts_and_so_does_every_seed_that_names_it() -> No
     assert learnt(graph, named=(3, 4), useful=(103,)).cited.keys() == {EDGE + 4, EDGE + 5}
 
 
+def test_what_is_cited_first_is_a_start_of_what_is_cited_next() -> None:
+    # two starts of the text, 101 and 102; from 101 alone one gets to 103, over Bo (2)
+    graph = mentioning({101: {1: EDGE, 2: EDGE + 1}, 102: {4: EDGE + 2}, 103: {2: EDGE + 3}})
+    alone = learnt(graph, starts=(101, 102), useful=(103,)).cited
+    assert alone.keys() == {EDGE + 1, EDGE + 3}
+    assert learnt(graph, starts=(101, 102), useful=(101, 103)).cited == alone
+
+
 def test_of_equal_ways_the_one_past_no_hub_counts() -> None:
     crowd = {1000 + n: {2: EDGE + 1000 + n} for n in range(100)}
     graph = mentioning({101: {1: EDGE, 2: EDGE + 1, 3: EDGE + 2}, 102: {2: EDGE + 3, 3: EDGE + 4}, **crowd})
