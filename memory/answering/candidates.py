@@ -15,7 +15,7 @@ from memory.store.connect import Connection
 from memory.store.episodes import Thesis
 from memory.store.relations import Relation
 from memory.text.languages import ENGLISH, stem, stop_words
-from memory.text.predicates import statement
+from memory.text.predicates import same_value, statement
 from memory.text.words import words
 from memory.time.timestamps import from_ms, to_ms
 
@@ -178,6 +178,30 @@ def holds_at(fact: Relation, at: int) -> bool:
 def is_current(fact: Relation, at: int) -> bool:
     """Whether a fact may be told of a time (ms UTC): it holds then, or is planned."""
     return fact.modality in ("asserted", "plan") and holds_at(fact, at)
+
+
+def select_current(conn: Connection, known: Iterable[Relation], at: int) -> list[Relation]:
+    """Those of these that hold then. A sentence may have been read twice, by a rule and by a model: if what the one
+    found there has been replaced, the other's finding goes with it, unless it was told again since."""
+    current = {one.id: one for one in known if is_current(one, at)}
+    pairs = relations.find_overlapping(conn, list(current))
+    twins = {one.id: one for one in relations.by_id(conn, sorted({other for _, other in pairs}))}
+    names = read_names(conn, [*current.values(), *twins.values()])
+    for id, other in pairs:
+        one, twin = current.get(id), twins.get(other)
+        if one is None or twin is None or twin.valid_to is None or twin.superseded_by is None or holds_at(twin, at):
+            continue
+        told_again = (one.last_asserted or 0) >= twin.valid_to
+        if not told_again and same_value(names[one.object], names[twin.object]):
+            del current[id]
+    return list(current.values())
+
+
+def begins_ms(relation: Relation) -> int:
+    """When it begins, for an order: of what is known to have ended only, a moment before the end."""
+    if relation.valid_from is not None:
+        return relation.valid_from
+    return relation.valid_to - 1 if relation.valid_to is not None else relation.last_asserted or 0
 
 
 def describe_time(fact: Relation, written: int | None = None) -> list[str]:

@@ -22,18 +22,18 @@ import numpy as np
 from memory.answering.candidates import (
     AnswerCandidate,
     SentenceFact,
+    begins_ms,
     day_of,
     holds_at,
-    is_current,
     read_names,
     same_kind,
+    select_current,
     stems,
 )
 from memory.answering.features import AnswerState, QueryFeatures
 from memory.graph.arrays import NO_END
 from memory.retrieval.question_type import asks_course
 from memory.store import relations
-from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.languages import alternatives
 from memory.text.mentions import norm
@@ -141,7 +141,7 @@ def _read_facts(state: AnswerState, stated: Sequence[int]) -> list[FactCandidate
     conn, found = state.conn, state.found
     known = {one.id: one for one in relations.find_incident(conn, state.objects, MAX_FACTS_NEAR)}
     known |= {one.id: one for one in relations.by_id(conn, stated)}
-    current = _currently_valid(conn, known.values(), found.time_ms)
+    current = select_current(conn, known.values(), found.time_ms)
     names = read_names(conn, current)
     past = relations.predecessors(conn, [one.id for one in current])
     sentences: dict[int, list[str]] = defaultdict(list)
@@ -228,23 +228,6 @@ def _is_plain(shown: str, subject: str, value: str, replaced: Sequence[str]) -> 
     return named and short and contains_value(shown, value) and not any(contains_value(shown, old) for old in replaced)
 
 
-def _currently_valid(conn: Connection, known: Iterable[Relation], at: int) -> list[Relation]:
-    """Those of these that hold then. A sentence may have been read twice, by a rule and by a model: if what the one
-    found there has been replaced, the other's finding goes with it, unless it was told again since."""
-    current = {one.id: one for one in known if is_current(one, at)}
-    pairs = relations.find_overlapping(conn, list(current))
-    twins = {one.id: one for one in relations.by_id(conn, sorted({other for _, other in pairs}))}
-    names = read_names(conn, [*current.values(), *twins.values()])
-    for id, other in pairs:
-        one, twin = current.get(id), twins.get(other)
-        if one is None or twin is None or twin.valid_to is None or twin.superseded_by is None or holds_at(twin, at):
-            continue
-        told_again = (one.last_asserted or 0) >= twin.valid_to
-        if not told_again and same_value(names[one.object], names[twin.object]):
-            del current[id]
-    return list(current.values())
-
-
 def _history(
     state: AnswerState, best: FactCandidate, candidate: AnswerCandidate, known: Sequence[AnswerCandidate]
 ) -> AnswerCandidate:
@@ -253,7 +236,7 @@ def _history(
     conn, fact = state.conn, best.relation
     near = relations.of_slot(conn, fact.subject, fact.canon, fact.object, fact.valid_from)
     slot = [one.id for one in near if one.modality in ("asserted", "past")]
-    rows = sorted(relations.by_id(conn, [*best.past, *slot, fact.id]), key=lambda one: (_begins_ms(one), one.id))
+    rows = sorted(relations.by_id(conn, [*best.past, *slot, fact.id]), key=lambda one: (begins_ms(one), one.id))
     supporting = state.find_supporting([one.id for one in rows], known) | {fact.id: candidate}
     names = read_names(conn, rows)
     held: list[Relation] = []
@@ -264,13 +247,6 @@ def _history(
     proofs = list({supporting[one.id].thesis_id: supporting[one.id] for one in held}.values())
     shown = f"{subject_and_predicate(best.subject, fact.predicate)}: {', then '.join(values)}"
     return replace(proofs[0], shown=shown, score=candidate.score, earlier=False, newer=None, also=tuple(proofs[1:]))
-
-
-def _begins_ms(relation: Relation) -> int:
-    """When it begins, for an order: of what is known to have ended only, a moment before the end."""
-    if relation.valid_from is not None:
-        return relation.valid_from
-    return relation.valid_to - 1 if relation.valid_to is not None else relation.last_asserted or 0
 
 
 def _without(question: str, names: Iterable[str]) -> str:

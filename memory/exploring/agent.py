@@ -18,9 +18,10 @@ from datetime import datetime
 from itertools import chain
 from time import perf_counter
 
-from memory.errors import MalformedOutputError, ModelCancelledError, ModelError, OverBudgetError
+from memory.errors import InvalidInputError, MalformedOutputError, ModelCancelledError, ModelError, OverBudgetError
 from memory.exploring.explorer import CollectedEvidence
-from memory.exploring.tools import TOOLS, NoSuchCallError, Toolbox
+from memory.exploring.tool_calls import TOOLS
+from memory.exploring.tools import Toolbox
 from memory.llm import LlmRequest, Message, Reply, ToolCall, length
 from memory.nouns import Step
 from memory.protocols import LLM
@@ -173,9 +174,9 @@ class Agent:
     def _answer_sub_query(self, question: str, passages: str) -> str:
         """The answer to a sub-query, which is a turn."""
         if self._children >= MAX_SUB_QUERIES_PER_TURN:
-            raise NoSuchCallError(f"Only {MAX_SUB_QUERIES_PER_TURN} sub-queries can be made in one turn.")
+            raise InvalidInputError(f"Only {MAX_SUB_QUERIES_PER_TURN} sub-queries can be made in one turn.")
         if self._calls >= self._turns - 1:
-            raise NoSuchCallError("No turn is left for a sub-query.")
+            raise InvalidInputError("No turn is left for a sub-query.")
         self._calls += 1
         self._children += 1
         fence = self._toolbox.fence

@@ -19,9 +19,10 @@ from rapidfuzz import fuzz
 from memory.errors import InvalidInputError
 from memory.exploring.explorer import Reading, visible_rows
 from memory.exploring.labels import MAX_PREVIEW_CHARS, best_sentences, name_objects, name_relations, preview
+from memory.exploring.tool_calls import check_arguments
 from memory.graph.arrays import Floats, Ids, Ints
 from memory.graph.walk import EPISODE, OBJECT, Walkable, top_k
-from memory.llm import Message, Tool, ToolCall
+from memory.llm import Message, ToolCall
 from memory.nouns import Episode
 from memory.retrieval.pipeline import search_passages
 from memory.retrieval.state import RetrievalResult
@@ -31,7 +32,7 @@ from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.text.mentions import norm
 from memory.text.quotes import one_line, strip_unseen
-from memory.text.words import replace_surrogates, words
+from memory.text.words import words
 
 MAX_READ_CHARS = 3_000  # of one that is read
 MAX_QUOTED_CHARS = 1_500  # of one that is given to a sub-query
@@ -47,72 +48,10 @@ LEAST_EXACT_MATCHES = 3  # objects of exactly that name, below which similar nam
 LEAST_NAME_RATIO = 90.0  # of 100, how alike a similar name is
 MAX_PREFIX_MATCHES = 200  # names that are looked at for a similar one
 MAX_COOCCURRING = 500  # passages of an object in which its neighbours are looked for
-MAX_QUERY_CHARS = 500  # characters of a query
-MAX_NUMBER = 10**9  # a larger number is meant to do harm
-MAX_PASSAGES_PER_CALL = 8  # that one call may name
-DEFAULTS = {"k": 5, "relevance": 1.0}  # of what may be left out
 
 SubQuery = Callable[[str, str], str]
-"""A question and the passages for it, as text in a fence -> a short answer. How a sub-query is asked; NoSuchCallError
+"""A question and the passages for it, as text in a fence -> a short answer. How a sub-query is asked; InvalidInputError
 if it is not."""
-
-
-class NoSuchCallError(Exception):
-    """A call that makes no sense; the message tells the model."""
-
-
-def _field(kind: str, description: str) -> dict[str, Any]:
-    return {"type": kind, "description": description}
-
-
-_OBJECT = {"object": _field("integer", "number of an object")}
-_PASSAGE = {"passage": _field("integer", "number of a passage")}
-_NUMBERS = f"numbers of passages, {MAX_PASSAGES_PER_CALL} at most"
-_PASSAGES = {"passages": {"type": "array", "items": {"type": "integer"}, "description": _NUMBERS}}
-_TOOLS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
-    "entity_search": (
-        "Finds objects (people, places, things) by name: number, name, in how many passages it stands.",
-        {"query": _field("string", "a name")},
-    ),
-    "get_chunks_for_entity": (
-        "The passages that speak of an object, the most promising first: number, title, beginning.",
-        _OBJECT,
-    ),
-    "vector_search": (
-        "Finds passages by what they say: number, how well it fits, title, beginning. Ask for one part of the question"
-        " at a time, in words that would stand in the passage.",
-        {"query": _field("string", "what to look for"), "k": _field("integer", "how many, 10 at most")},
-    ),
-    "expand_neighbors": (
-        "The objects around an object: number, name, how they are related, passages in common.",
-        _OBJECT,
-    ),
-    "read_chunk": ("A whole passage, and the objects in it.", _PASSAGE),
-    "sub_query": (
-        "Has a part of the question answered from some passages alone, to verify it. Takes one of your turns.",
-        {"question": _field("string", "a question that stands for itself"), **_PASSAGES},
-    ),
-    "summarize_chunks": (
-        "The sentences of some passages that say most about something.",
-        {**_PASSAGES, "focus": _field("string", "what it should be about")},
-    ),
-    "collect_chunk": (
-        "Keeps a passage as evidence. Only what is collected counts in the end.",
-        {**_PASSAGE, "relevance": _field("number", "how much it helps to answer, from 0 to 1")},
-    ),
-    "rerank_evidence": (
-        "The collected passages by how well they fit some words.",
-        {"query": _field("string", "the words")},
-    ),
-}
-TOOLS = tuple(
-    Tool(
-        name,
-        description,
-        {"type": "object", "properties": fields, "required": [key for key in fields if key not in DEFAULTS]},
-    )
-    for name, (description, fields) in _TOOLS.items()
-)
 
 
 class Toolbox:
@@ -142,8 +81,8 @@ class Toolbox:
         """What a tool gives; a call that was made before gives the same again. Only a ModelError of a sub-query is
         raised, whatever is asked."""
         try:
-            return call.make_result(self._result(call.name, _check_arguments(call.name, call.arguments)))
-        except (NoSuchCallError, InvalidInputError) as error:
+            return call.make_result(self._result(call.name, check_arguments(call.name, call.arguments)))
+        except InvalidInputError as error:
             return call.make_result(one_line(str(error)), failed=True)
 
     def _result(self, name: str, given: Mapping[str, Any]) -> str:
@@ -198,7 +137,7 @@ class Toolbox:
 
     def _vector_search(self, conn: Connection, query: str, k: int) -> str:
         if not 1 <= k <= MAX_RESULTS:
-            raise NoSuchCallError(f"k must be from 1 to {MAX_RESULTS}.")
+            raise InvalidInputError(f"k must be from 1 to {MAX_RESULTS}.")
         scores, _ = self._search(conn, query)
         rows = top_k(scores, self._walk.allowed, k)
         if not len(rows):
@@ -246,7 +185,7 @@ class Toolbox:
 
     def _sub_query(self, question: str, passages: Sequence[int]) -> str:
         if self.child is None:
-            raise NoSuchCallError("No turn is left for a sub-query.")
+            raise InvalidInputError("No turn is left for a sub-query.")
         with self._reading() as conn:
             texts = self._texts(conn, [self._passage(one) for one in passages])
         told = self._fenced([f"{self._head(one)}: {one_line(one.text)[:MAX_QUOTED_CHARS]}" for one in texts])
@@ -269,13 +208,13 @@ class Toolbox:
         if node in self.collected:
             return f"[{passage}] is collected already."
         if len(self.collected) >= MAX_COLLECTED:
-            raise NoSuchCallError(f"{MAX_COLLECTED} passages are collected, which is all there is room for. End now.")
+            raise InvalidInputError(f"{MAX_COLLECTED} passages are collected, which is all there is room for. End now.")
         self.collected[node] = relevance
         return f"[{passage}] is collected; {len(self.collected)} in all."
 
     def _rerank_evidence(self, conn: Connection, query: str) -> str:
         if not self.collected:
-            raise NoSuchCallError("Nothing is collected yet.")
+            raise InvalidInputError("Nothing is collected yet.")
         scores, _ = self._search(conn, query)
         rows = self._walk.rows(list(self.collected))
         order = np.lexsort((rows, -scores[rows]))
@@ -309,9 +248,9 @@ class Toolbox:
     def _shown(self, number: int, kind: int, what: str) -> int:
         node = self._nodes[number - 1] if 1 <= number <= len(self._nodes) else None
         if node is None:
-            raise NoSuchCallError(f"There is no [{number}]. Use the numbers that the tools have shown.")
+            raise InvalidInputError(f"There is no [{number}]. Use the numbers that the tools have shown.")
         if int(self._walk.kinds([node])[0]) != kind:
-            raise NoSuchCallError(f"[{number}] is no {what}.")
+            raise InvalidInputError(f"[{number}] is no {what}.")
         return node
 
     def _object(self, number: int) -> int:
@@ -371,7 +310,7 @@ class Toolbox:
         found = episodes.by_ids(conn, list(dict.fromkeys(nodes)))
         found = [one for one in found if not self.only_open or one.source.policy == "any"]
         if not found:
-            raise NoSuchCallError("That is not there any more.")
+            raise InvalidInputError("That is not there any more.")
         return found
 
     def _previews(
@@ -394,33 +333,3 @@ class Toolbox:
 
 def _many(count: int) -> str:
     return f"{count} passage{'s' if count != 1 else ''}"
-
-
-def _check_arguments(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call, as its tool wants them. NoSuchCallError says what is wrong with them."""
-    if name not in _TOOLS:
-        raise NoSuchCallError("There is no such tool.")
-    _, fields = _TOOLS[name]
-    given = {key: _value(key, field, arguments.get(key, DEFAULTS.get(key))) for key, field in fields.items()}
-    if "passages" in given and not 1 <= len(given["passages"]) <= MAX_PASSAGES_PER_CALL:
-        raise NoSuchCallError(f"Name from one to {MAX_PASSAGES_PER_CALL} passages.")
-    return given
-
-
-def _value(key: str, field: Mapping[str, Any], value: Any) -> Any:
-    match field["type"]:
-        case "string" if isinstance(value, str) and value.strip():
-            return replace_surrogates(value.strip()[:MAX_QUERY_CHARS])
-        case "integer" if (number := _number(value)) is not None and number == int(number):
-            return int(number)
-        case "number" if (number := _number(value)) is not None and 0 <= number <= 1:
-            return float(number)
-        case "array" if isinstance(value, list) and all(_number(one) is not None for one in value):
-            return [int(one) for one in value]
-    raise NoSuchCallError(f"{key} must be: {field['description']}.")
-
-
-def _number(value: Any) -> float | None:
-    """`value` if it is a number of ordinary size; a truth value is none."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and -MAX_NUMBER <= value <= MAX_NUMBER
-    return value if is_number else None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES
 from memory.errors import ModelCancelledError, ModelUnavailableError
-from memory.exploring.tools import TOOLS
+from memory.exploring.tool_calls import TOOLS
 from memory.llm import LlmRequest, Reply, ToolCall, Usage, length
 from memory.nouns import Answer, Effort, Step
 from memory.protocols import LLM

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from memory import Memory
 from memory.exploring.labels import MAX_PREVIEW_CHARS
-from memory.exploring.tools import MAX_COLLECTED, MAX_READ_CHARS, MAX_RESULTS, TOOLS, Toolbox
+from memory.exploring.tool_calls import TOOLS
+from memory.exploring.tools import MAX_COLLECTED, MAX_READ_CHARS, MAX_RESULTS, Toolbox
 from memory.nouns import Document, Policy, Scope
 from memory.protocols import Embedder
 from memory.store import episodes
