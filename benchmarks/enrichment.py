@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from memory import Memory
 from memory.errors import ModelError
-from memory.facts import llm_requests
+from memory.facts import decisions, llm_requests
 from memory.facts.extraction import Extraction
 from memory.llm import LlmRequest, Reply, Usage
 from memory.nouns import Episode, Fact
@@ -94,21 +94,20 @@ def _read(memory: Memory, model: Counted, episode: Episode, into: Enriched) -> N
     learnt = memory.knowledge.assert_facts(extractions, model.name)
     into.extractions |= extractions
     pairs = [pair for ids in learnt.undecided if (pair := memory.knowledge.pair(*ids)) is not None]
-    for start in range(0, len(pairs), llm_requests.MAX_PAIRS):
-        _decide(memory, model, pairs[start : start + llm_requests.MAX_PAIRS], into)
+    for start in range(0, len(pairs), decisions.MAX_PAIRS):
+        _decide(memory, model, pairs[start : start + decisions.MAX_PAIRS], into)
 
 
 def _decide(memory: Memory, model: Counted, pairs: Sequence[tuple[Fact, Fact]], into: Enriched) -> None:
     into.proposed |= {(old.id, new.id): "nothing" for old, new in pairs}
     into.known |= {shown(fact): fact for pair in pairs for fact in pair}
-    request = llm_requests.decision_request(pairs, local_only=False)  # the data is invented
+    request = decisions.decision_request(pairs, local_only=False)  # the data is invented
     said = llm_requests.complete_json(model, request)
-    decisions = llm_requests.parse_decisions(said, pairs)
-    into.proposed |= {(one.old, one.new): one.relation for one in decisions}
-    memory.knowledge.apply_decisions(decisions, model.name)
+    found = decisions.parse_decisions(said, pairs)
+    into.proposed |= {(one.old, one.new): one.relation for one in found}
+    memory.knowledge.apply_decisions(found, model.name)
 
 
 def shown(fact: Fact) -> str:
-    """How a fact begins that a model is asked about."""
-    days = [(name, at.date().isoformat()) for name, at in (("from", fact.valid_from), ("until", fact.valid_to)) if at]
-    return f"{fact.text} ({', '.join([fact.modality, *(f'{name} {day}' for name, day in days)])})"
+    """How a fact that a model is asked about begins, under its heading."""
+    return f"{decisions.slot_of(fact)}\n{decisions.shown_value(fact)}"

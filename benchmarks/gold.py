@@ -107,11 +107,20 @@ def pair(old: Fact, new: Fact, root: str) -> Pair:
 
 
 def differ(old: Fact, new: Fact) -> tuple[str, str]:
-    """What two facts do not have in common: the objects of relations, else their subjects, else the predicates."""
+    """What two facts do not have in common: the objects of relations, else their subjects, else the predicates; where
+    the objects are one in other words ("the school"), and the subjects are not, these."""
     if old.kind != "relation" or new.kind != "relation":
         return old.text, new.text
     before, after = ((fact.objects[-1], fact.objects[0], fact.predicate or fact.text) for fact in (old, new))
-    return next(((a, b) for a, b in zip(before, after, strict=True) if a != b), (old.text, new.text))
+    apart = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
+    objects, subjects = (before[0], after[0]), (before[1], after[1])
+    if _overlap(*objects) and not _overlap(*subjects):
+        return subjects
+    return apart[0] if apart else (old.text, new.text)
+
+
+def _overlap(one: str, other: str) -> bool:
+    return contains(one, other) or contains(other, one)
 
 
 def spoken(value: str) -> str:
@@ -159,29 +168,33 @@ def score(timeline: Timeline, found: Sequence[Pair]) -> dict[str, Any]:
 
 
 def judgement(timeline: Timeline, old: Fact, new: Fact) -> str:
-    """What somebody who knows the timeline says of two facts: supersedes, duplicates or unrelated."""
+    """What somebody who knows the timeline says of two facts: replaces, ends, same or unrelated. A thesis that names
+    the new value itself is not replaced by it."""
     if old.modality == "past" and old.valid_to and new.valid_from and new.valid_from < old.valid_to - SLACK:
         return "unrelated"  # what began before the other ended did not take its place
     ended = new.modality in ("past", "negated") and old.modality == "asserted"
     apart = old.objects != new.objects
-    ways = [(*differ(old, new), apart)] if old.text != new.text else []
-    ways += [] if apart else [(old.objects[-1], new.objects[-1], True)]
-    duplicates = False
+    ways = [(*differ(old, new), apart and old.predicate is not None)] if old.text != new.text else []
+    ways += [] if apart or old.predicate is None else [(old.objects[-1], new.objects[-1], True)]
+    duplicates = over = False
     for value, other, loosely in ways:
         for about, values in timeline.values.items():
             before, after = _stated(values, value, old, loosely), _stated(values, other, new, loosely)
             changes = [change for change in timeline.changes if change.about == about and change.old in before]
-            if any(change.new in after or (ended and change.old in after) for change in changes):
-                return "supersedes"
+            if any(change.new in after and change.new not in before for change in changes):
+                return "replaces"
+            over = over or any(ended and change.old in after for change in changes)
             duplicates = duplicates or (bool(before & after) and same(value, other))
-    return "duplicates" if duplicates and old.modality == new.modality else "unrelated"
+    if over:
+        return "ends"
+    return "same" if duplicates and old.modality == new.modality else "unrelated"
 
 
 def _stated(values: Sequence[str], value: str, fact: Fact, loosely: bool) -> set[str]:
     """Which of an attribute's values a fact states: as its own `value`, else in what it says of its subject; of values
     that stand in each other the longest. `loosely`: its own value may be a part of one. The quote may well tell more,
     and of other things."""
-    said = " ".join((fact.predicate or "", *fact.objects[1:]))
+    said = " ".join((fact.predicate, *fact.objects[1:])) if fact.predicate is not None else fact.text
     for text in (value, said):
         held = {one for one in values if contains(spoken(text), one)}
         held = {one for one in held if not any(one != other and contains(other, one) for other in held)}

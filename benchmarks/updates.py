@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import tempfile
 import time
@@ -36,7 +35,6 @@ from tests.fakes import FakeOllama, OllamaModel
 from tests.fakes.recorded import Decides, Noise, Recorded, Recording
 
 ROW: dict[str, type] = {"path": str, "extraction": dict}
-SHOWN = re.compile(r".*? \((?:asserted|past|negated|plan|hypothesis|question)(?:, from \S+)?(?:, until \S+)?\)")
 MOST = 100_000  # revisions of a memory
 DEEP = 10  # files that recall finds, among which the evidence must be for an answer to be what failed
 
@@ -210,8 +208,7 @@ def oracle(timeline: Timeline, known: Mapping[str, Fact]) -> Decides:
     """Decides by the timeline; `known` has the facts that are asked about, as they are shown."""
 
     def decides(old: str, new: str) -> str:
-        facts = [known.get(match[0]) if (match := SHOWN.match(line)) else None for line in (old, new)]
-        one, other = facts
+        one, other = known.get(old), known.get(new)
         return gold.judgement(timeline, one, other) if one and other else "unrelated"
 
     return decides

@@ -126,6 +126,7 @@ def line_at(first: int | None, lines: Sequence[int], text: str, offset: int) -> 
     return lines[number] if number < len(lines) else first + number
 
 
+FactRelation = Literal["supersedes", "ends", "contradicts", "duplicates", "complements", "unrelated"]
 Modality = Literal["asserted", "past", "negated", "plan", "hypothesis", "question"]
 
 
@@ -194,12 +195,14 @@ class AssertionResult:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A judgement of a model on two facts, by their ids. `confidence` in [0, 1]."""
+    """A judgement of a model on two facts, by their ids: what the new one does to the old one. `confidence` in [0, 1],
+    `words`: those that say so, as far as the model names them."""
 
     old: int
     new: int
-    relation: Literal["supersedes", "contradicts", "duplicates", "complements", "unrelated"]
+    relation: FactRelation
     confidence: float
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)

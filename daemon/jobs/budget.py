@@ -8,10 +8,10 @@ from pathlib import Path
 
 from daemon.settings import EnrichmentSettings
 from memory import Memory
-from memory.facts import llm_requests
+from memory.facts import decisions, llm_requests
 from memory.ranking import PURPOSE
 
-PURPOSES = (llm_requests.EXTRACTION_PURPOSE, llm_requests.DECISION_PURPOSE, PURPOSE)
+PURPOSES = (llm_requests.EXTRACTION_PURPOSE, decisions.DECISION_PURPOSE, PURPOSE)
 STATES = ("Discharging", "Charging", "Full", "Not charging")
 SUPPLIES = Path("/sys/class/power_supply")
 

@@ -16,7 +16,7 @@ from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import MalformedOutputError
-from memory.facts import llm_requests
+from memory.facts import decisions, llm_requests
 from memory.facts.extraction import OWNER, Extraction
 from memory.facts.llm_requests import complete_json
 from memory.llm import LlmRequest
@@ -99,9 +99,7 @@ class Reading:
         there = {episode.id for episode in self._memory.sources.episodes([*told], live=True)}
         alive = {id: told[id] for id in told if id in there}
         pairs = self._memory.knowledge.assert_facts(alive, model).undecided if alive else ()
-        parts = [
-            pairs[start : start + llm_requests.MAX_PAIRS] for start in range(0, len(pairs), llm_requests.MAX_PAIRS)
-        ]
+        parts = [pairs[start : start + decisions.MAX_PAIRS] for start in range(0, len(pairs), decisions.MAX_PAIRS)]
         then = [_job(DECIDE, [list(pair) for pair in part], 1) for part in parts]
         if len(bad) == len(job.payload["episodes"]) == 1:
             self._memory.jobs.give_up(job.id, f"{model}: {next(iter(bad.values()))}.", then)
@@ -118,9 +116,9 @@ class Reading:
         elif free and bound:
             self.split(job, [[[old.id, new.id] for old, new in part] for part in (free, bound)])
         else:
-            request = llm_requests.decision_request(pairs, local_only=bool(bound))
+            request = decisions.decision_request(pairs, local_only=bool(bound))
             model = self._model(request)
-            found = llm_requests.parse_decisions(self._asked(model, request), pairs)
+            found = decisions.parse_decisions(self._asked(model, request), pairs)
             if not found:
                 raise MalformedOutputError("The model decided none of the pairs it was asked about.")
             self.write(partial(self._decided, job, found, model.name))

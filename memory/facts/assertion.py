@@ -10,10 +10,11 @@ from datetime import datetime
 
 from memory.facts.extraction import ExtractedRelation, ExtractedThesis, Extraction
 from memory.facts.resolve import Resolver
-from memory.facts.supersede import MIN_CONFIDENCE, Embed, Superseder
+from memory.facts.supersede import MIN_CONFIDENCE, Superseder
 from memory.graph.change import GraphChange, Link, ThesisVertex
 from memory.nouns import AssertionResult, Decision
-from memory.store import episodes, graph, past, predicates, relations, revisions
+from memory.protocols import Embedder
+from memory.store import episodes, fact_vectors, graph, past, predicates, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.predicates import canonical_predicate, same_value
@@ -26,11 +27,13 @@ _HOLDS = ("asserted", "negated", "plan")  # from the episode's time on, if it sa
 
 
 class FactAsserter:
-    """Asserts facts within one transaction. `owner` are the names of the person whose memory it is; `now` is ms UTC."""
+    """Asserts facts within one transaction. `owner` are the names of the person whose memory it is, `embedder` makes
+    the vectors of facts; `now` is ms UTC."""
 
-    def __init__(self, conn: Connection, now: int, owner: Sequence[str]) -> None:
+    def __init__(self, conn: Connection, now: int, owner: Sequence[str], embedder: Embedder) -> None:
         self.conn = conn
         self._now = now
+        self._embedder = embedder
         self._resolver = Resolver(conn, now, owner)
         self._superseder = Superseder(conn, now)
         self._new: list[int] = []
@@ -63,12 +66,13 @@ class FactAsserter:
                 self._assert_theses(row, extraction.theses)
         if model is not None:
             episodes.mark_read(self.conn, extractions, model, self._now)
+        fact_vectors.put(self.conn, self._embedder, [*self._new, *(one.node_id for one in self._theses)])
 
     def apply_decisions(self, decisions: Sequence[Decision], model: str) -> None:
         """Applies a model's decisions. A superseded fact that is asserted again, and supersedes its successor by them,
         holds anew."""
         for one in decisions:
-            rows = {row.id: row for row in relations.by_id(self.conn, [one.old, one.new])}
+            rows = {row.id: row for row in relations.claims_by_id(self.conn, [one.old, one.new])}
             old, new = rows.get(one.old), rows.get(one.new)
             if old and new and one.relation == "supersedes" and new.superseded_by == old.id:
                 if one.confidence >= MIN_CONFIDENCE:
@@ -106,6 +110,7 @@ class FactAsserter:
         """Withdraws the relations that had evidence in these retired episodes only: they change nothing any more. What
         an edit replaced stays: it is history."""
         lost = relations.without_evidence(self.conn, gone)
+        fact_vectors.delete(self.conn, lost)
         self._superseder.withdraw([id for id in lost if id not in self._superseder.edited])
 
     def restore_passages(self, ids: Sequence[int]) -> None:
@@ -151,15 +156,20 @@ class FactAsserter:
             past.restore(self.conn, former)
             self.restored_passages = True
 
-    def result(self, embed: Embed | None = None) -> AssertionResult:
-        """What came of it; with `embed` also the pairs that a model has to judge."""
-        pairs: list[tuple[int, int]] = sorted(self._returned)
-        if embed is not None and self._asserted:
-            fresh = relations.by_id(self.conn, sorted(self._asserted))
-            objects = {node for one in fresh for node in (one.subject, one.object)}
-            near = {node: self._resolver.candidates(node) for node in sorted(objects)}
-            pairs += self._superseder.propose_pairs(fresh, near, embed)
-        return AssertionResult(tuple(self._new), tuple(self._superseder.revision_ids), tuple(dict.fromkeys(pairs)))
+    def result(self) -> AssertionResult:
+        """What came of it, without the pairs that a model has to judge."""
+        return AssertionResult(tuple(self._new), tuple(self._superseder.revision_ids))
+
+    def propose_pairs(self) -> tuple[tuple[int, int], ...]:
+        """The pairs (older, newer) of facts that a model has to judge."""
+        return tuple(
+            dict.fromkeys(
+                [
+                    *sorted(self._returned),
+                    *self._superseder.propose_pairs(sorted({*self._asserted, *(one.node_id for one in self._theses)})),
+                ]
+            )
+        )
 
     def graph_changes(self) -> list[GraphChange]:
         """What the graph in memory has to forget and then to take in; nothing where nothing was asserted."""

@@ -7,30 +7,24 @@ proposed in pairs, for a model. Everything that changes a fact is a revision, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-import numpy as np
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 
 from memory.facts.extraction import Cardinality
 from memory.facts.rules.phrases import topic
 from memory.nouns import Decision, Modality, RevisionState
-from memory.protocols import Vectors
-from memory.store import edge_memory, graph, predicates, relations, revisions
+from memory.store import edge_memory, fact_vectors, graph, predicates, relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.predicates import SINGLE, refines, same_value
 
 MIN_CONFIDENCE = 0.7  # of a model's decision, to count
-MIN_SIMILARITY = 0.45  # of two relations, to be proposed as a pair
-MAX_PAIRS_OF_RELATION = 8
-MAX_KNOWN_RELATIONS = 400  # of the objects in question, the newest
-PREDICATE_SHARE = 0.6  # of the predicates' cosine in the similarity of two relations
+LEAST_CONFIDENCE = 0.4  # of one that a person is shown
+NEAREST = 12  # known facts that a new one is compared with
 DAY_MS = 86_400_000
 MONTH_MS = 31 * DAY_MS
 EARLIEST_MS = -(1 << 62)
 _CLAIMS = ("asserted", "past", "negated", "plan")  # modalities that say what is so
-
-Embed = Callable[[Sequence[str]], Vectors]
 
 
 class Superseder:
@@ -161,80 +155,74 @@ class Superseder:
 
     # What a model has to judge --------------------------------------------------------------------
 
-    def propose_pairs(
-        self, new: Iterable[Relation], near: Mapping[int, Collection[int]], embed: Embed
-    ) -> list[tuple[int, int]]:
-        """Pairs (older, newer) of relations of which the one may take the place of the other, for each new one the most
-        alike. `near`: which objects may be what the new ones speak of."""
-        nodes = sorted({node for group in near.values() for node in group})
-        fresh = [one for one in new if one.modality in _CLAIMS]
-        known = [
-            one
-            for one in relations.find_incident(self._conn, nodes, MAX_KNOWN_RELATIONS)
-            if one.modality in ("asserted", "plan", "past")
-        ]
-        if not fresh or not known:
-            return []
-        ids = {node for one in (*fresh, *known) for node in (one.subject, one.object)}
-        names = graph.object_labels(self._conn, sorted(ids))
-        whole = {one.id: f"{names[one.subject]} {one.predicate} {names[one.object]}" for one in (*fresh, *known)}
-        texts = sorted({*whole.values(), *(one.predicate for one in (*fresh, *known))})
-        place_of = {text: place for place, text in enumerate(texts)}
-        vectors = embed(texts)
-        predicates = vectors[[place_of[other.predicate] for other in known]]
-        wholes = vectors[[place_of[whole[other.id]] for other in known]]
+    def propose_pairs(self, ids: Iterable[int]) -> list[tuple[int, int]]:
+        """Pairs (older, newer) of facts of which the one may take the place of the other: of each of these facts those
+        nearest to it, whatever their subject is called (`fact_vectors.nearest`)."""
+        near = {id: fact_vectors.nearest(self._conn, id, NEAREST) for id in ids}
+        found = relations.claims_by_id(self._conn, sorted({*near, *chain.from_iterable(near.values())}))
+        known = {one.id: one for one in found}
+        names = graph.object_labels(self._conn, sorted({node for one in found for node in (one.subject, one.object)}))
         pairs: dict[tuple[int, int], None] = {}
-        for one in fresh:
-            similarity = PREDICATE_SHARE * (predicates @ vectors[place_of[one.predicate]])
-            similarity += (1 - PREDICATE_SHARE) * (wholes @ vectors[place_of[whole[one.id]]])
-            similarity += [one.canon == other.canon for other in known]
-            chosen = 0
-            for place in np.argsort(-similarity, kind="stable").tolist():
-                other = known[place]
-                if similarity[place] < MIN_SIMILARITY or chosen == MAX_PAIRS_OF_RELATION:
-                    break
-                if self._may_meet(one, other, {*near[one.subject], *near[one.object]}, names):
-                    old, later = sorted((one, other), key=_key)
-                    pairs[old.id, later.id] = None
-                    chosen += 1
+        for id, others in near.items():
+            for other in others:
+                if id in known and other in known:
+                    old, new = sorted((known[id], known[other]), key=_key)
+                    if self._may_meet(old, new, names):
+                        pairs[old.id, new.id] = None
         return list(pairs)
 
-    def _may_meet(self, new: Relation, other: Relation, near: set[int], names: dict[int, str]) -> bool:
-        """Whether the two could exclude each other, and nobody has judged that yet."""
-        if new.id == other.id or not near & {other.subject, other.object}:
+    def _may_meet(self, old: Relation, new: Relation, names: Mapping[int, str]) -> bool:
+        """Whether the newer one could take the place of the older one, and nobody has judged that yet."""
+        if bool(old.predicate) != bool(new.predicate) or not _may_follow(old, new):
             return False
-        if new.modality in ("asserted", "plan") and same_value(names[new.object], names[other.object]):
-            return False
-        if other.superseded_by is not None and other.valid_to is not None and other.valid_to <= _begin(new):
+        if old.predicate and old.canon == new.canon and new.modality in ("asserted", "plan"):
+            ends = ((old.subject, new.subject), (old.object, new.object))
+            if all(same_value(names[one], names[other]) for one, other in ends):
+                return False
+        if old.superseded_by is not None and old.valid_to is not None and old.valid_to <= _begin(new):
             return False  # something else came in between
-        if not _may_replace(new.modality, other.modality):
-            return False
-        return revisions.find_between(self._conn, new.id, other.id) is None
+        return revisions.find_between(self._conn, old.id, new.id) is None
 
     def apply_decision(self, decision: Decision, model: str) -> None:
-        """Applies a model's decision on two relations, as far as it is sure and the times allow it."""
-        rows = relations.by_id(self._conn, [decision.old, decision.new])
+        """Applies a model's decision on two facts, as far as it is sure, and form and time allow it. What is unsure, or
+        has form and time against it, is a contradiction that waits for a person, and changes nothing."""
+        rows = relations.claims_by_id(self._conn, [decision.old, decision.new])
         judged = revisions.find_between(self._conn, decision.old, decision.new)
-        if len(rows) < 2 or decision.confidence < MIN_CONFIDENCE or judged:
+        if len(rows) < 2 or decision.confidence < LEAST_CONFIDENCE or judged:
             return
         old, new = sorted(rows, key=_key)
-        why, conf = f"{model} decided so.", decision.confidence
-        if decision.relation == "contradicts":
+        why = f"{model} decided so." if not decision.words else f"{model} decided so: “{decision.words}”"
+        conf = decision.confidence
+        replaces = decision.relation in ("supersedes", "ends")
+        if decision.relation == "contradicts" or (replaces and not self._is_sure(old, new, decision)):
             self._revision("contradicts", old, new, why, "model", conf)
-        elif decision.relation == "duplicates" and old.subject == new.subject and old.modality == new.modality:
-            self._fold(old, new, why, "model", conf)
-        elif decision.relation == "supersedes" and self._comparable(old, new):
-            if new.modality in ("past", "negated"):
-                self._end(old, new, why, "model", conf)
-            else:
-                self.supersede(old, new, why, "model", conf)
+        elif decision.relation == "duplicates" and old.predicate and old.modality == new.modality:
+            if conf >= MIN_CONFIDENCE and old.subject == new.subject:
+                self._fold(old, new, why, "model", conf)
+            elif conf >= MIN_CONFIDENCE:  # if both names are one, which a person may say
+                self._revision("duplicates", old, new, why, "model", conf)
+        elif replaces and (decision.relation == "ends" or _tells_end(old, new)):
+            self._end(old, new, why, "model", conf)
+        elif replaces:
+            self.supersede(old, new, why, "model", conf)
 
-    def _comparable(self, old: Relation, new: Relation) -> bool:
-        """Whether the one value can stand where the other stood, as far as modality and form show: a number takes no
-        name's place, but for one predicate. Small models say of too much that it replaces something."""
+    def _is_sure(self, old: Relation, new: Relation, decision: Decision) -> bool:
+        """Whether the one can stand where the other stood, as far as modality, form and the model itself tell: a number
+        takes no name's place but for one predicate, and one person's value no other person's. Small models say of too
+        much that it replaces something."""
+        if decision.confidence < MIN_CONFIDENCE or not _may_follow(old, new):
+            return False
+        if old.canon == new.canon and (old.subject == new.subject or not old.predicate):
+            return True
         names = graph.object_labels(self._conn, [old.object, new.object])
-        one, other = (any(char.isdigit() for char in names[node]) for node in (old.object, new.object))
-        return _may_replace(new.modality, old.modality) and (old.canon == new.canon or one == other)
+        if old.canon != new.canon and len({_is_quantity(name) for name in names.values()}) > 1:
+            return False
+        return old.subject == new.subject or old.object == new.object or not self._are_two_persons(old, new)
+
+    def _are_two_persons(self, old: Relation, new: Relation) -> bool:
+        return all(graph.object_type(self._conn, one.subject) == "person" for one in (old, new)) and (
+            new.subject not in graph.namesakes(self._conn, old.subject)
+        )
 
     def _fold(self, old: Relation, new: Relation, why: str, author: revisions.Author, conf: float) -> None:
         """The old relation stands for both."""
@@ -282,7 +270,7 @@ class Superseder:
     def settle(self, revision: revisions.Row, verdict: str) -> None:
         """`keep`: the new one stands; `both`: both hold; `old`: the new one was never true."""
         self.undo(revision, None)
-        found = {one.id: one for one in relations.by_id(self._conn, [revision.old, revision.new])}
+        found = {one.id: one for one in relations.claims_by_id(self._conn, [revision.old, revision.new])}
         old, new = found.get(revision.old), found.get(revision.new)
         state: RevisionState = "kept" if verdict != "both" else "settled"
         if verdict == "keep" and old and new:
@@ -312,7 +300,7 @@ class Superseder:
         """These relations have no evidence any more: they change nothing. What came after takes the place of what was
         before, or both would hold; what has no evidence itself stays history as it is."""
         made = revisions.list_by_newer(self._conn, facts)
-        live = {one.id for one in relations.by_id(self._conn, sorted({revision.old for revision in made}))}
+        live = {one.id for one in relations.claims_by_id(self._conn, sorted({revision.old for revision in made}))}
         gone = [revision for revision in made if revision.old in live]
         later = {revision.id: revisions.find_replacement(self._conn, revision.new, facts) for revision in gone}
         for revision in gone:
@@ -321,7 +309,7 @@ class Superseder:
             after = later[revision.id]
             if revision.relation != "supersedes" or revision.state == "settled" or after is None:
                 continue
-            rows = {one.id: one for one in relations.by_id(self._conn, [revision.old, after.new])}
+            rows = {one.id: one for one in relations.claims_by_id(self._conn, [revision.old, after.new])}
             old, new = rows.get(revision.old), rows.get(after.new)
             if old and new and not self._settled(old, new):
                 self.supersede(old, new, "What stood between them is not there any more.", after.author, after.conf)
@@ -397,6 +385,28 @@ def _day(relation: Relation) -> int:
 def _key(relation: Relation) -> tuple[int, int, int]:
     """The order of valid time, by days, then of evidence."""
     return (_day(relation), relation.last_asserted if relation.last_asserted is not None else EARLIEST_MS, relation.id)
+
+
+def _may_follow(old: Relation, new: Relation) -> bool:
+    """Whether by its modality the newer one can hold in place of the older one: also a plan, in place of what is told
+    to be over by then."""
+    if _may_replace(new.modality, old.modality):
+        return True
+    told_end = old.valid_to is not None and old.valid_to <= _begin(new) + MONTH_MS
+    is_over = old.modality in ("past", "negated") or told_end
+    return new.modality in ("plan", "asserted", "past") and old.modality in _CLAIMS and is_over
+
+
+def _tells_end(old: Relation, new: Relation) -> bool:
+    """Whether the newer one tells that the older one is over, and not what came after it and is over, too."""
+    later = new.modality == "past" and new.object != old.object and new.valid_from is not None
+    return new.modality in ("past", "negated") and not later
+
+
+def _is_quantity(value: str) -> bool:
+    """Whether a value is a number, perhaps with a unit or two: "30 per week", not "102 mm ED refractor"."""
+    spoken = value.split()
+    return 3 * sum(word.strip("$€£~<>(")[:1].isdigit() for word in spoken) >= len(spoken)
 
 
 def _side_by_side(one: Relation, other: Relation) -> bool:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
-from types import MappingProxyType
 from typing import get_args
-
-import numpy as np
-from numpy.typing import NDArray
 
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.assertion import FactAsserter
 from memory.facts.extraction import OWNER, Extraction
 from memory.nouns import AssertionResult, Decision, Episode, Fact, Revision, RevisionState, Verdict
-from memory.protocols import Embedder, Vectors
 from memory.services.state import State
 from memory.store import episodes, facts, graph, relations, revisions
 from memory.store.connect import Connection
@@ -24,7 +20,6 @@ from memory.text.mentions import norm
 from memory.time.timestamps import from_ms, now_ms, to_ms
 
 MAX_NAMES = 3  # that are offered for one that nothing has
-MAX_CACHED_VECTORS = 20_000  # of facts that are kept at hand while a model reads
 ME = frozenset(("i", "me", "my", "myself", OWNER))  # how the person whose memory it is asks for themselves
 
 
@@ -34,8 +29,6 @@ class Knowledge:
     def __init__(self, state: State) -> None:
         self._state = state
         self._store = state.store
-        self._cached_by: Embedder | None = None
-        self._cached_vectors: Mapping[str, NDArray[np.float32]] = MappingProxyType({})
 
     fact = read_by(facts.get)
     facts_by_id = read_by(facts.by_id)
@@ -54,7 +47,8 @@ class Knowledge:
         """
         with self.transaction() as asserter:
             asserter.assert_extractions(extractions, model)
-            return asserter.result(None if model is None else self._embed)
+            result = asserter.result()
+            return result if model is None else replace(result, undecided=asserter.propose_pairs())
 
     def apply_decisions(self, decisions: Sequence[Decision], model: str) -> tuple[int, ...]:
         """Applies what a model decided of pairs of facts, where it is sure; ids of the revisions."""
@@ -65,7 +59,7 @@ class Knowledge:
     def pair(self, old: int, new: int) -> tuple[Fact, Fact] | None:
         """Both facts as a model is to judge them, or None if one is not there any more."""
         with self._store.reading() as conn:
-            if len(relations.by_id(conn, [old, new])) < 2:
+            if len(relations.claims_by_id(conn, [old, new])) < 2:
                 return None
             one, other = facts.by_id(conn, [old, new])
         return one, other
@@ -163,16 +157,6 @@ class Knowledge:
             return asserter.separate_objects(ones, others)
 
     # ----------------------------------------------------------------------------------------------
-
-    def _embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of texts, of which the same come again and again."""
-        embedder = self._state.sentence_embedder
-        is_warm = self._cached_by is embedder and len(self._cached_vectors) < MAX_CACHED_VECTORS
-        known = dict(self._cached_vectors) if is_warm else {}
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        known.update(zip(new, embedder.embed_documents(new), strict=True) if new else ())
-        self._cached_by, self._cached_vectors = embedder, known
-        return np.array([known[text] for text in texts], np.float32)
 
     def _objects(self, conn: Connection, name: str) -> list[int]:
         """The objects of that name. NotFoundError if there are none."""

@@ -134,6 +134,7 @@ class Maintenance:
                 joined = unit(partial(self._join, groups[start : start + GROUPS_AT_ONCE]))
                 report = replace(report, joined=report.joined + joined)
             report = replace(report, episodes=self._fill(unit))
+            unit(self._state.complete_fact_vectors)
             unseen = len(self._store.read(queries.list_missing, self._state.serving.embedder_id, ALL))
             if unseen:
                 self._catch_up(unit)

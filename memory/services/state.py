@@ -27,7 +27,7 @@ from memory.ranking import EdgeRanker
 from memory.retrieval.traversers import FindStrategy
 from memory.serving import Serving
 from memory.settings import MemorySettings
-from memory.store import episodes, graph, past, sources, vectors
+from memory.store import episodes, fact_vectors, graph, past, sources, vectors
 from memory.store.connect import Connection
 from memory.store.past import Versions
 from memory.store.store import Store
@@ -145,7 +145,8 @@ class State:
         """Asserts facts within a transaction."""
         from memory.facts.assertion import FactAsserter
 
-        return FactAsserter(conn, now_ms(), self.settings.person.names or self.serving.owner)
+        fact_vectors.open_index(conn, self.sentence_embedder)  # another one may have come into use
+        return FactAsserter(conn, now_ms(), self.settings.person.names or self.serving.owner, self.sentence_embedder)
 
     def show(self, changes: Sequence[GraphChange]) -> None:
         """Questions see from now on the facts that were asserted."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.nouns import Episode, Scope
-from memory.store import sources, text, vectors
+from memory.store import fact_vectors, sources, text, vectors
 from memory.store.connect import Connection
 from memory.store.rows import LIVE, SOURCE_COLUMNS, columns, id_list, is_live, source_from_row, to_json
 from memory.time.timestamps import from_ms, to_ms
@@ -334,6 +334,7 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
         (now, reason, id_list([*live, *theses, *lonely])),
     )
     vectors.delete_many(conn, live)
+    fact_vectors.delete(conn, theses)
     return (*live, *theses, *lonely)
 
 

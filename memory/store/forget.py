@@ -12,7 +12,7 @@ from dataclasses import replace
 from memory.errors import NotFoundError
 from memory.nouns import Forgotten
 from memory.stages import TIME_EPISODE, ScopeNote
-from memory.store import edge_memory, graph, revisions, text, vectors
+from memory.store import edge_memory, fact_vectors, graph, revisions, text, vectors
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LIVE, id_list
 
@@ -154,6 +154,7 @@ def _remove(
     _remove_jobs(conn, episodes)
     conn.execute(f"DELETE FROM meta WHERE key = 'owner' AND value IN {_LIST}", (nodes,))
     vectors.delete_many(conn, episodes)
+    fact_vectors.delete(conn, [*theses, *relations])
     for table in ("alias", "object", "thesis", "episode"):
         conn.execute(f"DELETE FROM {table} WHERE node_id IN {_LIST}", (nodes,))
     conn.execute(f"DELETE FROM node WHERE id IN {_LIST}", (nodes,))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from memory.nouns import Citation, Modality
 from memory.store.connect import Connection
 from memory.store.graph import allocate, retire_edges
-from memory.store.rows import LIVE, id_list, is_live
+from memory.store.rows import FIRST_EDGE, LIVE, id_list, is_live
 
 WHOLE = 200  # relations of a slot up to which all are looked at
 NEWEST = 1 << 62  # later than any time
@@ -232,12 +232,13 @@ def remove_evidence(conn: Connection, id: int, episode: int, now: int) -> bool:
 
 
 def without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
-    """The relations with evidence in these, now retired, episodes and in no live one."""
+    """The facts with evidence in these, now retired, episodes and in no live one: relations, and theses of a model."""
     rows = conn.execute(
-        "SELECT DISTINCT p.item_id FROM provenance p WHERE p.item_kind = 'edge'"
-        " AND p.episode_id IN (SELECT value FROM json_each(?)) AND NOT EXISTS ("
+        "SELECT t.node_id FROM thesis t WHERE t.origin = 'model' AND t.episode_id IN (SELECT value FROM json_each(?1))"
+        " UNION SELECT p.item_id FROM provenance p WHERE p.item_kind = 'edge'"
+        " AND p.episode_id IN (SELECT value FROM json_each(?1)) AND NOT EXISTS ("
         f" SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
-        " WHERE v.item_kind = 'edge' AND v.item_id = p.item_id)",
+        " WHERE v.item_kind = 'edge' AND v.item_id = p.item_id) ORDER BY 1",
         (id_list(episodes),),
     )
     return [id for (id,) in rows]
@@ -298,6 +299,19 @@ def by_id(conn: Connection, ids: Sequence[int]) -> list[Relation]:
     """Those of these relations that are live and have live evidence, by id."""
     rows = conn.execute(_RELATIONS.format(evidence=is_live("n")), (id_list(ids),)).fetchall()
     return [_relation(row) for row in rows]
+
+
+def claims_by_id(conn: Connection, ids: Sequence[int]) -> list[Relation]:
+    """Those of these facts that are told today, by id: relations, and theses in a model's words, which have no
+    predicate and are their own subject and object."""
+    theses = conn.execute(
+        "SELECT t.node_id, t.node_id, t.node_id, 0, '', t.modality, t.valid_from, t.valid_to, t.superseded_by,"
+        f" 'unknown', o.event_from, o.source_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is_live('n')}"
+        " JOIN episode o ON o.node_id = t.episode_id WHERE t.origin = 'model'"
+        " AND t.node_id IN (SELECT value FROM json_each(?)) ORDER BY t.node_id",
+        (id_list(id for id in ids if id < FIRST_EDGE),),
+    ).fetchall()
+    return [*map(_relation, theses), *by_id(conn, [id for id in ids if id >= FIRST_EDGE])]
 
 
 def edited_pairs(conn: Connection, source: int, since: int) -> list[tuple[Relation, Relation]]:

@@ -4,7 +4,7 @@ Times are milliseconds UTC; spans count characters, the end excluded; JSON is te
 Where it departs from what one might expect, for a measured reason:
 * `vec` has a rowid. Without one, a 256-dimensional row does not fit an index page and takes a page of its own:
   4,682 instead of 1,391 bytes a vector at 4 kB pages (1,195 at the 8 kB pages used here). Its `item_kind` is always
-  "episode": nothing else has a vector.
+  "episode": the vectors of facts are in `vec_fact` alone (`memory.store.fact_vectors`).
 * The full text takes its content from a view instead of being contentless: a contentless-delete table leaves
   deleted words in the file until a merge, whatever `secure-delete` says. Where full text reads something else than is
   written (`memory.text.words.index_form`: scripts without spaces, mostly), that stands in `reading`; elsewhere

@@ -18,11 +18,13 @@ Item = Mapping[str, Any]
 """Something that was read out of a text; its "quote" stands there."""
 
 Decides = Callable[[str, str], str]
-"""The older and the newer of two facts, as they are shown to a model -> what the newer one does to the older one."""
+"""The older and the newer of two facts, as they are shown to a model (the heading, then a line without its words) ->
+what the newer one does to the older one."""
 
 EPISODE = re.compile(r"^Episode (\d+): [^\n]*\n(\S+)\n(.*?)\n\2$", re.MULTILINE | re.DOTALL)
-PAIR = re.compile(r"^Pair (\d+)\nolder: (.*)\nnewer: (.*)$", re.MULTILINE)
-RELATIONS = ("supersedes", "contradicts", "duplicates", "complements", "unrelated")
+NUMBERED = re.compile(r"  (\d+)\. (.*?)(?: ([0-9a-f]{8}) .* \3)?")
+PAIRS = re.compile(r"(\d+): ([\d, ]+)")
+RELATIONS = ("replaces", "disputes", "same", "both true", "unrelated")
 SURE = 0.95
 WORD = re.compile(r"\w+")
 FIELD = re.compile(r"^[A-Z]+[:;]", re.MULTILINE)  # of a calendar
@@ -53,7 +55,7 @@ class Noise:
     def spoilt(self, text: str, *what: object) -> str:
         """JSON as a bad model writes it."""
         draw = self.of("how it is spoilt", *what)
-        wrong_words = text.replace('"asserted"', '"certain"').replace('"supersedes"', '"replaces"')
+        wrong_words = text.replace('"asserted"', '"certain"').replace('"replaces"', '"overwrites"')
         return draw.choice([*PROSE, text[: len(text) // 2], f"Sure! Here it is:\n{text}", wrong_words])
 
 
@@ -112,22 +114,40 @@ class Recorded:
 
     def __call__(self, body: dict[str, Any]) -> Reply:
         prompt = text_of(next(turn for turn in body["messages"] if turn["role"] == "user"))
-        episodes, pairs = EPISODE.findall(prompt), PAIR.findall(prompt)
+        episodes, pairs = EPISODE.findall(prompt), pairs_in(prompt)
         said: dict[str, Any]
         if pairs:
-            said = {"decisions": [self._decision(*pair) for pair in pairs]}
+            said = {"decisions": [row for pair in pairs if (row := self._decision(*pair))["relation"] != "unrelated"]}
         else:
             said = {"episodes": [{"episode": int(n)} | self._recording.read(text) for n, _, text in episodes]}
         text, what = json.dumps(said, ensure_ascii=False), repr(pairs or [passage for _, _, passage in episodes])
         self._asked[what] = turn = self._asked.get(what, 0) + 1
         return Says(self._noise.spoilt(text, what, turn) if self._noise.strikes("no JSON", what, turn) else text)
 
-    def _decision(self, number: str, old: str, new: str) -> dict[str, Any]:
+    def _decision(self, older: int, newer: int, old: str, new: str) -> dict[str, Any]:
         relation = self._decides(old, new)
         if self._noise.strikes("decision", old, new):
             others = [one for one in RELATIONS if one != relation]
             relation = self._noise.of("which decision", old, new).choice(others)
-        return {"pair": int(number), "relation": relation, "confidence": SURE}
+        return {"older": older, "newer": newer, "relation": relation, "words": "", "confidence": SURE}
+
+
+def pairs_in(prompt: str) -> list[tuple[int, int, str, str]]:
+    """The pairs that a request for decisions asks about: the numbers of the older and the newer fact, and both as they
+    are shown."""
+    facts: dict[int, str] = {}
+    head, found = "", []
+    listed, _, compared = prompt.rpartition("\nCompare\n")
+    for line in listed.splitlines():
+        if match := NUMBERED.fullmatch(line):
+            facts[int(match[1])] = f"{head}\n{match[2]}"
+        else:
+            head = line
+    for line in compared.splitlines():
+        if match := PAIRS.fullmatch(line):
+            newer, older = int(match[1]), [int(number) for number in match[2].split(", ")]
+            found += [(old, newer, facts[old], facts[newer]) for old in older if {old, newer} <= facts.keys()]
+    return found
 
 
 def _standing(

@@ -1,0 +1,138 @@
+"""Vectors of facts, and the facts nearest to one.
+
+Each fact, a relation or a thesis in a model's words, has two: of its slot, what is told of whom without the value, and
+of its statement with the words that support it. One vec0 table holds both as signs, which it compares (binary
+quantisation), with the numbers beside them, a byte each, by which the nearest are ranked: at 100,000 facts a search
+takes a tenth of the time of one by all numbers. It is a view of the facts; `meta` says whose vectors they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, zip_longest
+from typing import SupportsInt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.protocols import Embedder, Vectors
+from memory.store import facts
+from memory.store.connect import Connection
+from memory.store.rows import is_live
+
+Bytes = NDArray[np.int8]
+
+RESCORED = 64  # of the nearest by signs, ranked by their numbers
+CLAIMS = ("asserted", "past", "negated", "plan")  # modalities of facts that say what is so
+_LISTED = ", ".join(f"'{one}'" for one in CLAIMS)
+_LIVE_EVIDENCE = (
+    f"EXISTS (SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
+    " WHERE v.item_kind = 'edge' AND v.item_id = e.id)"
+)
+_FACTS = f"""
+SELECT e.id FROM edge e WHERE e.kind = 'rel' AND {is_live("e")} AND ifnull(e.modality, 'asserted') IN ({_LISTED})
+ AND {_LIVE_EVIDENCE}
+UNION ALL SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is_live("n")}
+ WHERE t.origin = 'model' AND t.modality IN ({_LISTED})"""
+
+
+def open_index(conn: Connection, embedder: Embedder) -> None:
+    """Makes the index, empty, unless it is there and holds vectors of this embedder."""
+    wanted = f"{embedder.name} {embedder.dimension}"
+    row = conn.execute("SELECT value FROM meta WHERE key = 'fact_vectors'").fetchone()
+    if row is None or row[0] != wanted:
+        bits = 8 * _octets(embedder.dimension)
+        conn.execute("DROP TABLE IF EXISTS vec_fact")
+        conn.execute(
+            f"CREATE VIRTUAL TABLE vec_fact USING vec0(id INTEGER PRIMARY KEY, slot bit[{bits}],"
+            f" statement bit[{bits}], +slot_bytes BLOB, +statement_bytes BLOB)"
+        )
+        conn.execute("INSERT OR REPLACE INTO meta VALUES ('fact_vectors', ?)", (wanted,))
+
+
+def list_missing(conn: Connection, limit: int) -> list[int]:
+    """Facts that are told today and have no vectors yet."""
+    rows = conn.execute(f"SELECT id FROM ({_FACTS}) WHERE id NOT IN (SELECT id FROM vec_fact) LIMIT ?", (limit,))
+    return [id for (id,) in rows]
+
+
+def list_stale(conn: Connection) -> list[int]:
+    """What has vectors and is no fact that is told today."""
+    return [id for (id,) in conn.execute(f"SELECT id FROM vec_fact WHERE id NOT IN ({_FACTS})")]
+
+
+def put(conn: Connection, embedder: Embedder, ids: Sequence[int]) -> None:
+    """Gives these facts their vectors, which are made here; what they had before is replaced."""
+    told = [one for one in facts.by_id(conn, ids) if one.modality in CLAIMS]
+    slots = [f"{one.objects[0]} {one.predicate}" if one.predicate else " ".join(one.objects) for one in told]
+    matrix = embedder.embed_documents([*slots, *(f"{one.text}. {one.quote}" for one in told)])
+    numbers, signs = _bytes(matrix), _signs(matrix)
+    delete(conn, ids)
+    conn.executemany(
+        "INSERT INTO vec_fact(id, slot, statement, slot_bytes, statement_bytes)"
+        " VALUES (?, vec_bit(?), vec_bit(?), ?, ?)",
+        [
+            (one.id, signs[at].tobytes(), signs[other].tobytes(), numbers[at].tobytes(), numbers[other].tobytes())
+            for at, one in enumerate(told)
+            for other in [at + len(told)]
+        ],
+    )
+
+
+def delete(conn: Connection, ids: Sequence[SupportsInt]) -> None:
+    """Removes these facts' vectors, if they have any."""
+    conn.executemany("DELETE FROM vec_fact WHERE id = ?", [(int(id),) for id in ids])
+
+
+def nearest(conn: Connection, id: int, k: int) -> list[int]:
+    """The `k` other facts nearest to one, nearest first: by its slot and by its statement in turn."""
+    row = conn.execute("SELECT slot_bytes, statement_bytes FROM vec_fact WHERE id = ?", (id,)).fetchone()
+    if row is None:
+        return []
+    slot, statement = (np.frombuffer(blob, np.int8) for blob in row)
+    return _in_turn(_ranked(conn, "slot", slot), _ranked(conn, "statement", statement), {id}, k)
+
+
+def find(conn: Connection, vector: Vectors, k: int) -> list[int]:
+    """The `k` facts nearest to a text, its vector (dimension,) of norm 1: by their statements."""
+    return _ranked(conn, "statement", _bytes(vector[None])[0])[:k] if vector.any() else []
+
+
+def _ranked(conn: Connection, column: str, wanted: Bytes) -> list[int]:
+    """The facts nearest by signs, ranked by the cosines of their numbers."""
+    if not wanted.any():
+        return []
+    rows = conn.execute(
+        f"SELECT id, {column}_bytes FROM vec_fact WHERE {column} MATCH vec_bit(?) AND k = {RESCORED}",
+        (_signs(wanted[None])[0].tobytes(),),
+    ).fetchall()
+    if not rows:
+        return []
+    ids = np.array([id for id, _ in rows], np.int64)
+    matrix = np.frombuffer(b"".join(blob for _, blob in rows), np.int8).reshape(len(rows), -1).astype(np.float32)
+    lengths = np.linalg.norm(matrix, axis=1)
+    cosines = matrix @ wanted.astype(np.float32) / np.where(lengths > 0, lengths, 1)
+    order = np.lexsort((ids, -cosines))
+    found: list[int] = ids[order[lengths[order] > 0]].tolist()
+    return found
+
+
+def _in_turn(one: Sequence[int], other: Sequence[int], without: set[int], k: int) -> list[int]:
+    taken = dict.fromkeys(id for id in chain.from_iterable(zip_longest(one, other)) if id is not None)
+    return [id for id in taken if id not in without][:k]
+
+
+def _octets(dimension: int) -> int:
+    return -(-dimension // 8)
+
+
+def _bytes(matrix: Vectors) -> Bytes:
+    """(n, d) rows of norm 1 or zero -> (n, d) whole numbers from -127 to 127, the greatest of each row 127."""
+    greatest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
+    scaled: Bytes = np.rint(127 * matrix / np.where(greatest > 0, greatest, 1)).astype(np.int8)
+    return scaled
+
+
+def _signs(matrix: NDArray[np.float32] | Bytes) -> NDArray[np.uint8]:
+    """(n, d) -> (n, d / 8): a bit for each number, whether it is above zero."""
+    return np.packbits(matrix > 0, axis=1)
