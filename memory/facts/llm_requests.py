@@ -122,7 +122,7 @@ def extraction_request(episodes: Sequence[Episode], owner_names: Sequence[str] =
     texts = [strip_unseen(episode.text)[:MAX_EPISODE_CHARS] for episode in episodes]
     fence = secrets.token_hex(8)  # nobody who wrote a text could know it
     parts = (
-        [f"The owner is called {', '.join((one_line(name, MAX_NAME_CHARS) for name in owner_names))}."]
+        [f"The owner is called {', '.join(one_line(name, MAX_NAME_CHARS) for name in owner_names)}."]
         if owner_names
         else []
     )

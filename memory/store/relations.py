@@ -306,7 +306,7 @@ def claims_by_id(conn: Connection, ids: Sequence[int]) -> list[Relation]:
     predicate and are their own subject and object."""
     theses = conn.execute(
         "SELECT t.node_id, t.node_id, t.node_id, 0, '', t.modality, t.valid_from, t.valid_to, t.superseded_by,"
-        f" 'unknown', o.event_from, o.source_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is_live('n')}"
+        f" o.event_from, o.source_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is_live('n')}"
         " JOIN episode o ON o.node_id = t.episode_id WHERE t.origin = 'model'"
         " AND t.node_id IN (SELECT value FROM json_each(?)) ORDER BY t.node_id",
         (id_list(id for id in ids if id < FIRST_EDGE),),
