@@ -93,7 +93,7 @@ def _read(memory: Memory, model: Counted, episode: Episode, into: Enriched) -> N
             into.failed.append(f"{episode.source.uri}: {reason}")
     learnt = memory.knowledge.assert_facts(extractions, model.name)
     into.extractions |= extractions
-    pairs = [pair for ids in learnt.undecided if (pair := memory.knowledge.pair(*ids)) is not None]
+    pairs = memory.knowledge.pairs(learnt.undecided)
     for start in range(0, len(pairs), decisions.MAX_PAIRS):
         _decide(memory, model, pairs[start : start + decisions.MAX_PAIRS], into)
 

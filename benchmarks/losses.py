@@ -34,9 +34,10 @@ class Told:
         return self.fact.objects[0]
 
     def __str__(self) -> str:
-        """On a line, with how it was told and its validity."""
+        """On a line, with how it was told and its validity; a thesis in its own words."""
         start, end = (at.date().isoformat() if at else "" for at in (self.fact.valid_from, self.fact.valid_to))
-        said = " - ".join((self.subject, self.fact.predicate or "?", *self.fact.objects[1:]))
+        predicate = self.fact.predicate
+        said = self.fact.text if predicate is None else " - ".join((self.subject, predicate, *self.fact.objects[1:]))
         return f"{said} [{self.fact.modality}, {start}..{end}]"
 
 

@@ -107,8 +107,7 @@ class Reading:
             self._memory.jobs.finish(job.id, then + [_job(EXTRACT, [id], job.priority) for id in bad])
 
     def _decide(self, job: Job) -> None:
-        given = [self._memory.knowledge.pair(old, new) for old, new in job.payload["pairs"]]
-        pairs = [pair for pair in given if pair is not None]
+        pairs = self._memory.knowledge.pairs(job.payload["pairs"])
         free = self._free(pairs)
         bound = [pair for pair in pairs if pair not in free]
         if not pairs:
@@ -118,8 +117,9 @@ class Reading:
         else:
             request = decisions.decision_request(pairs, local_only=bool(bound))
             model = self._model(request)
-            found = decisions.parse_decisions(self._asked(model, request), pairs)
-            if not found:
+            said = self._asked(model, request)
+            found = decisions.parse_decisions(said, pairs)
+            if not found and not decisions.is_empty(said):
                 raise MalformedOutputError("The model decided none of the pairs it was asked about.")
             self.write(partial(self._decided, job, found, model.name))
 

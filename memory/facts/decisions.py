@@ -119,9 +119,9 @@ def parse_decisions(data: Any, pairs: Sequence[tuple[Fact, Fact]]) -> list[Decis
     return [*found.values()]
 
 
-def has_decisions(data: Any) -> bool:
-    """Whether it is an answer at all: a list of decisions, which may be empty."""
-    return isinstance(data, Mapping) and isinstance(data.get("decisions"), list)
+def is_empty(data: Any) -> bool:
+    """Whether an answer says that nothing happens in any pair."""
+    return isinstance(data, Mapping) and data.get("decisions") == []
 
 
 def _numbered(pairs: Sequence[tuple[Fact, Fact]]) -> tuple[dict[int, int], dict[str, list[Fact]]]:

@@ -173,7 +173,7 @@ class Superseder:
 
     def _may_meet(self, old: Relation, new: Relation, names: Mapping[int, str]) -> bool:
         """Whether the newer one could take the place of the older one, and nobody has judged that yet."""
-        if bool(old.predicate) != bool(new.predicate) or not _may_follow(old, new):
+        if bool(old.predicate) != bool(new.predicate) or not _may_follow(old, new) or _is_bygone(old, new):
             return False
         if old.predicate and old.canon == new.canon and new.modality in ("asserted", "plan"):
             ends = ((old.subject, new.subject), (old.object, new.object))
@@ -395,6 +395,15 @@ def _may_follow(old: Relation, new: Relation) -> bool:
     told_end = old.valid_to is not None and old.valid_to <= _begin(new) + MONTH_MS
     is_over = old.modality in ("past", "negated") or told_end
     return new.modality in ("plan", "asserted", "past") and old.modality in _CLAIMS and is_over
+
+
+def _is_bygone(old: Relation, new: Relation) -> bool:
+    """Whether the older one is an event of one day that was over when the newer one was told, or is to begin: nothing
+    takes its place."""
+    if old.valid_from is None or old.valid_to is None or old.valid_to - old.valid_from > DAY_MS:
+        return False
+    told = _begin(new) if new.last_asserted is None else min(new.last_asserted, _begin(new))
+    return old.modality != "plan" or old.valid_to < told
 
 
 def _tells_end(old: Relation, new: Relation) -> bool:

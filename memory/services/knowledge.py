@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -56,13 +56,14 @@ class Knowledge:
             asserter.apply_decisions(decisions, model)
             return asserter.result().revisions
 
-    def pair(self, old: int, new: int) -> tuple[Fact, Fact] | None:
-        """Both facts as a model is to judge them, or None if one is not there any more."""
+    def pairs(self, ids: Iterable[Sequence[int]]) -> list[tuple[Fact, Fact]]:
+        """Both facts of each pair (older, newer) as a model is to judge them, where both are still there."""
+        wanted = [tuple(pair) for pair in ids]
+        all_ids = sorted({id for pair in wanted for id in pair})
         with self._store.reading() as conn:
-            if len(relations.claims_by_id(conn, [old, new])) < 2:
-                return None
-            one, other = facts.by_id(conn, [old, new])
-        return one, other
+            there = {one.id for one in relations.claims_by_id(conn, all_ids)}
+            known = {one.id: one for one in facts.by_id(conn, all_ids) if one.id in there}
+        return [(known[old], known[new]) for old, new in wanted if old in known and new in known]
 
     def unread_episodes(self, limit: int) -> list[Episode]:
         """Live episodes that no model has read and no job has in hand: what questions found first, then the newest."""

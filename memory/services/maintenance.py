@@ -290,10 +290,15 @@ class Maintenance:
             scorer = self._store.read(self._ranker().load, self._state.serving.embedder)
             self._state.serving = replace(self._state.serving, scorer=scorer)
 
+    def rebuild_text(self) -> None:
+        """Makes the full text anew, and the vectors of facts that are missing."""
+        with self._state.write_lock:
+            self._store.write(text.rebuild)
+            self._state.complete_fact_vectors()
+
     # Looking --------------------------------------------------------------------------------------
 
     last_run = read_by(metrics.last_run)
-    rebuild_text = write_by(text.rebuild)
     note_copy = write_by(backups.note_copy)
 
     def diagnose(self, limit: int = diagnose.TRACES) -> Diagnosis:

@@ -42,6 +42,7 @@ MIN_MAILS = 2  # to tell whose mailbox it is
 _ADDRESS_WORD = re.compile(r"[^\W\d_][\w’'-]*")
 PAST = ".past-"  # of the folder of a copy, beside the memory's file; nothing in it outlives the memory's being open
 ALL = 1 << 30
+FACTS_AT_ONCE = 1000
 USABLE_SHARE = 0.9  # of the episodes that must have a vector before questions use vectors at all
 
 
@@ -71,11 +72,14 @@ class State:
         with store.writing() as conn:
             if _coverage(conn, embedder_id) == 1:  # a set that was kept, or there is nothing yet
                 vectors.activate(conn, embedder_id)
+            is_new = fact_vectors.open_index(conn, sentence_embedder or embedder)
         self.past = past or Past(self)
         self.serving = self.load(embedder, embedder_id)
         self.name_owner()
         self.edge_memory: tuple[int, EdgeMemory]  # by the id of the embedder whose it is
         self.reload_edge_memory()
+        if is_new:
+            self.complete_fact_vectors()
 
     def of_store(self, store: Store) -> State:
         """The state of another store, with the settings, strategies and embedders of this one."""
@@ -167,7 +171,13 @@ class State:
         """Questions see from now on what is stored, with passages that live again."""
         serving = self.serving
         _embed_missing(self.store, serving.embedder, serving.embedder_id)
+        self.complete_fact_vectors()
         self.serving = self.load(serving.embedder, serving.embedder_id)
+
+    def complete_fact_vectors(self) -> None:
+        """Gives every fact that is told today its vectors, some in each unit, so that other writers need not wait."""
+        while not self.store.write(fact_vectors.complete, self.sentence_embedder, FACTS_AT_ONCE):
+            pass
 
     def complete_edge_memory(self, conn: Connection) -> None:
         """Makes what is missing of edge memory, within a transaction that took some away."""

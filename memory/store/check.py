@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from memory.errors import StoreDamagedError
 from memory.nouns import Check
-from memory.store import vectors
+from memory.store import fact_vectors, vectors
 from memory.store.connect import Connection, driver
 from memory.store.rows import is_live
 from memory.store.store import Store
@@ -60,6 +60,9 @@ def _vector_indexes(conn: Connection) -> Iterator[str]:
         for has, lacks in ((index, truth), (truth, index)):
             query = f"{has} EXCEPT {lacks}"
             yield from _first_few(conn, "The vector index and the vectors differ at episode {0}.", query)
+    if fact_vectors.is_open(conn):
+        gone = "SELECT id FROM vec_fact EXCEPT SELECT id FROM edge EXCEPT SELECT node_id FROM thesis"
+        yield from _first_few(conn, f"There are vectors of fact {{0}}, which there is not. {ANEW}", gone)
 
 
 LOOKS: Mapping[str, Callable[[Connection], Iterator[str]]] = {

@@ -22,7 +22,7 @@ from memory.store.rows import is_live
 
 Bytes = NDArray[np.int8]
 
-RESCORED = 64  # of the nearest by signs, ranked by their numbers
+RESCORED = 40  # of the nearest by signs, ranked by their numbers
 CLAIMS = ("asserted", "past", "negated", "plan")  # modalities of facts that say what is so
 _LISTED = ", ".join(f"'{one}'" for one in CLAIMS)
 _LIVE_EVIDENCE = (
@@ -36,11 +36,10 @@ UNION ALL SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is
  WHERE t.origin = 'model' AND t.modality IN ({_LISTED})"""
 
 
-def open_index(conn: Connection, embedder: Embedder) -> None:
-    """Makes the index, empty, unless it is there and holds vectors of this embedder."""
+def open_index(conn: Connection, embedder: Embedder) -> bool:
+    """Makes the index, empty, unless it is there and holds vectors of this embedder; whether it was made."""
     wanted = f"{embedder.name} {embedder.dimension}"
-    row = conn.execute("SELECT value FROM meta WHERE key = 'fact_vectors'").fetchone()
-    if row is None or row[0] != wanted:
+    if made := _made_by(conn) != wanted:
         bits = 8 * _octets(embedder.dimension)
         conn.execute("DROP TABLE IF EXISTS vec_fact")
         conn.execute(
@@ -48,6 +47,27 @@ def open_index(conn: Connection, embedder: Embedder) -> None:
             f" statement bit[{bits}], +slot_bytes BLOB, +statement_bytes BLOB)"
         )
         conn.execute("INSERT OR REPLACE INTO meta VALUES ('fact_vectors', ?)", (wanted,))
+    return made
+
+
+def is_open(conn: Connection) -> bool:
+    """Whether there is an index."""
+    return _made_by(conn) is not None
+
+
+def _made_by(conn: Connection) -> str | None:
+    row = conn.execute("SELECT value FROM meta WHERE key = 'fact_vectors'").fetchone()
+    return None if row is None else str(row[0])
+
+
+def complete(conn: Connection, embedder: Embedder, most: int) -> bool:
+    """Removes vectors of what is no fact that is told today, and gives at most so many facts those they lack; whether
+    all have them now."""
+    open_index(conn, embedder)
+    delete(conn, list_stale(conn))
+    missing = list_missing(conn, most)
+    put(conn, embedder, missing)
+    return len(missing) < most
 
 
 def list_missing(conn: Connection, limit: int) -> list[int]:
@@ -81,6 +101,8 @@ def put(conn: Connection, embedder: Embedder, ids: Sequence[int]) -> None:
 
 def delete(conn: Connection, ids: Sequence[SupportsInt]) -> None:
     """Removes these facts' vectors, if they have any."""
+    if not ids or not is_open(conn):
+        return
     conn.executemany("DELETE FROM vec_fact WHERE id = ?", [(int(id),) for id in ids])
 
 

@@ -10,10 +10,10 @@ import pytest
 from benchmarks import updates
 from benchmarks.enrichment import shown
 from benchmarks.gold import Change, Timeline
-from memory.facts import llm_requests
+from memory.facts import decisions
 from memory.nouns import Fact, Modality
 from tests.fakes import FakeOllama, OllamaModel, Says
-from tests.fakes.recorded import PAIR
+from tests.fakes.recorded import pairs_in
 
 AT = datetime(2024, 3, 1, tzinfo=UTC)
 
@@ -118,8 +118,9 @@ def test_what_was_recorded_goes_through_the_wire_into_the_memory(
 
 def test_the_oracle_knows_the_facts_by_what_a_model_is_shown() -> None:
     def fact(value: str, modality: Modality, ends: datetime | None) -> Fact:
+        id = len(value) + 10 * (modality == "past")
         return Fact(
-            len(value), "relation", f"Petrel lies in {value}", ("Petrel", value), AT, ends, AT, None, None, 1, "/a", 1,
+            id, "relation", f"Petrel lies in {value}", ("Petrel", value), AT, ends, AT, None, None, 1, "/a", 1,
             modality, predicate="lies in", quote="(asserted, we lie there)",
         )  # fmt: skip
 
@@ -131,10 +132,10 @@ def test_the_oracle_knows_the_facts_by_what_a_model_is_shown() -> None:
     ]
     known = {shown(one): one for pair in pairs for one in pair}
     assert len(known) == 3
-    asked = PAIR.findall(llm_requests.decision_request(pairs).messages[0].text)
+    asked = pairs_in(decisions.decision_request(pairs).messages[0].text)
     decides = updates.oracle(timeline, known)
-    assert [decides(old, new) for _, old, new in asked] == ["supersedes", "unrelated"]
-    assert decides("Somebody else (asserted)", asked[0][2]) == "unrelated"
+    assert [decides(old, new) for *_, old, new in asked] == ["replaces", "unrelated"]
+    assert decides("Somebody else (asserted)", asked[0][3]) == "unrelated"
 
 
 def test_without_a_model_nobody_is_called(ida: Path, capsys: pytest.CaptureFixture[str]) -> None:

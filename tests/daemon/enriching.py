@@ -16,7 +16,7 @@ from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
 from daemon.settings import EnrichmentSettings, ModelsSettings, Settings
 from memory import Memory
-from memory.facts import llm_requests
+from memory.facts import decisions, llm_requests
 from memory.llm import Grades
 from memory.nouns import Document, Policy
 from memory.protocols import Embedder
@@ -25,6 +25,7 @@ from memory.store import jobs as store
 from plugins.llms.settings import AnthropicSettings, OllamaSettings
 from plugins.manager import load
 from tests.fakes import ClaudeModel, FakeAnthropic, FakeOllama, OllamaModel, Reply, Says
+from tests.fakes.recorded import pairs_in
 from tests.fakes.talents import text_of
 
 QWEN = OllamaModel("qwen3:4b")
@@ -65,13 +66,16 @@ def entry(number: int, triples: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def able(body: dict[str, Any]) -> Reply:
-    """Reads what is written as `LIVES` has it, and finds that every newer fact supersedes the older one."""
+    """Reads what is written as `LIVES` has it, and finds that a newer fact replaces the older ones of its slot."""
     if system_of(body) == llm_requests.EXTRACTION_PROMPT:
         found = [entry(number, told(text)) for number, (_, text) in enumerate(passages(body), 1)]
         return Says(json.dumps({"episodes": found}))
-    assert system_of(body) == llm_requests.DECISION_PROMPT
-    pairs = text_of(body["messages"][-1]).count("\nnewer: ")
-    rows = [{"pair": n, "relation": "supersedes", "confidence": 0.9} for n in range(1, pairs + 1)]
+    assert system_of(body) == decisions.DECISION_PROMPT
+    rows = [
+        {"older": older, "newer": newer, "relation": "replaces", "words": "", "confidence": 0.9}
+        for older, newer, old, new in pairs_in(text_of(body["messages"][-1]))
+        if old.splitlines()[0] == new.splitlines()[0]
+    ]
     return Says(json.dumps({"decisions": rows}))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory.facts import llm_requests
+from memory.facts import decisions, llm_requests
 from tests.daemon.enriching import AWAY, HERE, Make, World, able, entry, item, passages, system_of
 from tests.fakes import Breaks, Fails, Hangs, Reply, Says, Sends
 
@@ -89,8 +89,9 @@ def test_a_reply_that_is_no_json_is_asked_for_once_more(ready: World) -> None:
     calls = len(ready.ollama.chats)
     ready.ollama.enqueue(Says("Sure! Here is your JSON:"))
     ready.run()
-    assert len(ready.ollama.chats) == calls + 2
-    assert "Say the whole answer again" in ready.ollama.chats[-1]["messages"][-1]["content"]
+    asked = [body for body in ready.ollama.chats[calls:] if system_of(body) == llm_requests.EXTRACTION_PROMPT]
+    assert len(asked) == 2
+    assert "Say the whole answer again" in asked[-1]["messages"][-1]["content"]
     assert ready.facts("Ana") == ["Ana lives in Porto"]
 
 
@@ -98,9 +99,7 @@ def test_a_batch_that_fails_is_read_one_by_one(ready: World) -> None:
     ready.note("third", "Bob lives in Riga.", 3)
 
     def touchy(body: dict[str, Any]) -> Reply:
-        good = system_of(body) == llm_requests.DECISION_PROMPT or not any(
-            INJECTED in text for _, text in passages(body)
-        )
+        good = system_of(body) == decisions.DECISION_PROMPT or not any(INJECTED in text for _, text in passages(body))
         return able(body) if good else Says("That note is not nice.")
 
     ready.ollama.answer = touchy
@@ -144,7 +143,11 @@ def test_a_failed_job_is_done_again_when_somebody_wants_it(ready: World) -> None
 
 
 def decided(**more: Any) -> Says:
-    return Says(json.dumps({"decisions": [{"pair": 1, "relation": "supersedes", "confidence": 0.9} | more]}))
+    return Says(
+        json.dumps(
+            {"decisions": [{"older": 1, "newer": 2, "relation": "replaces", "words": "", "confidence": 0.9} | more]}
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,7 +156,7 @@ def decided(**more: Any) -> Says:
         Says("They contradict each other."),
         Says('{"decisions": []}'),
         Says(pieces=["{" * 100_000] * 100),
-        decided(pair=7),
+        decided(older=7),
         decided(relation="delete"),
         decided(confidence=17),
         decided(relation="unrelated"),
@@ -164,7 +167,7 @@ def test_a_decision_that_cannot_be_meant_or_is_unsure_replaces_nothing(make: Mak
     with make() as here:
         here.note("first", "Mira works with Ana.", 1)
         here.note("second", "Mira works with Bob.", 20)
-        here.ollama.answer = lambda body: says if system_of(body) == llm_requests.DECISION_PROMPT else able(body)
+        here.ollama.answer = lambda body: says if system_of(body) == decisions.DECISION_PROMPT else able(body)
         here.run()
         assert sorted(here.facts("Mira")) == ["Mira works with Ana", "Mira works with Bob"]
         assert here.memory.revisions("all") == []

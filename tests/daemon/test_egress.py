@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.facts import llm_requests
+from memory.facts import decisions, llm_requests
 from memory.nouns import Answer, Document, Turn
 from memory.store import jobs, sources
 from tests.daemon.enriching import AWAY, HERE, Make, World, passages, system_of
@@ -66,7 +66,7 @@ def test_no_word_of_a_local_source_is_sent_to_a_model_elsewhere(both: World) -> 
     for word in ("Zanzibar", "Quillon", "Ferrobank", "Oxley", "Wexcombe"):
         assert word in sent(both.ollama)
     for body in both.anthropic.messages:
-        assert system_of(body) in (llm_requests.EXTRACTION_PROMPT, llm_requests.DECISION_PROMPT)
+        assert system_of(body) in (llm_requests.EXTRACTION_PROMPT, decisions.DECISION_PROMPT)
 
 
 def test_no_word_of_a_local_source_is_in_a_question_to_a_model_elsewhere(both: World) -> None:
@@ -97,8 +97,8 @@ def test_what_is_read_together_has_one_policy(both: World) -> None:
 
 def test_facts_of_local_sources_are_decided_here(both: World) -> None:
     both.run()
-    here = [body for body in both.ollama.chats if system_of(body) == llm_requests.DECISION_PROMPT]
-    away = [body for body in both.anthropic.messages if system_of(body) == llm_requests.DECISION_PROMPT]
+    here = [body for body in both.ollama.chats if system_of(body) == decisions.DECISION_PROMPT]
+    away = [body for body in both.anthropic.messages if system_of(body) == decisions.DECISION_PROMPT]
     assert any("Ferrobank" in str(body) for body in here)
     assert any("Bob" in str(body) and "Carla" in str(body) for body in away)
     assert leaked(both) == set()

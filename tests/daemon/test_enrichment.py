@@ -10,7 +10,7 @@ import pytest
 
 from daemon.jobs.enrichment import Enrichment
 from daemon.settings import EnrichmentSettings
-from memory.facts import llm_requests
+from memory.facts import decisions, llm_requests
 from memory.llm import LlmRequest, Message, Usage
 from memory.store import jobs
 from memory.store import jobs as store
@@ -54,7 +54,7 @@ def test_what_no_rule_can_judge_is_decided_by_the_model(ready: World) -> None:
     ready.note("first", "Mira works with Ana.", 1)
     ready.note("second", "Mira works with Bob.", 20)
     ready.run()
-    asked = [body for body in ready.ollama.chats if system_of(body) == llm_requests.DECISION_PROMPT]
+    asked = [body for body in ready.ollama.chats if system_of(body) == decisions.DECISION_PROMPT]
     assert len(asked) == 1, "one call for all pairs"
     assert ready.facts("Mira") == ["Mira works with Bob"]
     (revision,) = ready.memory.revisions()

@@ -34,6 +34,9 @@ def said(reply: Any) -> Any:
     return json.loads(reply.text)
 
 
+ASKED = "slot\n  1. a 0f0f0f0f words 0f0f0f0f\n  2. {}\nother\n  3. c\n\nCompare"
+
+
 def test_it_reads_the_file_of_which_most_stands_in_a_passage() -> None:
     found = Recording(FILES).read(PAGE)
     assert [one["quote"] for one in found["triples"]] == ["The Petrel lies in Oslo."]
@@ -55,17 +58,17 @@ def test_it_answers_for_each_episode_and_each_pair() -> None:
 
     def decides(old: str, new: str) -> str:
         asked.append((old, new))
-        return "supersedes"
+        return "replaces"
 
     model = Recorded(Recording(FILES), decides)
     prompt = f'Episode 1: from "boat"\nf00\n{PAGE}\nf00\n\nEpisode 2: from "a"\nf00\nNothing.\nf00'
     one, two = said(model(body(prompt)))["episodes"]
     assert (one["episode"], len(one["triples"]), two["episode"], two["triples"]) == (1, 1, 2, [])
-    prompt = "Pair 1\nolder: a\nnewer: b\n\nPair 2\nolder: c\nnewer: d"
-    assert said(model(body(prompt)))["decisions"] == [
-        {"pair": number, "relation": "supersedes", "confidence": 0.95} for number in (1, 2)
-    ]
-    assert asked == [("a", "b"), ("c", "d")]
+    prompt = ASKED.format("b") + "\n2: 1\n3: 1, 2"
+    assert [(one["older"], one["newer"], one["relation"]) for one in said(model(body(prompt)))["decisions"]] == [
+        (1, 2, "replaces"), (1, 3, "replaces"), (2, 3, "replaces"),
+    ]  # fmt: skip
+    assert asked == [("slot\na", "slot\nb"), ("slot\na", "other\nc"), ("slot\nb", "other\nc")]
 
 
 def test_noise_is_of_every_kind_at_its_rate_and_the_same_each_time() -> None:
@@ -77,9 +80,9 @@ def test_noise_is_of_every_kind_at_its_rate_and_the_same_each_time() -> None:
         model = Recorded(Recording({}, noise), lambda old, new: "unrelated", noise)
         wrong = broken = 0
         for n in range(400):
-            text = model(body(f"Pair 1\nolder: a\nnewer: b{n}")).text  # type: ignore[union-attr]
+            text = model(body(ASKED.format(f"b{n}") + "\n2: 1")).text  # type: ignore[union-attr]
             try:
-                wrong += json.loads(text)["decisions"][0]["relation"] != "unrelated"
+                wrong += len(json.loads(text)["decisions"])
             except (ValueError, KeyError, TypeError):
                 broken += 1
         return len(found), sum(one["quote"] not in PAGE or not one["quote"] for one in found), wrong, broken
@@ -95,5 +98,5 @@ def test_noise_is_of_every_kind_at_its_rate_and_the_same_each_time() -> None:
 
 def test_who_asks_again_may_get_a_better_answer() -> None:
     model = Recorded(Recording(FILES), lambda old, new: "unrelated", Noise(0.5))
-    prompt = body("Pair 1\nolder: a\nnewer: b")
+    prompt = body(ASKED.format("b") + "\n2: 1")
     assert len({model(prompt).text for _ in range(20)}) > 1  # type: ignore[union-attr]
