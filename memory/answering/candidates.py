@@ -46,7 +46,8 @@ class AnswerCandidate:
     its stems, `values` its numbers, dates and names that the question does not name; `covered` the question's stems
     that it or its passage holds, `coverage` their share of the question's weight; `cosine` that of the question and the
     sentence under its title. `newer` is the candidate (its thesis id) whose fact replaced its own, and `earlier` says
-    that it is no longer so. `also` are other candidates that prove what is shown.
+    that it is no longer so. `also` are other candidates that prove what is shown. `own`: its fact is the owner's and
+    has just what is asked of the owner.
     """
 
     episode: Episode
@@ -64,6 +65,7 @@ class AnswerCandidate:
     earlier: bool = False
     newer: int | None = None
     also: tuple[AnswerCandidate, ...] = ()
+    own: bool = False
     before: str = ""
     facts: tuple[SentenceFact, ...] = ()
 

@@ -30,6 +30,7 @@ from memory.answering.facts import (
 )
 from memory.answering.features import AnswerState
 from memory.answering.options import AskOptions
+from memory.answering.owner import OwnerQuestion
 from memory.answering.selection import NO_CHAINS, join_with_chains, note_selection, select_best, select_by_type
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Citation, Step, Token
@@ -69,7 +70,7 @@ def extract_answer(
     start = perf_counter()
     state = AnswerState(conn, found, embedder)
     candidates = rank_candidates(state)
-    is_answered = bool(candidates) and found.only_time  # all that is told of a time answers
+    is_answered = bool(candidates) and (found.only_time or candidates[0].own)  # all that is told of a time answers
     certainty = 1.0 if is_answered else confidence(state, candidates)
     chains, selected = NO_CHAINS, list[AnswerCandidate]()
     if candidates and certainty >= settings.threshold:
@@ -90,9 +91,14 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     episodes that hold at the time asked of, where what they state has not been replaced. A statement and a sentence
     compare by how likely each is to answer, of its kind."""
     sentences = state.read(hit.episode for hit in state.found.recall.hits)
+    owner = OwnerQuestion.of(state)
+    selected = sentences if owner is None else owner.select_own(sentences)
+    if selected is None:
+        return []
+    sentences = selected
     if not state.objects and not any(one.facts for one in sentences):
         return prefer_newest(state, sentences)
-    facts = find_fact_candidates(state, sentences)
+    facts = find_fact_candidates(state, sentences, owner)
     sentences = supersede(state, sentences)
     total = float(np.logaddexp.reduce([one.score for one in sentences])) if sentences else 0.0
     likely = (replace(one, score=one.score - total) for one in sentences)

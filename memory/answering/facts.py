@@ -31,6 +31,7 @@ from memory.answering.candidates import (
     stems,
 )
 from memory.answering.features import AnswerState, QueryFeatures
+from memory.answering.owner import OwnerQuestion
 from memory.graph.arrays import NO_END
 from memory.retrieval.question_type import asks_course
 from memory.store import relations
@@ -73,6 +74,7 @@ MAX_CANDIDATES_FOLLOWED = 40  # the best, whose facts are followed
 LEAST_FACT_COSINE = 0.3  # of a question and a fact for the question to be about it
 ENDED_PENALTY = -1.5  # score of a candidate whose fact has ended without a successor
 OTHER_PERSON_PENALTY = -4.0  # of a candidate, or a fact, that tells it of somebody else; not fitted
+OWN_LEAD = 5.0  # of a fact of the owner that has just what is asked of them; not fitted
 SUCCESSOR_LEAD = 0.01  # how much better the candidate of the successor stands than the one that it replaces
 MAX_CANDIDATES_COMPARED = 10  # the best, of which the newest is looked for
 MAX_SCORE_GAP = 2.5  # how far below the best one a newer one may stand
@@ -107,22 +109,31 @@ class FactCandidate:
 ShownFact = tuple[FactCandidate, AnswerCandidate]  # a fact, and the candidate that shows it
 
 
-def find_fact_candidates(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[ShownFact]:
+def find_fact_candidates(
+    state: AnswerState, candidates: Sequence[AnswerCandidate], owner: OwnerQuestion | None = None
+) -> list[ShownFact]:
     """The facts that answer best, best first; the history of the best where the question asks for the course. The
     scores of their candidates are log-probabilities. `candidates` are the sentences of the retrieved episodes, whose
-    facts may answer as well."""
+    facts may answer as well. Of what is asked of the `owner` no fact of somebody else does."""
     stated = {fact.relation.id for one in candidates for fact in one.facts}
     facts = _read_facts(state, sorted(stated))
     if not facts:
         return []
     asks_history = asks_course(state.question.text)
     scored = zip(facts, *_scores(state, facts, stated, asks_history), strict=True)
-    likely = sorted(scored, key=lambda one: (-one[1], one[0].relation.id))[:MAX_FACTS_SUPPORTED]
+    own = {one.relation.id for one in facts if owner is not None and owner.is_answered_by(one.relation)}
+    ranked = sorted(scored, key=lambda one: (-one[1], one[0].relation.id))
+    likely = sorted(ranked, key=lambda one: one[0].relation.id not in own)[:MAX_FACTS_SUPPORTED]
     supporting = state.find_supporting([fact.relation.id for fact, _, _ in likely], candidates)
     shown = [
         (fact, _with_score(state, supporting[fact.relation.id], fact, score, cosine))
         for fact, score, cosine in likely
         if fact.relation.id in supporting
+        and (owner is None or fact.relation.id in own or not owner.is_of_another(supporting[fact.relation.id]))
+    ]
+    top = OWN_LEAD + max([NO_FACT_SCORE, *(one.score for _, one in shown)])
+    shown = [
+        (fact, replace(one, score=one.score + top, own=True) if fact.relation.id in own else one) for fact, one in shown
     ]
     total = float(np.logaddexp.reduce([NO_FACT_SCORE, *(one.score for _, one in shown)]))
     shown = [(fact, replace(one, score=one.score - total)) for fact, one in shown]
@@ -369,7 +380,7 @@ def prefer_newest(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> 
         asks_for_state = when.kind in ("now", "as_of")
     else:
         asks_for_state = state.found.valid_time.begun_by < NO_END or not _PAST.search(state.question.text)
-    if not ordered or not asks_for_state:
+    if not ordered or not asks_for_state or ordered[0].own:
         return ordered
     newest = _newest(state, ordered[0], ordered[1:MAX_CANDIDATES_COMPARED])
     if newest is ordered[0]:

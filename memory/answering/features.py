@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -281,8 +282,8 @@ class AnswerState:
     def find_supporting(self, facts: Sequence[int], known: Sequence[AnswerCandidate]) -> dict[int, AnswerCandidate]:
         """For each of these facts (relation ids) the best sentence that states it, the newest first, as far as the
         question may see one; `known` are those that were read already."""
-        quotes = relations.evidence(self.conn, facts)
-        elsewhere = {episode for _, episode, _, _ in quotes if self.found.sees(episode)}
+        quotes, properties = relations.evidence(self.conn, facts), relations.property_evidence(self.conn, facts)
+        elsewhere = {row[1] for row in (*quotes, *properties) if self.found.sees(row[1])}
         others = sorted(elsewhere - {one.episode.id for one in known})
         by_episode: dict[int, list[AnswerCandidate]] = defaultdict(list)
         for one in (*known, *self.read(episodes.by_ids(self.conn, others) if others else ())):
@@ -294,4 +295,9 @@ class AnswerState:
                     before = best.get(id)
                     if before is None or (one.newness, one.score) > (before.newness, before.score):
                         best[id] = one
+        for id, episode, predicate, value in properties:  # the line of the frontmatter that says so
+            stating = (one for one in by_episode.get(episode, ()) if ":" in one.quote and value in one.quote)
+            naming = (one for one in by_episode.get(episode, ()) if ":" in one.quote and predicate in one.quote.lower())
+            if id not in best and (line := next(chain(stating, naming), None)) is not None:
+                best[id] = line
         return best

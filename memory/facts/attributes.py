@@ -32,8 +32,20 @@ def _keys(table: str) -> dict[str, str]:
 def attribute_of(label: str) -> str | None:
     """The attribute that the last of some words names: "phone" of "mobile phone number"; None if none does."""
     keys = _keys("attributes") | _keys("people")
-    said = list(words(label.replace("-", "")))
-    return next((keys[word] for word in reversed(said) if word in keys), None)
+    found = [keys[word] for word in words(label.replace("-", "")) if word in keys]
+    return "email" if "email" in found[:-1] and found[-1] == "address" else found[-1] if found else None
+
+
+@cache
+def attribute_words(attribute: str, language: str | None = None) -> frozenset[str]:
+    """The words of a language, or of all, for an attribute, or for those that it may stand for."""
+    return frozenset(
+        word
+        for table in ("attributes", "people")
+        for listed in tables("owner", table, language=language)
+        for key in people_meant(attribute)
+        for word in listed.get(key, "").split()
+    )
 
 
 def person_of(label: str) -> str | None:

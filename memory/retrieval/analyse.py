@@ -92,7 +92,7 @@ def analyse(
         when=when,
         language=language,
         anchor=find_anchor(asked) if when is None else None,
-        of_owner=_pattern("first_person").search(asked) is not None,
+        of_owner=_first_person(language).search(asked) is not None,
         mentions=entities,
         person_names=tuple(person_names),
         as_of=as_of,
@@ -199,6 +199,13 @@ def _anchor_pattern() -> re.Pattern[str]:
         rf"(?:(?:{words['adverbs']}) )*(?P<verb>[a-z]+)\b"
         rf"(?P<about>(?:(?!,|\?|!|;|\.(?:\s|$)|\b(?:{words['about_ends']})\b).)*)"
     )
+
+
+@cache
+def _first_person(language: str) -> re.Pattern[str]:
+    """How a question in a language says that it is about whoever asks; names become "I" and "my" in any."""
+    patterns = [alternatives("analysis", "first_person", language=code) for code in dict.fromkeys((language, ENGLISH))]
+    return re.compile("|".join(filter(None, patterns)), re.IGNORECASE)
 
 
 @cache

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer
 from memory.answering.options import ALLOWANCES, MAX_EARLIER_QUESTIONS, AskOptions, ModelChoice, resolve_followup
+from memory.answering.owner import name_family
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import ENOUGH, is_due
 from memory.edge_memory.reinforce import reinforce_edges
@@ -26,7 +27,7 @@ from memory.store import conversations, facts, queries, relations, traces
 from memory.store.connect import Connection
 from memory.store.store import read_by
 from memory.text.words import replace_surrogates
-from memory.time.timestamps import now_ms
+from memory.time.timestamps import now_ms, to_ms
 from memory.trace import OPINIONS, Plan, Used, Why, WhyNot
 
 FEEDBACK: dict[str, int | None] = {**OPINIONS, "none": None}  # what may be said of an answer
@@ -164,7 +165,10 @@ class Questions:
         self, question: str, now: datetime | None, as_of: datetime | None, within: Scope | None
     ) -> QuestionState:
         names = self._state.settings.person.names or self._state.serving.owner
-        return analyse(question, names, now, as_of=as_of, within=within)
+        with self._state.store.reading() as conn:
+            asked = name_family(conn, question, to_ms(as_of) or now_ms())
+        found = analyse(asked, names, now, as_of=as_of, within=within)
+        return found if asked == question else replace(found, original=replace_surrogates(question))
 
     def _strategy(self, name: str) -> Strategy:
         """The strategy of that name, by default that of the settings. InvalidInputError."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, SupportsInt
 
 import numpy as np
@@ -246,6 +246,19 @@ def name_owner(conn: Connection, names: Mapping[str, str], now: int) -> tuple[in
     )
     conn.execute("UPDATE node SET label = ? WHERE id = ?", (next(iter(names.values()), NAMELESS), id))
     return id, row is None
+
+
+def list_people(conn: Connection, objects: Sequence[int], marks: Collection[str] = ()) -> list[int]:
+    """Those of these objects that are persons: of that type, or with a relation that only persons have (`marks`, labels
+    of predicates)."""
+    rows = conn.execute(
+        "SELECT node_id FROM object WHERE type = 'person' AND node_id IN (SELECT value FROM json_each(?1)) UNION"
+        " SELECT e.src FROM edge e JOIN predicate p ON p.id = e.pred_id"
+        " WHERE e.src IN (SELECT value FROM json_each(?1))"
+        f" AND p.label IN (SELECT value FROM json_each(?2)) AND e.kind = 'rel' AND {is_live('e')}",
+        (id_list(objects), to_json(sorted(marks))),
+    )
+    return [id for (id,) in rows]
 
 
 def names_of(conn: Connection, object: int) -> list[str]:

@@ -217,6 +217,17 @@ def quoted_facts(conn: Connection, citations: Sequence[Citation]) -> dict[int, t
     return found
 
 
+def property_evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str, str]]:
+    """(relation, episode, predicate, object) of what the properties of a live episode's source say of these."""
+    return conn.execute(
+        "SELECT v.item_id, v.episode_id, p.label, o.label FROM provenance v JOIN edge e ON e.id = v.item_id"
+        " JOIN predicate p ON p.id = e.pred_id JOIN node o ON o.id = e.dst"
+        f" JOIN node n ON n.id = v.episode_id AND {is_live('n')} WHERE v.item_kind = 'edge'"
+        " AND v.item_id IN (SELECT value FROM json_each(?)) AND v.span_from IS NULL ORDER BY 1, 2",
+        (id_list(ids),),
+    ).fetchall()
+
+
 def remove_evidence(conn: Connection, id: int, episode: int, now: int) -> bool:
     """Removes an episode from the evidence of a relation; one that has no other is retired, and True."""
     others = conn.execute(

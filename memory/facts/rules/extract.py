@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from memory.facts.attributes import attribute_of, is_about_owner
+from memory.facts.attributes import FAMILY, attribute_of, is_about_owner, person_of
 from memory.facts.extraction import NOTHING_EXTRACTED, OWNER, ExtractedObject, ExtractedRelation, Extraction
 from memory.facts.rules import fields, people, phrases
 from memory.facts.rules.changes import Sentence, find_changes
@@ -65,8 +65,9 @@ def extract_by_rules(
     if of_owner:  # how they are called is read of the note itself (`services.state`)
         found = [one for one in found if one.subject != OWNER or attribute_of(one.predicate) != "name"]
     acronym = phrases.acronym(title) if topic else ""
-    objects = (ExtractedObject(topic, None, (acronym,)),) if acronym else ()
-    return Extraction(tuple(_unique(found)), (), objects)
+    objects = [ExtractedObject(topic, None, (acronym,))] if acronym else []
+    objects += [ExtractedObject(one.object, "person") for one in found if person_of(one.predicate) in FAMILY]
+    return Extraction(tuple(_unique(found)), (), tuple(objects))
 
 
 def _overlap(one: ExtractedRelation, other: ExtractedRelation) -> bool:
