@@ -91,7 +91,7 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     episodes that hold at the time asked of, where what they state has not been replaced. A statement and a sentence
     compare by how likely each is to answer, of its kind."""
     sentences = state.read(hit.episode for hit in state.found.recall.hits)
-    owner = OwnerQuestion.of(state)
+    owner = OwnerQuestion.from_state(state) if state.question.of_owner else None
     selected = sentences if owner is None else owner.select_own(sentences)
     if selected is None:
         return []

@@ -52,10 +52,10 @@ class OwnerQuestion:
     person: str | None = None
 
     @classmethod
-    def of(cls, state: AnswerState) -> OwnerQuestion | None:
+    def from_state(cls, state: AnswerState) -> OwnerQuestion | None:
         """None if the question is not about the owner, or about somebody whom it names."""
         question = state.question
-        if not question.of_owner or _people(state, list(state.found.named_objects)):
+        if not question.of_owner or question.type.kind == "about" or _people(state, list(state.found.named_objects)):
             return None
         said = [word for word in map(str, question.topic or question.terms) if word not in owner_words("names")]
         attribute = attribute_of(" ".join(said))
@@ -69,12 +69,13 @@ class OwnerQuestion:
         is asked for is told of others alone, or nothing is of the person of theirs."""
         features = self.state.features
         if self.person is not None:
-            known = {stem(word, self.state.question.language) for word in attribute_words(self.person)}
-            return list(candidates) if any(self._held(one) & known for one in candidates) else None
+            called = {stem(word, self.state.question.language) for word in attribute_words(self.person)}
+            return list(candidates) if any(self._held(one) & called for one in candidates) else None
         others = {one.thesis_id for one in candidates if self.is_of_another(one)}
         own = [one for one in candidates if one.thesis_id not in others]
         asked = sorted(zip(features.shares.tolist(), features.stems, strict=True), reverse=True)
-        rarest = next((one for _, one in asked if one in self.stems), None)
+        told = frozenset().union(*map(self._held, candidates)) & self.stems
+        rarest = next((one for _, one in asked if one in told), None)
         if any(rarest in self._held(one) for one in candidates if one.thesis_id in others):
             known = any(self._held(one) & self._alike(rarest or "") for one in own)
             return own if known or any(map(self.is_answered_by, self._facts)) else None
@@ -155,6 +156,8 @@ class OwnerQuestion:
 
     def _is_about_person(self, episode: Episode) -> bool:
         titling = titling_objects(self.state.found, episode.id)
+        if self.state.found.named_objects.keys() & titling:
+            return False
         if self._own_names & {norm(name) for name in graph.object_labels(self.state.conn, titling).values()}:
             return False
         folder = episode.source.uri.rpartition("/")[0].rpartition("/")[2].casefold()

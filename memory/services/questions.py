@@ -165,10 +165,14 @@ class Questions:
         self, question: str, now: datetime | None, as_of: datetime | None, within: Scope | None
     ) -> QuestionState:
         names = self._state.settings.person.names or self._state.serving.owner
+        found = analyse(question, names, now, as_of=as_of, within=within)
+        if not found.of_owner:
+            return found
         with self._state.store.reading() as conn:
-            asked = name_family(conn, question, to_ms(as_of) or now_ms())
-        found = analyse(asked, names, now, as_of=as_of, within=within)
-        return found if asked == question else replace(found, original=replace_surrogates(question))
+            named = name_family(conn, found.text, to_ms(as_of) or now_ms())
+        if named == found.text:
+            return found
+        return replace(analyse(named, names, now, as_of=as_of, within=within), original=found.original)
 
     def _strategy(self, name: str) -> Strategy:
         """The strategy of that name, by default that of the settings. InvalidInputError."""

@@ -1,0 +1,100 @@
+"""Questions about the person whose memory it is: from what is theirs, over their people, never with another's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from memory import Memory
+from memory.nouns import Answer, Document
+
+AT = datetime(2026, 2, 1, tzinfo=UTC)
+ABOUT = "# About me\n\n- **Name:** Nadia Okafor\n- **Address:** 14 Ash Grove, Leeds\n- **Phone:** 07700 900142\n"
+NOTES = {
+    "about.md": ("About me", ABOUT),
+    "People/Kit.md": (
+        "Kit",
+        "# Kit\n\nMy son.\n\n- passport expires: 2027-03-09\n- blood type: A-\n- phone: 555 0199\n",
+    ),
+    "People/Ife.md": ("Ife", "# Ife\n\nMy daughter.\n\nTeacher: Ms Calloway\n"),
+    "People/Sunita.md": ("Sunita", "# Sunita\n\nLives at 9 Micklegate, York. Her GP is Dr Whitfield.\n"),
+    "health.md": ("Health", "# Health\n\nMy GP is Dr Anand Rao.\n"),
+    "diary.md": ("2026-01-05", "# 2026-01-05\n\nAnke lives in Kiel now and drives a van.\n"),
+}
+
+
+@pytest.fixture
+def memory(static: Any) -> Iterator[Memory]:
+    with Memory.open(":memory:", embedder=static) as memory:
+        memory.remember_many(
+            [Document(f"/notes/{uri}", text, title=title, at=AT) for uri, (title, text) in NOTES.items()]
+        )
+        yield memory
+
+
+def first(memory: Memory, question: str) -> str:
+    """The first line of the answer; "" for a refusal."""
+    *_, answer = memory.ask(question)
+    assert isinstance(answer, Answer)
+    return "" if answer.no_answer else answer.text.split("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("What is my phone number?", "07700 900142"),
+        ("Where do I live?", "14 Ash Grove"),
+        ("Where does Nadia live?", "14 Ash Grove"),
+        ("Who is my doctor?", "Anand Rao"),
+        ("Who is my son?", "Kit"),
+        ("Who is my daughter's teacher?", "Calloway"),
+        ("When does my son's passport expire?", "2027-03-09"),
+        ("When does Kit's passport expire?", "2027-03-09"),
+        ("Where does Sunita live?", "Micklegate"),
+    ],
+)
+def test_a_question_about_the_owner_is_answered_with_what_is_theirs(memory: Memory, question: str, value: str) -> None:
+    assert value in first(memory, question)
+
+
+@pytest.mark.parametrize(
+    "question", ["When does my passport expire?", "What is my blood type?", "Where does my brother live?"]
+)
+def test_what_is_known_of_others_alone_is_not_known(memory: Memory, question: str) -> None:
+    assert first(memory, question) == ""
+
+
+def test_the_same_is_asked_in_german(static: Any) -> None:
+    with Memory.open(":memory:", embedder=static) as memory:
+        notes = {
+            "Über mich": "# Über mich\n\nTelefon: 0761 5550134\nGeburtstag: 3. November 1984\n",
+            "Jens": "# Jens\n\nMein Mann.\nTelefon: 0761 5550882\nGeburtstag: 12. Juli\nReisepass bis: 30.06.2028\n",
+        }
+        memory.remember_many([Document(f"/n/{title}.md", text, title=title, at=AT) for title, text in notes.items()])
+        assert "5550134" in first(memory, "Wie ist meine Telefonnummer?")
+        assert "3. November" in first(memory, "Wann habe ich Geburtstag?")
+        assert "5550882" in first(memory, "Wie ist die Telefonnummer meines Mannes?")
+        assert "Jens" in first(memory, "Wie heißt mein Mann?")
+        assert first(memory, "Wann läuft mein Reisepass ab?") == ""
+
+
+def test_another_speaker_s_own_is_not_the_owner_s(static: Any) -> None:
+    def mail(uri: str, sender: str, to: str, body: str) -> Document:
+        return Document(
+            uri, f"From: {sender}\nTo: {to}\n\n{body}", title="Hello", reader="eml", at=AT,
+            speaker=sender.split(" <")[0], properties={"from": sender, "to": to},
+        )  # fmt: skip
+
+    joel, ada = "Joel Acht <joel@a.example>", "Ada Berg <ada@b.example>"
+    with Memory.open(":memory:", embedder=static) as memory:
+        own = "Hi Ada, all is well.\n\n-- \nJoel Acht\nTel. 0161 496 0731\n5 Wharf Close, Stockport\n"
+        memory.remember_many([mail("m1", joel, ada, own)])
+        memory.remember_many(
+            [mail(f"m{n}", ada, joel, "I live in Buxton. My number is 01298 555 0190.") for n in (2, 3)]
+        )
+        assert "0731" in first(memory, "What is my phone number?")
+        assert "Wharf Close" in first(memory, "Where do I live?")
+        assert memory.state.serving.owner == ("Joel Acht",)
