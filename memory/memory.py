@@ -40,7 +40,7 @@ from memory.services.questions import Questions
 from memory.services.sources import Sources
 from memory.services.state import PAST, State
 from memory.settings import MemorySettings
-from memory.store import check, metrics, vectors
+from memory.store import check, metrics, restore, vectors
 from memory.store.store import Store
 
 if TYPE_CHECKING:
@@ -301,8 +301,19 @@ class Memory:
         return check.check(self.store, quick)
 
     def backup(self, to: Path | str) -> int:
-        """Copies the memory to a new file, verified; returns its size in bytes. InvalidInputError if it exists."""
-        return self.store.backup(Path(to))
+        """Copies the memory to a new file, verified, with its checksum beside it; returns its size in bytes.
+        InvalidInputError if it exists."""
+        size = self.store.backup(Path(to))
+        restore.write_checksum(Path(to))
+        return size
+
+    checksum_path = staticmethod(restore.checksum_path)
+
+    @staticmethod
+    def restore(backup: Path, path: Path, kept: Path) -> None:
+        """Puts a backup, once it is verified, in the place of the memory at `path`, which is kept as `kept`. Nobody may
+        have that open. InvalidInputError, StoreDamagedError: then nothing has changed."""
+        restore.restore(backup, path, kept)
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:

@@ -51,6 +51,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "retry": ("enrichment", "Have a language model read again what it failed at."),
         "consolidate": ("consolidate", "Put the memory in order now, as it is done every night."),
         "backup": ("upkeep", "Copy the memory while it runs."),
+        "restore": ("restore", "Put a backup in the place of the memory."),
         "check": ("upkeep", "Check the memory file from end to end."),
         "rebuild": ("rebuild", "Make anew what follows from the rest of the memory."),
         "doctor": ("doctor", "Tell what is wrong, and the command that mends it."),

@@ -66,6 +66,7 @@ class Upkeep:
                 size = self._memory.backup(to)
                 for old in self._scheduled()[: -max(1, self._settings.backups_kept)]:
                     old.unlink(missing_ok=True)
+                    Memory.checksum_path(old).unlink(missing_ok=True)
             except (PalimpsestError, OSError) as error:
                 self._gave_up = self._now()  # it would fail again until something changes
                 self._backup_problem = str(error)

@@ -37,9 +37,9 @@ def verified_copy(conn: Connection, path: Path, to: Path) -> None:
                 _compare(conn, copy, path)
             finally:
                 copy.close()
-        _sync(temporary)
+        sync(temporary)
         temporary.replace(to)
-        _sync(to.absolute().parent)
+        sync(to.absolute().parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -60,7 +60,7 @@ def _tables(conn: Connection) -> list[str]:
     return [name for (name,) in rows]
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """fsync of a file or, where the system can, of a folder."""
     if path.is_dir() and os.name == "nt":
         return  # a folder cannot be opened there, and a rename is durable by itself

@@ -12,8 +12,8 @@ from memory.store.rows import is_live
 from memory.store.store import Store
 
 RESTORE = (
-    "Stop the daemon and put the newest backup in the memory's place (`pal config path --json` tells both places);"
-    " without a backup, move the memory away and read your files again: pal add."
+    "Put the newest backup in its place: pal restore; without a backup, move the memory away (pal config path --json"
+    " tells where it is) and read your files again: pal add."
 )
 ANEW = "Make it anew: pal rebuild --text."
 SLOW = ("full text", "vectors")  # compare every text and vector with what is made of it

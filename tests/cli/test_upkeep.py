@@ -43,11 +43,28 @@ def test_check_finds_nothing_wrong(vault: Shell) -> None:
 
 def test_what_is_said_to_mend_the_file_can_be_done(shell: Shell) -> None:
     commands = [command.split() for command in re.findall(r"pal ((?:[a-z]+ ?)+)", check.RESTORE)]
-    assert commands == [["config", "path"], ["add"]]
+    assert commands == [["restore"], ["config", "path"], ["add"]]
     for command in commands:
         assert shell.pal(*command, "--help").code == 0
     places = shell.pal("config", "path", "--json").json
     assert {"memory", "backups"} <= places.keys()
+
+
+def test_a_backup_is_restored_while_the_daemon_is_stopped(shell: Shell) -> None:
+    assert "no backup" in shell.pal("restore", "--yes").err
+    shell.pal("remember", "The spare key hangs behind the clock.")
+    shell.pal("backup")
+    shell.pal("remember", "The ferry leaves at noon.")
+    running = shell.pal("restore", "--yes")
+    assert running.code == 1 and "pal daemon stop" in running.err
+    shell.pal("daemon", "stop")
+    assert "Add --yes" in shell.pal("restore").err
+    (listed,) = shell.pal("restore", "--list", "--json").json
+    said = shell.pal("restore", "--yes")
+    assert said.code == 0 and said.out.startswith(f"Restored {listed['path'].replace(str(shell.folder), '.')}.")
+    assert "replaced-" in said.out
+    assert shell.pal("status", "--json").json["sources"] == 1
+    assert len(shell.pal("restore", "--list").out.splitlines()) == 1, "what was replaced is no backup"
 
 
 def test_backup_is_a_memory_file(vault: Shell) -> None:

@@ -38,7 +38,11 @@ class Desk:
 
     @property
     def names(self) -> list[str]:
-        return sorted(path.name for path in self.folder.iterdir())
+        """The files but checksums, of which there is one for each backup."""
+        names = {path.name for path in self.folder.iterdir()}
+        checksums = {name for name in names if name.endswith(".sha256")}
+        assert {name.removesuffix(".sha256") for name in checksums} <= names
+        return sorted(names - checksums)
 
 
 @pytest.fixture

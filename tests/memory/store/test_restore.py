@@ -1,0 +1,93 @@
+"""A backup in the place of a memory: what was damaged is told, what is replaced is kept, and no two files mix."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory import Memory
+from memory.errors import InvalidInputError, StoreDamagedError, StoreError
+from memory.protocols import Embedder
+from memory.store.restore import CHECKSUM, LOGS
+
+EARLY, LATE = "The spare key hangs behind the clock.", "The ferry leaves at noon."
+
+
+@pytest.fixture
+def places(tmp_path: Path, static: Embedder) -> tuple[Path, Path, Path]:
+    """The memory, its backup, and where the memory goes; the memory has gained a note since."""
+    memory, backup = tmp_path / "memory.db", tmp_path / "backups" / "one.db"
+    with Memory.open(memory, embedder=static) as open_memory:
+        open_memory.remember(EARLY)
+        open_memory.backup(backup)
+        open_memory.remember(LATE)
+    return memory, backup, tmp_path / "backups" / "replaced.db"
+
+
+def held(file: Path, static: Embedder) -> set[str]:
+    with Memory.open(file, embedder=static) as memory:
+        assert memory.check().problems == ()
+        return {hit.episode.text for hit in memory.recall("key clock ferry noon").hits}
+
+
+def test_the_memory_is_as_the_backup_and_what_it_was_is_kept(places: tuple[Path, Path, Path], static: Embedder) -> None:
+    memory, backup, kept = places
+    Memory.restore(backup, memory, kept)
+    assert held(memory, static) == {EARLY} and held(kept, static) == {EARLY, LATE}
+    assert memory.stat().st_mode & 0o777 == 0o600 or os.name == "nt"
+    assert {file.name for file in memory.parent.iterdir()} == {"memory.db", "backups"}
+
+
+def test_the_log_of_a_crash_goes_with_its_file(places: tuple[Path, Path, Path], static: Embedder) -> None:
+    memory, backup, kept = places
+    crashed = memory.with_name("crashed.db")
+    with Memory.open(memory, embedder=static) as open_memory:
+        open_memory.remember("The pier is closed.")
+        for log in ("", *LOGS):  # as a crash leaves them
+            crashed.with_name(crashed.name + log).write_bytes(memory.with_name(memory.name + log).read_bytes())
+    assert crashed.with_name(crashed.name + "-wal").stat().st_size
+    Memory.restore(backup, crashed, kept)
+    assert held(crashed, static) == {EARLY} and "The pier is closed." in held(kept, static)
+
+
+@given(seed=st.integers(0, 1 << 30))
+def test_a_flipped_bit_of_a_backup_is_seen(
+    tmp_path_factory: pytest.TempPathFactory, static: Embedder, seed: int
+) -> None:
+    folder = tmp_path_factory.mktemp("flip")
+    memory, backup = folder / "memory.db", folder / "one.db"
+    with Memory.open(memory, embedder=static) as open_memory:
+        open_memory.remember(EARLY)
+        open_memory.backup(backup)
+    data = bytearray(backup.read_bytes())
+    place = random.Random(seed).randrange(len(data) * 8)
+    data[place // 8] ^= 1 << place % 8
+    backup.write_bytes(data)
+    before = memory.read_bytes()
+    with pytest.raises(StoreDamagedError, match="checksum differs"):
+        Memory.restore(backup, memory, folder / "kept.db")
+    assert memory.read_bytes() == before and not (folder / "kept.db").exists()
+
+
+def test_what_is_no_memory_is_not_restored(places: tuple[Path, Path, Path], static: Embedder) -> None:
+    memory, backup, kept = places
+    Path(f"{backup}{CHECKSUM}").unlink()
+    backup.write_bytes(b"Dear Ana" * 1000)
+    with pytest.raises(StoreError):
+        Memory.restore(backup, memory, kept)
+    with pytest.raises(InvalidInputError, match="no backup"):
+        Memory.restore(kept, memory, kept)
+    assert held(memory, static) == {EARLY, LATE}
+    assert {file.name for file in memory.parent.iterdir()} == {"memory.db", "backups"}
+
+
+def test_a_memory_that_is_gone_is_there_again(places: tuple[Path, Path, Path], static: Embedder) -> None:
+    memory, backup, kept = places
+    memory.unlink()
+    Memory.restore(backup, memory, kept)
+    assert held(memory, static) == {EARLY} and not kept.exists()
