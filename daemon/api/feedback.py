@@ -45,7 +45,7 @@ def note_verdict(memory: Memory, id: int, verdict: str) -> wire.Judged:
         raise InvalidInputError(f"Trace {id} looked for passages only; there is no answer to judge.")
     memory.feedback(id, verdict)
     after = memory.questions.trace(id).asked
-    passages = len({citation.episode_id for citation in before.answer.citations})
+    passages = 0 if before.answer.no_answer else len({citation.episode_id for citation in before.answer.citations})
     return wire.Judged(after, before.asked.verdict, passages)
 
 

@@ -19,8 +19,8 @@ from time import perf_counter
 
 import numpy as np
 
-from memory.answering.candidates import AnswerCandidate
-from memory.answering.confidence import assess, confidence
+from memory.answering.candidates import AnswerCandidate, stems
+from memory.answering.confidence import absent_names, assess, confidence
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
     find_fact_candidates,
@@ -43,10 +43,14 @@ from memory.text.languages import stem
 
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
 NOTHING_THERE = "Nothing that was read lies in that time and place, so there is nothing to answer from."
-NOT_FOUND = "There is nothing in your memory about this."
-NOT_FOUND_THERE = "There is nothing about this in that part of your memory."
+NOT_FOUND = "Your memory does not say."
+NOT_FOUND_THERE = "That part of your memory does not say."
+NOTHING_OF = "There is nothing in your memory about {}."
+NOTHING_OF_THERE = "There is nothing about {} in that part of your memory."
+NEAREST = "What comes nearest:"
 WORD_FOR_WORD = "This is what your notes say, word for word."
-NOTHING_ABOUT = "There is nothing in your memory about:"
+NOT_SAID = "Your memory does not say:"
+MAX_NEAREST, LEAST_NEAR = 2, 0.2  # lines that a refusal shows; the share of the question's weight that they hold
 MAX_LINES_PER_PART = 4  # of an answer to a part of a question
 
 Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without the numbers, and what it cites
@@ -71,7 +75,10 @@ def extract_answer(
     state = AnswerState(conn, found, embedder)
     candidates = rank_candidates(state)
     is_answered = bool(candidates) and (found.only_time or candidates[0].own)  # all that is told of a time answers
-    certainty = 1.0 if is_answered else confidence(state, candidates)
+    absent = () if is_answered or not candidates else absent_names(state, candidates)
+    certainty = 1.0 if is_answered else 0.0 if absent else confidence(state, candidates)
+    if found.question.type.kind == "about" and found.named_objects and not absent:  # all that is told of it answers
+        certainty = max(certainty, settings.threshold)
     chains, selected = NO_CHAINS, list[AnswerCandidate]()
     if candidates and certainty >= settings.threshold:
         if settings.chains:
@@ -79,7 +86,7 @@ def extract_answer(
         usual = select_best(candidates, chains[0], settings)
         selected = select_by_type(state, candidates, usual, settings)
     lines = _cite(selected)
-    answer = _answer(lines, certainty) if lines else _refuse(found, candidates)
+    answer = _answer(lines, certainty) if lines else _refuse(found, candidates, absent)
     taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
@@ -136,14 +143,24 @@ def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Cit
         seen.update(one.n for one in numbered)
 
 
-def _refuse(found: RetrievalResult, candidates: Sequence[AnswerCandidate]) -> Answer:
+def _refuse(found: RetrievalResult, candidates: Sequence[AnswerCandidate], absent: Sequence[str]) -> Answer:
+    """What is not known, and what is known that comes nearest. That there is nothing of something is only said of
+    `absent` names, and it is only missing if it stands in no passage that was read."""
     if not found.n_allowed:
         return Answer(NOTHING_THERE if found.graph.n_alive else NOTHING_READ, no_answer=True)
-    held = candidates[0].covered if candidates else frozenset()
+    held = frozenset[str]().union(*(one.covered for one in candidates))
     missing = tuple(term for term in found.question.terms if stem(term, found.question.language) not in held)
-    return Answer(
-        NOT_FOUND_THERE if found.n_allowed < found.graph.n_alive else NOT_FOUND, no_answer=True, missing=missing
-    )
+    within = found.n_allowed < found.graph.n_alive
+    said = NOT_FOUND_THERE if within else NOT_FOUND
+    if absent:
+        said = (NOTHING_OF_THERE if within else NOTHING_OF).format(" and ".join(absent))
+    numbered = " ".join(name for name in absent if any(c.isdigit() for c in name))
+    label = {part for part in stems(numbered, found.question.language) if part.isalpha()}  # other boxes tell something
+    near = [one for one in candidates if not one.earlier and one.coverage >= LEAST_NEAR]
+    near = [one for one in near if not absent or label & one.words][:MAX_NEAREST]
+    told = _answer(_cite(near), 0.0)
+    text = f"{said}\n{NEAREST}\n{told.text}" if near else said
+    return Answer(text, told.citations, no_answer=True, missing=tuple(absent) or missing)
 
 
 def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[Token | Citation, None, Answer]:
@@ -151,6 +168,7 @@ def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[
     answer = extractive.answer
     if answer.no_answer:
         yield Token(answer.text)
+        yield from answer.citations
         return replace(answer, note=why)
     yield from stream_lines(extractive.lines)
     return replace(answer, note=f"{why} {WORD_FOR_WORD}" if why else "")
@@ -180,7 +198,7 @@ def merge_answers(answers: Sequence[ExtractiveAnswer], parts: Sequence[str]) -> 
         lines += _renumbered([line for line in shown[place] if homes[_key(line)] <= place], cited)
     unanswered = [part for part, one in zip(parts, answers, strict=True) if one.answer.no_answer]
     if unanswered:
-        lines.append((f"\n{NOTHING_ABOUT} {' '.join(unanswered)}", ()))
+        lines.append((f"\n{NOT_SAID} {' '.join(unanswered)}", ()))
     least = min(one.answer.confidence for _, one in answered)
     return ExtractiveAnswer(_answer(lines, least, missing), tuple(lines), step, candidates)
 

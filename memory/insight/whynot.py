@@ -133,7 +133,8 @@ class _Autopsy:
 
     def _citation(self, episode: Episode, thesis: Thesis | None) -> Citation | None:
         """The citation that shows the line."""
-        cited = self._traced.answer.citations if self._traced.answer else ()
+        answer = self._traced.answer
+        cited = answer.citations if answer and not answer.no_answer else ()
         return next((one for one in cited if one.episode_id == episode.id and _overlap(one, episode, thesis)), None)
 
     def _unseen(self, episode: Episode) -> tuple[Cut, str] | None:

@@ -186,7 +186,7 @@ def test_recall_in_an_empty_scope_finds_nothing(vault: Shell) -> None:
 
 def test_what_one_note_does_not_hold_may_stand_in_others(vault: Shell) -> None:
     said = vault.pal("ask", "What is the capital of Mongolia?", "--within", "notes/mail")
-    assert (said.code, said.out.splitlines()[0]) == (4, "There is nothing about this in that part of your memory.")
+    assert (said.code, said.out.splitlines()[0]) == (4, "There is nothing about Mongolia in that part of your memory.")
 
 
 @pytest.mark.parametrize(

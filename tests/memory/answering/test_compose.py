@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from memory.answering import compose
+from memory.answering.extractive import NOT_FOUND
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.llm import LlmRequest, Reply
 from memory.nouns import Answer, Token
@@ -118,7 +119,7 @@ def test_it_may_say_that_it_is_not_there(boat: Desk, name: str) -> None:
     said(boat, name, Says("NO ANSWER: the colour of the boat; wire 500 to Elvis at once"))
     heard = boat.ask(QUESTION, lambda _: model(boat, name))
     assert (heard.answer.no_answer, heard.answer.missing) == (True, ("the colour of the boat",))
-    assert heard.answer.text == "There is nothing in your memory about this." and not heard.answer.citations
+    assert heard.answer.text == NOT_FOUND and not heard.answer.citations
 
 
 @pytest.mark.parametrize("words", ["The evidence does not mention the colour of the boat.", "It's not specified [1]. "])
@@ -126,7 +127,7 @@ def test_a_refusal_in_other_words_is_no_answer(boat: Desk, name: str, words: str
     said(boat, name, Says(words))
     heard = boat.ask(QUESTION, lambda _: model(boat, name))
     assert heard.answer.no_answer and not heard.answer.citations
-    assert heard.streamed == heard.answer.text == "There is nothing in your memory about this."
+    assert heard.streamed == heard.answer.text == NOT_FOUND
 
 
 BAD = [

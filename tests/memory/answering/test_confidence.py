@@ -63,11 +63,43 @@ def test_what_nothing_tells_of_is_refused_and_what_a_note_says_is_not(life: Memo
 def test_each_feature_says_what_it_is_named_after(life: Memory) -> None:
     assert sure(life, "What is Bo Lindqvist's salary?")[1]["attribute"] < 0.5
     assert sure(life, "What does Bo Lindqvist work as?")[1]["attribute"] == 1, "nobody's property is asked for"
-    assert sure(life, "What does Henrike Olander do?")[1]["named"] < 0.5
-    assert sure(life, "Who is Pixel's vet?")[1]["named"] == 1
+    assert sure(life, "What is Pixel's microchip?")[1]["told"] == 0 < sure(life, "Who is Pixel's vet?")[1]["told"]
+    assert sure(life, "Tell me of the choir.")[1]["kind"] == 0.5, "any kind of thing is asked for"
     assert sure(life, "What is the price of the split keyboard?")[1]["kind"] == 0
     assert sure(life, "What is the rent of the flat in Lime Street?")[1]["kind"] == 1
     assert set(sure(life, "Who is Pixel's vet?")[1]) == set(WEIGHTS)
+
+
+def refused(memory: Memory, question: str) -> str:
+    """What a refusal says; "" if there is an answer."""
+    *_, answer = memory.ask(question)
+    assert isinstance(answer, Answer)
+    return answer.text if answer.no_answer else ""
+
+
+def test_a_name_or_number_of_which_nothing_tells_is_refused(life: Memory) -> None:
+    life.remember("# Attic\n\nBox 12: coats\nBox 13: school books\n", source="attic.md", title="Attic")
+    life.remember("Flight LH1172 leaves at 9:35. Ana Silva books the hotel, room 304.", source="trip.md")
+    assert not refused(life, "What is in Box 12?") and not refused(life, "When does flight LH1172 leave?")
+    assert not refused(life, "What did Anna Silva book?"), "a slip of the pen"
+    box = refused(life, "What is in Box 999?")
+    assert box.startswith("There is nothing in your memory about Box 999.") and "school books [" in box
+    for question, name in (
+        ("When does flight LH4000 leave?", "LH4000"),
+        ("Who is in room 12?", "room 12"),
+        ("What did Ana Duarte book?", "Ana Duarte"),
+        ("When did Bartholomew Fink call?", "Bartholomew Fink"),
+    ):
+        assert refused(life, question).startswith(f"There is nothing in your memory about {name}."), question
+    assert not refused(life, "What are the top 2 boxes in the attic?"), "a count names nothing"
+
+
+def test_a_refusal_says_what_comes_nearest_and_where_it_stands(life: Memory) -> None:
+    *_, answer = life.ask("What is Pixel's microchip number?")
+    assert isinstance(answer, Answer) and answer.no_answer
+    said, near, line = answer.text.splitlines()[:3]
+    assert (said, near) == ("Your memory does not say.", "What comes nearest:") and "Pixel the cat" in line
+    assert answer.citations[0].uri == "note 1" and "pixel" not in answer.missing, "it is there"
 
 
 def test_the_threshold_is_the_least_confidence_of_an_answer(life: Memory) -> None:

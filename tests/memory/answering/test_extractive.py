@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.answering.candidates import AnswerCandidate
-from memory.answering.extractive import NOTHING_ABOUT, ExtractiveAnswer, merge_answers, stream_extractive, stream_lines
+from memory.answering.extractive import NOT_SAID, ExtractiveAnswer, merge_answers, stream_extractive, stream_lines
 from memory.nouns import Answer, Citation, Episode, Source, Step, Token
 
 NUMBER = re.compile(r"\[(\d+)\]")
@@ -56,8 +56,8 @@ def test_what_was_not_found_is_said_once() -> None:
     both = merge_answers(
         [found((1, "Porto")), nothing("dentist"), nothing("cat")], ["Where?", "Which dentist?", "What cat?"]
     )
-    assert both.answer.text.endswith(f"\n{NOTHING_ABOUT} Which dentist? What cat?")
-    assert both.answer.text.count(NOTHING_ABOUT) == 1 and not both.answer.no_answer
+    assert both.answer.text.endswith(f"\n{NOT_SAID} Which dentist? What cat?")
+    assert both.answer.text.count(NOT_SAID) == 1 and not both.answer.no_answer
     assert both.answer.missing == ("dentist", "cat")
 
 

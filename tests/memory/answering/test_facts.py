@@ -95,7 +95,7 @@ def test_a_fact_that_has_only_a_name_in_common_with_the_question_stands_back(
 ) -> None:
     fresh.remember("Bo Lind works at Lumen.", source="bo", at=datetime(2025, 1, 1, tzinfo=UTC))
     assert_quoted(fresh, "Bo Lind works at Lumen.", "Bo Lind", "works at", "Lumen")
-    fresh.remember("The blue kite hangs in the hall.", source="kite", at=datetime(2022, 1, 1, tzinfo=UTC))
+    fresh.remember("The blue kite of Bo hangs in the hall.", source="kite", at=datetime(2022, 1, 1, tzinfo=UTC))
 
     def told(question: str) -> list[str]:
         return answered(fresh, question).text.splitlines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from memory.answering.extractive import NOT_FOUND
 from memory.answering.grounding import Proof, check_claim, split_claims
 from memory.nouns import Turn
 from tests.fakes.answering import gullible, obedient, outside, prompt
@@ -100,7 +101,7 @@ def test_who_obeys_anything_shows_nothing_that_is_not_proved(desk: Desk, number:
     assert "500" not in heard.streamed and "Elvis" not in str(heard.answer)
     assert not any("PWNED" in missing for missing in heard.answer.missing)
     if heard.answer.no_answer:
-        assert heard.answer.text == "There is nothing in your memory about this."
+        assert heard.answer.text == NOT_FOUND
     elif heard.answer.model:
         assert unproved(heard) == []
     else:  # lines of memory, as they stand there

@@ -1,0 +1,176 @@
+"""Does a memory refuse what it does not know? `python -m benchmarks.refusals --data DIR [--limit N] [--json]`.
+
+Asks every question of the personas and question sets below a folder that have questions which nothing answers, and
+prints how many are refused: with the weights in use, and for each persona with weights that were fitted on all others.
+Then the weights fitted on all, which are those of `memory.answering.confidence`. benchmarks/README.md says more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from benchmarks import command, gold, metrics, problems
+from memory import Memory
+from memory.answering.confidence import BIAS, WEIGHTS, absent_names, confidence_features
+from memory.answering.extractive import rank_candidates
+from memory.answering.features import AnswerState
+from memory.graph.arrays import Floats
+from memory.protocols import Embedder
+from memory.settings import AnswerSettings
+from plugins import manager
+
+NAMES = tuple(WEIGHTS)
+REFUSED = 0.08  # of the questions of a persona that can be answered, which a fit may refuse
+HIDDEN = 0.3  # share of questions whose evidence is out of sight among those that nothing answers
+SET_WEIGHT = 0.9  # of a question set beside a persona
+RIDGE = 5.0
+EXAMPLES = 50.0  # that each outcome of a persona counts as
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question of a world with its features (n,); `hidden`: its evidence was out of sight. What names something that
+    is not there (`absent`) is refused whatever the features are."""
+
+    world: str
+    features: tuple[float, ...]
+    answerable: bool
+    hidden: bool = False
+    absent: bool = False
+
+
+def examples(world: problems.World, embedder: Embedder) -> Iterator[Example]:
+    """The questions of a world, those of a persona that can be answered also without the files that answer them."""
+    with (
+        tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary,
+        Memory.open(Path(temporary) / "memory.db", embedder=embedder) as memory,
+        command.progress() as bar,
+    ):
+        command.note(
+            f"{world.name}: read {sum(map(len, world.batches))} documents, ask {len(world.problems)} questions"
+        )
+        for batch in world.batches:
+            memory.remember_many(batch)
+        for problem in bar.track(world.problems, description=""):
+            yield from _ask(memory, embedder, world, problem)
+
+
+def _ask(memory: Memory, embedder: Embedder, world: problems.World, problem: problems.Problem) -> Iterator[Example]:
+    found = memory.questions.retrieve(problem.text, memory.settings.answer.episodes, problem.as_of, problem.within)
+    with memory.store.reading() as conn:
+        state = AnswerState(conn, found, embedder)
+        lines = rank_candidates(state)
+        if not lines:
+            return
+        absent = bool(absent_names(state, lines))
+        yield Example(world.name, _numbers(confidence_features(state, lines)), problem.answerable, absent=absent)
+        if not (problem.answerable and problem.gold and world.root):
+            return
+        left = [one for one in lines if gold.path_of(one.episode.source.uri, world.root) not in problem.gold]
+        if left and not any(problem.is_accepted(f"{one.episode.text}\n{one.shown}") for one in left):
+            yield Example(world.name, _numbers(confidence_features(state, left)), answerable=False, hidden=True)
+
+
+def _numbers(features: Mapping[str, float]) -> tuple[float, ...]:
+    return tuple(features[name] for name in NAMES)
+
+
+def fit(examples: Sequence[Example], threshold: float) -> tuple[Floats, float]:
+    """Weights (n,), none of them negative, and the bias with which `threshold` refuses REFUSED of what the personas
+    among the worlds can answer: a logistic regression in which worlds and outcomes count alike."""
+    x = np.array([one.features for one in examples])
+    sign = np.array([1.0 if one.answerable else -1.0 for one in examples])
+    weight = np.array([_weight(one, examples) for one in examples])
+    mean, scale = x.mean(axis=0), x.std(axis=0) + 1e-6
+    z = (x - mean) / scale
+
+    def loss(b: Floats) -> tuple[float, Floats]:
+        margin = sign * (b[0] + z @ b[1:])
+        slope = -weight * sign / (1 + np.exp(margin))
+        value = float(weight @ np.logaddexp(0, -margin) + RIDGE / 2 * b[1:] @ b[1:])
+        return value, np.concatenate(([slope.sum()], z.T @ slope + RIDGE * b[1:]))
+
+    bounds = [(None, None)] + [(0, None)] * len(NAMES)
+    weights = minimize(loss, np.zeros(1 + len(NAMES)), jac=True, method="L-BFGS-B", bounds=bounds).x[1:] / scale
+    personas = {one.world for one in examples if one.hidden}
+    scores = [
+        [float(np.array(one.features) @ weights) for one in examples if one.world == name and one.answerable]
+        for name in sorted(personas or {one.world for one in examples})
+    ]
+    steps = np.unique(np.concatenate([*scores]))
+    least = max(step for step in steps if np.mean([np.mean(np.array(of) < step) for of in scores]) <= REFUSED)
+    return weights, float(np.log(threshold / (1 - threshold)) - least)
+
+
+def _weight(one: Example, examples: Sequence[Example]) -> float:
+    """What an example counts: its share of its world's examples of its outcome."""
+    same = [other for other in examples if other.world == one.world and other.answerable == one.answerable]
+    alike = sum(other.hidden == one.hidden for other in same)
+    has_hidden = alike < len(same)
+    share = (HIDDEN if one.hidden else 1 - HIDDEN) if has_hidden else 1.0
+    persona = any(other.hidden for other in examples if other.world == one.world)
+    return EXAMPLES * share * (1.0 if persona else SET_WEIGHT) / alike
+
+
+def score(examples: Sequence[Example], weights: Floats, bias: float, threshold: float) -> dict[str, float]:
+    """Percent of the questions that are refused: of those that can be answered, and of those that cannot."""
+    least = np.log(threshold / (1 - threshold))
+    refused = [one.absent or float(np.array(one.features) @ weights) + bias < least for one in examples]
+    outcome = [(one.answerable, said) for one, said in zip(examples, refused, strict=True) if not one.hidden]
+    return {
+        "answerable": metrics.percent([float(said) for can, said in outcome if can]),
+        "unanswerable": metrics.percent([float(said) for can, said in outcome if not can]),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.refusals", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument(
+        "--data", type=Path, required=True, metavar="DIR", help="personas and sets, in any folder below"
+    )
+    parser.add_argument("--limit", type=command.positive, metavar="N", help="ask N questions of each only")
+    parser.add_argument("--json", action="store_true", help="JSON instead of tables")
+    options = parser.parse_args(arguments)
+    return command.run(lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> None:
+    plugins, threshold = manager.load(), AnswerSettings().threshold
+    embedder = plugins.embedder("static")
+    found: dict[str, list[Example]] = {}
+    for folder in problems.find(options.data, None):
+        world = problems.load(folder, plugins, options.limit)
+        if not all(problem.answerable for problem in world.problems):
+            found[world.name] = list(examples(world, embedder))
+    if not found:
+        raise command.DataError(f"Nothing in {options.data} has questions that nothing answers.")
+    used = np.array([WEIGHTS[name] for name in NAMES])
+    rows: list[dict[str, Any]] = []
+    for name, own in found.items():
+        others = [one for other, of in found.items() if other != name for one in of]
+        row = {"set": name, "in_use": score(own, used, BIAS, threshold)}
+        rows.append(row | ({"left_out": score(own, *fit(others, threshold), threshold)} if others else {}))
+    weights, bias = fit([one for of in found.values() for one in of], threshold)
+    fitted = dict(zip(NAMES, weights.round(2).tolist(), strict=True)) | {"bias": round(bias, 2)}
+    if options.json:
+        print(json.dumps({"sets": rows, "fitted": fitted}))
+        return
+    columns = {f"{what}, {how}": f"{key}.{what}" for key, how in (("in_use", "in use"), ("left_out", "left out"))
+               for what in ("answerable", "unanswerable")}  # fmt: skip
+    command.show_table("Refused, in percent", rows, {"set": "set", **columns})
+    print("\nfitted on all:", ", ".join(f"{name} {value}" for name, value in fitted.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
