@@ -27,15 +27,6 @@ from tui.widgets.welcome import Welcome
 from tui.wording import count
 
 
-@dataclass
-class Running:
-    """The question that is being answered."""
-
-    ticket: int
-    question: str
-    answer: Answer
-
-
 class Conversation(Vertical):
     """Asks one question at a time; the others wait their turn. `session` is what it knows."""
 
@@ -61,7 +52,7 @@ class Conversation(Vertical):
         self.session = Session()
         self._link = link
         self._now = now
-        self._asking: Running | None = None
+        self._asking: tuple[int, Answer] | None = None  # the ticket of the question that runs, and its answer
         self._starting: int | None = None  # the question that starts this session
 
     def compose(self) -> ComposeResult:
@@ -94,10 +85,10 @@ class Conversation(Vertical):
         if self.session.waiting:
             self.post_message(self.GivenBack(self.session.waiting.pop()))
         elif self._asking is not None:
-            running = self._asking
-            self._link.cancel(running.ticket)
-            await running.answer.stop()
-            self.post_message(self.GivenBack(running.question))
+            ticket, answer = self._asking
+            self._link.cancel(ticket)
+            await answer.stop()
+            self.post_message(self.GivenBack(answer.question))
             await self._finish("partial")
         else:
             return False
@@ -109,23 +100,23 @@ class Conversation(Vertical):
         if isinstance(message, SessionStarted):
             if message.ticket == self._starting:
                 self.rename(message.conversation)
-        elif self._asking is not None and message.ticket == self._asking.ticket:
-            await self._receive(self._asking, message.event)
+        elif self._asking is not None and message.ticket == self._asking[0]:
+            await self._receive(self._asking[1], message.event)
 
-    async def _receive(self, running: Running, event: wire.Event) -> None:
+    async def _receive(self, answer: Answer, event: wire.Event) -> None:
         match event:
             case wire.Answered():
-                await running.answer.settle(event)
+                await answer.settle(event)
                 await self._finish()
             case wire.Failed():
-                await running.answer.fail(event)
-                self.post_message(self.GivenBack(running.question))
+                await answer.fail(event)
+                self.post_message(self.GivenBack(answer.question))
                 await self._finish("partial")
             case wire.Citation():
-                await running.answer.add(event)
-                self._tell_evidence(running.answer)
+                await answer.add(event)
+                self._tell_evidence(answer)
             case _:
-                await running.answer.add(event)
+                await answer.add(event)
 
     async def _send(self, question: str) -> None:
         await self.query(Welcome).remove()
@@ -137,15 +128,14 @@ class Conversation(Vertical):
         ticket = self._link.ask(question, conversation.id if conversation else None)
         if conversation is None:
             self._starting = ticket
-        self._asking = Running(ticket, question, answer)
+        self._asking = ticket, answer
         self._tell_evidence(answer)
 
     async def _finish(self, state: Literal["complete", "partial"] = "complete") -> None:
         assert self._asking is not None
-        running, self._asking = self._asking, None
-        answer = running.answer
+        (_, answer), self._asking = self._asking, None
         answered = wire.Answered(answer.text, answer.citations, answer.no_answer, trace_id=answer.trace_id)
-        self.session.settle(running.question, answered, self._now(), state)
+        self.session.settle(answer.question, answered, self._now(), state)
         self._tell_evidence(answer)
         self.session.shown_from += await self.transcript.prune(KEPT)
         if self.session.waiting:
