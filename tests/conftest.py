@@ -10,6 +10,7 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -91,3 +92,15 @@ def warm_daemons() -> Iterator[None]:
 def cold_daemons(monkeypatch: pytest.MonkeyPatch) -> None:
     """Daemons are new interpreters, as they are for everybody else."""
     monkeypatch.setattr(starting, "spawn", spawn_cold)
+
+
+@pytest.fixture
+def cold_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first daemon is a new interpreter, as it is for everybody else; those that come after it are not."""
+    spawn_forked = starting.spawn
+
+    def spawn(*args: Any, **kwargs: Any) -> Any:
+        monkeypatch.setattr(starting, "spawn", spawn_forked)
+        return spawn_cold(*args, **kwargs)
+
+    monkeypatch.setattr(starting, "spawn", spawn)

@@ -13,7 +13,7 @@ from memory.store import jobs
 from memory.store.store import Store
 from tests.daemon.conftest import QUICK, added, uris
 
-FILES = 1000
+FILES = 600
 
 
 @pytest.fixture
@@ -42,12 +42,12 @@ def all_read(daemon: RunningDaemon, seconds: float = 60) -> bool:
     return daemon.client.status().sources == FILES
 
 
-@pytest.mark.usefixtures("cold_daemons")
+@pytest.mark.usefixtures("cold_daemon")
 def test_an_addition_survives_kill_9(tmp_path: Path, notes: Path) -> None:
     with run_daemon(tmp_path / "home", QUICK) as daemon:
         stream = daemon.client.add([notes])  # what is asked is on the disk as soon as the stream begins
         seen = [kill_when(daemon, 100)]
-        for more in (400, 700):
+        for more in (240, 420):
             daemon.start()
             seen.append(kill_when(daemon, more))
         stream.close()

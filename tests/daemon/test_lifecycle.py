@@ -28,7 +28,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-@pytest.mark.usefixtures("cold_daemons")
+@pytest.mark.usefixtures("cold_daemon")
 def test_a_life(tmp_path: Path) -> None:
     """Start, a second one, what it left on the disk, a polite end, a new start over a stale socket."""
     with run_daemon(tmp_path / "home") as daemon:

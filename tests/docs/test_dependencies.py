@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 
 from packaging.requirements import Requirement
@@ -22,7 +23,8 @@ NOT_IMPORTED = {
 }
 
 
-def imported() -> set[str]:
+@cache
+def imported() -> frozenset[str]:
     """The top-level modules of others that some module of the product imports, wherever in it."""
     names: set[str] = set()
     for tree in PRODUCT:
@@ -32,7 +34,7 @@ def imported() -> set[str]:
                     names |= {alias.name.partition(".")[0] for alias in node.names}
                 elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                     names.add(node.module.partition(".")[0])
-    return names - set(PRODUCT) - sys.stdlib_module_names
+    return frozenset(names - set(PRODUCT) - sys.stdlib_module_names)
 
 
 def declared(*extras: str) -> set[str]:
@@ -40,7 +42,8 @@ def declared(*extras: str) -> set[str]:
     return {canonicalize_name(Requirement(line).name) for line in lines}
 
 
-def distributions(modules: set[str]) -> dict[str, set[str]]:
+@cache
+def distributions(modules: frozenset[str]) -> dict[str, set[str]]:
     """Module -> the distributions it may come from; by its own name where it is not installed."""
     known = packages_distributions()
     return {name: {canonicalize_name(one) for one in known.get(name, [name])} for name in modules}
