@@ -82,7 +82,7 @@ def test_backup_is_a_memory_file(vault: Shell) -> None:
     assert own.json["path"].startswith("./home/backups/")
 
 
-@pytest.mark.usefixtures("cold_daemons")
+@pytest.mark.usefixtures("cold_daemon")
 def test_the_daemon_starts_stops_and_says_so(shell: Shell) -> None:
     assert shell.pal("daemon", "status").code == 3
     started = shell.pal("daemon", "start")
@@ -110,6 +110,7 @@ def test_a_daemon_in_the_foreground_ends_with_control_c(shell: Shell) -> None:
         deadline = time.monotonic() + 60
         while shell.pal("--no-start", "daemon", "status").code != 0:
             assert time.monotonic() < deadline
+            time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
     finally:
