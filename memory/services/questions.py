@@ -135,7 +135,7 @@ class Questions:
             answer.note if answer else "",
             allowed.calls,
             allowed.tokens,
-            allowed.seconds,
+            allowed.seconds * self._state.settings.answer.answer_seconds,
         )
 
     def why_not(self, trace_id: int, words: str, limit: int = MAX_LOST) -> WhyNot:

@@ -163,7 +163,7 @@ def many(folder: Path, files: int) -> Path:
 
 def test_control_c_ends_the_command_and_not_the_reading(shell: Shell) -> None:
     shell.pal("daemon", "start")
-    many(shell.folder / "many", 60)
+    many(shell.folder / "many", 120)  # more than are read until the signal comes
     process = shell.process("add", "many", "--json")
     assert process.stdout is not None
     first = process.stdout.readline()
@@ -177,5 +177,5 @@ def test_control_c_ends_the_command_and_not_the_reading(shell: Shell) -> None:
     # the same again waits for what is under way, and finds nothing left to do
     done = shell.pal("add", "many", "--json").lines[-1]
     assert done["type"] == "Added"
-    assert done["sources"] + done["unchanged"] == 60
-    assert shell.pal("status", "--json").json["sources"] == 60
+    assert done["sources"] + done["unchanged"] == 120
+    assert shell.pal("status", "--json").json["sources"] == 120
