@@ -252,7 +252,7 @@ def test_kill_9_in_the_middle_loses_at_most_a_batch(tmp_path: Path) -> None:
     with Memory.open(path, embedder=HashEmbedder()) as memory:
         memory.remember_many(notes(0, 400))
     seen = 0
-    for _ in range(3):
+    for _ in range(2):
         child = subprocess.Popen([sys.executable, "-c", SLOW, str(path)], stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None
         told = [int(child.stdout.readline()) for _ in range(5)]
@@ -279,7 +279,7 @@ moves = st.one_of(
 )
 
 
-@examples(1, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(1 / 2, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(moves, max_size=14), st.integers(0, 2))
 def test_whatever_happened_a_switch_makes_it_whole(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]], last: int

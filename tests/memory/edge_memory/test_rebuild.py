@@ -26,7 +26,7 @@ def fired(held: EdgeMemory) -> list[dict[int, float]]:
     return [dict(held.activate(key, 0.1).activation_of) for key in keys if key is not None]
 
 
-@examples(1 / 2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(1 / 4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(moves, min_size=8, max_size=25))
 def test_traces_make_it_again_bit_by_bit(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[Any, ...]]

@@ -331,7 +331,7 @@ def test_a_successor_begins_with_half_of_what_was_remembered_until_that_is_undon
 PLACES = ("Bonn", "Kyiv", "Lima", "Oslo", "Riga")
 
 
-@examples(1 / 2)
+@examples(1 / 4)
 @given(st.permutations(range(len(PLACES))), st.randoms(use_true_random=False))
 def test_a_life_in_any_order_is_the_same_life(static: Embedder, order: list[int], random: Random) -> None:
     with Memory.open(":memory:", embedder=static, settings=UNTOLD) as memory:

@@ -304,7 +304,7 @@ def served(memory: Memory) -> set[tuple[Any, ...]]:
     }
 
 
-@examples(1 / 2)
+@examples(1 / 4)
 @given(rows=told_facts)
 def test_nothing_else_changes_and_undo_restores(static: Embedder, rows: list[Any]) -> None:
     with Memory.open(":memory:", embedder=static, settings=UNTOLD) as memory:

@@ -157,7 +157,7 @@ def told(memory: Memory, question: str) -> tuple[dict[object, float], dict[str, 
     return hits, visits, answer.text
 
 
-@examples(1 / 4, phases=[Phase.generate])
+@examples(1 / 8, phases=[Phase.generate])
 @given(vaults, st.sampled_from(["spread", "beam", "spread+beam+circles"]), st.randoms(use_true_random=False))
 def test_the_order_of_writing_does_not_matter(
     static: Embedder, vault: Vault, strategy: str, shuffled: random.Random
@@ -198,7 +198,7 @@ def test_a_person_is_called_by_the_whole_name(fresh: Memory) -> None:
     assert "Ana Silva" in {visit.label for visit in fresh.recall("Who is Ana Silva?").trace.visits}
 
 
-@examples(1 / 2)
+@examples(1 / 4)
 @given(vaults, st.sampled_from(["Zebulon Quark", "Ana Quark", "Silvana", "Portorož", "Lumenista"]))
 def test_a_name_that_is_no_object_is_linked_to_none(static: Embedder, vault: Vault, name: str) -> None:
     with filled(static, vault, "spread") as memory, memory.store.reading() as conn:
