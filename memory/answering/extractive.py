@@ -19,10 +19,11 @@ from time import perf_counter
 
 import numpy as np
 
-from memory.answering.candidates import AnswerCandidate, stems
+from memory.answering.candidates import AnswerCandidate, holds_at, stems
 from memory.answering.confidence import absent_names, assess, confidence
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
+    asks_past,
     find_fact_candidates,
     prefer_newest,
     supersede,
@@ -112,7 +113,19 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     sentences, answering = supersede_sentences(likely, facts)
     answering = answering[:MAX_FACTS_ANSWERING]
     proving = {proof.thesis_id for one in answering for proof in (one, *one.also)}
-    return prefer_newest(state, [*answering, *(one for one in sentences if one.thesis_id not in proving)])
+    ranked = prefer_newest(state, [*answering, *(one for one in sentences if one.thesis_id not in proving)])
+    return ranked if asks_past(state.question) else _lead_with_current(ranked, state.found.time_ms)
+
+
+def _lead_with_current(candidates: Sequence[AnswerCandidate], at: int) -> list[AnswerCandidate]:
+    """The candidates, first the best one that does not only state what was replaced by then (ms UTC), if there is one.
+    What stood before it is marked as earlier."""
+    for place, one in enumerate(candidates):
+        stated = [fact.relation for fact in one.facts]
+        if not stated or any(fact.superseded_by is None or holds_at(fact, at) for fact in stated):
+            replaced = (replace(other, earlier=True) for other in candidates[:place])
+            return [replace(one, earlier=False) if place else one, *replaced, *candidates[place + 1 :]]
+    return list(candidates)
 
 
 def _cite(selected: Sequence[AnswerCandidate]) -> tuple[Line, ...]:

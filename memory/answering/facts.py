@@ -30,10 +30,11 @@ from memory.answering.candidates import (
     select_current,
     stems,
 )
-from memory.answering.features import AnswerState, QueryFeatures
+from memory.answering.features import AnswerState, QueryFeatures, expected_types
 from memory.answering.owner import OwnerQuestion
 from memory.graph.arrays import NO_END
 from memory.retrieval.question_type import asks_course
+from memory.retrieval.state import QuestionState
 from memory.store import relations
 from memory.store.relations import Relation
 from memory.text.languages import alternatives
@@ -367,6 +368,12 @@ def _tells_past(sentence: AnswerCandidate, fact: FactCandidate) -> bool:
     if sentence.newness >= fact.since or not sentence.words & fact.topic or contains_value(sentence.shown, fact.value):
         return False
     return any(len(value) > 1 and contains_value(sentence.shown, value) for value in fact.replaced)
+
+
+def asks_past(question: QuestionState) -> bool:
+    """Whether a question asks for what was, or for a course of things; "When will ...?" does not."""
+    past = (said[0] for said in _PAST.finditer(question.text))
+    return asks_course(question.text) or any("date" not in expected_types(one, question.language) for one in past)
 
 
 def prefer_newest(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
