@@ -50,7 +50,7 @@ class File(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What came back for one question: the answer's lines without the earlier values, the files it cites
-    and those that recall finds for the same question, best first. `text`: all of it, as a person sees it."""
+    and those that recall finds for the same question, best first. `text`: what is not folded."""
 
     question: Mapping[str, Any]
     lines: tuple[str, ...]
@@ -165,7 +165,7 @@ def ask(memory: Memory, question: Mapping[str, Any], persona: Path) -> Reply:
     found = [hit.episode.source.uri for hit in memory.recall(question["question"], k=DEPTH, as_of=as_of).hits]
     return Reply(
         question, answer_lines(answer.text), _paths(cited, persona), _paths(found, persona), answer.no_answer, ms,
-        answer.text,
+        "\n".join(line.text for line in answer.lines if line.kind != "folded"),
     )  # fmt: skip
 
 

@@ -6,7 +6,8 @@ them on, and each dataclass takes half a millisecond to make.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -65,7 +66,8 @@ class Token(Event):
 
 @dataclass(frozen=True, slots=True)
 class Citation(Event):
-    """The proof under a line of an answer. `n` is the number shown, from 1; `quote` the exact words."""
+    """The proof under a line of an answer. `n` is the number shown, from 1; `quote` the exact words; `value` the words
+    of that line that are the value asked for, "" where none is clear."""
 
     n: int
     episode_id: int
@@ -78,6 +80,8 @@ class Citation(Event):
     speaker: str | None = None
     passage: str = ""
     earlier: bool = False  # an older value of what another line says
+    folded: bool = False  # of a line that is shown when it is asked for
+    value: str = ""
 
     @property
     def label(self) -> str:
@@ -86,6 +90,38 @@ class Citation(Event):
             return f"{self.uri}:{self.line}"
         day = self.at.date().isoformat() if self.at else None
         return ", ".join(part for part in (self.title or self.uri, self.speaker, day) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """A line of an answer without its marks and numbers; `citations` are the numbers. `kind`: what is answered, an
+    earlier value of the answer above it, what is folded behind it, or text around these. `value`: the words of `text`
+    that are the value asked for, where that is clear."""
+
+    text: str
+    kind: Literal["answer", "earlier", "folded", "text"]
+    citations: tuple[int, ...] = ()
+    value: str = ""
+
+
+_LINE = re.compile(r"(?P<item>- )?(?P<earlier>earlier: )?(?P<said>.*?)(?P<cited>(?: \[\d+\])*)\s*")
+
+
+def split_lines(text: str, citations: Sequence[Citation]) -> Iterator[AnswerLine]:
+    """The lines of an answer's text that are not empty, by what its citations say of them."""
+    known = {one.n: one for one in citations}
+    for written in filter(str.strip, text.splitlines()):
+        match = _LINE.fullmatch(written)
+        assert match is not None
+        numbers = tuple(int(n) for n in re.findall(r"\d+", match["cited"]))
+        proofs = [known[n] for n in numbers if n in known]
+        if not match["item"]:
+            yield AnswerLine(written, "text", numbers)
+        elif proofs and proofs[0].folded:
+            yield AnswerLine(f"{match['earlier'] or ''}{match['said']}", "folded", numbers)
+        else:
+            value = next((one.value for one in proofs if one.value in match["said"]), "")
+            yield AnswerLine(match["said"], "earlier" if match["earlier"] else "answer", numbers, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +140,11 @@ class Answer(Event):
     confidence: float = 0.0
     model: str = ""
     note: str = ""
+
+    @property
+    def lines(self) -> tuple[AnswerLine, ...]:
+        """The text as lines, each with what it is."""
+        return tuple(split_lines(self.text, self.citations))
 
 
 AskEvent = Step | Visit | Citation | Token | Answer

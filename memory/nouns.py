@@ -12,12 +12,14 @@ from datetime import datetime
 from typing import Any, Literal
 
 from memory.events import Answer as Answer
+from memory.events import AnswerLine as AnswerLine
 from memory.events import AskEvent as AskEvent
 from memory.events import Citation as Citation
 from memory.events import Scope as Scope
 from memory.events import Step as Step
 from memory.events import Token as Token
 from memory.events import Visit as Visit
+from memory.events import split_lines as split_lines
 
 SourceKind = Literal["file", "chat", "note", "import"]
 Policy = Literal["local", "any"]

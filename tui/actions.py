@@ -95,6 +95,14 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("Theme", "Change the colours.", "choose_theme", slash="theme", argument="[NAME]", palette=True),
     Action("Trace", "Unfold or fold what the question did.", "toggle_trace", key="ctrl+t", slash="trace", palette=True),
+    Action(
+        "More",
+        "Unfold or fold the lines behind a clear answer.",
+        "toggle_more",
+        key="ctrl+g",
+        slash="more",
+        palette=True,
+    ),
     Action("Why", "Say what the selected answer rests on.", "show_why", slash="why", palette=True),
     Action("Why not", "Say why words are not in the selected answer.", "show_whynot", slash="whynot", argument="WORDS"),
     Action("Good", "Say that the selected answer is right.", "judge('good')", slash="good", palette=True),
@@ -151,6 +159,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("Above", "Select the answer above.", "screen.select_answer(-1)", "transcript", "up,k"),
     Action("Below", "Select the answer below.", "screen.select_answer(1)", "transcript", "down,j"),
     Action("Trace", "Unfold or fold what the question did.", "screen.toggle_trace", "transcript", "space,t"),
+    Action("More", "Unfold or fold the lines behind a clear answer.", "screen.toggle_more", "transcript", "m"),
     Action(
         "Look at evidence", "Go to the evidence of the selected answer.", "screen.focus_evidence", "transcript", "enter"
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 
 import click
@@ -13,6 +14,7 @@ from daemon.cli.errors import HOW_TO_READ, NOTHING_READ, NothingFound
 from daemon.cli.options import as_of_option, json_option, scope_options, strategy_option
 from daemon.cli.session import Session, pass_session
 from daemon.client import DaemonDownError, Stream
+from daemon.terminal import display_safe
 
 OUT_OF_REACH = "Nothing that was read lies in that time and place."
 
@@ -30,6 +32,7 @@ OUT_OF_REACH = "Nothing that was read lies in that time and place."
 )
 @strategy_option
 @click.option("--no-replay", is_flag=True, help="Use nothing of earlier questions, and learn nothing from this one.")
+@click.option("--all", "in_full", is_flag=True, help="Show the lines, too, that are folded behind a clear answer.")
 @json_option
 @pass_session
 def ask(
@@ -40,48 +43,71 @@ def ask(
     effort: str,
     strategy: str,
     no_replay: bool,
+    in_full: bool,
     as_json: bool,
 ) -> None:
     """Answer QUESTION from the memory, with the source of every claim.
 
-    Exits with 4 when the memory does not hold the answer. With --json the question's events come as they happen,
+    What the answer replaced stands under it. Where one line is clearly the answer the others are folded: --all shows
+    them. Exits with 4 when the memory does not hold the answer. With --json the question's events come as they happen,
     one a line.
     """
     text = _text(question)
     events = session.client.ask(
         text, as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy
     )
-    answered = print_answer(events, as_json)
+    answered = print_answer(events, as_json, in_full)
     if answered.no_answer:
         if not as_json and session.client.status().episodes == 0:
             output.say(HOW_TO_READ)
         sys.exit(NothingFound.exit_code)
 
 
-def print_answer(events: Stream, as_json: bool) -> wire.Answered:
-    """Prints the answer as it comes, and its sources, or with JSON every event."""
-    answered = _printed(events, as_json)
+def print_answer(events: Stream, as_json: bool, in_full: bool = False) -> wire.Answered:
+    """Prints the answer as it comes, and its sources, `in_full` or without what is folded; with JSON every event."""
+    answered = _printed(events, as_json, in_full)
     if not as_json:
-        print_sources(answered.missing, answered.citations)
+        hidden = () if in_full else [line for line in answered.lines if line.kind == "folded"]
+        if hidden:
+            _tell(f"{len(hidden)} more line{'s' * (len(hidden) > 1)}: pal ask --all")
+        print_sources(answered.missing, tuple(one for one in answered.citations if in_full or not one.folded))
         _tell(answered.note or None)
     return answered
 
 
-def _printed(events: Stream, as_json: bool) -> wire.Answered:
+def _printed(events: Stream, as_json: bool, in_full: bool) -> wire.Answered:
     last = ""
+    cited: list[wire.Citation] = []
     for event in events:
         if as_json:
             output.print_json(event)
         elif isinstance(event, wire.Step):
             _tell(times.describe_time(event))
-        elif isinstance(event, wire.Token):
+        elif isinstance(event, wire.Citation):
+            cited.append(event)
+        elif isinstance(event, wire.Token) and (text := _styled(event.text, cited, in_full)):
             last = event.text
-            output.print_text(last, nl=False)
+            click.echo(text, nl=False)
         if isinstance(event, wire.Answered):
             if not as_json and not last.endswith("\n"):
                 click.echo()
             return event
     raise DaemonDownError("The answer broke off. Ask again; `pal daemon log` may say why.")
+
+
+def _styled(text: str, cited: Sequence[wire.Citation], in_full: bool) -> str:
+    """A piece of an answer as it is printed: of a whole line the value in bold, an earlier value dimmed under what took
+    its place; "" if it is folded."""
+    line = next(iter(wire.split_lines(text, cited)), None)
+    if not text.startswith("- ") or not text.endswith("\n") or line is None:
+        return display_safe(text)
+    if line.kind == "folded" and not in_full:
+        return ""
+    if line.kind == "earlier":
+        return output.style_text(f"  {text[2:-1]}", dim=True) + "\n"
+    before, value, after = text[:-1].partition(line.value) if line.value else (text[:-1], "", "")
+    bold = output.style_text(value, bold=True) if value else ""
+    return f"{display_safe(before)}{bold}{display_safe(after)}\n"
 
 
 def _tell(sentence: str | None) -> None:
@@ -103,8 +129,9 @@ def print_sources(missing: tuple[str, ...], citations: tuple[wire.Citation, ...]
 
 
 def where(cited: wire.Citation) -> str:
-    """Where a citation is from."""
-    return output.place(cited.uri, cited.line, cited.title, cited.speaker, output.day(cited.at))
+    """Where a citation is from, and when that was."""
+    place = output.place(cited.uri, cited.line, cited.title, cited.speaker, output.day(cited.at))
+    return place if cited.at is None or place.endswith(output.day(cited.at)) else f"{place}, {output.day(cited.at)}"
 
 
 @click.command()

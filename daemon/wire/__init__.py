@@ -76,12 +76,14 @@ if TYPE_CHECKING:
     from daemon.wire.status import *
     from daemon.wire.traces import *
     from daemon.wire.training import *
+    from memory.events import AnswerLine as AnswerLine
     from memory.events import Citation as Citation
     from memory.events import Event as Event
     from memory.events import Scope as Scope
     from memory.events import Step as Step
     from memory.events import Token as Token
     from memory.events import Visit as Visit
+    from memory.events import split_lines as split_lines
     from memory.insight.diagnosis import *
     from memory.nouns import ChatMessage as ChatMessage
     from memory.nouns import Check as Check
@@ -116,7 +118,7 @@ MODULES = {
 }
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {
-    "memory.events": "Event Scope Step Visit Token Citation",
+    "memory.events": "Event Scope Step Visit Token Citation AnswerLine split_lines",
     "memory.nouns": "Copy Forgotten Conversation ChatMessage ListedSource Fact Revision Receipt Check",
     "memory.trace": "Asked Used Why",
     "memory.stages": "TextNote AnalysisNote ScopeNote TimeNote RouteNote ComposeNote GuidedNote AgentNote",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from memory.graph.arrays import NO_END, NO_TIME
@@ -47,7 +47,8 @@ class AnswerCandidate:
     that it or its passage holds, `coverage` their share of the question's weight; `cosine` that of the question and the
     sentence under its title. `newer` is the candidate (its thesis id) whose fact replaced its own, and `earlier` says
     that it is no longer so. `also` are other candidates that prove what is shown. `own`: its fact is the owner's and
-    has just what is asked of the owner.
+    has just what is asked of the owner. `value` are the words of `shown` that are what is asked for, where that is
+    clear; what is `folded` is shown when it is asked for.
     """
 
     episode: Episode
@@ -68,6 +69,8 @@ class AnswerCandidate:
     own: bool = False
     before: str = ""
     facts: tuple[SentenceFact, ...] = ()
+    value: str = ""
+    folded: bool = False
 
     @classmethod
     def from_thesis(
@@ -87,7 +90,8 @@ class AnswerCandidate:
 
     def citation(self, n: int) -> Citation:
         """The citation of its sentence, under number `n`."""
-        return cite(n, self.episode, self.start, self.quote, self.earlier)
+        cited = cite(n, self.episode, self.start, self.quote, self.earlier)
+        return replace(cited, folded=self.folded, value=self.value)
 
 
 def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Citation:

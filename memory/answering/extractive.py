@@ -11,10 +11,11 @@ older ones follow, marked "earlier". The answers to the parts of a question are 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from itertools import chain, count, zip_longest
+from itertools import chain, count, takewhile, zip_longest
 from time import perf_counter
 
 import numpy as np
@@ -29,7 +30,7 @@ from memory.answering.facts import (
     supersede,
     supersede_sentences,
 )
-from memory.answering.features import AnswerState
+from memory.answering.features import AnswerState, expected_types
 from memory.answering.options import AskOptions
 from memory.answering.owner import OwnerQuestion
 from memory.answering.selection import NO_CHAINS, join_with_chains, note_selection, select_best, select_by_type
@@ -53,6 +54,11 @@ WORD_FOR_WORD = "This is what your notes say, word for word."
 NOT_SAID = "Your memory does not say:"
 MAX_NEAREST, LEAST_NEAR = 2, 0.2  # lines that a refusal shows; the share of the question's weight that they hold
 MAX_LINES_PER_PART = 4  # of an answer to a part of a question
+CLEAR_LEAD = 1.25  # by how much a score must be above all others for its line to stand alone
+LEAST_FOLDED = 2  # lines; one takes no more room than a word about it
+_TIMES = re.compile(r" \((?:planned|as of|since|until|written) [^()]*\)$")
+_AMOUNT = re.compile(r"(?<![\w.,])[$€£]?\d[\d.,:/]*\d*(?: ?[%€])?(?!\w)")
+_LABELLED = re.compile(r"[^:.]{1,60}: ([^:;.]{1,60}\.?)")
 
 Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without the numbers, and what it cites
 
@@ -81,17 +87,26 @@ def extract_answer(
     if found.question.type.kind == "about" and found.named_objects and not absent:  # all that is told of it answers
         certainty = max(certainty, settings.threshold)
     chains, selected = NO_CHAINS, list[AnswerCandidate]()
-    if candidates and certainty >= settings.threshold:
+    listed = _list_entries(state) if found.question.type.asks_list else []
+    if listed:
+        selected, certainty = listed, 1.0
+    elif candidates and certainty >= settings.threshold:
         if settings.chains:
             chains = join_with_chains(state, candidates, settings.lines - 1)
         usual = select_best(candidates, chains[0], settings)
-        selected = select_by_type(state, candidates, usual, settings)
+        selected = fold(state, select_by_type(state, candidates, usual, settings))
     lines = _cite(selected)
     answer = _answer(lines, certainty) if lines else _refuse(found, candidates, absent)
     taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
     return ExtractiveAnswer(answer, lines, taken, (*selected, *rest))
+
+
+def _list_entries(state: AnswerState) -> list[AnswerCandidate]:
+    from memory.answering.lists import list_entries  # most questions ask for no list
+
+    return list_entries(state)
 
 
 def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
@@ -128,6 +143,38 @@ def _lead_with_current(candidates: Sequence[AnswerCandidate], at: int) -> list[A
     return list(candidates)
 
 
+def fold(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """The lines of an answer, the first of them with its value. Of a question for one thing, where one line is clearly
+    better than those that do not say the same, and none of these is newer, all others are folded behind it, but for
+    what it replaced."""
+    if not selected:
+        return []
+    first = replace(selected[0], value=find_value(state, selected[0]))
+    past = list(takewhile(lambda one: one.earlier, selected[1:]))
+    rest = selected[1 + len(past) :]
+    others = [one for one in rest if not one.earlier and not (first.value and first.value in one.shown)]
+    is_clear = all(first.score - one.score >= CLEAR_LEAD and one.newness <= first.newness for one in others)
+    if state.question.type.kind in ("fact", "yes_no") and is_clear and len(rest) >= LEAST_FOLDED:
+        rest = [replace(one, folded=True) for one in rest]
+    return [first, *past, *rest]
+
+
+def find_value(state: AnswerState, line: AnswerCandidate) -> str:
+    """The words of a line that are what is asked for: the only number, date or name in it of the kind that the question
+    asks for and does not name itself, or what stands behind a label. "" where nothing is sure."""
+    features, said = state.features, _TIMES.sub("", line.shown)
+    for kind in sorted(expected_types(state.question.text, state.question.language)):
+        if kind == "number":
+            found = [match[0].rstrip(".,:") for match in _AMOUNT.finditer(said)]
+        else:
+            found = [one.surface for one in features.mentions(said) if (one.kind == "date") == (kind == "date")]
+        new = {one for one in found if one in said and not features.is_asked_with(one)}
+        if len(new) == 1:
+            return new.pop()
+    labelled = _LABELLED.fullmatch(said)
+    return labelled[1].rstrip(".") if labelled else ""
+
+
 def _cite(selected: Sequence[AnswerCandidate]) -> tuple[Line, ...]:
     """A line for each candidate, numbered through."""
     lines: list[Line] = []
@@ -146,13 +193,13 @@ def _answer(lines: Sequence[Line], confidence: float, missing: tuple[str, ...] =
 
 
 def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Citation]:
-    """Each line with its numbers and then the citations that are cited for the first time. All are numbered on behind
-    that many others."""
+    """Each line with its numbers, behind the citations that are cited for the first time: whoever shows it knows what
+    it is. All are numbered on behind that many others."""
     seen: set[int] = set()
     for text, cited in lines:
         numbered = [replace(one, n=one.n + behind) for one in cited]
-        yield Token(" ".join([text, *(f"[{one.n}]" for one in numbered)]) + "\n")
         yield from (one for one in numbered if one.n not in seen)
+        yield Token(" ".join([text, *(f"[{one.n}]" for one in numbered)]) + "\n")
         seen.update(one.n for one in numbered)
 
 

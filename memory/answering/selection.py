@@ -62,7 +62,7 @@ def select_best(
     for one in [candidates[0], *joined, *others]:
         if len(selected) == settings.lines:
             break
-        if not any(one.words == other.words for other in selected):
+        if not any(one.words == other.words or _adds_nothing(one, other) for other in selected):
             selected.append(one)
     ordered: list[AnswerCandidate] = []
     while selected:
@@ -72,6 +72,11 @@ def select_best(
         group.sort(key=lambda one: (one.newer is not None, -one.newness, -one.score, one.thesis_id))
         ordered += [group[0], *(replace(one, earlier=True) for one in group[1:])]
     return ordered
+
+
+def _adds_nothing(line: AnswerCandidate, better: AnswerCandidate) -> bool:
+    """Whether a line names nothing that a better one of its passage does not name."""
+    return line.episode.id == better.episode.id and line.values <= better.values and line.newer is None
 
 
 def select_by_type(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -34,14 +34,22 @@ MAX_READ_CHARS = 4_000  # more is a document
 @dataclass(frozen=True, slots=True)
 class QuestionType:
     """`subjects`: as they stand in the question, what a briefing is about, or the two sides of a comparison; none for
-    other kinds. `in_order`: it asks what was when, one after the other, or how often something was."""
+    other kinds. `in_order`: it asks what was when, one after the other, or how often something was. `of`: it may ask of
+    tasks in a state, of what is on some days, or of what comes next, whatever its kind."""
 
     kind: Kind = "fact"
     subjects: tuple[str, ...] = ()
     in_order: bool = False
+    of: Literal["", "open", "done", "dated", "next"] = ""
+
+    @property
+    def asks_list(self) -> bool:
+        """Whether the entries of a list may answer."""
+        return bool(self.of) or (self.kind in ("list", "count") and not self.in_order)
 
 
 FACT = QuestionType()
+_LISTED: tuple[Literal["open", "done", "next", "dated"], ...] = ("open", "done", "next", "dated")
 
 
 def asks_course(question: str) -> bool:
@@ -57,6 +65,13 @@ def course_words(language: str) -> frozenset[str]:
 
 def question_type(question: str, language: str = ENGLISH, known: Collection[str] = ()) -> QuestionType:
     """What a question in that language asks for. `known`: names of objects that it was found to name."""
+    asked = _question_type(question, language, known)
+    words = _patterns(language)
+    of = next((one for one in _LISTED if words and words[one].search(question)), None)
+    return replace(asked, of=of) if of else asked
+
+
+def _question_type(question: str, language: str, known: Collection[str]) -> QuestionType:
     text = " ".join(question.split()).rstrip(" ?!.,;:？。")
     words = _patterns(language) or _patterns(ENGLISH)
     if not text:

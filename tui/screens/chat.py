@@ -216,7 +216,7 @@ class ChatScreen(Screen[None]):
     def _show_evidence(self, message: Conversation.EvidenceChanged) -> None:
         answer = message.answer
         self.remove_class("-fresh")
-        self.evidence.show(answer.citations, self.folders, answer.without_evidence)
+        self.evidence.show(answer.shown_citations, self.folders, answer.without_evidence)
         if message.n is not None:
             self.evidence.highlight(message.n)
             if self.has_class("-narrow"):
@@ -247,6 +247,10 @@ class ChatScreen(Screen[None]):
     def action_toggle_trace(self) -> None:
         if (answer := self.conversation.transcript.selected) is not None:
             answer.trace.toggle()
+
+    def action_toggle_more(self) -> None:
+        if (answer := self.conversation.transcript.selected) is not None:
+            answer.toggle_more()
 
     def action_scroll_transcript(self, direction: int) -> None:
         transcript = self.conversation.transcript

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
@@ -14,6 +15,7 @@ from daemon import wire
 from daemon.terminal import display_safe
 from tui.widgets.plain import Plain
 from tui.widgets.trace_line import TraceLine
+from tui.wording import count
 
 if TYPE_CHECKING:
     from textual.widgets.markdown import Markdown, MarkdownStream
@@ -80,7 +82,10 @@ class Answer(Vertical):
             case wire.Citation():
                 self.citations = (*self.citations, event)
             case wire.Token():
-                await self._write(display_safe(event.text))
+                text = display_safe(event.text)
+                kinds = {line.kind for line in wire.split_lines(text, self.citations)}
+                if kinds != {"folded"}:
+                    await self._write(text)
 
     async def settle(self, answered: wire.Answered) -> None:
         """The question was answered, or refused."""
@@ -104,6 +109,18 @@ class Answer(Vertical):
         await self._remark(" ".join(filter(None, (failed.message, failed.remedy))), "-error")
         self.ready.set()
 
+    @property
+    def shown_citations(self) -> tuple[wire.Citation, ...]:
+        """The citations of the lines that are not folded now."""
+        return tuple(one for one in self.citations if self.has_class("-unfolded") or not one.folded)
+
+    def toggle_more(self) -> None:
+        """Unfolds the lines behind a clear answer, or folds them."""
+        if (fold := next(iter(self.query(Fold)), None)) is not None:
+            self.toggle_class("-unfolded")
+            fold.show(self.has_class("-unfolded"))
+            self.post_message(self.Selected(self))
+
     def on_click(self) -> None:
         self.post_message(self.Selected(self))
 
@@ -121,8 +138,8 @@ class Answer(Vertical):
         self.text += text
         if self._stream is None:
             self.trace.begin("answering")
-            prose = await self._mount_prose()
-            self._stream = prose.get_stream(prose)
+            self._prose = await self._mount_prose()
+            self._stream = self._prose.get_stream(self._prose)
         await self._stream.write(text)
 
     async def _finish(self, answered: wire.Answered) -> None:
@@ -132,20 +149,60 @@ class Answer(Vertical):
         if self._stream is not None:
             await self._stream.stop()
             self._stream = None
-        if self.text:
-            # Once, with the whole text: a stream leaves a code fence broken that came in pieces.
-            await (self._prose or await self._mount_prose()).update(self.text)
+        # Once, with the whole text: a stream leaves a code fence broken that came in pieces.
+        for kind, text in _passages(self.text, answered.citations):
+            prose = (not kind and self._prose) or await self._mount_prose(kind)
+            await prose.update(text)
+            self._prose = None
+        if folded := sum(line.kind == "folded" for line in wire.split_lines(self.text, answered.citations)):
+            await self.mount(Fold(folded), before=self.trace)
         self.trace.settle(answered.citations, answered.ms)
 
-    async def _mount_prose(self) -> Prose:
+    async def _mount_prose(self, kind: str = "") -> Prose:
         from tui.widgets.prose import Prose  # 60 ms, which an empty chat should not pay
 
-        self._prose = Prose()
-        await self.mount(self._prose, before=self.trace)
-        return self._prose
+        prose = Prose()
+        prose.set_class(bool(kind), kind)
+        await self.mount(prose, before=self.trace)
+        return prose
 
     async def _remark(self, text: str, kind: str = "") -> None:
         await self.mount(Plain(text, classes=f"remark {kind}"), before=self.trace)
+
+
+class Fold(Plain):
+    """How many lines are folded behind an answer; a click unfolds them."""
+
+    def __init__(self, lines: int) -> None:
+        super().__init__(classes="fold")
+        self._lines = lines
+        self.show(False)
+
+    def show(self, unfolded: bool) -> None:
+        """Says so, or how to fold them again."""
+        self.update(f"{'▾' if unfolded else '▸'} {count(self._lines, 'more line')}")
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        self.query_ancestor(Answer).toggle_more()
+
+
+def _passages(text: str, citations: tuple[wire.Citation, ...]) -> list[tuple[str, str]]:
+    """The Markdown of an answer, cut where its lines are of another kind: "earlier", "folded", or "" for the rest, in
+    which the value stands in bold."""
+    lines = wire.split_lines(text, citations)
+    passages: list[tuple[str, list[str]]] = []
+    for written in text.splitlines():
+        line = next(lines) if written.strip() else None
+        kind: str = line.kind if line and line.kind in ("earlier", "folded") else ""
+        if line and line.value and "*" not in line.text:
+            written = written.replace(line.value, f"**{line.value}**", 1)
+        elif line is None and passages:
+            kind = passages[-1][0]
+        if not passages or passages[-1][0] != kind:
+            passages.append((kind, []))
+        passages[-1][1].append(written)
+    return [(kind, "\n".join(written)) for kind, written in passages]
 
 
 def _hint(missing: tuple[str, ...]) -> str:

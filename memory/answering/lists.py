@@ -1,0 +1,335 @@
+"""Lists: questions for several things are answered with the entries of the list that they are in, counted here.
+
+"What is still open for the move", "ingredients of the soup", "how many books": the list whose heads say what is asked,
+or of all lists the tasks in that state. "What is on Friday", "when is the next rehearsal": the entries of those days.
+Nothing is found where no list is clearly meant; then the sentences answer, as for any question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from memory.answering.candidates import AnswerCandidate, is_current
+from memory.answering.entries import Entry, read_entries
+from memory.answering.features import AnswerState
+from memory.nouns import Episode
+from memory.store import episodes, graph, relations, text
+from memory.store.episodes import Thesis
+from memory.text.languages import stem, word_set
+from memory.time.timestamps import to_ms
+
+LEAST_COVERED = 0.6  # share of the question's weight that a list holds, to be the one that is meant
+LEAST_OF_ENTRY = 0.5  # the same of a task or a dated entry under its heads
+BESIDE_WEIGHT = 0.5  # of what only stands elsewhere in the passage
+LEAST_ENTRIES, MAX_UNFOLDED, MAX_ENTRIES = 2, 12, 100  # of a list: for it to be one; shown at once; shown at all
+MAX_TASKS_LOOKED_UP = 200
+LONGEST_TIME = timedelta(days=366)  # that entries are listed of
+MAX_CONTINUED = 10  # passages that a list goes on in
+_DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)(?:[T ]?(?:[A-Z][a-z]{2} )?(\d\d:\d\d))?")
+_MARKS = re.compile(
+    r"\s*(?:[📅⏳🛫✅➕🔁❌]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?|\b(?:due|scheduled|start):\s?\d{4}-\d\d-\d\d"
+    r"|(?:SCHEDULED|DEADLINE|CLOSED):|[<\[]\d{4}-\d\d-\d\d[^>\]]*[>\]])"
+)
+_DONE_ON = re.compile(r"(?:✅|➕|CLOSED:|created:|done:)\s*[<\[]?\d{4}-\d\d-\d\d")
+_DETAIL = re.compile(r"(?:When|Due|Where|Who): (.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An entry in its passage, with the stems of the question that its `heads` and that it itself holds (`own`)."""
+
+    episode: Episode
+    entry: Entry
+    heads: frozenset[str]
+    own: frozenset[str]
+
+    @property
+    def quote(self) -> str:
+        """Its words in the passage."""
+        return self.episode.text[self.entry.start : self.entry.end]
+
+    @property
+    def block(self) -> tuple[int, int, tuple[str, ...]]:
+        """The list that it is in."""
+        return self.episode.id, self.entry.block, self.entry.heads
+
+    def days(self) -> dict[date, str]:
+        """The days that it names, but for those on which it was made or done, each with its time of day or ""."""
+        named: dict[date, str] = {}
+        for year, month, day, at in _DAY.findall(_DONE_ON.sub("", self.quote)):
+            try:
+                named.setdefault(date(int(year), int(month), int(day)), at)
+            except ValueError:
+                continue
+        return named
+
+
+def list_entries(state: AnswerState) -> list[AnswerCandidate]:
+    """The entries that a question for several things asks for, in their order, under their number where it asks how
+    many there are; none if no list is meant for sure."""
+    asked = state.question.type
+    topic = _topic(state)
+    match asked.of:
+        case "open" | "done":
+            found = _tasks(state, topic, asked.of) or (_whole_list(state, topic) if topic else [])
+        case "next":
+            return _next(state, topic)
+        case _:
+            if asked.of == "dated" and (lines := _dated(state, topic)):
+                return lines
+            found = _whole_list(state, topic) if topic else []
+    if not found:
+        return []
+    lines = _lines(state, [(one, _shown(one)) for one in found])
+    if asked.kind == "count":
+        heads = found[0].entry.heads[: -1 if found[0].entry.kind == "row" else None]
+        head = heads[-1] if heads else found[0].episode.title
+        number = replace(lines[0], shown=f"{len(found)} ({head})", value=str(len(found)))
+        return [number, *lines]
+    return lines
+
+
+def _topic(state: AnswerState) -> frozenset[str]:
+    """The stems of what is asked, without those that only ask for a list or say when."""
+    language, when = state.question.language, state.question.when
+    generic = {stem(word, language) for word in word_set("lists", "generic", language=language)}
+    return frozenset(state.features.stems) - generic - {*state.features.stem_words(when.words if when else "")}
+
+
+def _share(state: AnswerState, held: frozenset[str], topic: frozenset[str]) -> float:
+    """In [0, 1]: the part of a topic's weight that some stems hold; 1 of no topic."""
+    weights = dict(zip(state.features.stems, state.features.shares.tolist(), strict=True))
+    total = sum(weights[one] for one in topic)
+    return sum(weights[one] for one in topic & held) / total if total else 1.0
+
+
+def _read(state: AnswerState, passages: Iterable[Episode], topic: frozenset[str]) -> list[Found]:
+    """The entries of some passages."""
+    found = []
+    for episode in passages:
+        for entry in read_entries(episode.text):
+            heads = " ".join((episode.title, *entry.heads))
+            own = episode.text[entry.start : entry.end]
+            held = (topic.intersection(state.features.stem_words(said)) for said in (heads, own))
+            found.append(Found(episode, entry, *held))
+    return found
+
+
+def _hits(state: AnswerState) -> list[Episode]:
+    return [hit.episode for hit in state.found.recall.hits]
+
+
+# One list ---------------------------------------------------------------------------------------
+
+
+def _whole_list(state: AnswerState, topic: frozenset[str]) -> list[Found]:
+    """The entries of the list whose heads say what is asked for, those that hold what the heads do not."""
+    asked = next((one for one in state.features.stems if one in topic), "")
+    if topic - {asked} and _is_unknown(state, asked):  # the songs of a setlist
+        topic -= {asked}
+        asked = next((one for one in state.features.stems if one in topic), "")
+    left_out = ("event",) if state.question.type.kind == "count" else ("event", "part")  # their line is as plain
+    blocks: dict[tuple[int, int, tuple[str, ...]], list[Found]] = {}
+    for one in _read(state, _hits(state), topic):
+        if one.entry.kind not in left_out and one.entry.state != "cancelled":
+            blocks.setdefault(one.block, []).append(one)
+    best: tuple[tuple[float, ...], list[Found]] | None = None
+    for entries in blocks.values():
+        first = entries[0]
+        is_named = state.features.stem_words(" ".join((*first.entry.heads[-2:], first.episode.title)))
+        rest = topic - first.heads
+        held = frozenset[str]().union(*(one.own & rest for one in entries))
+        chosen = [one for one in entries if held <= one.own and one.entry.level == first.entry.level]
+        beside = topic.intersection(state.features.stem_words(first.episode.text))
+        said = _share(state, first.heads | held, topic)
+        share = said + BESIDE_WEIGHT * (_share(state, first.heads | held | beside, topic) - said)
+        if asked not in is_named or share < LEAST_COVERED:
+            continue
+        in_time = [one for one in chosen if _is_in_time(state, one)]
+        heads = " ".join((first.episode.title, *first.entry.heads))
+        is_like = float(state.features.cosines([heads])[0])
+        newness = state.features.newness(first.episode)
+        near = len(topic.intersection(state.features.stem_words(" ".join(first.entry.heads[-2:]))))
+        key = (round(share, 2), _time_fit(state, heads, in_time), near, newness, is_like)
+        if len(in_time) >= LEAST_ENTRIES and (best is None or key > best[0]):
+            best = key, in_time
+    return _continued(state, best[1], topic) if best else []
+
+
+def _is_unknown(state: AnswerState, asked: str) -> bool:
+    """Whether no passage holds the word of a stem of the question."""
+    terms = [term for term in state.question.terms if stem(term, state.question.language) == asked]
+    return not any(text.document_frequencies(state.conn, terms).values())
+
+
+def _is_in_time(state: AnswerState, one: Found) -> bool:
+    """Whether the days that it names, if any, lie in the time that is asked of."""
+    days, when = one.days(), state.question.when
+    return not days or when is None or when.kind != "range" or any(_within(state, day) for day in days)
+
+
+def _time_fit(state: AnswerState, heads: str, entries: Sequence[Found]) -> float:
+    """1 if a list is of the time that is asked of, by its heads or days."""
+    when = state.question.when
+    if when is None:
+        return 0.0
+    years = set(re.findall(r"\d{4}", when.words))
+    named = not years.isdisjoint(re.findall(r"\d{4}", heads))
+    return float(named or any(_within(state, day) for one in entries for day in one.days()))
+
+
+def _continued(state: AnswerState, entries: list[Found], topic: frozenset[str]) -> list[Found]:
+    """The entries with those in the passages of the same note in which their list goes on."""
+    found, last = list(entries), entries[-1]
+    seen = {(" ".join(one.quote.split()), one.episode.line_at(one.entry.start)) for one in found}
+    passage: Episode | None = last.episode
+    for _ in range(MAX_CONTINUED):
+        if passage is None or passage.text[last.entry.end :].strip():
+            break
+        _, after = episodes.neighbours(state.conn, [passage.id]).get(passage.id, (None, None))
+        passage = next(iter(episodes.by_ids(state.conn, [after])), None) if after and state.found.sees(after) else None
+        if passage is None or passage.title != last.episode.title:
+            break
+        more = [one for one in _read(state, [passage], topic) if one.entry.kind == last.entry.kind]
+        first = next(
+            (one for one in more if not passage.text[: one.entry.start].strip(" \t\n-*+•|[]xX0123456789.)")), None
+        )
+        if first is None:
+            break
+        for one in more:
+            key = (" ".join(one.quote.split()), passage.line_at(one.entry.start))
+            if one.block == first.block and key not in seen:
+                seen.add(key)
+                found.append(one)
+        last = more[-1]
+    return found
+
+
+# Tasks ------------------------------------------------------------------------------------------
+
+
+def _tasks(state: AnswerState, topic: frozenset[str], wanted: str) -> list[Found]:
+    """The tasks in that state that are about what is asked for best; all of the memory that are known to be, where it
+    is asked of nothing."""
+    passages = _hits(state) if topic else _passages_with(state, wanted) or _hits(state)
+    tasks = [one for one in _read(state, passages, topic) if one.entry.state]
+    shares = {id(one): _share(state, one.heads | one.own, topic) for one in tasks}
+    best = max(shares.values(), default=0.0)
+    tasks = [one for one in tasks if shares[id(one)] >= max(LEAST_OF_ENTRY, best - 0.01)]
+    return [one for one in _once(tasks) if one.entry.state == wanted]
+
+
+def _passages_with(state: AnswerState, wanted: str) -> list[Episode]:
+    """The passages with tasks that are known to be in a state."""
+    conn = state.conn
+    nodes = [node for found in graph.objects_by_norm(conn, [wanted]).values() for node in found]
+    facts = [one for one in relations.find_incident(conn, nodes, MAX_TASKS_LOOKED_UP) if one.predicate == "status"]
+    ids = [one.id for one in facts if is_current(one, state.found.time_ms)]
+    where = [row[1] for row in relations.evidence(conn, ids)]
+    outlines, _ = text.search(conn, ("todo", "done"), MAX_TASKS_LOOKED_UP)
+    return episodes.by_ids(conn, [id for id in dict.fromkeys((*where, *outlines.tolist())) if state.found.sees(id)])
+
+
+# Days -------------------------------------------------------------------------------------------
+
+
+def _dated(state: AnswerState, topic: frozenset[str]) -> list[AnswerCandidate]:
+    """The entries that name a day of the time that is asked of, in order."""
+    when = state.question.when
+    if when is None or when.until is None or (when.since and when.until - when.since > LONGEST_TIME):
+        return []
+    since = when.since or state.question.asked_on
+    named = text.naming_dates(state.conn, since.date(), when.until.date())
+    passages = episodes.by_ids(state.conn, [id for id in named if state.found.sees(id)])
+    only_due = re.search(_due(state), state.question.text, re.IGNORECASE) is not None
+    found = [
+        (day, at, one)
+        for one in _once(_read(state, passages, topic))
+        if one.entry.state in ("", "open") and (one.entry.kind == "task" or not only_due)
+        if _share(state, one.heads | one.own, topic) >= LEAST_OF_ENTRY
+        for day, at in one.days().items()
+        if _within(state, day)
+    ]
+    found.sort(key=lambda one: (one[0], one[1], one[2].episode.id, one[2].entry.start))
+    return _lines(state, [(one, _shown(one, day)) for day, _, one in found])
+
+
+def _next(state: AnswerState, topic: frozenset[str]) -> list[AnswerCandidate]:
+    """The first entry from today on that is about what is asked for."""
+    today = state.question.asked_on.date() if state.question.as_of is None else state.question.as_of.date()
+    if not topic:
+        return []
+    found = [
+        (-round(_share(state, one.heads | one.own, topic), 2), day, one)
+        for one in _read(state, _hits(state), topic)
+        if one.own and one.entry.state in ("", "open") and _share(state, one.heads | one.own, topic) >= LEAST_OF_ENTRY
+        for day in one.days()
+        if day >= today
+    ]
+    if not found:
+        return []
+    _, day, one = min(found, key=lambda found: (*found[:2], found[2].episode.id, found[2].entry.start))
+    return [replace(line, value=day.isoformat()) for line in _lines(state, [(one, _shown(one, day))])]
+
+
+def _due(state: AnswerState) -> str:
+    return "|".join(word_set("lists", "due", language=state.question.language)) or "(?!)"
+
+
+def _within(state: AnswerState, day: date) -> bool:
+    when = state.question.when
+    assert when is not None
+    since = when.since or (state.question.asked_on if when.until and when.until > state.question.asked_on else None)
+    return (since is None or since.date() <= day) and (when.until is None or day < when.until.date())
+
+
+# Lines ------------------------------------------------------------------------------------------
+
+
+def _once(entries: Iterable[Found]) -> list[Found]:
+    """Each entry once: what says the same is of the newest passage."""
+    newest: dict[str, Found] = {}
+    for one in entries:
+        key = " ".join(_DAY.sub("", _MARKS.sub("", one.entry.shown)).casefold().split())
+        key = f"{key} {sorted(one.days())}" if one.entry.kind == "event" else key
+        other = newest.get(key)
+        if other is None or (to_ms(one.episode.at) or 0) > (to_ms(other.episode.at) or 0):
+            newest[key] = one
+    return list(newest.values())
+
+
+def _shown(one: Found, day: date | None = None) -> str:
+    """An entry as it is shown, under the `day` that was asked of."""
+    said = " ".join(_MARKS.sub("", one.entry.shown).split()) or one.entry.shown
+    said = re.sub(r"\*\*|__", "", said)
+    details = [] if one.entry.kind == "item" else _DETAIL.findall(one.quote)
+    named = one.days()
+    if day is None:
+        due = next((f"{one.isoformat()}" for one in named), "") if one.entry.kind == "task" else ""
+        return f"{said} (due {due})" if due and due not in said else said
+    at = " ".join(filter(None, (day.isoformat(), named[day])))
+    rest = [" ".join(_DAY.sub("", detail).replace("(all day)", "").split()) for detail in details]
+    if details and not named[day] and (span := re.search(r"\d\d:\d\d(?: to \d\d:\d\d)?", details[0])):
+        rest[0] = span[0]
+    elif details:
+        at, rest[0] = f"{at} {rest[0]}".strip(), ""
+    return f"{at}: {', '.join(filter(None, (said, *rest)))}"
+
+
+def _lines(state: AnswerState, found: Sequence[tuple[Found, str]]) -> list[AnswerCandidate]:
+    """The lines of entries, each as it is shown; those behind the first MAX_UNFOLDED are folded."""
+    found = found[:MAX_ENTRIES]
+    theses: dict[int, list[Thesis]] = defaultdict(list)
+    for thesis in episodes.theses_of(state.conn, sorted({one.episode.id for one, _ in found})):
+        theses[thesis.episode_id].append(thesis)
+    lines = []
+    for place, (one, shown) in enumerate(found):
+        begun = [thesis for thesis in theses[one.episode.id] if (thesis.span_from or 0) <= one.entry.start]
+        line = AnswerCandidate.from_thesis(one.episode, (begun or theses[one.episode.id])[-1])
+        folded = place >= MAX_UNFOLDED and len(found) > MAX_UNFOLDED + 1
+        lines.append(replace(line, start=one.entry.start, quote=one.quote, shown=shown, folded=folded))
+    return lines
