@@ -155,8 +155,12 @@ def fold(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[Answer
     others = [one for one in rest if not one.earlier and not (first.value and first.value in one.shown)]
     is_clear = all(first.score - one.score >= CLEAR_LEAD and one.newness <= first.newness for one in others)
     if state.question.type.kind in ("fact", "yes_no") and is_clear and len(rest) >= LEAST_FOLDED:
-        rest = [replace(one, folded=True) for one in rest]
+        rest = [_folded(one) for one in rest]
     return [first, *past, *rest]
+
+
+def _folded(line: AnswerCandidate) -> AnswerCandidate:
+    return replace(line, folded=True, also=tuple(replace(proof, folded=True) for proof in line.also))
 
 
 def find_value(state: AnswerState, line: AnswerCandidate) -> str:

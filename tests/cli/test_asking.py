@@ -18,7 +18,7 @@ def test_an_answer_is_its_lines_and_then_their_places(vault: Shell) -> None:
     answer, _, places = said.out.partition("\n\n")
     first = re.sub(r"as of [\d-]+", "as of DAY", answer.splitlines()[0])
     assert first == "- transom | mahogany | Nuria's old kitchen table (as of DAY) [1]"
-    assert places.splitlines()[0] == "[1] notes/projects/Second Opinion.md:16"
+    assert re.sub(r"\d{4}-\d\d-\d\d", "DAY", places.splitlines()[0]) == "[1] notes/projects/Second Opinion.md:16, DAY"
     assert len(answer.splitlines()) == len(places.splitlines())
 
 
@@ -26,9 +26,12 @@ def test_what_has_changed_comes_first_and_what_it_was_after_it(vault: Shell) -> 
     said = vault.pal("ask", "where", "is", "the", "harbour", "office?")
     assert said.out.splitlines()[:2] == [
         "- The harbour office is in the Old Ice House on Pier 2 from today. [1]",
-        "- earlier: The harbour office is in the Customs House at 4 Quay Street. [2]",
+        "  earlier: The harbour office is in the Customs House at 4 Quay Street. [2]",
     ]
-    assert "[1] notes/daily/2026-03-09.md:5\n[2] notes/places/Harbour office.md:7  (earlier)\n" in said.out
+    assert (
+        "[1] notes/daily/2026-03-09.md:5, 2026-03-09\n[2] notes/places/Harbour office.md:7, 2025-09-12  (earlier)\n"
+        in (said.out)
+    )
 
 
 def test_it_can_be_asked_as_it_stood(vault: Shell) -> None:
@@ -240,3 +243,14 @@ def test_a_question_imports_nothing_heavy(vault: Shell) -> None:
     out, err = vault.process("ask", "who is the vet for Bosun?", code=code).communicate(timeout=60)
     assert "Mrs Tregear" in out
     assert {name.partition(".")[0] for name in err.splitlines()[-1].split()} & HEAVY == set()
+
+
+def test_a_long_list_is_folded_unless_all_of_it_is_wanted(vault: Shell) -> None:
+    vault.pal("remember", "Birds at the slipway:\n\n" + "\n".join(f"- slipway bird {n}" for n in range(1, 19)))
+    short, whole = (vault.pal("ask", "Which birds are at the slipway?", *more) for more in ((), ("--all",)))
+    assert "slipway bird 12 [12]" in short.out and "[13]" not in short.out
+    assert short.err == "6 more lines: pal ask --all\n"
+    assert "slipway bird 18 [18]" in whole.out and not whole.err
+    lines = vault.pal("ask", "Which birds are at the slipway?", "--json").lines[-1]["lines"]
+    assert lines[0] == {"text": "slipway bird 1", "kind": "answer", "citations": [1], "value": ""}
+    assert [line["kind"] for line in lines[12:]] == 6 * ["folded"]

@@ -18,7 +18,7 @@ from tui.widgets.prose import Prose
 async def test_an_answer_shows_its_text_its_evidence_and_what_it_took() -> None:
     async with chatting(world.client(answers=[world.answer()])) as chat:
         answer = await chat.ask(world.QUESTION)
-        assert answer.query_one(Prose).source == world.TEXT
+        assert "\n".join(prose.source for prose in answer.query(Prose)) == world.TEXT.rstrip()
         assert answer.trace.text == "▸ 3 passages · 41 ms · 3 sources"
         await chat.until(lambda: "notes/museum/fog-signal.md:14" in chat.text())
         screen = chat.text()
@@ -27,6 +27,22 @@ async def test_an_answer_shows_its_text_its_evidence_and_what_it_took() -> None:
         assert "[3] Foghorn committee" in screen and "Nuria Solano" in screen
         kinds = [type(message.event) for message in chat.messages if isinstance(message, StreamEvent)]
         assert kinds[0] is wire.Step and kinds[-1] is wire.Answered
+
+
+async def test_a_clear_answer_has_its_value_in_bold_what_it_replaced_below_and_the_rest_folded() -> None:
+    async with chatting(world.client(answers=[world.clear_answer()])) as chat:
+        answer = await chat.ask(world.QUESTION)
+        said, earlier, folded = answer.query(Prose)
+        assert said.source == "- It was last sounded on **9 March 2026**, for the mayor. [1]"
+        assert earlier.has_class("earlier") and earlier.source.startswith("- earlier: The fog signal")
+        assert not folded.display and "2 more lines" in chat.text() and "coffee" not in chat.text()
+        assert [cited.n for cited in answer.shown_citations] == [1, 2]
+        await chat.pilot.press("ctrl+g")
+        await chat.until(lambda: folded.display and "coffee" in chat.text())
+        assert [cited.n for cited in answer.shown_citations] == [1, 2, 3, 4]
+        chat.screen.conversation.transcript.focus()
+        await chat.pilot.press("m")
+        await chat.until(lambda: not folded.display)
 
 
 async def test_a_session_begins_with_the_first_question_and_is_named_after_it() -> None:

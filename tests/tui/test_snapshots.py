@@ -62,6 +62,10 @@ def test_an_answer(looks_as_before: Look) -> None:
     assert looks_as_before(world.client(answers=[world.answer()]), ask)
 
 
+def test_a_clear_answer(looks_as_before: Look) -> None:
+    assert looks_as_before(world.client(answers=[world.clear_answer()]), ask)
+
+
 def test_an_answer_on_parchment(looks_as_before: Look) -> None:
     async def doing(chat: Chat) -> None:
         chat.app.theme = "parchment"

@@ -88,6 +88,20 @@ def answer() -> Script:
     return Script(*STEPS, *CITED, *pieces, ANSWERED)
 
 
+def clear_answer() -> Script:
+    """An answer of which one line is clear, with what it replaced and two lines folded behind it."""
+    lines = [
+        "- It was last sounded on 9 March 2026, for the mayor. [1]\n",
+        "- earlier: The fog signal has not been sounded since 1987. [2]\n",
+        "- Nobody is to sound her again before I have had my coffee. [3]\n",
+        "- The mayor asked it to stop. [4]\n",
+    ]
+    folded = replace(CHAT, folded=True)
+    cited = (replace(PRISM, value="9 March 2026"), EARLIER, folded, replace(folded, n=4, quote="It was asked to stop."))
+    pieces = [event for one, line in zip(cited, lines, strict=True) for event in (one, wire.Token(line))]
+    return Script(*STEPS, *pieces, wire.Answered("".join(lines).rstrip(), cited, confidence=0.9, trace_id=9, ms=41.0))
+
+
 def refusal() -> Script:
     text = "Your memory does not hold the answer."
     return Script(*STEPS[:2], wire.Answered(text, (), no_answer=True, missing=("Atlantis",), ms=9.0))

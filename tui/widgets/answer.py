@@ -150,9 +150,13 @@ class Answer(Vertical):
             await self._stream.stop()
             self._stream = None
         # Once, with the whole text: a stream leaves a code fence broken that came in pieces.
+        above: Prose | None = None
         for kind, text in _passages(self.text, answered.citations):
             prose = (not kind and self._prose) or await self._mount_prose(kind)
             await prose.update(text)
+            if kind == "earlier" and above is not None:
+                above.add_class("-above")
+            above = prose
             self._prose = None
         if folded := sum(line.kind == "folded" for line in wire.split_lines(self.text, answered.citations)):
             await self.mount(Fold(folded), before=self.trace)
@@ -162,7 +166,8 @@ class Answer(Vertical):
         from tui.widgets.prose import Prose  # 60 ms, which an empty chat should not pay
 
         prose = Prose()
-        prose.set_class(bool(kind), kind)
+        if kind:
+            prose.add_class(kind)
         await self.mount(prose, before=self.trace)
         return prose
 

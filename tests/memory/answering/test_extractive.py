@@ -118,6 +118,6 @@ def test_the_best_line_of_a_part_is_pointed_to_first() -> None:
 
 
 def test_all_numbers_of_a_line_move_behind_what_was_cited_before() -> None:
-    (token, *cited) = stream_lines(found((1, "She moved [twice] in 2021"), also=1).lines, 3)
+    (*cited, token) = stream_lines(found((1, "She moved [twice] in 2021"), also=1).lines, 3)
     assert token == Token("- She moved [twice] in 2021 [4] [5]\n")
     assert [one.n for one in cited if isinstance(one, Citation)] == [4, 5]

@@ -1,0 +1,99 @@
+"""The entries of a passage: what is a list, a table, a task or an event, and what it stands under."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.answering.entries import Entry, read_entries
+
+
+def shown(text: str) -> list[str]:
+    return [one.shown for one in read_entries(text)]
+
+
+def test_items_stand_under_their_headings_and_the_line_above() -> None:
+    first, *_, last = read_entries(
+        "# Soup\n\n## Ingredients\n\n- 2 carrots\n- 1 onion,\n  the red one\n\nTools:\n* a pot"
+    )
+    assert (first.shown, first.heads) == ("2 carrots", ("Soup", "Ingredients"))
+    assert (last.shown, last.heads) == ("a pot", ("Soup", "Ingredients", "Tools"))
+    assert shown("- 1 onion,\n  the red one\n- salt") == ["1 onion, the red one", "salt"]
+
+
+def test_what_is_indented_is_one_level_in() -> None:
+    assert [(one.shown, one.level, one.heads) for one in read_entries("- camp\n  - tent\n- food")] == [
+        ("camp", 0, ()),
+        ("tent", 1, ("camp",)),
+        ("food", 0, ()),
+    ]
+
+
+def test_short_lines_under_a_head_are_a_list_and_an_address_is_none() -> None:
+    assert shown("packing list\n\nrain jacket\nhead torch\nfirst aid kit\n\nThe ferry leaves at 7.") == [
+        "rain jacket",
+        "head torch",
+        "first aid kit",
+    ]
+    assert not shown("We left early.\nIt was raining.\nNobody had slept.")
+    assert not shown("one\ntwo\nthree")  # under nothing
+
+
+def test_rows_know_their_columns() -> None:
+    rows = read_entries("## Read\n| Title | Rating |\n|---|---|\n| Salt Roads | 5 |\n| A Quiet Ferry | 3 |")
+    assert [(one.shown, one.heads[-1], one.kind) for one in rows] == [
+        ("Salt Roads | 5", "Title | Rating", "row"),
+        ("A Quiet Ferry | 3", "Title | Rating", "row"),
+    ]
+    assert [one.heads for one in read_entries("item: Headset; count: 9\nitem: Webcam; count: 3")] == 2 * [
+        ("item | count",)
+    ]
+
+
+def test_what_is_told_behind_a_label_by_commas_are_parts() -> None:
+    assert [(one.shown, one.heads, one.kind) for one in read_entries("present: Ilka, Bruno and Fatima")][:2] == []
+    parts = read_entries("present: Ilka, Bruno, Fatima and me")
+    assert [one.shown for one in parts] == ["Ilka", "Bruno", "Fatima", "me"]
+    assert {(one.heads, one.kind) for one in parts} == {(("present",), "part")}
+
+
+def states(text: str) -> dict[str, str]:
+    return {one.shown: one.state for one in read_entries(text)}
+
+
+def test_tasks_have_a_state_in_every_notation() -> None:
+    assert states("- [ ] order\n- [x] choose\n- [-] drop\n- plain") == {
+        "order": "open", "choose": "done", "drop": "cancelled", "plain": "",
+    }  # fmt: skip
+    assert states("# TODO Prune\nSCHEDULED: <2026-11-28 Sat>\n# DONE Plant\n# WAITING Compost") == {
+        "Prune": "open", "Plant": "done", "Compost": "open",
+    }  # fmt: skip
+    assert states("TODO call the roofer\nDONE open the account") == {
+        "call the roofer": "open",
+        "open the account": "done",
+    }
+
+
+def test_a_calendar_entry_is_its_whole_section() -> None:
+    text = "## Dentist\nWhen: 2026-11-27 09:30\nWhere: Mill Lane 4\n\n## Passport\nDue: 2026-12-11\nStatus: COMPLETED"
+    event, task = read_entries(text)
+    assert (event.shown, event.kind, event.state) == ("Dentist", "event", "")
+    assert text[event.start : event.end].endswith("Mill Lane 4")
+    assert (task.shown, task.kind, task.state) == ("Passport", "task", "done")
+
+
+_LINES = st.sampled_from(
+    ["", "# A", "## TODO b", "- c", "  - [x] d", "1. e", "| f | g |", "|---|---|", "h: i; j: k", "l: m, n, o",
+     "When: 2026-01-02", "TODO p", "words", "Some words end here.", "\t", "SCHEDULED: <2026-01-02>", "  goes on"]
+)  # fmt: skip
+
+
+@given(st.lists(_LINES | st.text(max_size=20), max_size=14))
+def test_every_entry_is_a_quote_and_they_are_in_order(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    found: list[Entry] = read_entries(text)
+    assert [one.start for one in found] == sorted(one.start for one in found)
+    for one in found:
+        assert 0 <= one.start < one.end <= len(text)
+        assert text[one.start : one.end].strip()
+        assert one.shown

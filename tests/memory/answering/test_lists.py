@@ -1,0 +1,145 @@
+"""Questions for several things: answered with the entries that they ask for, counted, and none besides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memory import Memory
+from memory.nouns import Answer
+from plugins.embedders.static import StaticEmbedder
+from plugins.readers import documents
+from plugins.readers import ics as calendars
+
+NOW = datetime(2026, 11, 23, 9, tzinfo=UTC)  # a Monday
+NOTES = {
+    "Lentil soup": "# Lentil soup\n\n## Ingredients\n- red lentils\n- 2 carrots\n\n## Method\n1. Fry them.\n2. Simmer.",
+    "Bathroom": "# Bathroom\n\n## Tasks\n- [x] Choose tiles ✅ 2026-09-12\n- [ ] Order the tray 📅 2026-11-27\n"
+    "- [ ] Sign the contract due:2026-12-01\n- [-] Buy a bidet",
+    "Garden": "# Garden\n\n## TODO Prune the pear tree\nSCHEDULED: <2026-11-28 Sat>\n"
+    "## DONE Plant garlic\nCLOSED: [2026-10-20 Tue]",
+    "Books": "# Books\n\n## Read in 2025\n- Old Harbour\n- The Kiln\n\n## Read in 2026\n"
+    "| Title | Finished |\n|---|---|\n"
+    "| Salt Roads | 2026-03-19 |\n| Nine Lanterns | 2026-09-08 |\n| A Quiet Ferry | 2026-06-30 |",
+    "Umzug": "# Umzug\n\n- [x] Kartons besorgen\n- [ ] Strom ummelden\n- [ ] Schlüssel abgeben",
+    "Wedding": "# Wedding\n\nGuests: all of us.\n\nThe hall seats 120 guests.",
+    "Birds": "# Birds seen at the lake\n\n" + "\n".join(f"- bird number {n}" for n in range(1, 19)),
+}
+CALENDAR = """BEGIN:VCALENDAR
+BEGIN:VEVENT
+UID:1
+SUMMARY:Choir rehearsal
+DTSTART:20260903T193000
+DTEND:20260903T210000
+RRULE:FREQ=WEEKLY;BYDAY=TH
+LOCATION:St Olave's hall
+END:VEVENT
+BEGIN:VEVENT
+UID:2
+SUMMARY:Dentist
+DTSTART:20261127T093000
+END:VEVENT
+BEGIN:VEVENT
+UID:3
+SUMMARY:Dentist
+DTSTART:20260514T093000
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    folder = tmp_path_factory.mktemp("lists")
+    calendar = folder / "home.ics"
+    calendar.write_text(CALENDAR)
+    with Memory.open(folder / "memory.db", embedder=StaticEmbedder()) as memory:
+        for title, text in NOTES.items():
+            memory.remember(text, title=title, source=f"/{title}.md", at=datetime(2026, 11, 20, tzinfo=UTC))
+        read: list[calendars.Reader] = []
+        calendars.register_readers(read.append)
+        memory.remember_many(documents(read[0], calendar, calendar.read_bytes(), calendar.stat()))
+        yield memory
+
+
+def ask(notes: Memory, question: str) -> Answer:
+    *_, answer = notes.ask(question, now=NOW)
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def lines(notes: Memory, question: str) -> list[str]:
+    return [line.text for line in ask(notes, question).lines]
+
+
+def test_a_list_is_told_as_it_stands_with_a_citation_for_each(notes: Memory) -> None:
+    answer = ask(notes, "What are the ingredients of the lentil soup?")
+    assert [line.text for line in answer.lines] == ["red lentils", "2 carrots"]
+    assert [cited.quote for cited in answer.citations] == ["- red lentils", "- 2 carrots"]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (
+            "What is still open for the bathroom?",
+            ["Order the tray (due 2026-11-27)", "Sign the contract (due 2026-12-01)"],
+        ),
+        ("What is already done in the bathroom?", ["Choose tiles"]),
+        ("What is still to do in the garden?", ["Prune the pear tree (due 2026-11-28)"]),
+        ("Was ist beim Umzug noch offen?", ["Strom ummelden", "Schlüssel abgeben"]),
+    ],
+)
+def test_tasks_are_told_by_their_state(notes: Memory, question: str, expected: list[str]) -> None:
+    assert lines(notes, question) == expected
+
+
+def test_open_tasks_of_everything_are_found_where_nothing_is_named(notes: Memory) -> None:
+    told = " ".join(lines(notes, "What are my open tasks?"))
+    assert all(task in told for task in ("Order the tray", "Prune the pear tree", "Strom ummelden"))
+    assert not any(task in told for task in ("Choose tiles", "garlic", "Kartons", "bidet"))
+
+
+def test_the_list_of_the_year_that_is_asked_of_answers(notes: Memory) -> None:
+    told = lines(notes, "Which books did I read in 2026?")
+    assert [line.split(" | ")[0] for line in told] == ["Salt Roads", "Nine Lanterns", "A Quiet Ferry"]
+
+
+def test_a_count_is_counted(notes: Memory) -> None:
+    first, *rest = ask(notes, "How many books did I read in 2026?").lines
+    assert (first.text, first.value, len(rest)) == ("3 (Read in 2026)", "3", 3)
+
+
+def test_a_number_that_a_note_says_is_not_counted(notes: Memory) -> None:
+    assert "120 guests" in lines(notes, "How many guests does the wedding hall seat?")[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is on Friday?", ["2026-11-27: Order the tray", "2026-11-27 09:30: Dentist"]),
+        ("What is due this week?", ["2026-11-27: Order the tray", "2026-11-28: Prune the pear tree"]),
+        ("What is on Thursday?", ["2026-11-26: Choir rehearsal, 19:30 to 21:00, St Olave's hall"]),
+        ("When is the next choir rehearsal?", ["2026-11-26: Choir rehearsal, 19:30 to 21:00, St Olave's hall"]),
+        ("When is the next dentist appointment?", ["2026-11-27 09:30: Dentist"]),
+    ],
+)
+def test_days_have_what_is_on_them_with_what_comes_again(notes: Memory, question: str, expected: list[str]) -> None:
+    assert lines(notes, question) == expected
+
+
+def test_of_a_long_list_the_rest_is_folded(notes: Memory) -> None:
+    answer = ask(notes, "Which birds were seen at the lake?")
+    assert [line.kind for line in answer.lines] == ["answer"] * 12 + ["folded"] * 6
+    assert answer.lines[-1].text == "bird number 18"
+
+
+def test_a_list_that_goes_on_in_the_next_passage_is_whole(notes: Memory, tmp_path: Path) -> None:
+    items = "\n".join(f"- mineral {n}, found near the old quarry behind the mill on a rainy day" for n in range(60))
+    with Memory.open(tmp_path / "memory.db", embedder=StaticEmbedder()) as memory:
+        memory.remember(f"# Minerals\n\n{items}", title="Minerals", source="/m.md")
+        *_, answer = memory.ask("How many minerals do I have?")
+        assert isinstance(answer, Answer) and answer.lines[0].value == "60"

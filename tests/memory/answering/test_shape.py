@@ -1,0 +1,80 @@
+"""The shape of an answer: its value, what that replaced, and what is folded behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory import Memory
+from memory.nouns import Answer, AnswerLine, Citation, split_lines
+from memory.settings import AnswerSettings, MemorySettings
+from plugins.embedders.static import StaticEmbedder
+
+NOTES = {
+    "Kiosk": "The landlord of the kiosk is Hedda Brandt.",
+    "Walk": "We walked past the kiosk and had ice cream.",
+    "Ice": "The kiosk sells ice cream and papers.",
+    "Summer": "Last summer the kiosk was closed in July.",
+}
+
+
+@pytest.fixture(scope="module")
+def kiosk() -> Iterator[Memory]:
+    settings = MemorySettings(answer=AnswerSettings(line_margin=9.0))  # lines that stand far behind, too
+    with Memory.open(":memory:", embedder=StaticEmbedder(), settings=settings) as memory:
+        for title, text in NOTES.items():
+            memory.remember(text, title=title, source=f"/{title}.md")
+        yield memory
+
+
+def ask(memory: Memory, question: str) -> Answer:
+    *_, answer = memory.ask(question)
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def test_a_clear_answer_stands_alone_with_its_value_and_the_rest_is_folded(kiosk: Memory) -> None:
+    first, *rest = ask(kiosk, "Who is the landlord of the kiosk?").lines
+    assert (first.kind, first.value) == ("answer", "Hedda Brandt")
+    assert len(rest) >= 2 and {line.kind for line in rest} == {"folded"}
+
+
+def test_nothing_is_folded_where_no_line_is_clearly_better(kiosk: Memory) -> None:
+    lines = ask(kiosk, "What did we see of the kiosk?").lines
+    assert len(lines) > 2 and {line.kind for line in lines} == {"answer"}
+
+
+def test_what_a_value_replaced_stands_under_it() -> None:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        for day, rent in (("2025-01-10", 480), ("2026-03-01", 520)):
+            memory.remember(
+                f"Kiosk rent: {rent} euros", title="Kiosk", source=f"/{day}.md", at=datetime.fromisoformat(f"{day}T00Z")
+            )
+        first, second, *_ = ask(memory, "What is the rent of the kiosk?").lines
+    assert (first.kind, first.value, second.kind) == ("answer", "520 euros", "earlier")
+    assert "480" in second.text
+
+
+def cite(n: int, **how: object) -> Citation:
+    return Citation(n, 1, "/a.md", "a", "words", **how)  # type: ignore[arg-type]
+
+
+def test_the_lines_are_read_off_the_text_and_its_citations() -> None:
+    text = "Where?\n- Rent: 520 [1]\n- earlier: Rent: 480 [2]\n\n- It was cold [3] [4]"
+    cited = [cite(1, value="520"), cite(2, earlier=True), cite(3, folded=True), cite(4, folded=True)]
+    assert list(split_lines(text, cited)) == [
+        AnswerLine("Where?", "text"),
+        AnswerLine("Rent: 520", "answer", (1,), "520"),
+        AnswerLine("Rent: 480", "earlier", (2,)),
+        AnswerLine("It was cold", "folded", (3, 4)),
+    ]
+
+
+@given(st.text(max_size=80))
+def test_any_text_has_lines(text: str) -> None:
+    lines = list(split_lines(text, [cite(1), cite(2, folded=True)]))
+    assert len(lines) == sum(bool(line.strip()) for line in text.splitlines())
