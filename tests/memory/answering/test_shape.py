@@ -44,7 +44,7 @@ def test_a_clear_answer_stands_alone_with_its_value_and_the_rest_is_folded(kiosk
 
 
 def test_nothing_is_folded_where_no_line_is_clearly_better(kiosk: Memory) -> None:
-    lines = ask(kiosk, "What did we see of the kiosk?").lines
+    lines = ask(kiosk, "What did we have at the kiosk?").lines
     assert len(lines) > 2 and {line.kind for line in lines} == {"answer"}
 
 
