@@ -192,6 +192,18 @@ class Client:
         """How each thing that is known of an object changed."""
         return self._call("GET", _with("/history", about=about), wire.HistoryReply)
 
+    def profile(self) -> wire.ProfileReply:
+        """What is known of the person whose memory it is."""
+        return self._call("GET", "/profile", wire.ProfileReply)
+
+    def set_profile(self, key: str, value: str) -> wire.ProfileReply:
+        """Says something of the owner by hand; what it takes the place of is among the revisions."""
+        return self._call("POST", "/profile", wire.ProfileReply, SLOW, key=key, value=value)
+
+    def remove_from_profile(self, key: str) -> wire.ProfileReply:
+        """Takes back what was said by hand."""
+        return self._call("POST", "/profile/remove", wire.ProfileReply, SLOW, key=key)
+
     def revisions(self, state: str = "open", about: str | None = None, limit: int = 50) -> wire.RevisionsReply:
         return self._call("GET", _with("/revisions", state=state, about=about, limit=limit), wire.RevisionsReply)
 

@@ -158,6 +158,26 @@ class Fact:
     quote: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ProfileEntry:
+    """One thing that is known of the owner, such as "phone": the facts that hold, and those that held before, newest
+    first."""
+
+    key: str
+    facts: tuple[Fact, ...]
+    before: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known of the person whose memory it is. `named_by`: what tells their `names`: "person.names" (a setting),
+    "mails" (whose mailbox it is), or the uri of a note about them."""
+
+    names: tuple[str, ...]
+    named_by: tuple[str, ...]
+    entries: tuple[ProfileEntry, ...]
+
+
 RevisionState = Literal["open", "kept", "undone", "settled"]
 Verdict = Literal["keep", "both", "old"]
 

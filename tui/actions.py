@@ -74,6 +74,7 @@ ACTIONS: tuple[Action, ...] = (
         palette=True,
     ),
     Action("New session", "Start afresh.", "new_session", key="ctrl+n", slash="new", footer="new", palette=True),
+    Action("Me", "Show who you are; or say it: /me phone 0161 496 07.", "show_me", slash="me", argument="[KEY VALUE]"),
     Action("Add", "Read a file or a folder once.", "add_path", slash="add", argument="PATH"),
     Action("Watch", "Read a folder and keep up with its changes.", "watch_path", slash="watch", argument="PATH"),
     Action("Status", "Say what the memory holds and what it is doing.", "show_status", slash="status", palette=True),

@@ -11,6 +11,7 @@ SKIPPED_SHOWN = 3
 QUOTE = 120  # characters
 CHANNELS = {"lexical": "full text", "vector": "meaning", "graph": "graph"}
 
+NOBODY = "I do not know who you are. Say it: /me name YOUR NAME"
 _STATES = {
     "watching": "watched",
     "scanning": "being read",
@@ -35,6 +36,24 @@ def status_report(status: wire.Status) -> str:
     if not status.folders:
         lines.append("No folder is watched. /watch PATH reads one and keeps up with it.")
     return "\n".join([*lines, *skipped_lines(status.skipped, status.skipped_total)])
+
+
+def profile_report(reply: wire.ProfileReply, key: str = "") -> str:
+    """What is known of the owner, with its sources and what it was before; only of one thing where a `key` is given."""
+    profile = reply.profile
+    lines = [f"You are {', '.join(profile.names)}." if profile.names else NOBODY]
+    for entry in profile.entries:
+        if key and key.casefold() != entry.key:
+            continue
+        lines += [f"{entry.key}: {fact.objects[-1]} ({_source(fact)})" for fact in entry.facts]
+        lines += [f"    before: {fact.objects[-1]} ({_source(fact)})" for fact in entry.before]
+    lines += [f"As it was before: pal undo {one.id}" for one in reply.revisions]
+    return "\n".join(lines)
+
+
+def _source(fact: wire.Fact) -> str:
+    since = f"since {fact.valid_from.date()}, " if fact.valid_from else ""
+    return since + ("you said so" if fact.uri.startswith("note:me/") else short_path(fact.uri))
 
 
 def added_report(path: str, added: wire.Added, skipped: Sequence[wire.Skipped]) -> str:

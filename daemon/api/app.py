@@ -25,6 +25,7 @@ from starlette.responses import JSONResponse, Response
 from daemon import views, wire
 from daemon.api import conversations, documents, feedback, questions, traces, training
 from daemon.api import facts as known_facts
+from daemon.api import profile as known_profile
 from daemon.api.gate import TOO_LARGE, fail
 from daemon.api.routing import Api, stream
 from daemon.api.services import Services
@@ -214,6 +215,18 @@ def _fact_routes(api: Api, services: Services) -> None:
     async def settle(id: int, verdict: str) -> wire.Revision:
         unit = partial(known_facts.settle, memory, services.activity.publish, id, verdict)
         return await services.write(unit)
+
+    @api.get("/profile")
+    async def profile() -> wire.ProfileReply:
+        return await services.read(lambda: wire.ProfileReply(memory.knowledge.profile()))
+
+    @api.post("/profile")
+    async def set_profile(key: str, value: str) -> wire.ProfileReply:
+        return await services.write(partial(known_profile.set_value, memory, key, value))
+
+    @api.post("/profile/remove")
+    async def remove_from_profile(key: str) -> wire.ProfileReply:
+        return await services.write(partial(known_profile.remove_value, memory, key))
 
     @api.post("/names")
     async def names(one: str, other: str, same: bool) -> wire.Names:

@@ -28,6 +28,8 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     GET    /revisions/{id}                            -> Revision
     POST   /revisions/{id}                            -> Revision
     POST   /names                                     -> Names
+    GET    /profile                                   -> ProfileReply
+    POST   /profile, /profile/remove                  -> ProfileReply
     GET    /episodes/{id}                             -> Passage
     GET    /traces?limit=&offset=                     -> TracesReply
     GET    /traces/{id}                               -> Trace
@@ -92,6 +94,8 @@ if TYPE_CHECKING:
     from memory.nouns import Fact as Fact
     from memory.nouns import Forgotten as Forgotten
     from memory.nouns import ListedSource as ListedSource
+    from memory.nouns import Profile as Profile
+    from memory.nouns import ProfileEntry as ProfileEntry
     from memory.nouns import Receipt as Receipt
     from memory.nouns import Revision as Revision
     from memory.stages import *
@@ -108,7 +112,7 @@ MODULES = {
     "process": "Hello Failed",
     "questions": "Answered Passage Found RecallReply",
     "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt",
-    "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply FactChanged",
+    "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
     "documents": "Added Progress Skipped SourceChanged SourcesReply Folder FoldersReply Estimate",
     "models": "ModelRow ModelRole ModelsReply Graded EmbedderReply Embedding",
     "enrichment": "FailedJob Enrichment Retried",
@@ -119,7 +123,8 @@ MODULES = {
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {
     "memory.events": "Event Scope Step Visit Token Citation AnswerLine split_lines",
-    "memory.nouns": "Copy Forgotten Conversation ChatMessage ListedSource Fact Revision Receipt Check",
+    "memory.nouns": "Copy Forgotten Conversation ChatMessage ListedSource Fact Revision Receipt Check Profile"
+    " ProfileEntry",
     "memory.trace": "Asked Used Why",
     "memory.stages": "TextNote AnalysisNote ScopeNote TimeNote RouteNote ComposeNote GuidedNote AgentNote",
     "memory.insight.diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis ConsolidationReport",

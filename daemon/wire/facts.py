@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memory.events import Event
-from memory.nouns import Fact, Revision
+from memory.nouns import Fact, Profile, Revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,14 @@ class HistoryReply:
 
     about: str
     strands: tuple[Strand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileReply:
+    """GET /profile, POST /profile and /profile/remove: the owner's profile, and the revisions made by what was set."""
+
+    profile: Profile
+    revisions: tuple[Revision, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import get_args
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.assertion import FactAsserter
 from memory.facts.extraction import OWNER, Extraction
-from memory.nouns import AssertionResult, Decision, Episode, Fact, Revision, RevisionState, Verdict
+from memory.nouns import AssertionResult, Decision, Episode, Fact, Profile, Revision, RevisionState, Verdict
 from memory.services.state import State
 from memory.store import episodes, facts, graph, relations, revisions
 from memory.store.connect import Connection
@@ -73,6 +73,12 @@ class Knowledge:
     def owner_names(self, *, of_mails: bool) -> tuple[str, ...]:
         """The names of the person whose memory it is; as their notes and mails tell them only with `of_mails`."""
         return self._state.settings.person.names or (self._state.told_names() if of_mails else ())
+
+    def profile(self) -> Profile:
+        """What is known of the person whose memory it is, and who that is."""
+        from memory.insight.profile import read_profile
+
+        return self._store.read(read_profile, self._state.names_with_reason(), now_ms())
 
     @contextmanager
     def transaction(self) -> Iterator[FactAsserter]:

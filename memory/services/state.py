@@ -136,6 +136,14 @@ class State:
         told = [name for _, properties, text in own for name in names_told(properties, text)]
         return tuple(dict.fromkeys(told)) or mailbox_owner(self.store.read(sources.mail_people))
 
+    def names_with_reason(self) -> dict[str, str]:
+        """What the owner is called -> what says so: the setting `person.names`, the uri of a note, or "mails"."""
+        if self.settings.person.names:
+            return dict.fromkeys(self.settings.person.names, "person.names")
+        own = self.store.read(sources.list_titled, title_spellings())
+        told = {name: uri for uri, properties, text in reversed(own) for name in names_told(properties, text)}
+        return {name: told.get(name, "mails") for name in self.told_names()}
+
     def name_owner(self) -> None:
         """The owner's object has the names that the owner has now: what is told under them is told of the owner."""
         self.serving = replace(self.serving, owner=self.told_names())

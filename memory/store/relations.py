@@ -217,6 +217,16 @@ def quoted_facts(conn: Connection, citations: Sequence[Citation]) -> dict[int, t
     return found
 
 
+def list_labelled(conn: Connection, labels: Sequence[str]) -> list[int]:
+    """The live relations with one of these predicates, by id."""
+    rows = conn.execute(
+        "SELECT e.id FROM predicate p JOIN edge e ON e.pred_id = p.id"
+        f" WHERE p.label IN (SELECT value FROM json_each(?)) AND e.kind = 'rel' AND {is_live('e')} ORDER BY e.id",
+        (json.dumps(list(labels)),),
+    )
+    return [id for (id,) in rows]
+
+
 def property_evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str, str]]:
     """(relation, episode, predicate, object) of what the properties of a live episode's source say of these."""
     return conn.execute(

@@ -256,11 +256,11 @@ def mail_people(conn: Connection) -> list[tuple[str, str]]:
 
 
 def list_titled(conn: Connection, titles: Sequence[str]) -> list[tuple[str, dict[str, Any], str]]:
-    """Uri, properties and first passage of the live notes with one of these titles, by uri."""
+    """Uri, properties, first passage of the live notes with one of these titles; what a person said by hand first."""
     rows = conn.execute(
         "SELECT s.uri, s.properties, e.text FROM source s JOIN episode e ON e.source_id = s.id AND e.seq = 0"
         f" JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE s.t_deleted IS NULL"
-        " AND s.title IN (SELECT value FROM json_each(?)) ORDER BY s.uri",
+        " AND s.title IN (SELECT value FROM json_each(?)) ORDER BY s.uri NOT LIKE 'note:%', s.uri",
         (to_json(list(titles)),),
     ).fetchall()
     return [(uri, json.loads(properties or "{}"), text) for uri, properties, text in rows]

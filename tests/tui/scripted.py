@@ -56,6 +56,7 @@ class ScriptedClient:
     whys: dict[int, wire.Why] = field(default_factory=dict)
     whynots: dict[int, wire.WhyNotReply] = field(default_factory=dict)
     verdicts: dict[int, str | None] = field(default_factory=dict)
+    mine: wire.Profile = field(default_factory=lambda: wire.Profile((), (), ()))
     passages: int = 1
     down: str = ""
     asked: list[tuple[str, dict[str, object]]] = field(default_factory=list)  # questions, and how each was asked
@@ -117,6 +118,17 @@ class ScriptedClient:
         self.verdicts[id] = after
         asked = wire.Asked(id, NOW, "Who?", False, verdict=after)
         return wire.Judged(asked, before, self.passages)
+
+    def profile(self) -> wire.ProfileReply:
+        return wire.ProfileReply(self.mine)
+
+    def set_profile(self, key: str, value: str) -> wire.ProfileReply:
+        fact = wire.Fact(
+            7, "relation", f"{key}: {value}", ("you", value), NOW, None, NOW, None, None, 3, f"note:me/{key}", 1,
+            predicate=key,
+        )  # fmt: skip
+        self.mine = replace(self.mine, entries=(*self.mine.entries, wire.ProfileEntry(key, (fact,))))
+        return wire.ProfileReply(self.mine)
 
     def go_down(self, reason: str) -> None:
         """The daemon goes away."""

@@ -292,3 +292,12 @@ async def test_the_line_under_an_answer_tells_of_models() -> None:
     async with chatting(world.client(answers=[script])) as chat:
         answer = await chat.ask("Is it?")
         assert answer.trace.text == "▸ guided · 3 calls · 14 ms · 1 file"
+
+
+async def test_me_says_who_the_person_is_and_lets_them_say_it() -> None:
+    async with chatting(world.client()) as chat:
+        await chat.send("/me")
+        await chat.until(lambda: notes(chat) == ["I do not know who you are. Say it: /me name YOUR NAME"])
+        await chat.send("/me phone 0161 496 0731")
+        await chat.until(lambda: "phone: 0161 496 0731 (since" in chat.words() and "you said so)" in chat.words())
+        assert chat.client.asked == []

@@ -21,7 +21,7 @@ from tui.actions import bindings_of, find_command, parse_command
 from tui.completion import complete
 from tui.link import Connect, Link
 from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
-from tui.reports import added_report, failure, status_report
+from tui.reports import added_report, failure, profile_report, status_report
 from tui.screens.help import HelpScreen
 from tui.screens.sessions import NEW, SessionsScreen
 from tui.widgets.citation_list import CitationList
@@ -395,6 +395,16 @@ class ChatScreen(Screen[None]):
             text = f"Watching {short_path(folder.path)}. It is read now; the line at the top shows how far."
             await self.conversation.say(text)
             self.link.refresh_status()
+
+    @work
+    async def action_show_me(self, said: str = "") -> None:
+        key, _, value = said.partition(" ")
+        with self._telling():
+            if value.strip():
+                reply = await self.link.call(lambda client: client.set_profile(key, value.strip()))
+            else:
+                reply = await self.link.call(lambda client: client.profile())
+            await self.conversation.say(profile_report(reply, key))
 
     @work
     async def action_show_status(self) -> None:

@@ -1,0 +1,47 @@
+"""What a person says of themselves by hand: for each thing a note of its own, so that it has a date, a history and can
+be taken back like any other.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from daemon import wire
+from memory import Memory
+from memory.errors import InvalidInputError, NotFoundError
+from memory.nouns import Document
+
+BY_HAND = "note:me/"  # how the uris of what was said by hand begin
+TITLE = "About me"
+MOST_KEY, MOST_VALUE = 40, 120  # characters
+NEWEST = 20  # revisions that are looked at
+
+
+def set_value(memory: Memory, key: str, value: str) -> wire.ProfileReply:
+    """Says what something of the owner's is from now on; the writer's unit. InvalidInputError."""
+    key, value = _checked(key), " ".join(value.split())
+    if not 0 < len(value) <= MOST_VALUE:
+        raise InvalidInputError(f"The value has {len(value)} characters; write 1 to {MOST_VALUE}.")
+    uri, now = BY_HAND + key, datetime.now().astimezone()
+    memory.remember_many([Document(uri, f"{key}: {value}", title=TITLE, at=now, properties={key: value})])
+    made = [one for one in memory.revisions("all", NEWEST) if one.new.uri == uri and one.state == "open"]
+    held = [one for one in made if one.new.objects[-1] == value]
+    return wire.ProfileReply(memory.knowledge.profile(), tuple(held))
+
+
+def remove_value(memory: Memory, key: str) -> wire.ProfileReply:
+    """Takes back what was said by hand; the writer's unit. InvalidInputError; NotFoundError if nothing was."""
+    uri = BY_HAND + _checked(key)
+    if memory.sources.get(uri) is None:
+        told = next((one.facts for one in memory.knowledge.profile().entries if one.key == _checked(key)), ())
+        remedy = f" It stands in {told[0].uri}; edit it there." if told else ""
+        raise NotFoundError(f"You have said nothing of your {key} here.{remedy}")
+    memory.ingest.retire(uri)
+    return wire.ProfileReply(memory.knowledge.profile())
+
+
+def _checked(key: str) -> str:
+    key = " ".join(key.casefold().split())
+    if not 0 < len(key) <= MOST_KEY or not all(char.isalnum() or char in " -" for char in key):
+        raise InvalidInputError(f"{key[:MOST_KEY]!r} is no name of a thing. Write one like phone, address or sister.")
+    return key

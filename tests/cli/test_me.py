@@ -1,0 +1,41 @@
+"""pal me: who the person is to the memory, from notes and by hand, and how it is mended."""
+
+from __future__ import annotations
+
+from tests.cli.vault import Shell
+
+
+def test_nobody_is_known_at_first(shell: Shell) -> None:
+    said = shell.pal("me")
+    assert (said.code, said.out) == (0, "")
+    assert said.err == "I do not know who you are. Say it: pal me set name 'YOUR NAME'\n"
+
+
+def test_a_note_about_the_writer_fills_the_profile_and_a_person_mends_it(shell: Shell) -> None:
+    shell.pal("remember", "Name: Nadia Okafor\n\nPhone: 07700 900142\n", "--title", "About me")
+    told = shell.pal("me").out
+    assert told.startswith("Nadia Okafor  ") and "phone: 07700 900142" in told
+    said = shell.pal("me", "set", "phone", "07700 111222")
+    assert "Your phone is 07700 111222." in said.err and "It takes the place of 07700 900142." in said.err
+    told = shell.pal("me").out
+    assert "phone: 07700 111222" in told and "before: 07700 900142" in told and "you said so" in told
+    assert "07700 111222" in shell.pal("ask", "What is my phone number?").out.split("\n")[0]
+    (revision,) = [one["id"] for one in shell.pal("review", "--json").json["revisions"]]
+    assert shell.pal("undo", str(revision)).code == 0
+    assert "before" not in shell.pal("me").out.split("phone: 07700 900142")[1].split("\n")[0]
+    assert "07700 900142" in shell.pal("ask", "What is my phone number?").out.split("\n")[0]
+
+
+def test_what_was_said_by_hand_is_taken_back(shell: Shell) -> None:
+    shell.pal("me", "set", "name", "Nadia Okafor")
+    shell.pal("me", "set", "blood type", "A-")
+    assert [one["key"] for one in shell.pal("me", "--json").json["profile"]["entries"]] == ["blood type"]
+    assert shell.pal("me", "rm", "blood type").code == 0
+    found = shell.pal("me", "--json").json["profile"]
+    assert (found["names"], found["named_by"], found["entries"]) == (["Nadia Okafor"], ["note:me/name"], [])
+    gone = shell.pal("me", "rm", "blood type")
+    assert gone.code == 4 and "You have said nothing of your blood type here." in gone.err
+    assert (
+        shell.pal("me", "set", "a:b", "x").code == 2
+        or "is no name of a thing" in shell.pal("me", "set", "a:b", "x").err
+    )
