@@ -35,7 +35,4 @@ def test_what_was_said_by_hand_is_taken_back(shell: Shell) -> None:
     assert (found["names"], found["named_by"], found["entries"]) == (["Nadia Okafor"], ["note:me/name"], [])
     gone = shell.pal("me", "rm", "blood type")
     assert gone.code == 4 and "You have said nothing of your blood type here." in gone.err
-    assert (
-        shell.pal("me", "set", "a:b", "x").code == 2
-        or "is no name of a thing" in shell.pal("me", "set", "a:b", "x").err
-    )
+    assert "is no name of a thing" in shell.pal("me", "set", "a:b", "x").err
