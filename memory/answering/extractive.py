@@ -96,7 +96,7 @@ def extract_answer(
         usual = select_best(candidates, chains[0], settings)
         selected = fold(state, select_by_type(state, candidates, usual, settings))
     lines = _cite(selected)
-    answer = _answer(lines, certainty) if lines else _refuse(found, candidates, absent)
+    answer = _answer(lines, certainty) if lines else _refuse(found, candidates or state.read_found(), absent)
     taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
@@ -113,7 +113,7 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     """What may answer, best first: facts about the question's objects as statements, and the sentences of the retrieved
     episodes that hold at the time asked of, where what they state has not been replaced. A statement and a sentence
     compare by how likely each is to answer, of its kind."""
-    sentences = state.read(hit.episode for hit in state.found.recall.hits)
+    sentences = state.read_found()
     owner = OwnerQuestion.from_state(state) if state.question.of_owner else None
     selected = sentences if owner is None else owner.select_own(sentences)
     if selected is None:

@@ -279,6 +279,10 @@ class AnswerState:
             self._read[one.episode.id].append(one)
         return sorted((one for id in wanted for one in self._read[id]), key=lambda one: (-one.score, one.thesis_id))
 
+    def read_found(self) -> list[AnswerCandidate]:
+        """The candidates of the retrieved episodes, best first."""
+        return self.read(hit.episode for hit in self.found.recall.hits)
+
     def find_supporting(self, facts: Sequence[int], known: Sequence[AnswerCandidate]) -> dict[int, AnswerCandidate]:
         """For each of these facts (relation ids) the best sentence that states it, the newest first, as far as the
         question may see one; `known` are those that were read already."""

@@ -67,6 +67,12 @@ def test_what_is_known_of_others_alone_is_not_known(memory: Memory, question: st
     assert first(memory, question) == ""
 
 
+def test_a_refusal_tells_what_is_known_of_others(memory: Memory) -> None:
+    *_, answer = memory.ask("When does my passport expire?")
+    assert isinstance(answer, Answer) and answer.no_answer
+    assert "passport expires: 2027-03-09" in answer.text and answer.citations[0].title == "Kit"
+
+
 def test_the_same_is_asked_in_german(static: Any) -> None:
     with Memory.open(":memory:", embedder=static) as memory:
         notes = {
