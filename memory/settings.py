@@ -67,10 +67,10 @@ class AnswerSettings:
         60, "Seconds that it may take in all; half as many with --effort quick, three times with deep."
     )
 
-    lines: int = setting(5, "Lines shown at most.")
+    lines: int = setting(8, "Lines shown at most.")
     episodes: int = setting(10, "Episodes the lines are taken from.")
     threshold: float = setting(0.34, "Confidence in [0, 1] below which there is no answer.")
-    line_margin: float = setting(2.5, "A line is shown if its score is at most so far below the best one's.")
+    line_margin: float = setting(4.0, "A line is shown if its score is at most so far below the best one's.")
     chains: bool = setting(True, "Whether lines are shown that lead from what the question names to the best line.")
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
+from memory.answering.places import NOWHERE, Place, Span, find_units, show_links, show_unit
 from memory.graph.arrays import NO_END, NO_TIME
 from memory.nouns import Citation, Episode
 from memory.retrieval.state import RetrievalResult
@@ -39,16 +40,17 @@ class SentenceFact:
 
 @dataclass(frozen=True, slots=True)
 class AnswerCandidate:
-    """A sentence that may answer. `score`, any real number, orders candidates.
+    """A sentence that may answer, with what stands beside it. `score`, any real number, orders candidates.
 
-    `start` and `quote`: where it stands in its episode and its words there, `shown` how they are shown; `before` the
-    sentence before it; `newness` its time in ms. Its features, 0 or empty as long as nobody measured them: `words` are
-    its stems, `values` its numbers, dates and names that the question does not name; `covered` the question's stems
-    that it or its passage holds, `coverage` their share of the question's weight; `cosine` that of the question and the
-    sentence under its title. `newer` is the candidate (its thesis id) whose fact replaced its own, and `earlier` says
-    that it is no longer so. `also` are other candidates that prove what is shown. `own`: its fact is the owner's and
-    has just what is asked of the owner. `value` are the words of `shown` that are what is asked for, where that is
-    clear; what is `folded` is shown when it is asked for.
+    `start` and `quote`: where its unit stands in its episode and the words there, `shown` how they are shown;
+    `sentence` the sentence alone, from `sentence_start` on, `before` the one before it; `place` where it stands;
+    `newness` its time in ms. `is_statement`: what is shown is a fact in words of its own. Its features, 0 or empty as
+    long as nobody measured them: `words` are its stems, `values` its numbers, dates and names that the question
+    does not name; `covered` the question's stems that it or its passage holds, `coverage` their share of the question's
+    weight; `cosine` that of the question and the sentence under its title. `newer` is the candidate (its thesis id)
+    whose fact replaced its own, and `earlier` says that it is no longer so. `also` are other candidates that prove what
+    is shown. `own`: its fact is the owner's and has just what is asked of the owner. `value` are the words of `shown`
+    that are what is asked for, where that is clear; what is `folded` is shown when it is asked for.
     """
 
     episode: Episode
@@ -71,22 +73,58 @@ class AnswerCandidate:
     facts: tuple[SentenceFact, ...] = ()
     value: str = ""
     folded: bool = False
+    sentence: str = ""
+    sentence_start: int = 0
+    place: Place = NOWHERE
+    is_statement: bool = False
 
     @classmethod
     def from_thesis(
-        cls, episode: Episode, thesis: Thesis, before: str = "", facts: Sequence[SentenceFact] = ()
+        cls,
+        episode: Episode,
+        thesis: Thesis,
+        unit: tuple[Span, Place] | None = None,
+        before: str = "",
+        facts: Sequence[SentenceFact] = (),
     ) -> AnswerCandidate:
-        """The candidate of a sentence (thesis) of an episode, not measured yet."""
+        """The candidate of a sentence (thesis) of an episode, read in its `unit` if it has one; not measured yet."""
+        begin = thesis.span_from or 0
+        (start, end), place = unit or ((begin, begin + len(thesis.text)), NOWHERE)
+        quote = episode.text[start:end] if unit else thesis.text
         return cls(
             episode,
             thesis.id,
-            thesis.span_from or 0,
-            thesis.text,
-            " ".join(thesis.text.split()),
+            start,
+            quote,
+            show_unit(quote, place),
             newness=to_ms(episode.at) if episode.at else 0,
             before=before,
             facts=tuple(facts),
+            sentence=thesis.text,
+            sentence_start=begin,
+            place=place,
         )
+
+    def cut_to_sentence(self) -> AnswerCandidate:
+        """The same with its sentence only, as the proof of a fact."""
+        shown = show_links(self.sentence)
+        return replace(self, start=self.sentence_start, quote=self.sentence, shown=shown)
+
+    @property
+    def context(self) -> str:
+        """What stands above its line in the passage, and whose turn it is."""
+        place = self.place
+        return " ".join(f"{part}. " for part in (*place.above, ", ".join(place.head), place.speaker) if part)
+
+    @property
+    def claim(self) -> str:
+        """What it says itself: its fact, or its sentence without what stands beside it."""
+        return self.shown if self.is_statement else self.sentence or self.shown
+
+    def overlaps(self, other: AnswerCandidate) -> bool:
+        """Whether the units of both share words of one passage."""
+        start, end = max(self.start, other.start), min(self.start + len(self.quote), other.start + len(other.quote))
+        return self.episode.id == other.episode.id and start < end
 
     def citation(self, n: int) -> Citation:
         """The citation of its sentence, under number `n`."""
@@ -120,8 +158,15 @@ def read_candidates(conn: Connection, found: RetrievalResult, of: Mapping[int, E
     ]
     stated = facts_of_sentences(conn, theses)
     before = {b.id: a.text for a, b in pairwise(theses) if a.episode_id == b.episode_id}
+    units: dict[int, tuple[Span, Place]] = {}
+    for episode, group in groupby(theses, lambda one: one.episode_id):
+        sentences = list(group)
+        spans = [(one.span_from or 0, one.span_to or 0) for one in sentences]
+        units |= zip((one.id for one in sentences), find_units(of[episode].text, spans), strict=True)
     return [
-        AnswerCandidate.from_thesis(of[one.episode_id], one, before.get(one.id, ""), stated.get(one.id, ()))
+        AnswerCandidate.from_thesis(
+            of[one.episode_id], one, units[one.id], before.get(one.id, ""), stated.get(one.id, ())
+        )
         for one in theses
     ]
 

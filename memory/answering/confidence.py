@@ -73,8 +73,8 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
     """
     top, features = lines[:MAX_CANDIDATES], state.features
     names, asked, owned = _split_stems(features)
-    features.embed_words(line.shown for line in top)
-    alone = np.stack([features.max_similarity(line.shown) for line in top])
+    features.embed_words(line.claim for line in top)
+    alone = np.stack([features.max_similarity(line.claim) for line in top])
     titles = np.stack([features.max_similarity(f"{line.episode.title} {line.episode.speaker or ''}") for line in top])
     titled = np.maximum(alone, titles)
     passage = np.array([[stem in line.covered for stem in features.stems] for line in top], np.float32)
@@ -87,9 +87,9 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
     return {
         "together": float(both.max()),
         "told": float(_share(stand, features.shares * asked)[0]),
-        "kind": _holds_kind(best.shown, features),
+        "kind": _holds_kind(best.claim, features),
         "attribute": float((_share(alone, features.shares * owned) * named).max()) if owned.any() else 1.0,
-        "fact": float(top[0].shown != " ".join(top[0].quote.split())),
+        "fact": float(top[0].is_statement),
     }
 
 

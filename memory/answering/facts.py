@@ -26,7 +26,6 @@ from memory.answering.candidates import (
     day_of,
     holds_at,
     read_names,
-    same_kind,
     select_current,
     stems,
 )
@@ -67,7 +66,7 @@ RECALLED = 0.55  # a retrieved episode states it
 CHANGED = 1.0  # it took the place of another
 COURSE_ASKED = 2.0  # beside it, where the question asks for the course; not fitted
 NAMED_ONLY = -0.5  # of what is asked it and its sentences hold the names alone; not fitted
-NO_FACT_SCORE = 6.3  # that none of them answers
+NO_FACT_SCORE = 7.3  # that none of them answers
 MANY_WORDS = 8
 MAX_PLAIN_WORDS = 16  # of a sentence that is shown as it stands
 
@@ -77,9 +76,8 @@ ENDED_PENALTY = -1.5  # score of a candidate whose fact has ended without a succ
 OTHER_PERSON_PENALTY = -4.0  # of a candidate, or a fact, that tells it of somebody else; not fitted
 OWN_LEAD = 5.0  # of a fact of the owner that has just what is asked of them; not fitted
 SUCCESSOR_LEAD = 0.01  # how much better the candidate of the successor stands than the one that it replaces
-MAX_CANDIDATES_COMPARED = 10  # the best, of which the newest is looked for
-MAX_SCORE_GAP = 2.5  # how far below the best one a newer one may stand
-NOW_WEIGHT = 2.0  # for the newest of the retrieved episodes, where the question says that it means now; by hand
+NEAR, MAX_NEAR = 2.0, 12  # how far below the best candidate others fit as well, and at most how many
+NEWEST = 2.0  # what the newest of these gains
 _PAST = re.compile(rf"\b(?:{alternatives('asks', 'past')})\b", re.IGNORECASE)
 
 
@@ -229,7 +227,8 @@ def _show(fact: FactCandidate, candidate: AnswerCandidate, values: Mapping[int, 
     shown = candidate.shown.rstrip(".") if is_plain else fact.words
     topic = frozenset(stems(f"{fact.subject} {fact.relation.predicate}", language))
     since = _since(fact.relation, candidate)
-    return replace(fact, replaced=replaced, topic=topic), replace(candidate, shown=shown + since)
+    one = replace(candidate, shown=shown + since, is_statement=bool(since) or not is_plain)
+    return replace(fact, replaced=replaced, topic=topic), one
 
 
 def _is_plain(shown: str, subject: str, value: str, replaced: Sequence[str]) -> bool:
@@ -258,7 +257,10 @@ def _history(
     values = [f"{names[one.object]}{_since(one, supporting[one.id])}" for one in held]
     proofs = list({supporting[one.id].thesis_id: supporting[one.id] for one in held}.values())
     shown = f"{subject_and_predicate(best.subject, fact.predicate)}: {', then '.join(values)}"
-    return replace(proofs[0], shown=shown, score=candidate.score, earlier=False, newer=None, also=tuple(proofs[1:]))
+    return replace(
+        proofs[0], shown=shown, score=candidate.score, earlier=False, newer=None, also=tuple(proofs[1:]),
+        is_statement=True,
+    )  # fmt: skip
 
 
 def _without(question: str, names: Iterable[str]) -> str:
@@ -377,39 +379,22 @@ def asks_past(question: QuestionState) -> bool:
 
 
 def prefer_newest(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The candidates, best first; first the newest of those that tell what the best one tells, where the question asks
-    how things are, or were at one time."""
-    when, features = state.question.when, state.features
-    if when is not None and when.kind == "now":
-        candidates = [replace(one, score=one.score + NOW_WEIGHT * features.newness(one.episode)) for one in candidates]
+    """The candidates, best first. Where the question asks how things are, or were at one time, those that fit it about
+    equally well gain the more the newer they are; what repeats an earlier passage is as old as that."""
+    when = state.question.when
     ordered = sorted(candidates, key=lambda one: -one.score)
     if when is not None:
         asks_for_state = when.kind in ("now", "as_of")
     else:
         asks_for_state = state.found.valid_time.begun_by < NO_END or not _PAST.search(state.question.text)
-    if not ordered or not asks_for_state or ordered[0].own:
+    near = [one for one in ordered if not one.earlier and one.score >= ordered[0].score - NEAR][:MAX_NEAR]
+    if not asks_for_state or len(near) < 2 or ordered[0].own:
         return ordered
-    newest = _newest(state, ordered[0], ordered[1:MAX_CANDIDATES_COMPARED])
-    if newest is ordered[0]:
-        return ordered
-    return [replace(newest, score=ordered[0].score), *(one for one in ordered if one is not newest)]
-
-
-def _newest(state: AnswerState, top: AnswerCandidate, others: Sequence[AnswerCandidate]) -> AnswerCandidate:
-    """The newest of the best candidate and of those that hold all that it holds of what is asked, with other values."""
-    language, features = state.question.language, state.features
-    capitals = " ".join(name for name in state.found.named_objects.values() if name[:1].isupper())
-    names = set(stems(capitals, language))
-    asked = top.words.intersection(features.stems) - names
-    values, bonus = features.new_values(top.shown), features.type_bonus(top.shown)
-    newest = top
-    for one in others:
-        if one.earlier or one.newness <= newest.newness or one.score < top.score - MAX_SCORE_GAP:
-            continue
-        held = one.words.union(stems(one.episode.title, language))
-        if not asked & one.words or not asked <= held or not names & top.covered <= one.covered:
-            continue
-        other = features.new_values(one.shown)
-        if same_kind(values - other, other - values) and (not bonus or features.type_bonus(one.shown)):
-            newest = one
-    return newest
+    told: dict[frozenset[str], int] = {}
+    for one in candidates:
+        told[one.words] = min(one.newness, told.get(one.words, one.newness))
+    times = sorted({told[one.words] for one in near})
+    gain = {one.thesis_id: NEWEST * times.index(told[one.words]) / max(1, len(times) - 1) for one in near}
+    return sorted(
+        (replace(one, score=one.score + gain.get(one.thesis_id, 0.0)) for one in ordered), key=lambda one: -one.score
+    )

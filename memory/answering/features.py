@@ -19,38 +19,55 @@ from typing import Literal
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, read_candidates, stems
+from memory.facts.rules.passages import MACHINE_SPEAKERS
 from memory.graph.arrays import Floats
 from memory.nouns import Episode, Hit
 from memory.protocols import Embedder
 from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.store import episodes, graph, relations, text
 from memory.store.connect import Connection
-from memory.text.languages import ENGLISH, languages, stem, stop_words
+from memory.text.languages import ENGLISH, alternatives, languages, stem, stop_words
 from memory.text.mentions import Mention, mentions
 from memory.text.words import WORD, Term, index_form, strip_accents, words
 
-COVERAGE = 3.4  # share of the question's weight that the sentence itself holds
-TITLE = 0.8  # the same, held only by the passage's title or speaker
-COSINE_TITLED = 1.2  # of the question and the sentence under its title
-COSINE = 2.0  # of the question and the sentence alone
-RANK = 1.5  # of the episode in the retrieval, 1 for the best
-DATE_ASKED, NUMBER_ASKED, NAME_ASKED = 1.1, 0.7, 1.2  # the sentence holds the kind of thing asked for
-NOVELTY = 1.0  # of words that neither question nor title holds, full at MANY_NEW_WORDS
-LENGTH = 1.5  # full at MANY_WORDS
-NEWNESS = 0.8  # 1 for the newest of the retrieved episodes
-SHORT = -0.6  # fewer than FEW_WORDS: a signature, a label
-HEADING = -4.0  # only words of the passage's title, which is shown beside every line anyway
-HEADER = -2.0  # a line of a mail's head or a note's frontmatter that only names or files it
-ASKS = -4.0  # a sentence that itself asks answers nothing; what follows it may
-MANY_NEW_WORDS, MANY_WORDS, FEW_WORDS = 8, 30, 3
-UNRELATED_COSINE, SYNONYM_COSINE = 0.3, 0.8  # at which two words have nothing in common, and mean the same
-
-_HEADER = re.compile(r"(from|to|cc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
-_NUMBER = re.compile(r"\d[\d.,:/-]*\w*")
-_ASKING = re.compile(r"[?？؟\u037e]$|[すた]か。?$")  # the last is Japanese
-
 ExpectedType = Literal["date", "number", "name"]
 EXPECTED_TYPES: tuple[ExpectedType, ...] = ("date", "number", "name")
+
+WEIGHTS: Mapping[str, float] = {
+    "sentence": 5.4,  # share of the question's weight that the sentence itself holds
+    "unit": 4.0,  # further share that what stands beside it in its line holds
+    "above": 4.8,  # further share of headings, items and table heads above it, and who says it
+    "title": 6.0,  # of the passage's title and speaker
+    "passage": 1.6,  # of the rest of the passage
+    "near": 5.2,  # the same as the first, of words that are near to those of the question
+    "unit_near": 3.7,
+    "title_near": 1.4,  # as above and title
+    "cosine_titled": 2.0,  # of the question and the sentence under what stands above it
+    "cosine": 2.5,  # of the question and the sentence alone
+    "rank": 0.6,  # of the episode in the retrieval, 1 for the best
+    "date": 1.6,  # it holds the kind of thing asked for
+    "number": 0.6,
+    "name": 1.1,
+    "length": 1.1,  # full at MANY_WORDS
+    "newness": 1.8,  # 1 for the newest of the retrieved episodes
+    "short": -0.8,  # fewer than FEW_WORDS: a signature, a label
+    "leads": 0.7,  # the first sentence of its line: what follows mostly comments on it
+    "item": 0.5,  # of a list
+    "holds": 0.8,  # it says that it holds now, or from when on
+    "asks": -1.2,  # a sentence that itself asks answers nothing; what follows it may
+    "machine": -1.1,  # an assistant said it
+}
+NO_ANSWER = -6.0  # a heading, a date, a line of a mail's head, links, words of the title: shown beside lines anyway
+TYPE_BONUS: Mapping[ExpectedType, float] = {"date": 1.1, "number": 0.7, "name": 1.2}  # of a fact's value
+MANY_WORDS, FEW_WORDS = 30, 3
+MAX_COMPARED = 40  # candidates whose words are compared with those of the question
+UNRELATED_COSINE, SYNONYM_COSINE = 0.3, 0.8  # at which two words have nothing in common, and mean the same
+
+_NUMBER = re.compile(r"\d[\d.,:/-]*\w*")
+_HOLDS = re.compile(
+    rf"(?<!\w)(?:{alternatives('time', 'now')}|{alternatives('time', 'signals', 'begin')})(?!\w)", re.IGNORECASE
+)
+_ASKING = re.compile(r"[?？؟\u037e]$|[すた]か。?$")  # the last is Japanese
 
 
 def expected_types(question: str, language: str) -> frozenset[ExpectedType]:
@@ -67,6 +84,16 @@ def _patterns(language: str) -> dict[ExpectedType, re.Pattern[str]]:
         data = languages()[ENGLISH]
     edges = ("", "") if "unspaced" in data else (r"(?<!\w)", r"(?!\w)")
     return {kind: re.compile(f"{edges[0]}(?:{strip_accents(data['asks'][kind])}){edges[1]}") for kind in EXPECTED_TYPES}
+
+
+def weigh(measured: Mapping[str, float]) -> float:
+    """What these features of a candidate count together."""
+    return sum(WEIGHTS[name] * value for name, value in measured.items())
+
+
+def _parts(candidate: AnswerCandidate) -> tuple[str, str, str]:
+    """The sentence, its unit, and what stands above both."""
+    return candidate.sentence, candidate.shown, f"{candidate.context}{candidate.episode.title}"
 
 
 class QueryFeatures:
@@ -109,53 +136,81 @@ class QueryFeatures:
         self._passages: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
         self.mentions: Callable[[str], list[Mention]] = cache(mentions)  # of a text, looked for once
         self._values: dict[str, frozenset[str]] = {}
+        self._contexts: dict[str, frozenset[str]] = {"": frozenset()}
 
     def score(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-        """The candidates with their features and scores, in their order."""
+        """The candidates with their features and scores, in their order. What comes near to the question's words is
+        looked for in the best of them only."""
         if not candidates:
             return []
-        titled = self.cosines([f"{one.episode.title}. {one.quote}" for one in candidates]).tolist()
-        alone = self.cosines([one.quote for one in candidates]).tolist()
-        return [self.measure(*of) for of in zip(candidates, titled, alone, strict=True)]
+        titled = self.cosines([f"{one.episode.title}. {one.context}{one.sentence}" for one in candidates]).tolist()
+        alone = self.cosines([one.sentence for one in candidates]).tolist()
+        measured = [self.measure(*of) for of in zip(candidates, titled, alone, strict=True)]
+        best = sorted(range(len(measured)), key=lambda place: -measured[place].score)[:MAX_COMPARED]
+        self.embed_words(part for place in best for part in _parts(candidates[place]))
+        for place in best:
+            measured[place] = self._add_similarity(measured[place])
+        return measured
 
     def measure(self, candidate: AnswerCandidate, cosine_titled: float, cosine: float) -> AnswerCandidate:
         """One candidate with its features and score; the cosines are those of the question with it under its title and
         alone. If the sentence before it asks, it speaks of what that one asked."""
-        shown, episode = candidate.shown, candidate.episode
-        said = self.stem_words(shown)
+        shown, episode, place = candidate.shown, candidate.episode, candidate.place
+        sentence = self.stem_words(candidate.sentence)
+        said = sentence if candidate.sentence == shown else self.stem_words(shown)
         title, passage = self._passage(episode)
-        own = self._covered(said)
+        own = self._covered(sentence)
         if _ASKING.search(candidate.before):
             own |= self._covered(self.stem_words(candidate.before))
         if candidate.facts:
             own |= self._covered(self.stem_words(". ".join(fact.words for fact in candidate.facts)))
-        values = self.new_values(shown)
-        new_words = len({word for word in said if word not in self._weights} - title)
-        score = (
-            COVERAGE * self._share(own)
-            + TITLE * self._share((title & self._weights.keys()) - own)
-            + COSINE_TITLED * cosine_titled
-            + COSINE * cosine
-            + RANK * self.rank(episode)
-            + self.type_bonus(shown)
-            + NOVELTY * min(new_words, MANY_NEW_WORDS) / MANY_NEW_WORDS
-            + LENGTH * min(len(said), MANY_WORDS) / MANY_WORDS
-            + NEWNESS * self.newness(episode)
-            + SHORT * (len(said) < FEW_WORDS)
-            + HEADING * title.issuperset(said)
-            + HEADER * bool(_HEADER.match(shown))
-            + ASKS * bool(_ASKING.search(shown))
-        )
-        covered = own | passage
+        unit = own | self._covered(said)
+        above = unit | self._above(candidate.context)
+        titled = above | (title & self._weights.keys())
+        covered = titled | passage
+        shares = [self._share(one) for one in (own, unit, above, titled, covered)]
+        expected = self.holds_expected(shown)
+        is_title = title.issuperset(said) and shown[-1:] not in ".!。"  # a short note may be its own title
+        measured: dict[str, float] = {
+            "sentence": shares[0],
+            "unit": shares[1] - shares[0],
+            "above": shares[2] - shares[1],
+            "title": shares[3] - shares[2],
+            "passage": shares[4] - shares[3],
+            "cosine_titled": cosine_titled,
+            "cosine": cosine,
+            "rank": self.rank(episode),
+            **{kind: float(kind in expected) for kind in EXPECTED_TYPES},
+            "length": min(len(said), MANY_WORDS) / MANY_WORDS,
+            "newness": self.newness(episode),
+            "short": float(len(said) < FEW_WORDS),
+            "leads": float(candidate.sentence_start == candidate.start),
+            "item": float(place.is_item),
+            "holds": float(_HOLDS.search(candidate.sentence) is not None),
+            "asks": float(_ASKING.search(candidate.sentence) is not None),
+            "machine": float(place.speaker.casefold() in MACHINE_SPEAKERS),
+        }
         return replace(
             candidate,
-            words=frozenset(said),
-            values=values,
+            words=frozenset(sentence),
+            values=self.new_values(candidate.sentence),
             covered=covered,
-            coverage=self._share(covered),
+            coverage=shares[4],
             cosine=cosine_titled,
-            score=score,
+            score=weigh(measured) + NO_ANSWER * (place.kind in ("heading", "filing") or is_title),
         )
+
+    def _add_similarity(self, candidate: AnswerCandidate) -> AnswerCandidate:
+        """The candidate with what words near to those of the question count that it does not hold itself: in the
+        sentence, then further ones in its unit, then in what stands above both."""
+        measured: dict[str, float] = {}
+        nearest = np.zeros(len(self.stems), np.float32)
+        for name, part in zip(("near", "unit_near", "title_near"), _parts(candidate), strict=True):
+            held = self._covered(self.stem_words(part))
+            exact = np.maximum(nearest, np.array([key in held for key in self.stems], np.float32))
+            nearest = np.maximum(exact, self.max_similarity(part))
+            measured[name] = float((nearest - exact) @ self.shares)
+        return replace(candidate, score=candidate.score + weigh(measured))
 
     def cosines(self, texts: Sequence[str], part: str | None = None) -> Floats:
         """(n,) texts -> (n,) cosines with the question, or with a `part` of it."""
@@ -217,14 +272,21 @@ class QueryFeatures:
             self._values[text] = frozenset(names | numbers)
         return self._values[text]
 
+    def holds_expected(self, text: str) -> frozenset[ExpectedType]:
+        """The kinds of thing that the question asks for and a text holds."""
+        if not self._expected:
+            return frozenset()
+        values = self.new_values(text)
+        found: dict[ExpectedType, bool] = {
+            "date": any(one.kind == "date" for one in self.mentions(text)),
+            "number": any(value[0].isdigit() for value in values),
+            "name": any(not value[0].isdigit() for value in values),
+        }
+        return frozenset(kind for kind in self._expected if found[kind])
+
     def type_bonus(self, text: str) -> float:
         """The bonus of a text for holding the kind of thing that was asked for."""
-        if not self._expected:
-            return 0.0
-        values = self.new_values(text)
-        bonus = DATE_ASKED * ("date" in self._expected and any(one.kind == "date" for one in self.mentions(text)))
-        bonus += NUMBER_ASKED * ("number" in self._expected and any(value[0].isdigit() for value in values))
-        return bonus + NAME_ASKED * ("name" in self._expected and any(not value[0].isdigit() for value in values))
+        return sum(TYPE_BONUS[kind] for kind in self.holds_expected(text))
 
     def _content_words(self, text: str) -> list[str]:
         little = stop_words(self._language)
@@ -244,6 +306,12 @@ class QueryFeatures:
             begun = (key for begin, key in self._begun if plain.startswith(begin))
             self._stem_of[word] = next(begun, None) or stem(word, self._language)
         return self._stem_of[word]
+
+    def _above(self, context: str) -> frozenset[str]:
+        """The question's stems in what stands above a line, looked for once."""
+        if context not in self._contexts:
+            self._contexts[context] = self._covered(self.stem_words(context))
+        return self._contexts[context]
 
     def _covered(self, words: Iterable[str]) -> frozenset[str]:
         return frozenset(word for word in words if word in self._weights)
@@ -295,13 +363,15 @@ class AnswerState:
         best: dict[int, AnswerCandidate] = {}
         for id, episode, start, end in quotes:
             for one in by_episode.get(episode, ()):
-                if one.start < end and start < one.start + len(one.quote):
+                if one.sentence_start < end and start < one.sentence_start + len(one.sentence):
                     before = best.get(id)
                     if before is None or (one.newness, one.score) > (before.newness, before.score):
                         best[id] = one
         for id, episode, predicate, value in properties:  # the line of the frontmatter that says so
-            stating = (one for one in by_episode.get(episode, ()) if ":" in one.quote and value in one.quote)
-            naming = (one for one in by_episode.get(episode, ()) if ":" in one.quote and predicate in one.quote.lower())
+            stating = (one for one in by_episode.get(episode, ()) if ":" in one.sentence and value in one.sentence)
+            naming = (
+                one for one in by_episode.get(episode, ()) if ":" in one.sentence and predicate in one.sentence.lower()
+            )
             if id not in best and (line := next(chain(stating, naming), None)) is not None:
                 best[id] = line
-        return best
+        return {id: one.cut_to_sentence() for id, one in best.items()}

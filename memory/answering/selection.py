@@ -62,7 +62,13 @@ def select_best(
     for one in [candidates[0], *joined, *others]:
         if len(selected) == settings.lines:
             break
-        if not any(one.words == other.words or _adds_nothing(one, other) for other in selected):
+        if any(one.words == other.words or _adds_nothing(one, other) for other in selected):
+            continue
+        if not one.is_statement and any(one.overlaps(other) for other in selected):
+            if one.score < floor + settings.line_margin / 2:
+                continue  # what only goes on with a line that is shown must fit better
+            one = one.cut_to_sentence()
+        if one.is_statement or not any(one.overlaps(other) for other in selected):
             selected.append(one)
     ordered: list[AnswerCandidate] = []
     while selected:
@@ -113,7 +119,7 @@ def _add_title(line: AnswerCandidate, question: QuestionState) -> AnswerCandidat
     title = line.episode.title
     name = frozenset(stems(title, question.language))
     named = name & {*line.words, *stems(line.shown, question.language), *stems(question.text, question.language)}
-    if named or len(name) < 2 or not is_name(title) or not line.shown.startswith(" ".join(line.quote.split())):
+    if named or len(name) < 2 or not is_name(title) or line.is_statement:
         return line
     return replace(line, shown=f"{title}: {line.shown}")
 
@@ -123,20 +129,20 @@ def add_date(line: AnswerCandidate) -> AnswerCandidate:
     already; where its sentence names another day, that is shown too."""
     at = line.episode.at
     said = " ".join(line.quote.split())
-    if line.shown != said:
+    if line.is_statement:
         known = _days(line.shown)
         new = any(not any(day.endswith(one) for day in known) for one in _days(said))
         return replace(line, shown=f'{line.shown}: "{said}"') if new and not line.also else line
     if at is None:
         return line
-    if line.shown == said and any(day.count("-") == 2 and day[0].isdigit() for day in _days(said)):
+    if any(day.count("-") == 2 and day[0].isdigit() for day in _days(said)):
         return line  # it says itself when
     written = f"written {at.astimezone(UTC).date().isoformat()}"
     relative = _RELATIVE.search(said)
     when = resolve_time(relative[0], at, UTC) if relative else None
     if relative and when and when.since and when.until and when.until - when.since == timedelta(days=1):
         written = f"{relative[0]}: {when.since.date().isoformat()}, {written}"
-    return replace(line, shown=f"{said} ({written})")
+    return replace(line, shown=f"{line.shown} ({written})")
 
 
 def _days(text: str) -> set[str]:
@@ -219,9 +225,7 @@ def _list_items(
     if len(items) < LEAST_LIST_ITEMS:
         return []
     items.sort(key=lambda line: line.start)
-    return [
-        replace(line, shown=" ".join(line.quote.split()), earlier=False, also=()) for line in items[:MAX_LIST_ITEMS]
-    ]
+    return [replace(line.cut_to_sentence(), earlier=False, also=()) for line in items[:MAX_LIST_ITEMS]]
 
 
 def _block(line: AnswerCandidate) -> range:

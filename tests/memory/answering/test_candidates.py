@@ -10,6 +10,7 @@ import pytest
 
 from memory.answering.candidates import AnswerCandidate, same_statement
 from memory.answering.features import QueryFeatures
+from memory.answering.places import find_units
 from memory.nouns import Episode, Hit, Source
 from memory.retrieval.analyse import analyse
 from memory.store.episodes import Thesis
@@ -29,7 +30,8 @@ def line(
     episode = Episode(1, source, 0, title, sentence, at=datetime(year, 1, 1, tzinfo=UTC))
     thesis = Thesis(1, 1, sentence, 0, len(sentence), "sentence", "asserted", None, None)
     features = QueryFeatures(analyse(question), {}, 10, StaticEmbedder(), hits)
-    return features.measure(AnswerCandidate.from_thesis(episode, thesis, before), 0.0, 0.0)
+    unit = find_units(sentence, [(0, len(sentence))])[0]
+    return features.measure(AnswerCandidate.from_thesis(episode, thesis, unit, before), 0.0, 0.0)
 
 
 @pytest.mark.parametrize(

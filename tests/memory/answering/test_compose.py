@@ -58,7 +58,8 @@ def test_a_good_answer_comes_with_its_citation(boat: Desk, name: str) -> None:
     assert heard.answer.text == "The boat is painted black [1]."
     assert (heard.answer.model, heard.answer.note, heard.answer.no_answer) == (name, "", False)
     (citation,) = heard.answer.citations
-    assert (citation.uri, citation.line, citation.quote) == ("/notes/boat.md", 1, "The boat is painted black.")
+    assert (citation.uri, citation.line) == ("/notes/boat.md", 1)
+    assert citation.quote == "The boat is painted black. It was built by Okafor in 1987."
     assert heard.composed | {"tokens": 0} == {
         "model": name, "calls": 1, "tokens": 0, "facts": 0, "lines": 2, "passages": 1, "local": False, "left_out": 0,
         "not_proved": [], "episodes": [citation.episode_id],
@@ -168,7 +169,7 @@ def test_what_broke_off_is_kept_and_the_lines_follow(boat: Desk) -> None:
     number = cite(boat, HERE, "built by Okafor")
     said(boat, HERE, Breaks(Says(pieces=[f"It was built in 1987 [{number}]. And it", " is"]), after=1))
     heard = boat.ask(QUESTION)
-    assert heard.answer.text.startswith("It was built in 1987 [1].") and "painted black. [2]" in heard.answer.text
+    assert heard.answer.text.startswith("It was built in 1987 [1].") and "in 1987. [2]" in heard.answer.text
     assert "broke off" in heard.answer.note and len(heard.answer.citations) >= 2
 
 

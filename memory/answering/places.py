@@ -1,0 +1,183 @@
+"""Places: where in its passage a sentence stands, which often says what it is about.
+
+"code 4471" says nothing without the heading above it, "30 min | Rudge" nothing without the head of its table, and the
+second sentence of an item is about what its first one names. A passage's text is cut into lines, each with what stands
+above it; a sentence is read with as much of its own line as fits, its unit.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from memory.text.languages import word_numbers
+from memory.text.words import words
+from memory.time.dates import find_dates
+
+MAX_UNIT_WORDS = 30  # of a sentence with what stands beside it in its line
+FEW_WORDS = 6  # of a sentence of prose that is read with those behind it too
+MAX_EVENT_WORDS = 60  # of an event of a calendar, which is told whole
+MAX_DATE_WORDS = 6  # of a line that is nothing but a date
+
+Span = tuple[int, int]
+PlaceKind = Literal["text", "heading", "row", "event", "filing"]
+
+_MARKS = re.compile(
+    r"(?P<indent>[ \t>]*)(?:(?P<heading>#{1,6})[ \t]+|(?P<bullet>[-*+•–]|\d{1,3}[.)])[ \t]+)?(?:\[.\] )?"
+)
+_RULE = re.compile(r"[|:\-=+_* \t]+$")
+_TURN = re.compile(r"([^\W\d_][^\s:]{0,30}(?: [^\s:]{1,30}){0,3}):[ \t]")
+_WHEN = re.compile(r"When: \d{4}-\d\d-\d\d")  # the first line of an event, as the reader of calendars writes it
+_HEADER = re.compile(r"(from|to|cc|bcc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
+_LINK = re.compile(r"!?\[\[(?:[^\]|\n]*\|)?([^\]\n]*)\]\]|!?\[([^\]\n]*)\]\([^)\s]*\)|<?\bhttps?://\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a passage from `start` to `end`, an event with all its lines. `above`: the headings over it, the items
+    it is nested in and the line with a colon that leads to it, outermost first. `head`: the cells of its table's head.
+    `speaker`: whose turn of a chat it is of; `is_item`: it begins one of a list. What only files or names, a mail's
+    head, a date, links, is `filing`."""
+
+    kind: PlaceKind
+    start: int
+    end: int
+    above: tuple[str, ...] = ()
+    head: tuple[str, ...] = ()
+    speaker: str = ""
+    is_item: bool = False
+
+
+NOWHERE = Place("text", 0, 0)
+
+
+@lru_cache(maxsize=2048)
+def find_places(text: str) -> tuple[Place, ...]:
+    """The lines of a passage that hold anything, in order. Linear in the length of the text."""
+    places: list[Place] = []
+    path: list[tuple[int, str]] = []  # headings, by level
+    items: list[tuple[int, str]] = []  # the items that may have others in them, by indentation
+    leading, speaker, blank = "", "", True
+    head: tuple[str, ...] = ()
+    start = 0
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        end = start + len(line)
+        marks = _MARKS.match(line)
+        assert marks is not None  # every part of it is optional
+        said = line[marks.end() :].strip()
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        is_row = said.startswith("|")
+        if not said or _RULE.fullmatch(said):
+            blank = blank or not said
+        elif marks["heading"]:
+            level = len(marks["heading"])
+            path = [one for one in path if one[0] < level]
+            kind: PlaceKind = "event" if _WHEN.match(following) else "heading"
+            places.append(Place(kind, start, end, tuple(title for _, title in path)))
+            path.append((level, show_links(said)))
+            items, leading, head = [], "", ()
+        elif places and places[-1].kind == "event":
+            last = places[-1]
+            places[-1] = Place("event", last.start, end, last.above)
+        else:
+            indent = len(marks["indent"].expandtabs(4)) if marks["bullet"] else -1
+            if marks["bullet"]:
+                items = [one for one in items if one[0] < indent]
+            else:
+                items = []
+                leading = "" if blank else leading
+            if is_row and not (places and places[-1].kind == "row" and not blank):
+                head = read_cells(said) if _is_head(said, following) else ()
+            turn = _TURN.match(said)
+            speaker = turn[1] if turn else speaker if not blank else ""
+            above = (*(title for _, title in path), *((leading,) if leading else ()), *(item for _, item in items))
+            kind = "row" if is_row else "filing" if _is_filing(said) else "text"
+            heads = head if is_row and head != read_cells(said) else ()
+            places.append(Place(kind, start, end, above, heads, speaker, is_item=bool(marks["bullet"])))
+            if marks["bullet"]:
+                items.append((indent, show_links(said)))
+            elif said.endswith(":"):
+                leading = said[:-1]
+        blank = not said
+        start = end + 1
+    return tuple(places)
+
+
+def _is_head(row: str, following: str) -> bool:
+    """Whether the first row of a table is its head: a rule stands under it, or it holds no digit and the next does."""
+    if _RULE.fullmatch(following.strip()) and "-" in following:
+        return True
+    return following.lstrip().startswith("|") and not re.search(r"\d", row) and bool(re.search(r"\d", following))
+
+
+def read_cells(row: str) -> tuple[str, ...]:
+    """The cells of a table's row."""
+    return tuple(cell.strip() for cell in row.strip().strip("|").split("|"))
+
+
+def _is_filing(line: str) -> bool:
+    """Whether a line only files what stands around it: a line of a mail's head, links, a date."""
+    if _HEADER.match(line):
+        return True
+    rest = _LINK.sub(" ", line)
+    if rest != line and sum(1 for _ in words(rest)) < 3:
+        return True
+    if len(line.split()) > MAX_DATE_WORDS or not any(character.isdigit() for character in line):
+        return False
+    found = list(find_dates(line, short_years=True))
+    for one in reversed(found):
+        line = f"{line[: one.start]} {line[one.end :]}"
+    return bool(found) and all(len(word) <= 3 or word in word_numbers("time", "weekdays") for word in words(line))
+
+
+def place_at(places: Sequence[Place], offset: int) -> int:
+    """The number of the line in which a character of the passage stands; there must be one."""
+    return max(0, bisect_right(places, offset, key=lambda place: place.start) - 1)
+
+
+def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
+    """For each sentence of a passage, by its span, the span of the unit that it is read in, and its place: the
+    sentences before it in its line as far as there is room, then those behind it if it is short or of an item, a row or
+    a turn; of an event all of it."""
+    places = find_places(text)
+    numbers = [(place_at(places, start), place_at(places, max(start, end - 1))) for start, end in spans]
+    sizes = [len(text[start:end].split()) for start, end in spans]
+    units: list[tuple[Span, Place]] = []
+    for place in range(len(spans)):
+        mine = places[numbers[place][0]]
+        first = last = place
+        room = (MAX_EVENT_WORDS if mine.kind == "event" else MAX_UNIT_WORDS) - sizes[place]
+        while first and numbers[first - 1][1] == numbers[first][0] and sizes[first - 1] <= room:
+            first -= 1
+            room -= sizes[first]
+        is_terse = mine.kind != "text" or mine.is_item or bool(mine.speaker) or sizes[place] < FEW_WORDS
+        while (
+            is_terse and last + 1 < len(spans) and numbers[last + 1][0] == numbers[last][1] and sizes[last + 1] <= room
+        ):
+            last += 1
+            room -= sizes[last]
+        units.append(((spans[first][0], spans[last][1]), mine))
+    return units
+
+
+def show_links(text: str) -> str:
+    """The text in one line, with the names of links in place of the links."""
+    return " ".join(_LINK.sub(lambda link: link[1] or link[2] or link[0], text).split())
+
+
+def show_unit(quote: str, place: Place) -> str:
+    """A unit's words as they are shown: the cells of a row with their table's head, the lines of an event apart."""
+    if place.kind == "row":
+        cells = [show_links(cell) for cell in read_cells(quote)]
+        if len(place.head) == len(cells) > 1:
+            named = (f"{name} {cell}" for name, cell in zip(place.head[1:], cells[1:], strict=True) if cell)
+            return f"{cells[0]}: {'; '.join(named)}"
+        return " | ".join(cells)
+    if place.kind == "event":
+        return "; ".join(show_links(line).rstrip(";") for line in quote.split("\n") if line.strip())
+    return show_links(quote)

@@ -1,0 +1,71 @@
+"""What a sentence is read with: its line, what stands above it, its table's head."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.answering.places import MAX_UNIT_WORDS, Place, find_places, find_units, show_unit
+from memory.text.sentences import sentences
+
+NOTE = """# Boiler house
+
+Sunday 25 June 2023
+
+| what | value | note |
+|---|---|---|
+| pumps | P1 and P2 | P2 whines |
+
+## Keys
+Kept in the office:
+- master = 1. There are three of them
+  - spare in the [drawer](drawer.md)
+
+See [contractors](contractors.md), [[keys]]
+
+## Chimney sweep
+When: 2024-09-09 08:30 to 09:30 UTC
+Where: Roof
+
+Get the paper. Then ring Rudge.
+"""
+
+
+def units(text: str) -> dict[str, Place]:
+    """What is shown of each sentence's unit, and its place."""
+    return {show_unit(text[start:end], place): place for (start, end), place in find_units(text, sentences(text))}
+
+
+def test_a_row_is_shown_with_the_head_of_its_table() -> None:
+    assert "pumps: value P1 and P2; note P2 whines" in units(NOTE)
+
+
+def test_an_item_is_read_whole_under_what_stands_above_it() -> None:
+    there = units(NOTE)
+    assert there["master = 1. There are three of them"].above == ("Boiler house", "Keys", "Kept in the office")
+    assert there["spare in the drawer"].above[-1] == "master = 1. There are three of them"
+    assert there["spare in the drawer"].is_item
+
+
+def test_an_event_is_one_unit_with_its_title_and_time() -> None:
+    shown = "Chimney sweep; When: 2024-09-09 08:30 to 09:30 UTC; Where: Roof; Get the paper. Then ring Rudge."
+    assert units(NOTE)[shown].kind == "event"
+
+
+@pytest.mark.parametrize("line", ["Sunday 25 June 2023", "See contractors, keys"])
+def test_a_date_and_links_only_file_what_stands_around_them(line: str) -> None:
+    assert units(NOTE)[line].kind == "filing"
+
+
+def test_a_turn_has_its_speaker() -> None:
+    text = "Ana: Where is it? On Monday I looked.\nand again\nassistant: In Lisbon."
+    assert [place.speaker for place in find_places(text)] == ["Ana", "Ana", "assistant"]
+
+
+@given(st.text(alphabet=st.sampled_from("ab1 .\n#|-[]():*>\t"), max_size=200))
+def test_a_unit_is_an_exact_slice_that_holds_its_sentence(text: str) -> None:
+    spans = sentences(text)
+    for (first, last), ((start, end), place) in zip(spans, find_units(text, spans), strict=True):
+        assert start <= first < last <= end <= len(text)
+        assert (start, end) == (first, last) or place.kind == "event" or len(text[start:end].split()) <= MAX_UNIT_WORDS
