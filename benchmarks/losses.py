@@ -73,6 +73,17 @@ def trace(change: Change, found: Iterable[Pair], told: Collection[Told], propose
     return Loss("candidates", " / ".join(map(str, alike)))
 
 
+def nearest_rank(change: Change, told: Collection[Told], nearest: Mapping[int, Sequence[int]]) -> int | None:
+    """At which place, from 1 on, the replaced fact stands among those that were nearest to the one which took its place
+    (id -> ids) when that was read; 0 for none. None if nobody told both values."""
+    old = {one.fact.id for one in _telling(change.old, {change.old_path, change.new_path}, told)}
+    new = {one.fact.id for one in _telling(change.new, {change.new_path}, told)}
+    if not any(one != other for one in old for other in new):
+        return None
+    places = (place for id in new for place, other in enumerate(nearest.get(id, ()), 1) if other in old)
+    return min(places, default=0)
+
+
 def _telling(value: str, paths: Collection[str], told: Iterable[Told]) -> list[Told]:
     """Relations that one of these files tells and of which the value is an end, or else a part."""
     here = [one for one in told if one.paths & set(paths)]

@@ -27,6 +27,8 @@ from benchmarks.lifelog import File, Reply
 from memory import Memory
 from memory.nouns import Fact, Revision
 from memory.protocols import LLM, Embedder
+from memory.store import fact_vectors
+from memory.store.rows import FIRST_EDGE
 from plugins import manager
 from plugins.llms.registry import Models
 from plugins.llms.settings import OllamaSettings
@@ -36,6 +38,7 @@ from tests.fakes.recorded import Decides, Noise, Recorded, Recording
 
 ROW: dict[str, type] = {"path": str, "extraction": dict}
 MOST = 100_000  # revisions of a memory
+NEAREST = (5, 10, 20)  # facts among which the one that was replaced is looked for
 DEEP = 10  # files that recall finds, among which the evidence must be for an answer to be what failed
 
 
@@ -50,6 +53,7 @@ class Life:
     model: Counted | None = None
     ids: list[list[int]] = field(default_factory=list)  # of each file's episodes
     read_ms: list[float] = field(default_factory=list)  # of each file
+    nearest: dict[int, list[int]] = field(default_factory=dict)  # of each relation those nearest when it was read
     undone: undone.Undone = field(default_factory=undone.Undone)
 
 
@@ -102,6 +106,9 @@ def _read(memory: Memory, plugins: Plugins, file: File, life: Life) -> None:
     if life.model is not None:
         unread = {episode.id: episode for episode in memory.knowledge.unread_episodes(MOST)}
         enrich(memory, life.model, [unread[id] for id in episodes if id in unread], life.enriched)
+    with memory.store.reading() as conn:
+        known = [id for (id,) in conn.execute("SELECT id FROM vec_fact WHERE id >= ?", (FIRST_EDGE,))]
+        life.nearest |= {id: fact_vectors.nearest(conn, id, NEAREST[-1]) for id in known if id not in life.nearest}
 
 
 def _told(memory: Memory, persona: Path) -> list[losses.Told]:
@@ -138,10 +145,14 @@ def score(persona: Path, timeline: Timeline, life: Life) -> dict[str, Any]:
         for one, pair in zip(replaced, found, strict=True)
         if not any(gold.matches(change, pair) for change in timeline.changes)
     ]
+    ranks = [losses.nearest_rank(change, life.told, life.nearest) for change in timeline.changes]
+    told = [rank for rank in ranks if rank is not None]
+    among = {str(k): metrics.percent([float(0 < rank <= k) for rank in told]) for k in NEAREST}
     model, episodes = life.model, sum(map(len, life.ids))
     return {
         "updates": gold.score(timeline, found),
         "lost_by": losses.table(lost),
+        "nearest": {"told": len(told)} | among,
         "relations": dict(Counter(one.relation for one in life.revisions)),
         "authors": dict(Counter(one.author for one in replaced)),
         **lifelog.score(life.replies),
@@ -275,6 +286,11 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
     )
     stages = {stage: f"lost_by.{stage}" for stage in losses.STAGES}
     command.show_table("Changes of the gold, by the stage that lost them", results, {"persona": "set"} | stages)
+    command.show_table(
+        "The replaced fact among the nearest to the one that took its place, in percent of the changes with both told",
+        results,
+        {"persona": "set", "told": "nearest.told"} | {f"nearest {k}": f"nearest.{k}" for k in NEAREST},
+    )
     undone_by = {"revisions": "undone.revisions", "facts": "undone.facts", "refused": "undone.refused"}
     command.show_table(
         "All revisions undone",
