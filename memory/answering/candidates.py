@@ -44,8 +44,8 @@ class AnswerCandidate:
 
     `start` and `quote`: where its unit stands in its episode and the words there, `shown` how they are shown;
     `sentence` the sentence alone, from `sentence_start` on, `before` the one before it; `place` where it stands;
-    `newness` its time in ms. `is_statement`: what is shown is a fact in words of its own. Its features, 0 or empty as
-    long as nobody measured them: `words` are its stems, `values` its numbers, dates and names that the question
+    `newness` its time in ms. `is_statement`: what is shown is a fact in words of its own; `retold`: a thesis in those
+    of a model. Its features, 0 or empty as long as nobody measured them: `words` are its stems, `values` its numbers, dates and names that the question
     does not name; `covered` the question's stems that it or its passage holds, `coverage` their share of the question's
     weight; `cosine` that of the question and the sentence under its title. `newer` is the candidate (its thesis id)
     whose fact replaced its own, and `earlier` says that it is no longer so. `also` are other candidates that prove what
@@ -77,6 +77,7 @@ class AnswerCandidate:
     sentence_start: int = 0
     place: Place = NOWHERE
     is_statement: bool = False
+    retold: bool = False
 
     @classmethod
     def from_thesis(
@@ -132,6 +133,40 @@ class AnswerCandidate:
         return replace(cited, folded=self.folded, value=self.value)
 
 
+def retell(found: RetrievalResult, of: Mapping[int, Episode], theses: Iterable[Thesis]) -> list[AnswerCandidate]:
+    """Candidates of theses in a model's words that hold at the time asked of, each with the words of its passage."""
+    return [
+        AnswerCandidate(
+            episode=of[one.episode_id],
+            thesis_id=one.id,
+            start=one.span_from,
+            quote=of[one.episode_id].text[one.span_from : one.span_to],
+            shown=" ".join(one.text.split()),
+            newness=to_ms(of[one.episode_id].at) or 0,
+            sentence=of[one.episode_id].text[one.span_from : one.span_to],
+            sentence_start=one.span_from,
+            is_statement=True,
+            retold=True,
+        )
+        for one in theses
+        if one.origin == "model" and one.modality in ("asserted", "plan") and one.span_from is not None
+        if found.valid_time.covers(one.valid_from, one.valid_to)
+    ]
+
+
+def drop_retold(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
+    """The candidates, the best first, without those that say in other words what a better one says: of a sentence and
+    what a model made of it only the better."""
+    kept: list[AnswerCandidate] = []
+    of_episode: dict[int, list[AnswerCandidate]] = defaultdict(list)
+    for one in candidates:
+        here = of_episode[one.episode.id]
+        if not any((one.retold or other.retold) and one.overlaps(other) for other in here):
+            here.append(one)
+            kept.append(one)
+    return kept
+
+
 def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Citation:
     """A citation of the words `quote` of an episode, from `start` on."""
     return Citation(
@@ -150,10 +185,11 @@ def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Cit
 
 
 def read_candidates(conn: Connection, found: RetrievalResult, of: Mapping[int, Episode]) -> list[AnswerCandidate]:
-    """The sentences of these episodes (by id) that hold at the time asked of, in their order."""
+    """The sentences of these episodes (by id) that hold at the time asked of, in their order, and a model's theses."""
+    told = episodes.theses_of(conn, list(of))
     theses = [
         thesis
-        for thesis in episodes.theses_of(conn, list(of))
+        for thesis in told
         if thesis.origin == "sentence" and found.valid_time.covers(thesis.valid_from, thesis.valid_to)
     ]
     stated = facts_of_sentences(conn, theses)
@@ -168,7 +204,7 @@ def read_candidates(conn: Connection, found: RetrievalResult, of: Mapping[int, E
             of[one.episode_id], one, units[one.id], before.get(one.id, ""), stated.get(one.id, ())
         )
         for one in theses
-    ]
+    ] + retell(found, of, told)
 
 
 def facts_of_sentences(conn: Connection, theses: Iterable[Thesis]) -> dict[int, list[SentenceFact]]:

@@ -131,7 +131,7 @@ def gather_evidence(
 
 
 def _line(line: AnswerCandidate) -> EvidencePiece:
-    text = " ".join(strip_unseen(line.quote).split())
+    text = " ".join(strip_unseen(line.shown if line.retold else line.quote).split())
     return EvidencePiece("line", text, line.episode, line.start, line.quote, _stays(line.episode), line.earlier)
 
 

@@ -20,7 +20,7 @@ from time import perf_counter
 
 import numpy as np
 
-from memory.answering.candidates import AnswerCandidate, holds_at, stems
+from memory.answering.candidates import AnswerCandidate, drop_retold, holds_at, stems
 from memory.answering.confidence import absent_names, assess, confidence
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
@@ -120,7 +120,7 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
         return []
     sentences = selected
     if not state.objects and not any(one.facts for one in sentences):
-        return prefer_newest(state, sentences)
+        return prefer_newest(state, drop_retold(sentences))
     facts = find_fact_candidates(state, sentences, owner)
     sentences = supersede(state, sentences)
     total = float(np.logaddexp.reduce([one.score for one in sentences])) if sentences else 0.0
@@ -128,7 +128,9 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     sentences, answering = supersede_sentences(likely, facts)
     answering = answering[:MAX_FACTS_ANSWERING]
     proving = {proof.thesis_id for one in answering for proof in (one, *one.also)}
-    ranked = prefer_newest(state, [*answering, *(one for one in sentences if one.thesis_id not in proving)])
+    others = (one for one in sentences if one.thesis_id not in proving)
+    likely_first = sorted([*answering, *others], key=lambda one: -one.score)
+    ranked = prefer_newest(state, drop_retold(likely_first))
     return ranked if asks_past(state.question) else _lead_with_current(ranked, state.found.time_ms)
 
 
