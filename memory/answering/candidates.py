@@ -45,12 +45,13 @@ class AnswerCandidate:
     `start` and `quote`: where its unit stands in its episode and the words there, `shown` how they are shown;
     `sentence` the sentence alone, from `sentence_start` on, `before` the one before it; `place` where it stands;
     `newness` its time in ms. `is_statement`: what is shown is a fact in words of its own; `retold`: a thesis in those
-    of a model. Its features, 0 or empty as long as nobody measured them: `words` are its stems, `values` its numbers, dates and names that the question
-    does not name; `covered` the question's stems that it or its passage holds, `coverage` their share of the question's
-    weight; `cosine` that of the question and the sentence under its title. `newer` is the candidate (its thesis id)
-    whose fact replaced its own, and `earlier` says that it is no longer so. `also` are other candidates that prove what
-    is shown. `own`: its fact is the owner's and has just what is asked of the owner. `value` are the words of `shown`
-    that are what is asked for, where that is clear; what is `folded` is shown when it is asked for.
+    of a model. Its features, 0 or empty as long as nobody measured them: `words` are its stems, `values` its numbers,
+    dates and names that the question does not name; `covered` the question's stems that it or its passage holds,
+    `coverage` their share of the question's weight; `cosine` that of the question and the sentence under its title.
+    `newer` is the candidate (its thesis id) whose fact replaced its own, and `earlier` says that it is no longer so.
+    `also` are other candidates that prove what is shown. `own`: its fact is the owner's and has just what is asked of
+    the owner. `value` are the words of `shown` that are what is asked for, where that is clear; what is `folded` is
+    shown when it is asked for.
     """
 
     episode: Episode
