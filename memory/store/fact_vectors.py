@@ -115,11 +115,6 @@ def nearest(conn: Connection, id: int, k: int) -> list[int]:
     return _in_turn(_ranked(conn, "slot", slot), _ranked(conn, "statement", statement), {id}, k)
 
 
-def find(conn: Connection, vector: Vectors, k: int) -> list[int]:
-    """The `k` facts nearest to a text, its vector (dimension,) of norm 1: by their statements."""
-    return _ranked(conn, "statement", _bytes(vector[None])[0])[:k] if vector.any() else []
-
-
 def _ranked(conn: Connection, column: str, wanted: Bytes) -> list[int]:
     """The facts nearest by signs, ranked by the cosines of their numbers."""
     if not wanted.any():
