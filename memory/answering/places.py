@@ -29,6 +29,7 @@ PlaceKind = Literal["text", "heading", "row", "event", "filing"]
 _MARKS = re.compile(
     r"(?P<indent>[ \t>]*)(?:(?P<heading>#{1,6})[ \t]+|(?P<bullet>[-*+•–]|\d{1,3}[.)])[ \t]+)?(?:\[.\] )?"
 )
+_WORD = re.compile(r"[^\W_]")
 _RULE = re.compile(r"[|:\-=+_* \t]+$")
 _TURN = re.compile(r"([^\W\d_][^\s:]{0,30}(?: [^\s:]{1,30}){0,3}):[ \t]")
 _WHEN = re.compile(r"When: \d{4}-\d\d-\d\d")  # the first line of an event, as the reader of calendars writes it
@@ -146,19 +147,21 @@ def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
     a turn; of an event all of it."""
     places = find_places(text)
     numbers = [(place_at(places, start), place_at(places, max(start, end - 1))) for start, end in spans]
+    joined = [  # in one line, with nothing between them that may not be shown
+        numbers[place][1] == numbers[place + 1][0] and not _WORD.search(text, spans[place][1], spans[place + 1][0])
+        for place in range(len(spans) - 1)
+    ]
     sizes = [len(text[start:end].split()) for start, end in spans]
     units: list[tuple[Span, Place]] = []
     for place in range(len(spans)):
         mine = places[numbers[place][0]]
         first = last = place
         room = (MAX_EVENT_WORDS if mine.kind == "event" else MAX_UNIT_WORDS) - sizes[place]
-        while first and numbers[first - 1][1] == numbers[first][0] and sizes[first - 1] <= room:
+        while first and joined[first - 1] and sizes[first - 1] <= room:
             first -= 1
             room -= sizes[first]
         is_terse = mine.kind != "text" or mine.is_item or bool(mine.speaker) or sizes[place] < FEW_WORDS
-        while (
-            is_terse and last + 1 < len(spans) and numbers[last + 1][0] == numbers[last][1] and sizes[last + 1] <= room
-        ):
+        while is_terse and last + 1 < len(spans) and joined[last] and sizes[last + 1] <= room:
             last += 1
             room -= sizes[last]
         units.append(((spans[first][0], spans[last][1]), mine))

@@ -49,7 +49,7 @@ def test_what_was_remembered_is_found_and_cited(fresh: Memory) -> None:
     assert isinstance(answer, Answer)
     assert "Nuria Solano keeps the key." in answer.text.splitlines()[0]
     first = answer.citations[0]
-    assert (first.label, first.quote) == ("/notes/light.md:3", "Nuria Solano keeps the key.")
+    assert (first.label, first.quote) == ("/notes/light.md:3", "The lamp burns paraffin. Nuria Solano keeps the key.")
     assert "".join(event.text for event in events if isinstance(event, Token)).strip() == answer.text
 
 

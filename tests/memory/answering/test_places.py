@@ -63,6 +63,15 @@ def test_a_turn_has_its_speaker() -> None:
     assert [place.speaker for place in find_places(text)] == ["Ana", "Ana", "assistant"]
 
 
+def test_what_may_not_be_shown_joins_no_unit() -> None:
+    text = "Ana has the key. Bo had it. It is on the hook."
+    spans = [span for span in sentences(text) if not text[span[0] :].startswith("Bo")]
+    assert [text[start:end] for (start, end), _ in find_units(text, spans)] == [
+        "Ana has the key.",
+        "It is on the hook.",
+    ]
+
+
 @given(st.text(alphabet=st.sampled_from("ab1 .\n#|-[]():*>\t"), max_size=200))
 def test_a_unit_is_an_exact_slice_that_holds_its_sentence(text: str) -> None:
     spans = sentences(text)

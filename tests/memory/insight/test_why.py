@@ -149,7 +149,7 @@ def test_another_line_of_a_passage_answered_less_well(memory: Memory) -> None:
     found = lost(memory, ask(memory), "tar")
     assert (found.cut, found.quote, found.place) == ("lines", "It smells of tar.", 1)
     assert found.reason == (
-        'Its line came 4th of 4, and the answer shows 1. The best is "The harbour office is in the Customs House.".'
+        'Its line came 2nd of 4, and the answer shows 1. The best is "The harbour office is in the Customs House.".'
     )
 
 
@@ -216,7 +216,7 @@ def test_nothing_that_is_surely_about_it(memory: Memory) -> None:
 
 
 def test_what_a_model_read_and_did_not_use(desk: Desk) -> None:
-    desk.note("boat", "The boat is painted black. It was built by Okafor in 1987.")
+    desk.note("boat", "The boat is painted black.\n\nIt was built by Okafor in 1987.")
     heard = desk.ask("What colour is the boat painted?", lambda _: desk.here)
     assert heard.answer.model == HERE and heard.answer.trace_id is not None
     found = lost(desk.memory, heard.answer.trace_id, "Okafor")

@@ -26,6 +26,7 @@ from memory.settings import MemorySettings, RecallSettings
 from memory.store import episodes, text
 from memory.store import graph as stored
 from memory.text.mentions import norm
+from memory.text.sentences import sentences
 from plugins.manager import load
 from plugins.traversers.settings import BeamSettings, CirclesSettings, TraverserSettings, WalkSettings
 from tests.examples import examples
@@ -91,7 +92,7 @@ def test_what_may_not_be_seen_is_no_hit_no_visit_and_no_citation(
                 assert {name for part in ways for name in part.split("; ") if not part.startswith("[")} <= names
             elif isinstance(event, Citation):
                 assert event.episode_id in may.episodes
-                assert event.quote in words
+                assert {event.quote[start:end] for start, end in sentences(event.quote)} <= words
             elif isinstance(event, Answer):
                 for citation in event.citations:  # every id of the context resolves
                     [episode] = episodes.by_ids(conn, [citation.episode_id])
