@@ -14,8 +14,9 @@ from daemon.settings import Settings
 from daemon.watch import files
 from daemon.watch.files import Found, Ignore
 from memory.facts.llm_requests import EXTRACTION_PROMPT, EXTRACTION_SCHEMA
-from memory.ingest.chunk import chunk_document, count_words
+from memory.ingest.chunk import chunk_document
 from memory.llm import about_tokens
+from memory.text.words import count_words
 from plugins.manager import Plugins
 from plugins.readers import Unreadable, documents
 

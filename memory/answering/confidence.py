@@ -25,11 +25,12 @@ from memory.nouns import Episode
 from memory.retrieval.pagerank import transition_steps
 from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.stages import TextNote, notes
-from memory.text.languages import alternatives, stem_set, stop_words, tables, word_set
+from memory.text.languages import alternatives, is_unspaced, stem_set, stop_words, tables, word_set
 from memory.text.mentions import Mention, is_date, norm
 
 MAX_CANDIDATES = 10  # lines, the best
 LEAST_PHRASE_WORDS = 3  # words of a phrase in which general words say something too
+LEAST_COVERAGE = 0.1  # of a question's weight; a passage that holds less shares no word with it worth the name
 IN_PASSAGE_WEIGHT = 0.8  # what it counts that a name stands elsewhere in the line's passage
 SAME_SPELLING, SAME_MEANING = 0.85, 0.5  # from which on a word stands for a name (difflib's ratio; MaxSim)
 ABSENT = 0.5  # of what a question names, that may be missing where it is tried to answer from memory alone
@@ -84,8 +85,11 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
     best = top[int(np.argmax(both * (1 + alone @ features.shares)))]
     read = frozenset[str]().union(*(line.covered for line in lines))
     stand = np.array([[stem in read for stem in features.stems]], np.float32)
+    together = float(both.max())
+    if is_unspaced(state.question.language) and max(line.coverage for line in lines) < LEAST_COVERAGE:
+        together = 0.0  # what came near are pieces of words
     return {
-        "together": float(both.max()),
+        "together": together,
         "told": float(_share(stand, features.shares * asked)[0]),
         "kind": _holds_kind(best.claim, features),
         "attribute": float((_share(alone, features.shares * owned) * named).max()) if owned.any() else 1.0,

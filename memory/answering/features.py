@@ -1,7 +1,7 @@
 """Features: how well candidates fit one question, as a weighted sum of named numbers.
 
 The weights were fitted as one softmax over the sentences of each question, with the sentences that hold the answer as
-its targets, on 871 questions of six sets (Wikipedia, LoCoMo, lifelog), each kind of set counting alike.
+its targets, on the questions of six invented lives for a value that holds, and rounded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from memory.protocols import Embedder
 from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.store import episodes, graph, relations, text
 from memory.store.connect import Connection
-from memory.text.languages import ENGLISH, alternatives, languages, stem, stop_words
+from memory.text.languages import ENGLISH, alternatives, is_unspaced, languages, stem, stop_words
 from memory.text.mentions import Mention, mentions
 from memory.text.words import WORD, Term, index_form, strip_accents, words
 
@@ -62,6 +62,7 @@ TYPE_BONUS: Mapping[ExpectedType, float] = {"date": 1.1, "number": 0.7, "name": 
 MANY_WORDS, FEW_WORDS = 30, 3
 MAX_COMPARED = 40  # candidates whose words are compared with those of the question
 UNRELATED_COSINE, SYNONYM_COSINE = 0.3, 0.8  # at which two words have nothing in common, and mean the same
+ALIKE, FEW_WORDS_COMPARED = 0.22, 20  # mean nearness (0.04 at most in Latin script), and of how many words
 
 _NUMBER = re.compile(r"\d[\d.,:/-]*\w*")
 _HOLDS = re.compile(
@@ -128,6 +129,7 @@ class QueryFeatures:
         asked = [written[key] for key in self.stems]
         self._asked = embedder.embed_documents(asked) if asked else np.zeros((0, embedder.dimension), np.float32)
         self._similarity: dict[str, Floats] = {}  # (n,) of a word to those that are asked
+        self._all_alike = False  # to the embedder, which hardly knows their script: nearness says nothing
         self._expected = expected_types(question.text, question.language)
         top = max((hit.score for hit in hits), default=1.0)
         self._ranks = {hit.episode.id: hit.score / top for hit in hits}
@@ -146,6 +148,8 @@ class QueryFeatures:
         titled = self.cosines([f"{one.episode.title}. {one.context}{one.sentence}" for one in candidates]).tolist()
         alone = self.cosines([one.sentence for one in candidates]).tolist()
         measured = [self.measure(*of) for of in zip(candidates, titled, alone, strict=True)]
+        if is_unspaced(self._language):
+            return measured  # pieces of words have no meaning that could be near
         best = sorted(range(len(measured)), key=lambda place: -measured[place].score)[:MAX_COMPARED]
         self.embed_words(part for place in best for part in _parts(candidates[place]))
         for place in best:
@@ -248,6 +252,10 @@ class QueryFeatures:
         if new:
             cosines = self.embedder.embed_documents(new) @ self._asked.T
             near = np.clip((cosines - UNRELATED_COSINE) / (SYNONYM_COSINE - UNRELATED_COSINE), 0, 1).astype(np.float32)
+            if len(new) >= FEW_WORDS_COMPARED and not is_unspaced(self._language):
+                self._all_alike |= float(near.mean()) > ALIKE
+            if self._all_alike:
+                near[:] = 0.0
             self._similarity.update(zip(new, near, strict=True))
 
     def max_similarity(self, text: str) -> Floats:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Literal
 
 from memory.text.languages import word_numbers
-from memory.text.words import words
+from memory.text.words import count_words, words
 from memory.time.dates import find_dates
 
 MAX_UNIT_WORDS = 30  # of a sentence with what stands beside it in its line
@@ -128,12 +128,15 @@ def _is_filing(line: str) -> bool:
     rest = _LINK.sub(" ", line)
     if rest != line and sum(1 for _ in words(rest)) < 3:
         return True
-    if len(line.split()) > MAX_DATE_WORDS or not any(character.isdigit() for character in line):
+    if count_words(line) > MAX_DATE_WORDS or not any(character.isdigit() for character in line):
         return False
     found = list(find_dates(line, short_years=True))
     for one in reversed(found):
         line = f"{line[: one.start]} {line[one.end :]}"
-    return bool(found) and all(len(word) <= 3 or word in word_numbers("time", "weekdays") for word in words(line))
+    # A word of three letters says little, a pair of signs of a script without spaces may say all.
+    return bool(found) and all(
+        (len(word) <= 3 and word.isascii()) or word in word_numbers("time", "weekdays") for word in words(line)
+    )
 
 
 def place_at(places: Sequence[Place], offset: int) -> int:
@@ -151,7 +154,7 @@ def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
         numbers[place][1] == numbers[place + 1][0] and not _WORD.search(text, spans[place][1], spans[place + 1][0])
         for place in range(len(spans) - 1)
     ]
-    sizes = [len(text[start:end].split()) for start, end in spans]
+    sizes = [count_words(text[start:end]) for start, end in spans]
     units: list[tuple[Span, Place]] = []
     for place in range(len(spans)):
         mine = places[numbers[place][0]]

@@ -32,6 +32,7 @@ from memory.nouns import Document, Turn
 from memory.settings import ChunkSettings
 from memory.text.mentions import Mention
 from memory.text.sentences import sentences
+from memory.text.words import LONG_WORD, count_words
 
 _STRETCH = 1.5  # times the budget: what is kept in one piece rather than cut into a whole and a rest
 _SMALL = 0.25  # of the budget: a section that says little by itself
@@ -39,15 +40,10 @@ _WHOLE: frozenset[BlockKind] = frozenset({"code", "table", "frontmatter"})  # cu
 _WHOLE_LIMIT = 100_000  # characters beyond which they are cut at lines after all: no model and no screen takes more
 _LEVELS = 6  # of headings
 _TITLE_WORDS = 12
-_LONG_WORD = 32  # characters; a longer run without a space (an address, base64) counts as several words
 _SEPARATOR = " › "
 
-# Scripts that write without spaces between words: Thai to Khmer, kana, Chinese. Two characters make a word.
-_UNSPACED = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-)
 _ONLY_MARKS = re.compile(r"(?:\[[xX]\]|\W|_)*+")
-_PARTICLE = re.compile(rf"\S{{1,{_LONG_WORD}}}")
+_PARTICLE = re.compile(rf"\S{{1,{LONG_WORD}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +105,6 @@ def title_of(document: Document) -> str:
     begin, end = next(iter(sentences(opening)), (0, len(opening)))
     words = opening[begin:end].split()
     return " ".join(words[:_TITLE_WORDS]) + "…" if len(words) > _TITLE_WORDS else " ".join(words).rstrip(".。:")
-
-
-def count_words(text: str) -> int:
-    """The length of a text in words of a language with spaces, about: also for text that has none."""
-    words = len(text.split())
-    if not text.isascii():
-        words += len(_UNSPACED.findall(text)) // 2
-    return max(words, len(text) // _LONG_WORD)
 
 
 # Text -----------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ def _identification() -> tuple[
 @cache
 def stop_words(language: str) -> frozenset[str]:
     """The stop words of a language, lower case, also as they are read and as they are typed without accents."""
-    if _is_unspaced(language):
+    if is_unspaced(language):
         return frozenset()
     listed = word_set("stop_words", language=language)
     return listed.union(map(strip_accents, listed), words(" ".join(listed)))
@@ -117,13 +117,14 @@ def stop_words(language: str) -> frozenset[str]:
 
 def content_words(text: str, language: str) -> list[str]:
     """The words of a question without the stop words, each once, in order and lower case."""
-    if _is_unspaced(language):
+    if is_unspaced(language):
         text = _unspaced_stop_words(language).sub(" ", text)
     little = stop_words(language)
     return list(dict.fromkeys(word for word in words(text) if word not in little and not _PARTICLE.fullmatch(word)))
 
 
-def _is_unspaced(language: str) -> bool:
+def is_unspaced(language: str) -> bool:
+    """Whether words of a language cling together, so that texts are read in pieces of them."""
     return "unspaced" in languages().get(language, {})
 
 

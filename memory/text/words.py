@@ -35,6 +35,13 @@ _SIGNS = (
     "\u0900-\u0963\u0966-\u0df3\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u1056-\u109d"
     "\u17b4-\u17d3\u200c\u200d\u3099\u309a"
 )
+LONG_WORD = 32  # characters; a longer run without a space (an address, base64) counts as several words
+
+# Scripts that write without spaces between words: Thai to Khmer, kana, Chinese. Two characters make a word.
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+
 WORD = re.compile(rf"[\w{_SIGNS}]+")
 LETTER = rf"(?:[^\W\d_]|[{_SIGNS}])"
 
@@ -146,3 +153,11 @@ def _pieces(run: str, rest: bool = False) -> Iterator[str]:
 def _unmarked(match: re.Match[str]) -> str:
     bare = "".join(c for c in unicodedata.normalize("NFD", match[0]) if not unicodedata.combining(c))
     return bare.translate(_SEMITIC_LETTERS)
+
+
+def count_words(text: str) -> int:
+    """The length of a text in words of a language with spaces, about: also for text that has none."""
+    words = len(text.split())
+    if not text.isascii():
+        words += len(_UNSPACED.findall(text)) // 2
+    return max(words, len(text) // LONG_WORD)

@@ -57,7 +57,7 @@ def test_a_trace_shows_how_it_was_asked_its_stages_and_its_evidence(vault: Shell
         assert re.search(rf"^   {stage} +[\d,.]+ ms", out, re.MULTILINE)
     assert re.search(r"^   \d\.\d{3} +object +seed +Harbour office$", out, re.MULTILINE)
     assert "   - The harbour office is in the Customs House at 4 Quay Street. [1]" in out
-    assert "[1] notes/places/Harbour office.md:7\n" in out
+    assert "[1] notes/places/Harbour office.md:7, 2025-09-12\n" in out
     assert vault.pal("trace").out == out, "without a number it is the newest"
 
 
@@ -91,7 +91,7 @@ def test_an_export_is_the_whole_trace_and_for_this_person_alone(vault: Shell) ->
 def test_why_has_the_scores_of_every_line(vault: Shell) -> None:
     id = ask(vault, HARBOUR)
     out = vault.pal("why", str(id)).out
-    assert out.startswith(f"{HARBOUR}  (trace {id})\n[1] notes/daily/2026-03-09.md:5\n")
+    assert out.startswith(f"{HARBOUR}  (trace {id})\n[1] notes/daily/2026-03-09.md:5, 2026-03-09\n")
     assert '    "The harbour office is in the Old Ice House on Pier 2 from today."\n' in out
     assert re.search(r"    passage 1 of \d+, score 1\.00; full text \d+\.\d\d, meaning 0\.\d\d", out)
     assert "no model; effort normal allows 4 calls, 12,000 tokens, 60 s" in out

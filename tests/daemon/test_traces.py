@@ -16,7 +16,7 @@ QUESTION = "What colour is the boat painted?"
 @pytest.fixture
 def asked(client: Client) -> int:
     """The trace of a question that is answered."""
-    client.remember("The boat is painted black. Ana is its owner.", title="boat")
+    client.remember("The boat is painted black.\n\nAna is its owner.", title="boat")
     trace = answer(client, QUESTION).trace_id
     assert trace is not None
     return trace

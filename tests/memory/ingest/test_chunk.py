@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.ingest.chunk import Draft, chunk_document, count_words, title_of
+from memory.ingest.chunk import Draft, chunk_document, title_of
 from memory.nouns import Document, Turn
 from memory.settings import ChunkSettings
+from memory.text.words import count_words
 from tests.memory.ingest.texts import anything, assert_linear, markdown
 
 NOON = datetime(2025, 5, 15, 12, 0, tzinfo=UTC)
