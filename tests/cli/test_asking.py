@@ -245,12 +245,12 @@ def test_a_question_imports_nothing_heavy(vault: Shell) -> None:
     assert {name.partition(".")[0] for name in err.splitlines()[-1].split()} & HEAVY == set()
 
 
-def test_a_long_list_is_folded_unless_all_of_it_is_wanted(vault: Shell) -> None:
-    vault.pal("remember", "Birds at the slipway:\n\n" + "\n".join(f"- slipway bird {n}" for n in range(1, 19)))
-    short, whole = (vault.pal("ask", "Which birds are at the slipway?", *more) for more in ((), ("--all",)))
+def test_a_long_list_is_folded_unless_all_of_it_is_wanted(shell: Shell) -> None:
+    shell.pal("remember", "Birds at the slipway:\n\n" + "\n".join(f"- slipway bird {n}" for n in range(1, 19)))
+    short, whole = (shell.pal("ask", "Which birds are at the slipway?", *more) for more in ((), ("--all",)))
     assert "slipway bird 12 [12]" in short.out and "[13]" not in short.out
     assert short.err == "6 more lines: pal ask --all\n"
     assert "slipway bird 18 [18]" in whole.out and not whole.err
-    lines = vault.pal("ask", "Which birds are at the slipway?", "--json").lines[-1]["lines"]
+    lines = shell.pal("ask", "Which birds are at the slipway?", "--json").lines[-1]["lines"]
     assert lines[0] == {"text": "slipway bird 1", "kind": "answer", "citations": [1], "value": ""}
     assert [line["kind"] for line in lines[12:]] == 6 * ["folded"]
