@@ -133,9 +133,9 @@ def _is_filing(line: str) -> bool:
     found = list(find_dates(line, short_years=True))
     for one in reversed(found):
         line = f"{line[: one.start]} {line[one.end :]}"
-    rest = [word for word in words(line) if word not in word_numbers("time", "weekdays")]
+    left = [word for word in words(line) if word not in word_numbers("time", "weekdays")]
     # A word of three letters says little, a pair of signs of a script without spaces may say all.
-    return bool(found) and len(rest) <= 2 and all(len(word) <= 3 and word.isascii() for word in rest)
+    return bool(found) and len(left) <= 2 and all(len(word) <= 3 and word.isascii() for word in left)
 
 
 def place_at(places: Sequence[Place], offset: int) -> int:
