@@ -126,7 +126,14 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     total = float(np.logaddexp.reduce([one.score for one in sentences])) if sentences else 0.0
     likely = (replace(one, score=one.score - total) for one in sentences)
     sentences, answering = supersede_sentences(likely, facts)
-    answering = answering[:MAX_FACTS_ANSWERING]
+    named = {key for one in state.question.mentions for key in stems(one.surface, state.question.language)}
+    asked = set(state.features.stems) - named
+    # A statement is as likely as the words it was read from, if these tell more of what is asked than a name.
+    score_of = {one.thesis_id: one.score for one in sentences if asked & one.words}
+    answering = [
+        replace(one, score=max(one.score, score_of.get(one.thesis_id, one.score)))
+        for one in answering[:MAX_FACTS_ANSWERING]
+    ]
     proving = {proof.thesis_id for one in answering for proof in (one, *one.also)}
     others = (one for one in sentences if one.thesis_id not in proving)
     likely_first = sorted([*answering, *others], key=lambda one: -one.score)
