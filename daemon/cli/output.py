@@ -27,6 +27,16 @@ def say(text: str = "") -> None:
     click.echo(display_safe(text), err=True)
 
 
+def confirm(question: str, to: str, otherwise: str) -> None:
+    """Asks before something that cannot be taken back: `to` do what; exits with 1, and says `otherwise`, if it is not
+    to be. click's UsageError where nobody is there to answer."""
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"Nobody is there to confirm. Add --yes to {to} without being asked.")
+    if not click.confirm(question, err=True):
+        say(otherwise)
+        sys.exit(1)
+
+
 def print_text(text: str, *, nl: bool = True) -> None:
     """Text that came from files, on stdout."""
     click.echo(display_safe(text), nl=nl)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -40,12 +39,8 @@ def restore(session: Session, backup: Path | None, only_list: bool, yes: bool, a
     if not chosen.is_file():
         raise click.BadParameter(f"There is no backup {str(chosen)!r}.", param_hint="BACKUP")
     if not yes:
-        if not sys.stdin.isatty():
-            raise click.UsageError("Nobody is there to confirm. Add --yes to restore without being asked.")
         question = f"Restore {_describe(chosen)}? What was forgotten since is back, and what was added is not there."
-        if not click.confirm(question, err=True):
-            output.say("Nothing was changed.")
-            sys.exit(1)
+        output.confirm(question, "restore", "Nothing was changed.")
     kept = _restore(session, chosen)
     if as_json:
         output.print_json({"restored": str(chosen), "kept": str(kept) if kept.exists() else None})

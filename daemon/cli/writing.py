@@ -162,12 +162,8 @@ def forget(
         chosen["source"] = str(Path(source).absolute())
     [(noun, value)] = chosen.items()
     if not yes:
-        if not sys.stdin.isatty():
-            raise click.UsageError("Nobody is there to confirm. Add --yes to forget without being asked.")
         question = f"Forget the {noun} {display_safe(str(value), line=True)} for good? This cannot be undone."
-        if not click.confirm(question, err=True):
-            output.say("Nothing was forgotten.")
-            sys.exit(1)
+        output.confirm(question, "forget", "Nothing was forgotten.")
     gone = session.client.forget(**chosen)  # type: ignore[arg-type]  # one field, of its own type
     if as_json:
         output.print_json(gone)
