@@ -34,7 +34,8 @@ def list_revisions(memory: Memory, state: str, about: str | None, limit: int) ->
         raise InvalidInputError(f"state is {state[:40]!r}. Write one of {', '.join(STATES)}.")
     with memory.one_moment():
         found = _with_sentences(memory, memory.revisions(state, limit, about))
-        return wire.RevisionsReply(tuple(found), memory.knowledge.count_open_revisions())
+        told_as_one = memory.knowledge.names_told_as_one()
+        return wire.RevisionsReply(tuple(found), memory.knowledge.count_open_revisions(), told_as_one)
 
 
 def one(memory: Memory, id: int) -> wire.Revision:

@@ -8,6 +8,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
+from daemon.cli.facts import print_suspects
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.terminal import count
@@ -31,9 +32,7 @@ def consolidate(session: Session, as_json: bool) -> None:
     output.print_text(f"Done: {did}." if did else "All is in order.")
     if done.stopped:
         output.say("The daemon stopped meanwhile. The rest is done next time.")
-    if done.suspects:
-        click.echo("\nNames that may be one; if they are: pal same NAME OTHER")
-        output.print_table([(f"  {pair.one}", pair.other, f"{pair.similarity:.0%} alike") for pair in done.suspects])
+    print_suspects(done.suspects)
 
 
 def night(of: wire.Night) -> str:

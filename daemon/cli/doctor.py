@@ -13,6 +13,7 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.consolidate import describe_upkeep, night
+from daemon.cli.facts import print_suspects
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.terminal import count
@@ -88,11 +89,7 @@ def _print_diagnosis(found: wire.Diagnosis) -> None:
     if found.hubs:
         click.echo("\nHubs, the names that most passages mention")
         output.print_table([(f"  {hub.label}", count(hub.passages, "passage")) for hub in found.hubs])
-    if found.alias_suspects:
-        click.echo("\nNames that may be one; if they are: pal same NAME OTHER")
-        output.print_table(
-            [(f"  {pair.one}", pair.other, f"{pair.similarity:.0%} alike") for pair in found.alias_suspects]
-        )
+    print_suspects(found.alias_suspects)
     for failure in found.failures:
         _print_failure(failure)
     if found.advice:

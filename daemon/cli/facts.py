@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from datetime import datetime
 
 import click
@@ -13,6 +14,7 @@ from daemon.cli.errors import NothingFound
 from daemon.cli.options import as_date, as_of_option, json_option
 from daemon.cli.questions import explain_nothing
 from daemon.cli.session import Session, pass_session
+from daemon.terminal import count
 from memory.text.predicates import subject_and_predicate
 
 MODALITY = {
@@ -53,6 +55,17 @@ def facts(
     if not reply.facts:
         when = "was known then" if known_on else "held at that time" if as_of else "is known"
         raise NothingFound(explain_nothing(session, f"Nothing {when} of {name!r}."))
+
+
+def print_suspects(suspects: Sequence[wire.AliasSuspect]) -> None:
+    """Names that may mean one thing, why, and how to say so; nothing if there are none."""
+    if suspects:
+        click.echo("\nNames that may be one; if they are: pal same NAME OTHER")
+        output.print_table([(f"  {pair.one}", pair.other, _describe_likeness(pair)) for pair in suspects])
+
+
+def _describe_likeness(pair: wire.AliasSuspect) -> str:
+    return f"told as one in {count(pair.facts, 'fact')}" if pair.facts else f"{pair.similarity:.0%} alike"
 
 
 def _print_fact(fact: wire.Fact) -> None:

@@ -8,7 +8,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.facts import AUTHOR, span, statement
+from daemon.cli.facts import AUTHOR, print_suspects, span, statement
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 
@@ -47,6 +47,8 @@ def review(
 ) -> None:
     """Show which facts were replaced, and decide whether that is right.
 
+    Names whose facts took each other's place may mean one thing; `pal same` says so.
+
     \b
     pal review              one after the other in a terminal, elsewhere a list
     pal review ID           one of them
@@ -79,6 +81,8 @@ def review(
         if state == "open" and not about and reply.open > len(reply.revisions):
             output.say(f"{len(reply.revisions):,} of {reply.open:,} are shown; --limit shows more.")
         output.say(HOW)
+    if not as_json and state == "open" and not about:
+        print_suspects(reply.told_as_one)
 
 
 @click.command()

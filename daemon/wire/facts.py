@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memory.events import Event
+from memory.insight.diagnosis import AliasSuspect
 from memory.nouns import Fact, Profile, Revision
 
 
@@ -30,10 +31,12 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class RevisionsReply:
-    """GET /revisions?state=open|kept|undone|settled|all (default: open), newest first. `open` counts all that wait."""
+    """GET /revisions?state=open|kept|undone|settled|all (default: open), newest first. `open` counts all that wait;
+    `told_as_one`: names of which facts of the one took the place of the other's, or were told again of it."""
 
     revisions: tuple[Revision, ...]
     open: int
+    told_as_one: tuple[AliasSuspect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

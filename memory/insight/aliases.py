@@ -1,4 +1,4 @@
-"""Names that may be two spellings of one: what a person should look at, never merged by itself."""
+"""Names that may mean one thing, spelt alike or told of as one: for a person to look at, never merged by itself."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rapidfuzz import fuzz
 from memory.graph.arrays import Graph
 from memory.insight.diagnosis import AliasSuspect
 from memory.store import graph as stored
+from memory.store import revisions
 from memory.store.connect import Connection
 from memory.text.mentions import norm
 
@@ -23,7 +24,7 @@ WINDOW = 10  # each name is compared with so many that follow it in the order of
 _NUMBER = re.compile(r"\d+|\b[ivxlcdm]+\b")
 
 
-def alike(names: Iterable[str], most: int) -> tuple[AliasSuspect, ...]:
+def list_alike(names: Iterable[str], most: int) -> tuple[AliasSuspect, ...]:
     """The `most` pairs of names that are most alike, at least ALIKE, best first; the same whatever their order.
 
     Compared are their words in the order of the alphabet, by the share of letters that need not change; names with
@@ -57,12 +58,31 @@ def common_objects(graph: Graph) -> list[tuple[int, int]]:
     return list(zip(graph.object_ids[order].tolist(), frequency[order].tolist(), strict=True))
 
 
-def suspects(conn: Connection, graph: Graph) -> tuple[AliasSuspect, ...]:
-    """Pairs of names that are nearly the same, of those that most passages mention; without the pairs that are one
-    already."""
+def list_told_as_one(conn: Connection) -> tuple[AliasSuspect, ...]:
+    """Pairs of names of which facts of the one took the place of the other's, most facts first: a reading found by
+    meaning what the names hide. Without the pairs that are one already."""
+    pairs = revisions.count_subject_pairs(conn, COMPARED)
+    labels = stored.object_labels(conn, sorted({node for pair in pairs for node in pair[:2]}))
+    found: dict[tuple[str, str], AliasSuspect] = {}
+    for newer, older, facts in pairs:
+        if newer in labels and older in labels:
+            one, other = sorted((labels[newer], labels[older]))
+            before = found.get((one, other))
+            similarity = fuzz.ratio(norm(one), norm(other)) / 100
+            found[one, other] = AliasSuspect(one, other, similarity, facts + (before.facts if before else 0))
+    told = sorted(found.values(), key=lambda pair: -pair.facts)
+    return tuple(pair for pair in told if not _are_one(conn, pair))[:SUSPECTS]
+
+
+def list_suspects(conn: Connection, graph: Graph) -> tuple[AliasSuspect, ...]:
+    """Pairs of names that were told of as one, and then those that are nearly the same, of the names that most passages
+    mention; without the pairs that are one already."""
+    told = list_told_as_one(conn)
+    seen = {(pair.one, pair.other) for pair in told}
     labels = stored.object_labels(conn, [node for node, _ in common_objects(graph)])
-    found = alike(labels.values(), SUSPECTS)
-    return tuple(pair for pair in found if not _are_one(conn, pair))
+    alike = list_alike(labels.values(), SUSPECTS)
+    others = (pair for pair in alike if (pair.one, pair.other) not in seen and not _are_one(conn, pair))
+    return (*told, *others)[:SUSPECTS]
 
 
 def _are_one(conn: Connection, pair: AliasSuspect) -> bool:

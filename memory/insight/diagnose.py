@@ -20,7 +20,7 @@ import numpy as np
 from memory.graph.arrays import Graph, Ids
 from memory.graph.walk import THESIS, Walkable, index
 from memory.insight import trend
-from memory.insight.aliases import SUSPECTS, alike, common_objects
+from memory.insight.aliases import common_objects, list_suspects
 from memory.insight.diagnosis import Diagnosis, FailureClass, FailureName, Hub
 from memory.insight.remediation import advice, repair
 from memory.store import graph as stored
@@ -57,6 +57,7 @@ def diagnose_newest(conn: Connection, graph: Graph, limit: int = TRACES) -> Diag
         metrics.count_stale_memory(conn),
         metrics.count_dead_jobs(conn),
     )
+    found = replace(found, alias_suspects=list_suspects(conn, graph))
     asked = metrics.newest(conn, limit)
     figures = trend.figures(asked) | trend.measure_now(conn)
     fired = sum(one.fired for one in asked)
@@ -82,7 +83,6 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
                           of questions with two or more. Two episodes without objects share nothing
     orphans               live episodes that neither mention an object nor assert a thesis that speaks of one
     hubs                  the objects that most live episodes mention; dates are none
-    alias_suspects        pairs of objects whose names are at least 90 % alike; `aliases.alike` has the exact rule
     stale_memory          rows of edge memory on edges that no longer hold; anything but 0 is a fault
     dead_jobs             jobs that were given up (extraction loss)
 
@@ -118,7 +118,6 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
         stale_memory=stale_memory,
         dead_jobs=dead_jobs,
         hubs=tuple(Hub(label, passages) for label, passages in named[:HUBS] if passages > 1),
-        alias_suspects=alike([label for label, _ in named], SUSPECTS),
         failures=_failures(cases, names),
     )
 

@@ -39,11 +39,13 @@ class Hub:
 
 @dataclass(frozen=True, slots=True)
 class AliasSuspect:
-    """Two objects that may be one; `similarity` of their names in [0, 1]."""
+    """Two objects that may be one: `similarity` of their names in [0, 1]; `facts` of one that took the place of the
+    other's, or were told again of it."""
 
     one: str
     other: str
     similarity: float
+    facts: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import get_args
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.assertion import FactAsserter
 from memory.facts.extraction import OWNER, Extraction
+from memory.insight.aliases import list_told_as_one
 from memory.nouns import AssertionResult, Decision, Episode, Fact, Profile, Revision, RevisionState, Verdict
 from memory.services.state import State
 from memory.store import episodes, facts, graph, relations, revisions
@@ -35,6 +36,7 @@ class Knowledge:
     quotes_in = read_by(relations.of_episodes)
     count_read = read_by(episodes.count_read)
     count_open_revisions = read_by(revisions.count_open)
+    names_told_as_one = read_by(list_told_as_one)
 
     # Asserting ------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from memory.edge_memory.edges import is_due
 from memory.errors import NotAvailableError
 from memory.ingest.ingest import embedded_text, put_vectors
 from memory.insight import diagnose, trend
-from memory.insight.aliases import suspects
+from memory.insight.aliases import list_suspects
 from memory.insight.diagnosis import ConsolidationReport, Diagnosis
 from memory.protocols import LLM, Embedder, Vectors, Write, write_directly
 from memory.ranking import CALLS, EdgeRanker, TrainingProgress, TrainingReport
@@ -139,7 +139,7 @@ class Maintenance:
             if unseen:
                 self._catch_up(unit)
             report = replace(report, questions=unseen, recentred=self.compare_edges(unit))
-            return replace(report, suspects=self._store.read(suspects, self._state.serving.snapshot.graph))
+            return replace(report, suspects=self._store.read(list_suspects, self._state.serving.snapshot.graph))
         except _StoppedError:
             return replace(report, stopped=True)
 

@@ -287,3 +287,16 @@ def list_across(conn: Connection, ones: Sequence[int], others: Sequence[int]) ->
         id_list(ones),
         id_list(others),
     )
+
+
+def count_subject_pairs(conn: Connection, most: int) -> list[tuple[int, int, int]]:
+    """Pairs of objects, told of as if they were one: (subject of the newer facts, of the older ones, how many), most
+    facts first. A fact of one took the place of the other's with another value, or was the other's told again; rules
+    never say that of two subjects, so a model or a person has."""
+    return conn.execute(
+        "SELECT n.src, o.src, count(*) FROM revision r JOIN edge n ON n.id = r.new_id JOIN edge o ON o.id = r.old_id"
+        " WHERE r.state IN ('open', 'kept') AND n.src <> o.src AND n.pred_id = o.pred_id"
+        " AND (r.relation = 'supersedes' AND n.dst <> o.dst OR r.relation = 'duplicates' AND n.dst = o.dst)"
+        " GROUP BY n.src, o.src ORDER BY count(*) DESC, max(r.id) DESC LIMIT ?",
+        (most,),
+    ).fetchall()

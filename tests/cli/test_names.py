@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from memory import Memory
+from memory.nouns import Decision
+from plugins import manager
 from tests.cli.taught import teach
 from tests.cli.vault import Shell
 
@@ -21,3 +24,22 @@ def test_two_names_become_one_and_two_again(shell: Shell) -> None:
     assert "Lisbon" in shell.pal("facts", "Liz").out
     nobody = shell.pal("apart", "Liz", "Nobody Known")
     assert nobody.code == 4 and "Nobody Known" in nobody.err
+
+
+def test_names_told_as_one_are_proposed_after_the_review(shell: Shell) -> None:
+    teach(
+        shell,
+        ("2024-05-01.md", "The flat costs 690 euros.", ("the flat", "costs", "690 euros"), "asserted"),
+        ("2025-03-09.md", "Harbour Street 3 costs 735 euros.", ("Harbour Street 3", "costs", "735 euros"), "asserted"),
+    )
+    assert "may be one" not in shell.pal("review").out
+    shell.pal("daemon", "stop")
+    with Memory.open(shell.home / "memory.db", embedder=manager.load().embedder("static")) as memory:
+        old, new = (memory.facts(name)[0].id for name in ("the flat", "Harbour Street 3"))
+        assert memory.knowledge.apply_decisions([Decision(old, new, "supersedes", 0.9)], "m")
+    said = shell.pal("review").out
+    assert "Names that may be one; if they are: pal same NAME OTHER\n" in said
+    assert said.splitlines()[-1].split("  ") == ["", "Harbour Street 3", "the flat", "told as one in 1 fact"]
+    assert "told as one in 1 fact" in shell.pal("doctor", "--memory").out
+    shell.pal("same", "the flat", "Harbour Street 3")
+    assert "may be one" not in shell.pal("review").out

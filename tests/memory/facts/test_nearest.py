@@ -38,6 +38,44 @@ def test_a_fact_is_compared_with_the_nearest_whatever_its_subject_is_called(fres
     assert held(fresh, "the flat") == ["costs 690 euros a month"]
 
 
+def told_as_one(memory: Memory) -> list[tuple[str, str, int]]:
+    return [(pair.one, pair.other, pair.facts) for pair in memory.knowledge.names_told_as_one()]
+
+
+@pytest.mark.parametrize(
+    ("value", "relation", "expected"),
+    [
+        ("735 euros", "supersedes", [("Harbour Street 3", "the flat", 1)]),
+        ("690 euros", "duplicates", [("Harbour Street 3", "the flat", 1)]),
+        ("690 euros", "supersedes", []),  # another has the same now: two things
+        ("735 euros", "contradicts", []),
+    ],
+)
+def test_names_of_which_a_model_says_that_facts_replace_each_other_may_be_one(
+    fresh: Memory, value: str, relation: FactRelation, expected: list[tuple[str, str, int]]
+) -> None:
+    told(fresh, "2024-01-01", "We pay 690 euros rent for the flat.", "the flat", "rent", "690 euros")
+    pairs = told(fresh, "2025-01-01", f"Harbour Street 3: rent {value}.", "Harbour Street 3", "rent", value)
+    assert told_as_one(fresh) == []
+    (revision,) = fresh.knowledge.apply_decisions([Decision(*pairs[0], relation, 0.9)], "m")
+    assert told_as_one(fresh) == expected
+    assert [(one.one, one.other) for one in fresh.maintenance.consolidate().suspects][:1] == [
+        one[:2] for one in expected
+    ]
+    fresh.undo(revision)
+    assert told_as_one(fresh) == [], "a person says that it was wrong"
+
+
+def test_names_that_are_one_already_are_no_longer_suspected(fresh: Memory) -> None:
+    told(fresh, "2024-01-01", "We pay 690 euros rent for the flat.", "the flat", "rent", "690 euros")
+    pairs = told(fresh, "2025-01-01", "Harbour Street 3: rent 735 euros.", "Harbour Street 3", "rent", "735 euros")
+    fresh.knowledge.apply_decisions([Decision(*pairs[0], "supersedes", 0.9)], "m")
+    fresh.knowledge.join_names("the flat", "Harbour Street 3")
+    assert told_as_one(fresh) == []
+    fresh.knowledge.separate_names("the flat", "Harbour Street 3")
+    assert told_as_one(fresh) == [], "said by hand to be two: what they replaced of each other is undone"
+
+
 def test_vectors_come_and_go_with_their_facts(fresh: Memory) -> None:
     text = "Ana lives in Porto."
     episode = written(fresh, text, "2024-01-01", source="a.md")

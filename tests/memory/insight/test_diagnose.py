@@ -22,6 +22,7 @@ from memory import Memory
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from memory.graph.walk import Walk
+from memory.insight.aliases import common_objects, list_alike
 from memory.insight.diagnose import MANY_SHOWN, MOST_CALLS, MOST_MS, diagnose
 from memory.insight.diagnosis import AliasSuspect, Diagnosis, FailureName, Hub
 from memory.insight.remediation import ENOUGH_FIRED, advice, repair
@@ -152,7 +153,8 @@ def test_names_that_may_be_one_and_dates_that_are_no_hubs() -> None:
     labels = {ONE: "Harbour office", TWO: "Harbor office", THREE: "Bosun", DAY: "Harbour office."}
     graph = GRAPH.with_episodes([episode(300 + n, DAY) for n in range(9)], [])
     found = diagnose([], graph, lambda ids: {id: labels[id] for id in ids if id in labels}, 0, 0)
-    assert [(pair.one, pair.other) for pair in found.alias_suspects] == [("Harbor office", "Harbour office")]
+    alike = list_alike([labels.get(node, "") for node, _ in common_objects(graph)], 5)
+    assert [(pair.one, pair.other) for pair in alike] == [("Harbor office", "Harbour office")]
     assert [hub.label for hub in found.hubs] == ["Harbor office", "Bosun"]
 
 
