@@ -7,12 +7,10 @@ A plugin of somebody else that breaks is left out whole and named in `Plugins.pr
 from __future__ import annotations
 
 import importlib
-import itertools
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -25,8 +23,7 @@ from plugins import hookspecs
 from plugins.llms import Family
 from plugins.rankers.settings import RankerSettings
 from plugins.readers import MIB, Reader, Unreadable
-from plugins.traversers.contract import Registered as RegisteredStrategy
-from plugins.traversers.contract import describe_strategies, make_strategy, parse_strategy
+from plugins.traversers.contract import Registered, describe_strategies, make_strategy, parse_strategy
 from plugins.traversers.settings import TraverserSettings
 
 if TYPE_CHECKING:
@@ -49,23 +46,27 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
 )
 
 
-@dataclass
-class Registered:
-    """What one plugin registers, or all of them."""
+Registrations = dict[str, list[Any]]
+"""Hook -> what was registered by it, in order: the one argument, or name and function."""
 
-    readers: list[Reader] = field(default_factory=list)
-    embedders: dict[str, Callable[..., Embedder]] = field(default_factory=dict)
-    families: list[Family] = field(default_factory=list)
-    traversers: dict[str, RegisteredStrategy] = field(default_factory=dict)
-    rankers: dict[str, Callable[[RankerSettings], EdgeRanker]] = field(default_factory=dict)
 
-    def add(self, other: Registered) -> None:
-        """What is registered later replaces what has the same name."""
-        self.readers += other.readers
-        self.embedders |= other.embedders
-        self.families += other.families
-        self.traversers |= other.traversers
-        self.rankers |= other.rankers
+def _is_named(name: Any, make: Any) -> bool:
+    return isinstance(name, str) and callable(make)
+
+
+HOOKS: dict[str, tuple[str, Callable[..., bool]]] = {  # what each takes, and whether that was given
+    "register_readers": ("a plugins.readers.Reader", lambda one: isinstance(one, Reader)),
+    "register_embedders": ("a name and a function that makes it", _is_named),
+    "register_llms": (
+        "a plugins.llms.Family with a plain prefix",
+        lambda one: isinstance(one, Family) and one.prefix.isidentifier(),
+    ),
+    "register_traversers": (
+        "what plugins.traversers.contract declares",
+        lambda one: isinstance(one, Registered) and bool(one.name) and "+" not in one.name,
+    ),
+    "register_rankers": ("a name and a function that makes it", _is_named),
+}
 
 
 class Plugins:
@@ -74,21 +75,21 @@ class Plugins:
 
     def __init__(
         self,
-        registered: Registered,
+        registered: Registrations,
         readers: Callable[[], Iterable[Reader]] = tuple,
         problems: Iterable[str] = (),
     ) -> None:
         """`readers` is called when a file is first asked for. A later reader takes over the suffixes it shares with an
         earlier one."""
         self._find_readers = readers
-        self._make = registered.embedders
+        self._make: dict[str, Callable[..., Embedder]] = dict(registered["register_embedders"])
         self._made: dict[str, Embedder] = {}
-        self._traversers = registered.traversers
-        self._rankers = registered.rankers
+        self._traversers: dict[str, Registered] = {one.name: one for one in registered["register_traversers"]}
+        self._rankers: dict[str, Callable[[RankerSettings], EdgeRanker]] = dict(registered["register_rankers"])
         self._lock = threading.Lock()
         self.embedders = tuple(sorted(self._make))
         self.problems = tuple(problems)
-        self.families = {family.prefix: family for family in registered.families}
+        self.families: dict[str, Family] = {family.prefix: family for family in registered["register_llms"]}
 
     def describe_strategies(self) -> dict[str, str]:
         """The sentence of each strategy, by its name."""
@@ -178,59 +179,41 @@ def load() -> Plugins:
     manager.add_hookspecs(hookspecs)
     if os.environ.get(TRACE, "") not in ("", "0"):
         manager.add_hookcall_monitoring(_before, _after)
-    all_of_them = Registered()
+    everything: Registrations = {hook: [] for hook in HOOKS}
     problems: list[str] = []
 
+    def add(plugin: object, name: str) -> None:
+        for hook, registered in _register(manager, plugin, name).items():
+            everything[hook] += registered
+
     def readers() -> list[Reader]:
-        built_in = [_register(manager, importlib.import_module(name), name).readers for name in BUILT_IN_READERS]
-        return [*itertools.chain.from_iterable(built_in), *all_of_them.readers]
+        built_in = (_register(manager, importlib.import_module(name), name) for name in BUILT_IN_READERS)
+        return [*(one for found in built_in for one in found["register_readers"]), *everything["register_readers"]]
 
     for name in BUILT_IN:
-        all_of_them.add(_register(manager, importlib.import_module(name), name))
+        add(importlib.import_module(name), name)
     for entry in entry_points(group=hookspecs.PROJECT):
         try:
-            all_of_them.add(_register(manager, entry.load(), entry.name))
+            add(entry.load(), entry.name)
         except (Exception, SystemExit) as error:  # whatever somebody else's module does, the others still work
             problems.append(f"The plugin {entry.name!r} ({entry.value}) was left out: {type(error).__name__}: {error}")
-    return Plugins(all_of_them, readers, problems)
+    return Plugins(everything, readers, problems)
 
 
-def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> Registered:
+def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> Registrations:
     """What one plugin registers; anything it raises passes through, and then nothing of it is kept."""
-    found = Registered()
+    found: Registrations = {hook: [] for hook in HOOKS}
 
-    def add_reader(reader: Reader) -> None:
-        if not isinstance(reader, Reader):
-            raise TypeError(f"register_readers takes a plugins.readers.Reader, not {reader!r}")
-        found.readers.append(reader)
-
-    def add_embedder(name: str, make: Callable[..., Embedder]) -> None:
-        if not isinstance(name, str) or not callable(make):
-            raise TypeError(f"register_embedders takes a name and a function that makes it, not {name!r}, {make!r}")
-        found.embedders[name] = make
-
-    def add_family(family: Family) -> None:
-        if not isinstance(family, Family) or not family.prefix.isidentifier():
-            raise TypeError(f"register_llms takes a plugins.llms.Family with a plain prefix, not {family!r}")
-        found.families.append(family)
-
-    def add_traverser(one: RegisteredStrategy) -> None:
-        if not isinstance(one, RegisteredStrategy) or not one.name or "+" in one.name:
-            raise TypeError(f"register_traversers takes what plugins.traversers.contract declares, not {one!r}")
-        found.traversers[one.name] = one
-
-    def add_ranker(name: str, make: Callable[[RankerSettings], EdgeRanker]) -> None:
-        if not isinstance(name, str) or not callable(make):
-            raise TypeError(f"register_rankers takes a name and a function that makes it, not {name!r}, {make!r}")
-        found.rankers[name] = make
+    def take(hook: str, *given: Any) -> None:
+        wanted, fits = HOOKS[hook]
+        if not fits(*given):
+            raise TypeError(f"{hook} takes {wanted}, not {', '.join(map(repr, given))}")
+        found[hook].append(given if len(given) > 1 else given[0])
 
     others = manager.get_plugins()
     manager.register(plugin, name)
-    manager.subset_hook_caller("register_readers", others)(register=add_reader)
-    manager.subset_hook_caller("register_embedders", others)(register=add_embedder)
-    manager.subset_hook_caller("register_llms", others)(register=add_family)
-    manager.subset_hook_caller("register_traversers", others)(register=add_traverser)
-    manager.subset_hook_caller("register_rankers", others)(register=add_ranker)
+    for hook in HOOKS:
+        manager.subset_hook_caller(hook, others)(register=partial(take, hook))
     return found
 
 

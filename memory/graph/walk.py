@@ -364,19 +364,6 @@ class Walk:
     votes: tuple[Floats, float] | None = None
 
 
-def vertex_scores(walk: Walkable, visit: Mapping[int, Visited], values: Mapping[int, float]) -> tuple[Floats, Floats]:
-    """Scores of episodes (n,) and objects (m,): the best of the `values` of what was visited; a thesis counts for its
-    episode."""
-    graph = walk.graph
-    episodes, objects = np.zeros(len(graph.alive), np.float32), np.zeros(len(graph.object_ids), np.float32)
-    vertices = np.array(sorted(visit), np.int32)
-    of_vertices = np.array([values[vertex] for vertex in vertices.tolist()], np.float32)
-    rows, is_object = walk.episodes_of(vertices), walk.kinds(vertices) == OBJECT
-    np.maximum.at(episodes, rows[~is_object], of_vertices[~is_object])
-    np.maximum.at(objects, walk.rows(vertices[is_object]), of_vertices[is_object])
-    return episodes, objects
-
-
 def distinct(edges: Iterable[int]) -> tuple[int, ...]:
     """Each once, in the order in which they come."""
     return tuple(dict.fromkeys(edges))

@@ -18,11 +18,11 @@ import scipy.sparse as sparse
 
 from memory.graph.arrays import NO_TIME, Bools, Floats, Graph
 from memory.graph.walk import EPISODE, OBJECT, Relevance, Walkable
-from memory.retrieval.traversers import Lookup, Seeds, relevance_of
+from memory.retrieval.traversers import Lookup, Seeds
 from memory.store.graph import EDGE_KINDS, EdgeKind
 from plugins.traversers.settings import WalkSettings
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, direct_edges, draw_rings
-from plugins.traversers.walking import starts, walkable
+from plugins.traversers.walking import begin_walk
 
 ROUNDS = ("1", "2", "1 against", "2 against")
 _OF_END = ("start", *(f"mean {one}" for one in ROUNDS), *(f"any {one}" for one in ROUNDS))
@@ -57,14 +57,11 @@ class Surroundings(NamedTuple):
         cls, lookup: Lookup, graph: Graph, seeds: Seeds, allowed: Bools, facts: Sequence[int] = ()
     ) -> Surroundings:
         """Those of a question, and these relations (edge ids) wherever they lie."""
-        walk = walkable(graph, seeds, allowed, WALK)
-        begin = tuple(starts(walk, seeds, WALK))
-        relevance = relevance_of(walk, seeds)
+        walk, begin, relevance = begin_walk(graph, seeds, allowed, WALK)
         known = {one: ends for one in facts if (ends := graph.links.ends(one)) is not None}
         near = direct_edges(walk, draw_rings(walk, begin, relevance).edges | known)
-        return cls(
-            near, walk, begin, relevance, GraphEmbeddings(lookup), seeds.guidance.activation, seeds.guidance.at_ms
-        )
+        own = seeds.guidance
+        return cls(near, walk, tuple(begin), relevance, GraphEmbeddings(lookup), own.activation, own.at_ms)
 
 
 def features(around: Surroundings) -> Floats:

@@ -15,11 +15,11 @@ from itertools import islice
 import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph, Ids
-from memory.graph.walk import Path, Relevance, Visited, Walk, Walkable, distinct, vertex_scores
-from memory.retrieval.traversers import Seeds, relevance_of
+from memory.graph.walk import Path, Relevance, Visited, Walk, Walkable
+from memory.retrieval.traversers import Seeds
 from plugins.traversers.settings import BeamSettings, TraverserSettings
 from plugins.traversers.subgraph import GraphEmbeddings, direct_edges
-from plugins.traversers.walking import costs, starts, walkable
+from plugins.traversers.walking import begin_walk, costs, end_walk
 
 Steps = Mapping[int, list[tuple[int, int, float]]]
 """Vertex -> the steps from it: edge, vertex and cost, the best first."""
@@ -29,14 +29,11 @@ EdgeRelevance = Callable[[Ids, Ids, Ids], Floats]
 
 def beam(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
     """Paths from the seeds, and a score for all they saw: exp(-cost) of the cheapest path, of a start its weight."""
-    walk = walkable(graph, seeds, allowed, settings.walk)
-    begin = starts(walk, seeds, settings.walk)
-    by_vertex = relevance_of(walk, seeds)
+    walk, begin, by_vertex = begin_walk(graph, seeds, allowed, settings.walk)
     by_triple = triple_relevance(walk, seeds) if settings.beam.triples else None
     paths, visit = search(walk, begin, by_vertex, settings.beam, seeds.guidance.activation, by_triple)
     worth = {vertex: begin.get(vertex, float(np.exp(-seen.path.cost))) for vertex, seen in visit.items()}
-    episodes, objects = vertex_scores(walk, visit, worth)
-    return Walk(episodes, objects, paths, visit, distinct(edge for path in paths for edge in path.edges))
+    return end_walk(walk, visit, worth, paths)
 
 
 def triple_relevance(walk: Walkable, seeds: Seeds) -> EdgeRelevance | None:

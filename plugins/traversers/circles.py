@@ -10,11 +10,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from memory.graph.arrays import Bools, Graph
-from memory.graph.walk import EPISODE, THESIS, Visited, Walk, Walkable, vertex_scores
-from memory.retrieval.traversers import Seeds, relevance_of
+from memory.graph.walk import EPISODE, THESIS, Visited, Walk, Walkable
+from memory.retrieval.traversers import Seeds
 from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.subgraph import Rings, draw_rings
-from plugins.traversers.walking import starts, walkable
+from plugins.traversers.walking import begin_walk, end_walk
 
 PRIMARY = (25, 12, 7)  # edges where circles meet, for 1, 2, and 3 or more starts (chain_triplets_num)
 SECONDARY = 6  # other edges, only if there are no such (other_triplets_num)
@@ -25,9 +25,7 @@ OWN = 0.7  # what the first start next to an episode or thesis counts; each furt
 def circles(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
     """Edges where circles meet, and the episodes and theses next to most starts. A vertex scores by how many starts
     stand next to it, by the share of the starts whose circles meet there, and by its relevance."""
-    walk = walkable(graph, seeds, allowed, settings.walk)
-    begin = starts(walk, seeds, settings.walk)
-    relevance = relevance_of(walk, seeds)
+    walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     rings = draw_rings(walk, begin, relevance, settings.circles.depth, settings.circles.edges)
     vertices = np.array(sorted(rings.reached), np.int32)
     fits = dict(zip(vertices.tolist(), relevance(vertices).tolist(), strict=True))
@@ -44,10 +42,9 @@ def circles(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetti
     met = _share_met(rings, len(begin))
     most = max([1.0, *near.values()])
     worth = {vertex: (near.get(vertex, 0.0) + met.get(vertex, 0.0) + fits[vertex]) / (most + 2) for vertex in visit}
-    episodes, objects = vertex_scores(walk, visit, worth)
     paths = [path for vertex, path in rings.paths.items() if vertex in fragments and path.edges]
     paths.sort(key=lambda path: (-worth[path.vertices[-1]], path.cost, path.edges))
-    return Walk(episodes, objects, tuple(paths), visit, edges)
+    return end_walk(walk, visit, worth, paths, edges)
 
 
 def count_meetings(rings: Rings) -> dict[int, int]:

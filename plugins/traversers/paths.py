@@ -16,11 +16,11 @@ import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph, Ids
 from memory.graph.walk import Path, Walk, Walkable
-from memory.retrieval.traversers import Seeds, relevance_of
+from memory.retrieval.traversers import Seeds
 from plugins.traversers.beam import beam
 from plugins.traversers.settings import PathsSettings, TraverserSettings
 from plugins.traversers.subgraph import GraphEmbeddings
-from plugins.traversers.walking import price_paths, search_breadth_first, starts, walk_along, walkable
+from plugins.traversers.walking import begin_walk, price_paths, search_breadth_first, walk_along
 
 EDGES_OF_A_POP = 100  # on average; in a clique a search would follow all edges before it has opened many vertices
 PARALLELS = 20  # paths that run beside each other over parallel edges
@@ -33,8 +33,7 @@ Similarity = Callable[[Ids, int], Floats]
 def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
     """The paths between the surest pairs of starts, cheapest first. With less than two starts there is nothing to
     connect, and it walks as `beam` does."""
-    walk, own = walkable(graph, seeds, allowed, settings.walk), settings.paths
-    begin = starts(walk, seeds, settings.walk)
+    (walk, begin, relevance), own = begin_walk(graph, seeds, allowed, settings.walk), settings.paths
     if len(begin) < 2:
         return beam(graph, seeds, allowed, settings)
     surest = sorted(begin, key=lambda vertex: (-begin[vertex], vertex))
@@ -44,7 +43,7 @@ def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSetting
     else:
         alike = _similarity(seeds)
         found = [path for a, b in pairs for path in astar(walk, a, b, own.search, alike, own)]
-    ranked = sorted(price_paths(walk, found, relevance_of(walk, seeds)), key=lambda path: (path.cost, path.edges))
+    ranked = sorted(price_paths(walk, found, relevance), key=lambda path: (path.cost, path.edges))
     return walk_along(walk, begin, ranked, lambda path: path.cost)
 
 

@@ -20,16 +20,16 @@ from memory.errors import ModelCancelledError
 from memory.events import Step
 from memory.exploring.guided import THOUGHT
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.graph.walk import Path, Relevance, Visited, Walk, Walkable, vertex_scores
+from memory.graph.walk import Path, Relevance, Visited, Walk, Walkable
 from memory.llm import LlmRequest, Message
 from memory.protocols import LLM
-from memory.retrieval.traversers import Seeds, relevance_of
+from memory.retrieval.traversers import Seeds
 from memory.stages import SketchNote, step
 from memory.store.graph import EDGE_KINDS
 from memory.text.quotes import one_line
 from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, extract_subgraph
-from plugins.traversers.walking import costs, starts, walk_along, walkable
+from plugins.traversers.walking import begin_walk, costs, end_walk, walk_along
 
 MAX_EDGES_KEPT = 250  # 200 more than of edges that are scored one by one, for relations beside each other are one
 MAX_SELECTED = 50  # vertices that count as chosen
@@ -58,25 +58,16 @@ _ARROW = re.compile(r"\s*(?:-+>|=+>|→)\s*")
 def entities(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
     """Every vertex near the starts scores as its best edge does; an episode as itself or the best of its theses. An
     edge scores by the trained ranker, as far as it scores edges (`score_edges`), else as the mean of its ends."""
-    walk = walkable(graph, seeds, allowed, settings.walk)
-    begin = starts(walk, seeds, settings.walk)
-    relevance = relevance_of(walk, seeds)
+    walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     near = extract_subgraph(walk, begin, relevance)
     by_training = getattr(seeds.guidance.scorer, "score_edges", None)
     scores = by_training(near, walk, seeds, begin) if by_training else near.mean_of_ends(relevance(near.vertices))
     of_vertices = near.best_of_vertices(scores)
     worth = dict(zip(near.vertices.tolist(), of_vertices.tolist(), strict=True))
     chosen = set(sorted(worth, key=lambda vertex: (-worth[vertex], vertex))[:MAX_SELECTED])
-    visit = {
-        vertex: Visited(
-            Path((vertex,)),
-            "seed" if vertex in begin else "selected" if vertex in chosen else "scanned",
-            0 if vertex in begin else 1,
-        )
-        for vertex in worth
-    }
-    episodes, objects = vertex_scores(walk, visit, worth)
-    return Walk(episodes, objects, (), visit, _best_edges(near, of_vertices))
+    visit = {vertex: Visited(Path((vertex,)), "selected" if vertex in chosen else "scanned", 1) for vertex in worth}
+    visit |= {vertex: Visited(Path((vertex,)), "seed", 0) for vertex in begin if vertex in worth}
+    return end_walk(walk, visit, worth, (), _best_edges(near, of_vertices))
 
 
 def _best_edges(near: Subgraph, of_vertices: Floats) -> tuple[int, ...]:
@@ -95,9 +86,7 @@ def _best_edges(near: Subgraph, of_vertices: Floats) -> tuple[int, ...]:
 def sketches(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
     """The paths that fit the sketches best. A path costs the mean of its steps: a sketch says how long it is, so no
     length is better than another."""
-    walk = walkable(graph, seeds, allowed, settings.walk)
-    begin = starts(walk, seeds, settings.walk)
-    relevance = relevance_of(walk, seeds)
+    walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     near = extract_subgraph(walk, begin, relevance, MAX_STEPS)
     found: dict[tuple[int, ...], Path] = {}
     for steps in _compare_steps(near, seeds, relevance):

@@ -15,9 +15,9 @@ import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.walk import OBJECT, Path, Relevance, Visited, Walk, Walkable, index, top_k
-from memory.retrieval.traversers import Seeds, relevance_of
+from memory.retrieval.traversers import Seeds
 from plugins.traversers.settings import TraverserSettings
-from plugins.traversers.walking import price_paths, search_breadth_first, walkable
+from plugins.traversers.walking import begin_walk, price_paths, search_breadth_first
 
 WEIGHTS = {"seed": 1.0, "selected": 1.0, "pruned": 0.5, "scanned": 0.25}
 EPSILON = 0.4  # what confirmation can add to a path's score
@@ -34,8 +34,7 @@ def synergy(graph: Graph, seeds: Seeds, allowed: Bools, walk: Walk, settings: Tr
     """The walk with its votes and the confirmed paths. An episode's vote is the mean of its votes and of the best path
     through it, each scaled so that the greatest is 1; a part that has nothing to say does not count. By the paper's
     formula paths rank paths only."""
-    view = walkable(graph, seeds, allowed, settings.walk)
-    relevance = relevance_of(view, seeds)
+    view, _, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     plain = settings.synergy.formula == "paper"
     columns = np.unique(graph.counts[top_k(seeds.episode_scores, view.allowed, MAX_CONFIRMING)].indices)
     nodes = graph.object_ids[columns]

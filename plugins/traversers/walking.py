@@ -12,6 +12,7 @@ import numpy as np
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.walk import (
     MIN_RELEVANCE,
+    OBJECT,
     VERTEX_KINDS,
     Path,
     Relevance,
@@ -20,24 +21,22 @@ from memory.graph.walk import (
     Walkable,
     distinct,
     top_k,
-    vertex_scores,
 )
-from memory.retrieval.traversers import Seeds
+from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.traversers.settings import WalkSettings
 
 OWN_OBJECTS, OWN_EPISODES = 12, 8  # so many of so many, where a question names nothing and no episode is a start
 STATUSES = ("seed", "selected", "pruned", "scanned")  # what counts most, first
 
 
-def walkable(graph: Graph, seeds: Seeds, allowed: Bools, settings: WalkSettings) -> Walkable:
-    """The graph as this question may walk it."""
-    return Walkable(graph, allowed, settings.vertices, seeds.guidance.when, settings.hub_penalty)
+def begin_walk(
+    graph: Graph, seeds: Seeds, allowed: Bools, settings: WalkSettings
+) -> tuple[Walkable, dict[int, float], Relevance]:
+    """The graph as this question may walk it; where it starts, node id -> weight in (0, 1]; and what leads it.
 
-
-def starts(walk: Walkable, seeds: Seeds, settings: WalkSettings) -> dict[int, float]:
-    """Node id -> weight in (0, 1]: the objects that the question names and the best episodes of the text, as far as
-    they may be seen. Without either, the rarest objects of the best episodes."""
-    graph = walk.graph
+    It starts at the objects that the question names and the best episodes of the text, as far as they may be seen.
+    Without either, at the rarest objects of the best episodes."""
+    walk = Walkable(graph, allowed, settings.vertices, seeds.guidance.when, settings.hub_penalty)
     found = {int(graph.object_ids[column]): weight for column, weight in seeds.objects.items()}
     if VERTEX_KINDS[0] in settings.vertices and settings.episodes:
         rows = top_k(seeds.episode_scores, walk.allowed, settings.episodes)
@@ -46,7 +45,7 @@ def starts(walk: Walkable, seeds: Seeds, settings: WalkSettings) -> dict[int, fl
         columns = np.unique(graph.counts[top_k(seeds.episode_scores, walk.allowed, OWN_EPISODES)].indices)
         rarest = columns[np.lexsort((graph.object_ids[columns], -graph.idf[columns]))][:OWN_OBJECTS]
         found = dict.fromkeys(graph.object_ids[rarest].tolist(), 1.0)
-    return {node: found[node] for node in sorted(found) if walk.visible(node)}
+    return walk, {node: found[node] for node in sorted(found) if walk.visible(node)}, relevance_of(walk, seeds)
 
 
 def costs(relevance: Floats, penalties: Floats | float = 1.0) -> Floats:
@@ -93,8 +92,26 @@ def walk_along(
             way = Path(path.vertices[: place + 1], path.edges[:place], path.costs[:place], path.tag)
             visit.setdefault(vertex, Visited(way, "selected", place))
             worth[vertex] = max(worth.get(vertex, 0.0), float(np.exp(-cost(path))))
-    episodes, objects = vertex_scores(walk, visit, worth)
-    return Walk(episodes, objects, tuple(paths), visit, distinct(edge for path in paths for edge in path.edges))
+    return end_walk(walk, visit, worth, paths)
+
+
+def end_walk(
+    walk: Walkable,
+    visit: Mapping[int, Visited],
+    worth: Mapping[int, float],
+    paths: Sequence[Path],
+    edges: tuple[int, ...] | None = None,
+) -> Walk:
+    """What a walk reached: an episode or object scores what it is `worth`, a thesis counts for its episode, and the
+    best counts. `edges`: those of what was chosen, by default those of the paths."""
+    episodes, objects = np.zeros(len(walk.allowed), np.float32), np.zeros(len(walk.graph.object_ids), np.float32)
+    vertices = np.array(sorted(visit), np.int32)
+    of_vertices = np.array([worth[vertex] for vertex in vertices.tolist()], np.float32)
+    rows, is_object = walk.episodes_of(vertices), walk.kinds(vertices) == OBJECT
+    np.maximum.at(episodes, rows[~is_object], of_vertices[~is_object])
+    np.maximum.at(objects, walk.rows(vertices[is_object]), of_vertices[is_object])
+    chosen = distinct(edge for path in paths for edge in path.edges) if edges is None else edges
+    return Walk(episodes, objects, tuple(paths), visit, chosen)
 
 
 def join_walks(walks: Sequence[Walk], weight: float) -> Walk:
