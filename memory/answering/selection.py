@@ -23,7 +23,7 @@ import numpy as np
 from memory.answering.briefing import write_briefing
 from memory.answering.candidates import AnswerCandidate, same_statement, stems, titling_objects
 from memory.answering.features import AnswerState
-from memory.retrieval.chains import Chain, Statement, find_chains, join_objects
+from memory.retrieval.chains import Chain, Statement, find_chains
 from memory.retrieval.question_type import course_words, is_name
 from memory.retrieval.state import QuestionState
 from memory.settings import AnswerSettings
@@ -334,18 +334,18 @@ def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], 
     if not roots:
         return NO_CHAINS
     stating = dict(enumerate(best, len(labels)))
-    triples = join_objects(statements, rarity)
-    followed = find_chains(triples, roots, MAX_HOPS, len(triples) ** 2)
+    followed = find_chains(statements, rarity, roots, MAX_HOPS)
     about = {one.id: one.about for one in statements}
     of_top = {node for one in statements if stating[one.id] is top for node in (*one.about, *one.objects)}
     shown: dict[int, ShownChain] = {}
     joined: dict[int, AnswerCandidate] = {}
-    for chain in sorted(followed, key=lambda chain: (-_score(chain, about), _numbers(chain), chain.vertices)):
-        path = tuple(stating[number] for number in _numbers(chain))
-        if chain.root in shown or len({one.episode.id for one in path}) < len(path):
+    for chain in sorted(followed, key=lambda chain: (-_score(chain, about), chain.facts, chain.vertices)):
+        path = tuple(stating[number] for number in chain.facts)
+        root = chain.vertices[0]
+        if root in shown or len({one.episode.id for one in path}) < len(path):
             continue
-        if len(path) > 1 or chain.root not in of_top:
-            shown[chain.root] = path, _names(chain, labels)
+        if len(path) > 1 or root not in of_top:
+            shown[root] = path, _names(chain, labels)
             joined |= {one.thesis_id: one for one in path if one is not top}
         if len(joined) >= most:
             break
@@ -359,13 +359,8 @@ def _says_all(candidate: AnswerCandidate, question: QuestionState) -> bool:
     return asked <= {*candidate.words, *title}
 
 
-def _numbers(chain: Chain) -> tuple[int, ...]:
-    """The numbers of a chain's candidates. A fact's label is its candidate, so all ends of a chain come from one."""
-    return (*chain.facts, chain.last[0])
-
-
 def _score(chain: Chain, about: Mapping[int, Collection[int]]) -> float:
-    steps = zip(chain.vertices[1:], _numbers(chain), _numbers(chain)[1:], strict=False)
+    steps = zip(chain.vertices[1:], chain.facts, chain.facts[1:], strict=False)
     return chain.score + ENTRY_BONUS * sum(by in about[to] and by not in about[came] for by, came, to in steps)
 
 

@@ -9,17 +9,16 @@ How much a question needs a fact is
 needed. The scorer alone would be worse: it learns from passages that were cited, so it knows which way leads to a
 passage and not which of a hundred facts about one person is asked for (benchmarks/README.md, answers).
 
-A chain is facts put in order, so that each begins where the one before it ends (ReG's Algorithm 1).
-Unlike there, a fact is followed in both directions, backwards under an inverse label; two chains to the same end over
-different relations are both kept; facts of the question's objects may continue a chain. What only begins another chain
-is left out, and chains that differ in their last object only are one.
+A chain is facts put in order, so that each begins where the one before it ends (ReG's Algorithm 1). Here a fact is a
+statement, which joins all objects that it speaks of and is followed from any to any other; two chains to the same end
+over different statements are both kept; statements of the question's objects may continue a chain. What only begins
+another chain is left out, and chains that differ in their last object only are one.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
@@ -35,16 +34,14 @@ MIN_RELEVANCE = 0.1  # score of a fact that has to do with the question: three o
 ACTIVATION_WEIGHT = 0.2
 SCORER_WEIGHT = 0.1  # with 0.2 it finds less where the scorer never saw a fact cited
 _RELEVANCE_WEIGHTS = (1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 0.25)  # of three cosines and four features
-MAX_LENGTH = 3  # facts of a chain; more for a question that needs more steps
-MAX_CHAINS = 40
-MAX_STEPS = 5000  # chains that are looked at before merging; a clique of facts has millions
+MAX_STEPS = 5000  # chains that are looked at before merging; a clique of statements has millions
 ABOUT_WEIGHT = 0.8
 RARITY_WEIGHT = 0.6
 
 
 class Statement(NamedTuple):
     """What a thesis joins: the objects its passage is `about`, as their page or note, and those it speaks of itself.
-    No `id` is that of an object."""
+    Its `id` is greater than 0, and no object's."""
 
     id: int
     about: tuple[int, ...]
@@ -52,125 +49,81 @@ class Statement(NamedTuple):
     score: float
 
 
-class Triple(NamedTuple):
-    """A fact between two objects: `relation` is its label, `fact` the id of the relation or thesis. A thesis of several
-    objects is a triple for each two of them, with itself as the label."""
+class Chain(NamedTuple):
+    """Statements in order. `vertices` are the objects on the way, the root first, without the last; `ends` are the last
+    ones: an object, or the statement itself where it speaks of one object alone. `steps` are the ids of the statements,
+    negative where one leads to what has a lower number; `score` is the mean of the steps' scores, of the best end."""
 
-    head: int
-    relation: str
-    tail: int
-    score: float
-    fact: int
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """From `root` over `relations`: `vertices` are the objects on the way, the root first, without the last; `ends` are
-    the last ones. `facts` the ids of what joins the objects on the way, `last` that of each end; `score` the best mean
-    score."""
-
-    root: int
-    relations: tuple[str, ...]
     vertices: tuple[int, ...]
+    steps: tuple[int, ...]
     ends: tuple[int, ...]
-    facts: tuple[int, ...]
-    last: tuple[int, ...]
     score: float
-
-
-class _GrowingChain(NamedTuple):
-    """A chain that is still growing: one more vertex than relations, facts and scores."""
-
-    vertices: tuple[int, ...]
-    relations: tuple[str, ...]
-    facts: tuple[int, ...]
-    scores: tuple[float, ...]
 
     @property
-    def score(self) -> float:
-        return sum(self.scores) / len(self.scores)
+    def facts(self) -> tuple[int, ...]:
+        """The ids of the statements."""
+        return tuple(map(abs, self.steps))
 
 
 def find_chains(
-    triples: Iterable[Triple], roots: Collection[int], length: int = MAX_LENGTH, most: int = MAX_CHAINS
+    statements: Iterable[Statement], rarity: Mapping[int, float], roots: Collection[int], length: int
 ) -> list[Chain]:
-    """The triples as chains from the question's objects, the `roots`: those through most of these first, then the
-    best."""
-    merged = _merged(_without_beginnings(_grown(sorted(set(triples)), roots, length)))
-    on = {chain: len({*chain.vertices, *chain.ends} & set(roots)) for chain in merged}
-    merged.sort(key=lambda chain: (-on[chain], -chain.score, chain.root, chain.relations, chain.vertices, chain.ends))
-    return merged[:most]
-
-
-def _grown(triples: Sequence[Triple], roots: Collection[int], length: int) -> list[_GrowingChain]:
-    """Every chain of at most `length` facts from a root, without a vertex twice; of those with the same root, relations
-    and end the best."""
-    onward: dict[int, list[tuple[str, int, float, int]]] = defaultdict(list)
-    for one in triples:
-        onward[one.head].append((one.relation, one.tail, one.score, one.fact))
-        onward[one.tail].append((f"^{one.relation}", one.head, one.score, one.fact))
-    for steps in onward.values():
-        steps.sort()
-    best: dict[tuple[int, tuple[str, ...], int], _GrowingChain] = {}
-    queue = deque(_GrowingChain((root,), (), (), ()) for root in sorted(roots))
+    """The chains of at most `length` statements, no object twice, from the question's objects, the `roots`: those
+    through most of these first, then the best. Of those with the same root, steps and end the best."""
+    onward = _join_objects(statements, rarity)
+    best: dict[tuple[int, tuple[int, ...], int], Chain] = {}
+    queue = deque(
+        Chain((), (), (root,), 0.0) for root in sorted(roots)
+    )  # growing ones have one end, and a sum as score
     looked = 0
     while queue and looked < MAX_STEPS:
-        path = queue.popleft()
-        if len(path.relations) == length:
+        chain = queue.popleft()
+        if len(chain.steps) == length:
             continue
-        for relation, vertex, score, fact in onward[path.vertices[-1]]:
+        vertices, taken = (*chain.vertices, *chain.ends), chain.facts
+        for step, end, score in onward.get(vertices[-1], ()):
             looked += 1
-            if vertex in path.vertices or fact in path.facts:
+            if end in vertices or abs(step) in taken:
                 continue
-            longer = _GrowingChain(
-                (*path.vertices, vertex), (*path.relations, relation), (*path.facts, fact), (*path.scores, score)
-            )
-            key = (path.vertices[0], longer.relations, vertex)
+            longer = Chain(vertices, (*chain.steps, step), (end,), chain.score + score)
+            key = (vertices[0], longer.steps, end)
             if key not in best or longer.score > best[key].score:
                 best[key] = longer
                 queue.append(longer)
-    return list(best.values())
+    beginnings = {(one.vertices[: n + 1], one.steps[:n]) for one in best.values() for n in range(1, len(one.steps))}
+    alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Chain]] = defaultdict(list)
+    for one in best.values():
+        if ((*one.vertices, *one.ends), one.steps) not in beginnings:
+            alike[one.vertices, one.steps].append(one)
+    found = [
+        Chain(*same, tuple(sorted(one.ends[0] for one in ends)), max(one.score for one in ends) / len(ends[0].steps))
+        for same, ends in alike.items()
+    ]
+    on = {one: len({*one.vertices, *one.ends} & set(roots)) for one in found}
+    return sorted(found, key=lambda one: (-on[one], -one.score, one.vertices, [-step for step in one.steps]))
 
 
-def _without_beginnings(grown: Sequence[_GrowingChain]) -> list[_GrowingChain]:
-    """The chains that are not the beginning of another."""
-    beginnings = {(one.vertices[: n + 1], one.relations[:n]) for one in grown for n in range(1, len(one.relations))}
-    return [one for one in grown if (one.vertices, one.relations) not in beginnings]
+def _join_objects(
+    statements: Iterable[Statement], rarity: Mapping[int, float]
+) -> dict[int, list[tuple[int, int, float]]]:
+    """Object -> the steps from it: statement, as in a chain, the object that it leads to, and score. A statement joins
+    every two of the objects that it speaks of; one that speaks of a single object joins it with itself.
 
-
-def _merged(grown: Iterable[_GrowingChain]) -> list[Chain]:
-    """One chain for all that differ in their end only."""
-    alike: dict[tuple[tuple[str, ...], tuple[int, ...]], dict[int, _GrowingChain]] = defaultdict(dict)
-    for one in grown:
-        alike[one.relations, one.vertices[:-1]][one.vertices[-1]] = one
-    found = []
-    for (relations, vertices), by_end in alike.items():
-        ends = sorted(by_end)
-        facts = by_end[ends[0]].facts[:-1]
-        last = tuple(by_end[end].facts[-1] for end in ends)
-        score = max(one.score for one in by_end.values())
-        found.append(Chain(vertices[0], relations, vertices, tuple(ends), facts, last, score))
-    return found
-
-
-def join_objects(statements: Iterable[Statement], rarity: Mapping[int, float]) -> list[Triple]:
-    """Statements as facts that can be put in order: each joins every two of the objects that it speaks of; one that
-    speaks of a single object joins it with itself. Its `id` is its label, T12, as well as the triple's `fact`.
-
-    A triple's score: `statement's + ABOUT_WEIGHT if the passage is about one of the two + RARITY_WEIGHT * mean
+    A step's score: `statement's + ABOUT_WEIGHT if the passage is about one of the two + RARITY_WEIGHT * mean
     rarity of the two`.
     What a page tells of its subject leads further than what it says in passing, and what is rare further than what is
     common. `rarity`: object -> [0, 1].
     """
-    found = []
+    found: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
     for one in statements:
         speaks_of = sorted({*one.about, *one.objects})
         pairs = list(combinations(speaks_of, 2)) or [(only, one.id) for only in speaks_of]
         for a, b in pairs:
             score = one.score + ABOUT_WEIGHT * (a in one.about or b in one.about)
             score += RARITY_WEIGHT * (rarity.get(a, 0.0) + rarity.get(b, 0.0)) / 2
-            found.append(Triple(a, f"T{one.id}", b, score, one.id))
-    return found
+            found[a].append((one.id, b, score))
+            found[b].append((-one.id, a, score))
+    return {object: sorted(steps) for object, steps in found.items()}
 
 
 class Candidate(NamedTuple):

@@ -48,6 +48,7 @@ K = 10
 NEWEST, HELD = 0.2, 0.2  # share of the questions that measures; of the others, that says when to stop
 SURE = 2.6  # standard errors by which its gain must be above nothing; with 1.6 two of 100 trials lowered later recall
 BATCH = 20  # questions whose labels are written at once
+TOLD_BY_TRACES = ("citation", "feedback", "shown", "random")  # labels that need no model
 SEED = 42
 
 
@@ -180,9 +181,9 @@ class Training:
             if not {label.origin for label in told if label.y or label.origin == "random"} <= lesson.labelled:
                 waiting.append((lesson, told))
             if len(waiting) >= BATCH:
-                self._put_labels(waiting)
+                self._put_labels(waiting, TOLD_BY_TRACES)
                 waiting = []
-        self._put_labels(waiting)
+        self._put_labels(waiting, TOLD_BY_TRACES)
         needed = sum(example.total for _, example in found)
         reached = sum(int(example.needed.sum()) for _, example in found)
         self._note(labels=dict(sorted(counted.items())), reached=_percent(reached / needed) if needed else None)
@@ -212,15 +213,15 @@ class Training:
         seeds = replace(found.seeds, guidance=guidance)
         return found, Surroundings.gather(lookup, found.graph, seeds, found.allowed)
 
-    def _put_labels(self, waiting: Sequence[tuple[Lesson, list[Label]]]) -> None:
-        """Writes labels that traces tell."""
+    def _put_labels(self, waiting: Sequence[tuple[Lesson, list[Label]]], origins: Sequence[str]) -> None:
+        """Writes labels in place of those of the same origins."""
         if self.dry_run or not waiting:
             return
 
         def unit() -> None:
             with self.store.writing() as conn:
                 for lesson, told in waiting:
-                    training.put_labels(conn, lesson.trace_id, ("citation", "feedback", "shown", "random"), told)
+                    training.put_labels(conn, lesson.trace_id, origins, told)
 
         self.write(unit)
 
@@ -237,8 +238,7 @@ class Training:
             if labels is None:
                 continue
             found[lesson.trace_id] = labels
-            if not self.dry_run:
-                self.write(lambda lesson=lesson, labels=labels: self._put_refined(lesson, labels))  # type: ignore[misc]
+            self._put_labels([(lesson, labels)], ("model",))
         return found
 
     def _ask_model(self, lesson: Lesson) -> list[Label] | None:
@@ -261,10 +261,6 @@ class Training:
         if labels is not None:
             self._note(calls=self.report.calls + 1)
         return labels
-
-    def _put_refined(self, lesson: Lesson, labels: Sequence[Label]) -> None:
-        with self.store.writing() as conn:
-            training.put_labels(conn, lesson.trace_id, ("model",), labels)
 
     def _progress(self, stage: Any, done: int, total: int) -> None:
         self._check()

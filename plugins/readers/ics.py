@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from memory.nouns import Document
@@ -24,7 +24,6 @@ _ESCAPE = re.compile(r"\\([\\;,nN])")
 _MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?$")
 _DURATION = re.compile(r"P(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$")
 
-
 MAX_OCCURRENCES = 104  # of an entry that comes again: two years of weeks
 MAX_SPAN_DAYS = 731
 _WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -37,25 +36,23 @@ _FREQUENCIES: dict[str, Callable[[date, date], int]] = {  # how many of them lie
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Property:
+class _Property(NamedTuple):
     name: str
     parameters: dict[str, str]
     value: str
     line: int
 
 
-@dataclass(slots=True)
-class _Entry:
-    kind: str
-    line: int
-    properties: list[_Property] = field(default_factory=list)
+_Entry = list[_Property]
+"""An event, task or journal entry: its BEGIN, whose value is its kind, and its properties."""
 
-    def get(self, name: str) -> _Property | None:
-        return next((one for one in self.properties if one.name == name), None)
 
-    def all(self, name: str) -> list[_Property]:
-        return [one for one in self.properties if one.name == name]
+def _all(entry: _Entry, name: str) -> list[_Property]:
+    return [one for one in entry if one.name == name]
+
+
+def _get(entry: _Entry, name: str) -> _Property | None:
+    return next(iter(_all(entry, name)), None)
 
 
 def read(path: Path, data: bytes) -> list[Document]:
@@ -93,18 +90,18 @@ def _parse(text: str) -> tuple[dict[str, str], list[_Entry]]:
         if found.name == "BEGIN":
             kind = found.value.strip().upper()
             if open_entry is None and kind in _ENTRIES:
-                open_entry, inner = _Entry(kind, number), 0
+                open_entry, inner = [found._replace(value=kind)], 0
                 entries.append(open_entry)
             else:
                 inner += 1
         elif found.name == "END":
-            if open_entry is not None and found.value.strip().upper() == open_entry.kind:
+            if open_entry is not None and found.value.strip().upper() == open_entry[0].value:
                 open_entry = None
             inner = max(0, inner - 1)
         elif open_entry is None:
             calendar.setdefault(found.name, _unescaped(found.value))
         elif inner == 0:
-            open_entry.properties.append(found)
+            open_entry.append(found)
     return calendar, entries
 
 
@@ -137,36 +134,36 @@ def _property(content: str, number: int) -> _Property | None:
 
 
 def _heading(entry: _Entry) -> tuple[str, int]:
-    summary = entry.get("SUMMARY")
+    summary = _get(entry, "SUMMARY")
     name = " ".join(_unescaped(summary.value).split()) if summary else ""
-    return f"## {name or {'VTODO': 'Task', 'VJOURNAL': 'Entry'}.get(entry.kind, 'Event')}", entry.line
+    return f"## {name or {'VTODO': 'Task', 'VJOURNAL': 'Entry'}.get(entry[0].value, 'Event')}", entry[0].line
 
 
 def _section(entry: _Entry, moved: set[tuple[str, date]]) -> Iterator[tuple[str, int]]:
-    start, due = entry.get("DTSTART"), entry.get("DUE")
+    start, due = _get(entry, "DTSTART"), _get(entry, "DUE")
     if start is not None:
         yield f"When: {_when(entry, start)}", start.line
     if due is not None:
         yield f"Due: {_shown(due)}", due.line
     for label, key in (("Where", "LOCATION"), ("Repeats", "RRULE"), ("Status", "STATUS"), ("Tags", "CATEGORIES")):
-        for found in entry.all(key):
+        for found in _all(entry, key):
             if value := " ".join(_unescaped(found.value).split()):
                 yield f"{label}: {value}", found.line
-    if (rule := entry.get("RRULE")) is not None and (days := _occurrences(entry, rule, moved)):
+    if (rule := _get(entry, "RRULE")) is not None and (days := _occurrences(entry, rule, moved)):
         yield f"Also on: {', '.join(days)}", rule.line
-    people = [*entry.all("ORGANIZER"), *entry.all("ATTENDEE")]
+    people = [*_all(entry, "ORGANIZER"), *_all(entry, "ATTENDEE")]
     if people:
         yield f"Who: {', '.join(dict.fromkeys(_person(one) for one in people))}", people[0].line
     for key in ("DESCRIPTION", "COMMENT"):
-        for found in entry.all(key):
+        for found in _all(entry, key):
             for text in _unescaped(found.value).split("\n"):
                 if text.strip():
                     yield text.strip(), found.line
 
 
 def _when(entry: _Entry, start: _Property) -> str:
-    first, last = _moment(start), _moment(entry.get("DTEND"))
-    if last is None and first is not None and (length := entry.get("DURATION")) is not None:
+    first, last = _moment(start), _moment(_get(entry, "DTEND"))
+    if last is None and first is not None and (length := _get(entry, "DURATION")) is not None:
         last = _after(first, length.value)
     if first is None or last is None:
         return _shown(start)
@@ -181,17 +178,17 @@ def _when(entry: _Entry, start: _Property) -> str:
 
 def _moved(entries: list[_Entry]) -> set[tuple[str, date]]:
     """(id, day) of the occurrences that an entry of their own replaces."""
-    named = ((entry.get("UID"), _moment(entry.get("RECURRENCE-ID"))) for entry in entries)
+    named = ((_get(entry, "UID"), _moment(_get(entry, "RECURRENCE-ID"))) for entry in entries)
     return {(uid.value, _day(replaced)) for uid, replaced in named if uid is not None and replaced is not None}
 
 
 def _occurrences(entry: _Entry, rule: _Property, moved: set[tuple[str, date]]) -> list[str]:
     """The days behind the first on which an entry comes again: MAX_OCCURRENCES at most, within MAX_SPAN_DAYS."""
-    start, uid = _moment(entry.get("DTSTART")), entry.get("UID")
+    start, uid = _moment(_get(entry, "DTSTART")), _get(entry, "UID")
     if start is None:
         return []
     first, own = _day(start), uid.value if uid is not None else ""
-    except_for = {first, *(_day(at) for one in entry.all("EXDATE") if (at := _moment(one)) is not None)}
+    except_for = {first, *(_day(at) for one in _all(entry, "EXDATE") if (at := _moment(one)) is not None)}
     try:
         days = [*islice(_days_of(rule.value.upper(), first), MAX_OCCURRENCES)]
     except (ValueError, OverflowError):  # a rule that cannot be read
@@ -294,7 +291,7 @@ def _after(start: datetime | date, length: str) -> datetime | date | None:
 
 
 def _start(entry: _Entry) -> datetime | None:
-    moment = _moment(entry.get("DTSTART") or entry.get("DUE"))
+    moment = _moment(_get(entry, "DTSTART") or _get(entry, "DUE"))
     try:
         at = moment if moment is None or isinstance(moment, datetime) else datetime.combine(moment, time())
         return with_local_zone(at) if at is not None else None
