@@ -37,7 +37,7 @@ def as_date(edge: Literal["start", "end"]) -> Callable[[str], datetime]:
 def _parse_date(text: str, edge: str) -> datetime:
     if text == "now":
         return datetime.now()
-    from memory.time.timex import parse_span  # only who names a time waits for the grammar
+    from memory.time.expressions import parse_span  # only who names a time waits for the grammar
 
     span = parse_span(text, datetime.now())
     if span is None:

@@ -92,16 +92,8 @@ def contains_value(text: str, value: str) -> bool:
 
 NAMELESS = "you"  # what the owner is called as long as no name is known
 _IRREGULAR = {"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go"}
-# Third persons that can stand alone. Any other word that ends so may be a noun: "kids", "address", "opening hours".
-_ALONE = frozenset(
-    """admires attends avoids becomes bought built buys calls chairs charges collects contains cooks costs created
-    directs dislikes drinks drives eats enjoys expects fixes follows founded gave hates heads hires holds includes keeps
-    knew knows leads learns leases left likes loves made makes manages means met needs offers opens owes owned owns paid
-    pays plans plays prefers produces provides ran reads recommends rents replaces requires runs says sells serves
-    shares sings sold speaks studies supports takes teaches took treats uses visits wants wears weighs writes wrote
-    arbeitet bezahlt hat heißt ist kostet lebt liebt mag spielt spricht war wiegt wohnt""".split()
-)
-_PARTICLES = frozenset("about after as at by for from in into like on out over to towards under up with".split())
+_ALONE = word_set("facts", "third_person")
+_PARTICLES = word_set("facts", "particles")
 
 
 def statement(subject: str, predicate: str, object: str) -> str:

@@ -8,14 +8,26 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from functools import cache
 from typing import Literal
 
 from memory.text.languages import alternatives, tables, word_set
 from memory.text.words import strip_accents
-from memory.time.spans import Span, month_span
-from memory.time.timex import Tense, Timex, find_timexes, fold, may_name_time, narrow, signal, text_language
+from memory.time.spans import Span, month_span, part_of_span, shift
+from memory.time.timex import (
+    Tense,
+    Timex,
+    article_pattern,
+    find_timexes,
+    fold,
+    may_name_time,
+    one_of,
+    parse_number,
+    text_language,
+    time_numbers,
+    time_units,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +60,17 @@ def resolve_time(question: str, now: datetime, zone: tzinfo | None = None) -> Ti
         return _in_zone(_resolve(text, question, now.astimezone(zone).replace(tzinfo=None)), zone)
     except (ValueError, OverflowError):  # 31 February; the ends of time
         return None
+
+
+def parse_span(text: str, now: datetime) -> Span | None:
+    """The span that a text names which says nothing else: "2026-03", "9 March", "last week".
+
+    Raises as `find_timexes` does.
+    """
+    folded = fold(text)
+    found = [narrow(folded, base) for base in find_timexes(folded, now, "past", short_names=True)]
+    whole = len(found) == 1 and not folded[: found[0].start].strip() and not folded[found[0].end :].strip()
+    return found[0].span if whole else None
 
 
 def apply_signal(
@@ -99,6 +122,65 @@ _TENSES: tuple[tuple[str, Tense], ...] = (
     ("present", "present"),
     ("simple_past", "past"),
 )
+
+
+# What stands before a time ---------------------------------------------------------------------
+
+
+def narrow(text: str, base: Timex) -> Timex:
+    """The base with what narrows it: "early", "the end of", "the week before", "two days after"; else the same."""
+    for which, pattern in _parts() if base.unit not in ("day", "span") else ():
+        if (match := pattern.search(text, 0, base.start)) is not None:
+            return Timex(match.start(), base.end, part_of_span(base.span, base.unit, which))
+    match = _beside_pattern().search(text, 0, base.start)
+    return base if match is None else Timex(match.start(), base.end, _beside(base.span, match))
+
+
+def _beside(span: Span, match: re.Match[str]) -> Span:
+    """The week, the Sunday, the two days before or after a span."""
+    earlier = match["before"] is not None
+    edge = span[0] if earlier else span[1]
+    word = match["word"]
+    unit = time_units().get(word, "weekday")
+    if unit in ("weekday", "weekend"):
+        weekday = time_numbers("weekdays").get(word, 5)
+        days = -((edge.weekday() - weekday - 1) % 7 + 1) if earlier else (weekday - edge.weekday()) % 7
+        first = edge + timedelta(days=days)
+        return first, first + timedelta(days=1 if unit == "weekday" else 2)
+    if not match["n"]:
+        one, two = edge, shift(edge, unit, -1 if earlier else 1)
+        return (two, one) if earlier else (one, two)
+    middle = shift(edge, unit, -parse_number(match["n"]) if earlier else parse_number(match["n"]))
+    slack = timedelta(days={"day": 0, "week": 3, "month": 15}.get(unit, 180))
+    return middle - slack, middle + slack + timedelta(days=1)
+
+
+@cache
+def _beside_pattern() -> re.Pattern[str]:
+    before, after = (alternatives("time", "signals", side) for side in ("before", "after"))
+    return re.compile(
+        rf"(?<!\w)(?:(?:last|{alternatives('time', 'article')}|am)\s+)*"
+        rf"(?:(?P<n>\d{{1,3}}|{one_of(time_numbers('numbers'))})\s+)?"
+        rf"(?P<word>{one_of([*time_units(), *time_numbers('weekdays')])})"
+        rf"\s+(?:(?P<before>{before})|{after})\s+{article_pattern()}\Z"
+    )
+
+
+@cache
+def _parts() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    behind = rf"[\s-]+(?:(?:{alternatives('time', 'article')}|year|month)\s+)*\Z"
+    return tuple(
+        (which, re.compile(rf"(?<!\w)(?:{alternatives('time', 'parts', which)}){behind}"))
+        for which in ("start", "end", "early", "mid", "late")
+    )
+
+
+@cache
+def signal(kind: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The words that say how a time relates to what is said, anywhere in a text, and right behind them a time."""
+    words = rf"(?<!\w)(?:{alternatives('time', 'signals', kind)})"
+    weekday = rf"(?:(?:{one_of(time_numbers('weekdays'))}),?\s+(?:the\s+)?)?"
+    return re.compile(rf"{words}(?!\w)"), re.compile(rf"{words}[\s:]\s*{article_pattern()}{weekday}\Z")
 
 
 def _meant(side: str, span: Span, rest: str, words: str, now: datetime) -> TimeExpression | None:

@@ -1,8 +1,8 @@
 """Timexes: the times that a text names, found by one grammar and resolved against a reference time.
 
-A base ("March 2024", "last spring", "the 26th") is found first; what stands before it narrows it ("early", "the end
-of", "the week before"). What comes again is the last one in the past tense and else the next one. Nothing is guessed:
-3/4/2024 is no time here. Seasons are those of the north. The words are those of all languages that there is data of.
+"March 2024", "last spring", "the 26th"; what stands before them is read by `expressions`. What comes again is the last
+one in the past tense and else the next one. Nothing is guessed: 3/4/2024 is no time here. Seasons are those of the
+north. The words are those of all languages that there is data of.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from memory.text.languages import alternatives, guess_language, languages, stop_words, tables, word_numbers, word_set
 from memory.text.words import LETTER, ascii_digits
 from memory.time.dates import WRITTEN_YEARS, CalendarDate, find_dates, month_names, months_alone
-from memory.time.spans import Span, day_span, month_span, part_of_span, shift, unit_span
+from memory.time.spans import Span, day_span, month_span, shift, unit_span
 
 Tense = Literal["past", "present", "future", ""]
 
@@ -55,15 +55,6 @@ def text_language(text: str) -> str:
     return named[0] if named and guessed not in named else guessed
 
 
-def narrow(text: str, base: Timex) -> Timex:
-    """The base with what narrows it: "early", "the end of", "the week before", "two days after"; else the same."""
-    for which, pattern in _parts() if base.unit not in ("day", "span") else ():
-        if (match := pattern.search(text, 0, base.start)) is not None:
-            return Timex(match.start(), base.end, part_of_span(base.span, base.unit, which))
-    match = _beside_pattern().search(text, 0, base.start)
-    return base if match is None else Timex(match.start(), base.end, _beside(base.span, match))
-
-
 def is_relative(text: str, base: Timex) -> bool:
     """Whether a base says by itself when it is: "yesterday", "last week"."""
     return not base.weak and _relative().match(text, base.start) is not None
@@ -76,17 +67,6 @@ def find_timexes(text: str, now: datetime, tense: Tense, short_names: bool = Fal
     Raises ValueError or OverflowError for a day that does not exist.
     """
     return _Finder(text, now, tense, month_names() if short_names else months_alone()).find()
-
-
-def parse_span(text: str, now: datetime) -> Span | None:
-    """The span that a text names which says nothing else: "2026-03", "9 March", "last week".
-
-    Raises as `find_timexes` does.
-    """
-    folded = fold(text)
-    found = [narrow(folded, base) for base in find_timexes(folded, now, "past", short_names=True)]
-    whole = len(found) == 1 and not folded[: found[0].start].strip() and not folded[found[0].end :].strip()
-    return found[0].span if whole else None
 
 
 class _Finder:
@@ -156,18 +136,18 @@ class _Finder:
             return None
         first, after = month_span(date.year, date.month)
         middle = first + timedelta(days=15)
-        first_half = _numbers("ordinals")[match["nth"]] == 1
+        first_half = time_numbers("ordinals")[match["nth"]] == 1
         return Timex(match.start(), date.end, (first, middle) if first_half else (middle, after))
 
     def part_of_year(self, match: re.Match[str]) -> Timex | None:
         length = 6 if match["half"] else 3
-        last = length * (int(match["q"]) if match["q"] else _numbers("ordinals")[match["nth"]])
+        last = length * (int(match["q"]) if match["q"] else time_numbers("ordinals")[match["nth"]])
         return Timex(*match.span(), month_span(int(match["y"]), last - length + 1, length)) if last <= 12 else None
 
     # What comes again -----------------------------------------------------------------------------
 
     def season(self, match: re.Match[str]) -> Timex | None:
-        month = 3 * _numbers("seasons")[match["season"]]
+        month = 3 * time_numbers("seasons")[match["season"]]
         if not match["y"]:
             return self._again(match, lambda year: month_span(year, month, 3), "season")
         if month == 12 and not match["y2"]:
@@ -199,7 +179,7 @@ class _Finder:
     def weekday(self, match: re.Match[str]) -> Timex | None:
         if not (match["last"] or match["next"] or self.tense):
             return None
-        first = self.today + timedelta(days=_numbers("weekdays")[match["weekday"]] - self.today.weekday())
+        first = self.today + timedelta(days=time_numbers("weekdays")[match["weekday"]] - self.today.weekday())
         weeks = [day_span(first + timedelta(days=7 * step)) for step in range(-2, 3)]
         span = self._pick(weeks, match["last"], match["next"])
         return Timex(*match.span(), span, weak=not (match["last"] or match["next"] or match["this"]))
@@ -238,13 +218,13 @@ class _Finder:
 
     def count_forward(self, match: re.Match[str]) -> Timex | None:
         """ "in two weeks" is a duration where something was done in it, and "in a week" where something is usual."""
-        count = _number(match["n"])
+        count = parse_number(match["n"])
         return self._away(match, 1) if self.tense != "past" and (count > 1 or self.tense == "future") else None
 
     def _away(self, match: re.Match[str], step: int) -> Timex:
         """The day, month or year so many from today; for weeks that day and three to either side."""
-        unit = _units()[match["unit"]]
-        then = shift(self.today, unit, step * _number(match["n"]))
+        unit = time_units()[match["unit"]]
+        then = shift(self.today, unit, step * parse_number(match["n"]))
         if unit == "day":
             return Timex(*match.span(), day_span(then))
         if unit in ("week", "weekend"):
@@ -253,15 +233,15 @@ class _Finder:
 
     def last_units(self, match: re.Match[str]) -> Timex:
         """ "in the last two weeks": up to today."""
-        first = shift(self.today, _units()[match["unit"]], -_number(match["n"]))
+        first = shift(self.today, time_units()[match["unit"]], -parse_number(match["n"]))
         return Timex(*match.span(), (first, self.today + timedelta(days=1)), "span")
 
     def next_units(self, match: re.Match[str]) -> Timex:
-        after = shift(self.today, _units()[match["unit"]], _number(match["n"]))
+        after = shift(self.today, time_units()[match["unit"]], parse_number(match["n"]))
         return Timex(*match.span(), (self.today, after + timedelta(days=1)), "span")
 
     def unit(self, match: re.Match[str]) -> Timex | None:
-        unit = _units()[match["unit"]]
+        unit = time_units()[match["unit"]]
         if unit == "day":
             return None  # "the next day" of a story
         step = -1 if match["last"] else 1 if match["next"] else 0
@@ -274,39 +254,23 @@ def _days_of_years(month: int, day: int, year: int) -> list[Span]:
     return [day_span(first + timedelta(days=day - 1)) for first, after in months if day <= (after - first).days]
 
 
-def _beside(span: Span, match: re.Match[str]) -> Span:
-    """The week, the Sunday, the two days before or after a span."""
-    earlier = match["before"] is not None
-    edge = span[0] if earlier else span[1]
-    word = match["word"]
-    unit = _units().get(word, "weekday")
-    if unit in ("weekday", "weekend"):
-        weekday = _numbers("weekdays").get(word, 5)
-        days = -((edge.weekday() - weekday - 1) % 7 + 1) if earlier else (weekday - edge.weekday()) % 7
-        first = edge + timedelta(days=days)
-        return first, first + timedelta(days=1 if unit == "weekday" else 2)
-    if not match["n"]:
-        one, two = edge, shift(edge, unit, -1 if earlier else 1)
-        return (two, one) if earlier else (one, two)
-    middle = shift(edge, unit, -_number(match["n"]) if earlier else _number(match["n"]))
-    slack = timedelta(days={"day": 0, "week": 3, "month": 15}.get(unit, 180))
-    return middle - slack, middle + slack + timedelta(days=1)
-
-
 # Words and patterns ---------------------------------------------------------------------------
 
 
 @cache
-def _numbers(key: str) -> dict[str, int]:
+def time_numbers(key: str) -> dict[str, int]:
+    """1, 2, 3 ... for each word in a list of time, such as those of the seasons; weekdays from 0."""
     return word_numbers("time", key, first={"weekdays": 0}.get(key, 1))
 
 
-def _number(text: str) -> int:
-    return int(text) if text.isdecimal() else _numbers("numbers")[text]
+def parse_number(text: str) -> int:
+    """The number in digits or in words. Raises KeyError."""
+    return int(text) if text.isdecimal() else time_numbers("numbers")[text]
 
 
 @cache
-def _units() -> dict[str, str]:
+def time_units() -> dict[str, str]:
+    """The unit that a word names, singular or plural."""
     return {word: unit for table in tables("time", "units") for unit, words in table.items() for word in words.split()}
 
 
@@ -340,51 +304,26 @@ def _verbs() -> frozenset[str]:
 @cache
 def _cues() -> frozenset[str]:
     """One of these, or a digit, stands in every ASCII text that names a time: of each name its longest word."""
-    names = [*month_names(), *_numbers("seasons"), *_numbers("weekdays"), *_units(), *_day_words()]
+    names = [*month_names(), *time_numbers("seasons"), *time_numbers("weekdays"), *time_units(), *_day_words()]
     names += "|".join(alternatives("time", key) for key in ("now", "christmas", "new_year")).split("|")
     return frozenset(max(_WORD.findall(name), key=len) for name in names)
 
 
-def _any(words: Iterable[str]) -> str:
+def one_of(words: Iterable[str]) -> str:
+    """Words as a regular expression, the longest first."""
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
 
 @cache
-def _the() -> str:
+def article_pattern() -> str:
+    """What may stand between a signal and a time."""
     return rf"(?:(?:{alternatives('time', 'article')})\s+)*"
 
 
 @cache
-def signal(kind: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The words that say how a time relates to what is said, anywhere in a text, and right behind them a time."""
-    words = rf"(?<!\w)(?:{alternatives('time', 'signals', kind)})"
-    weekday = rf"(?:(?:{_any(_numbers('weekdays'))}),?\s+(?:the\s+)?)?"
-    return re.compile(rf"{words}(?!\w)"), re.compile(rf"{words}[\s:]\s*{_the()}{weekday}\Z")
-
-
-@cache
-def _beside_pattern() -> re.Pattern[str]:
-    before, after = (alternatives("time", "signals", side) for side in ("before", "after"))
-    return re.compile(
-        rf"(?<!\w)(?:(?:last|{alternatives('time', 'article')}|am)\s+)*"
-        rf"(?:(?P<n>\d{{1,3}}|{_any(_numbers('numbers'))})\s+)?(?P<word>{_any([*_units(), *_numbers('weekdays')])})"
-        rf"\s+(?:(?P<before>{before})|{after})\s+{_the()}\Z"
-    )
-
-
-@cache
 def _relative() -> re.Pattern[str]:
-    said = "|".join([*(alternatives("time", key) for key in ("last", "next", "this")), _any(_day_words())])
+    said = "|".join([*(alternatives("time", key) for key in ("last", "next", "this")), one_of(_day_words())])
     return re.compile(rf"(?:{said})(?!\w)")
-
-
-@cache
-def _parts() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    behind = rf"[\s-]+(?:(?:{alternatives('time', 'article')}|year|month)\s+)*\Z"
-    return tuple(
-        (which, re.compile(rf"(?<!\w)(?:{alternatives('time', 'parts', which)}){behind}"))
-        for which in ("start", "end", "early", "mid", "late")
-    )
 
 
 _Meaning = Callable[[_Finder, re.Match[str]], Timex | None]
@@ -399,13 +338,14 @@ def _patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | None, _M
     which = rf"(?:(?P<last>{last})|(?P<next>{following})|(?P<this>{this}))\s+"
     of = rf"(?:,?\s+(?:(?:{alternatives('time', 'of')}|{alternatives('time', 'of_year')})\s+)?)"
     year = r"(?P<y>(?:19|20)\d\d)"
-    nth, half = rf"(?P<nth>{_any(_numbers('ordinals'))})", alternatives("time", "half")
+    nth, half = rf"(?P<nth>{one_of(time_numbers('ordinals'))})", alternatives("time", "half")
     before, after = (alternatives("time", "signals", side) for side in ("before", "after"))
-    no_date_behind = rf"(?!\s+(?:{before}|{after})\s+{_the()}(?:\d|[^\W\d_]{{3,12}}\s+\d))"
-    quarters = [word for word, unit in _units().items() if unit == "quarter"]
+    no_date_behind = rf"(?!\s+(?:{before}|{after})\s+{article_pattern()}(?:\d|[^\W\d_]{{3,12}}\s+\d))"
+    quarters = [word for word, unit in time_units().items() if unit == "quarter"]
     feast = f"{alternatives('time', 'christmas')}|{alternatives('time', 'new_year')}"
     n, unit = r"(?P<n>\d{1,3}|[^\W\d_]{1,7})", r"(?P<unit>[^\W\d_]{2,12})(?!\w)"
-    seasons, weekdays, units = (frozenset(words) for words in (_numbers("seasons"), _numbers("weekdays"), _units()))
+    seasons, weekdays = (frozenset(time_numbers(key)) for key in ("seasons", "weekdays"))
+    units = frozenset(time_units())
     halves = frozenset(half.split("|"))
 
     def counted(key: str, meaning: _Meaning) -> Iterator[tuple[frozenset[str] | None, str, _Meaning]]:
@@ -414,10 +354,10 @@ def _patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | None, _M
 
     rows: list[tuple[frozenset[str] | None, str, _Meaning]] = [
         (halves.union(quarters, ("q1", "q2", "q3", "q4")),
-         rf"(?<!\w)(?:q(?P<q>[1-4])|{nth} (?:(?P<half>{half})|{_any(quarters)}))"
+         rf"(?<!\w)(?:q(?P<q>[1-4])|{nth} (?:(?P<half>{half})|{one_of(quarters)}))"
          rf"\s+(?:(?:{alternatives('time', 'of')})\s+)?{year}(?![\d%/]|[.,]\d|-\d)", _Finder.part_of_year),
         (halves, rf"(?<!\w){nth} (?:{half}) (?:{alternatives('time', 'of')}) ", _Finder.half_of_month),
-        (seasons, rf"(?<!\w)(?:{which})?(?P<season>{_any(seasons)})(?!\w)"
+        (seasons, rf"(?<!\w)(?:{which})?(?P<season>{one_of(seasons)})(?!\w)"
          rf"(?:{of}{year}(?:\s?[/-]\s?(?P<y2>(?:\d\d)?\d\d))?(?!\d))?", _Finder.season),
         (frozenset(max(_WORD.findall(name), key=len) for name in feast.split("|")),
          rf"(?<!\w)(?:{which})?(?P<feast>{feast})(?!\w)(?:{of}{year}(?![\d%/]|[.,]\d|-\d))?", _Finder.feast),
@@ -430,10 +370,10 @@ def _patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | None, _M
         (units, rf"(?<!\w){which}{unit}{no_date_behind}", _Finder.unit),
         (units, rf"(?<!\w)(?:la |le |l['’]|el ){unit}\s+(?:(?P<last>{alternatives('time', 'last_behind')})"
          rf"|(?P<next>{alternatives('time', 'next_behind')}))(?!\w)", _Finder.unit),
-        (weekdays, rf"(?<!\w)(?:{which})?(?P<weekday>{_any(weekdays)})(?!\w){no_date_behind}", _Finder.weekday),
+        (weekdays, rf"(?<!\w)(?:{which})?(?P<weekday>{one_of(weekdays)})(?!\w){no_date_behind}", _Finder.weekday),
         (frozenset(month_names()), rf"(?<!\w)(?:{which})?(?P<mon>{LETTER}{{3,12}})(?!\w)", _Finder.month),
         (frozenset(max(_WORD.findall(name), key=len) for name in _day_words()),
-         rf"(?<!\w)(?P<day>{_any(_day_words())})(?!\w)", _Finder.day_word),
+         rf"(?<!\w)(?P<day>{one_of(_day_words())})(?!\w)", _Finder.day_word),
         *(
             (None, rf"(?<!\w){phrase.replace('{d}', r'(?P<d>[0-3]?[0-9])')}(?!\w)", _Finder.day_of_month)
             for phrases in tables("time", "day_of_month")

@@ -10,6 +10,7 @@ import re
 from datetime import datetime
 from pathlib import Path
 
+from memory.text.languages import alternatives
 from memory.time.dates import (
     STAMP,
     WRITTEN_YEARS,
@@ -26,36 +27,18 @@ OPENING_LINES = 3  # lines with text that may carry the date of the whole
 _LINE_CHARS = 300  # of each of them
 
 _I = re.IGNORECASE
-_LABEL = re.compile(
-    r"^\W*(?:date|datum|dato|fecha|data|created|written|updated|published|saved|clipped|last (?:edited|updated|"
-    r"touched|modified|changed)|stand)\b[^:\d\n]{0,24}:?\s*\W*",
-    _I,
-)
-_WEEKDAY = (
-    r"(?:mon|tue|wed|thu|fri|sat|sun|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|mo|di|mi|do|fr|sa|so"
-    r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche"
-    r"|lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)\w{0,6}\.?,?\s+(?:the\s+|den\s+|le\s+)?"
-)
-# A date behind one of these is told of ("switched off on 31 March 1994", "birthday: 17 May 1991"), not the date of the
-# text.
+_LABEL = re.compile(rf"^\W*(?:{alternatives('file_dates', 'label')})\b[^:\d\n]{{0,24}}:?\s*\W*", _I)
+_WEEKDAY = rf"(?:{alternatives('file_dates', 'weekday')})\w{{0,6}}\.?,?\s+(?:the\s+|den\s+|le\s+)?"
 _TOLD = re.compile(
-    r"\b(?:on|since|until|till?|by|from|before|after|of|to|in|for|and|or|was|is|am|seit|bis|vom|ab|zum|op|sinds|tot|vanaf"
-    rf"|van|le|du|depuis|el|dal|den|od|do)\s+(?:the\s+)?(?:{_WEEKDAY})?$"
-    r"|\b(?:born|died|built|founded|geboren|geb|né|née|nato|nata|urodzon[ya])\b"
-    r"|\b(?:birthday|birth|geburtstag|geburtsdatum|deadline|due|frist|fällig|valid|gültig|renewed|expir(?:es|ed|y|ing)"
-    r"|läuft ab|ends?|endet|starts?|begins?|beginnt|moved|verjaardag|compleanno)\b",
+    rf"\b(?:{alternatives('file_dates', 'told_by')})\s+(?:the\s+)?(?:{_WEEKDAY})?$"
+    rf"|\b(?:{alternatives('file_dates', 'told')})\b",
     _I,
 )
 _WRAPPED = 60  # a line at least this long goes on in the next one
 _START = re.compile(rf"(?! )[\s#*_>\[(-]*(?:{_WEEKDAY})?[*_]*", _I)
-# What a later line calls itself.
-_ADDED = r"(?:edit|update|addendum|nachtrag|aktualisierung)\b(?:\s+(?:from|of|on|vom))?[\s:(\[]*"
+_ADDED = rf"(?:{alternatives('file_dates', 'added')})\b(?:\s+(?:from|of|on|vom))?[\s:(\[]*"
 _BEGIN = re.compile(rf"[*_\[(<]*(?:{_ADDED})?(?:{_WEEKDAY})?[*_]*", _I)
-_DAY_NAME = re.compile(
-    r"[\s,(]*(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun|mon|diens|donners|frei|sams|sonn)(?:day|tag)?\b"
-    r"|[\s,(]*(?:mo|di|mi|do|fr|sa|so|mittwoch)\b",
-    _I,
-)
+_DAY_NAME = re.compile(rf"[\s,(]*(?:{alternatives('file_dates', 'weekday_behind')})\b", _I)
 _LIKE_A_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")
 
 

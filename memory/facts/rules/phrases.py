@@ -11,7 +11,8 @@ from functools import lru_cache
 
 from memory.text.languages import word_set
 from memory.time.dates import date_at, month_names
-from memory.time.timex import Tense, find_timexes, fold, is_relative, may_name_time, narrow, signal
+from memory.time.expressions import narrow, signal
+from memory.time.timex import Tense, find_timexes, fold, is_relative, may_name_time
 
 Span = tuple[int, int]
 
