@@ -110,13 +110,17 @@ def settle(memory: Memory, publish: Callable[[wire.Event], None], id: int, verdi
 def strands(found: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Strand, ...]:
     """Relations of one subject and predicate, each strand in order of time, what changed last first.
 
-    Predicates that revisions lead across ("works at", "moved to") are one strand, under the newest name.
+    Predicates that revisions lead across ("works at", "moved to") are one strand, under the newest name; so are
+    sentences that were edited one into the other, under the name of their note.
     """
     ended = {one.old.id: one for one in sorted(known, key=lambda one: one.id) if _ends(one)}
     relations = {fact.id: fact for fact in found if fact.kind == "relation" and fact.predicate}
-    for id in [id for id, fact in relations.items() if fact.retired and id not in ended]:
+    relations |= {fact.id: fact for one in ended.values() for fact in (one.old, one.new) if fact.origin == "sentence"}
+    for id in [id for id, fact in relations.items() if fact.retired and fact.predicate and id not in ended]:
         del relations[id]  # told twice, or never true: it held at no time
-    of: dict[int, object] = {id: (fact.objects[0], fact.predicate) for id, fact in relations.items()}
+    of: dict[int, object] = {
+        id: (fact.objects[0], fact.predicate) if fact.predicate else id for id, fact in relations.items()
+    }
     for one in ended.values():
         if one.old.id in of and one.new.id in of and of[one.old.id] != of[one.new.id]:
             old, new = of[one.old.id], of[one.new.id]
@@ -128,7 +132,7 @@ def strands(found: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Stra
     rows.sort(key=lambda row: _began(row[-1]), reverse=True)
     return tuple(
         wire.Strand(
-            row[-1].objects[0],
+            row[-1].objects[0] if row[-1].predicate else row[-1].uri.rpartition("/")[2],
             row[-1].predicate or "",
             tuple(wire.HeldValue(fact, ended.get(fact.id)) for fact in row),
         )

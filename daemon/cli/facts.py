@@ -87,7 +87,8 @@ def history(session: Session, name: str, as_json: bool) -> None:
     if as_json:
         output.print_json(reply)
     for strand in () if as_json else reply.strands:
-        click.echo(output.style_text(subject_and_predicate(strand.subject, strand.predicate), bold=True))
+        name = subject_and_predicate(strand.subject, strand.predicate) if strand.predicate else strand.subject
+        click.echo(output.style_text(name, bold=True))
         for value in strand.values:
             _print_value(value, strand)
     if not reply.strands:
@@ -99,7 +100,7 @@ def history(session: Session, name: str, as_json: bool) -> None:
 def _print_value(value: wire.HeldValue, strand: wire.Strand) -> None:
     fact = value.fact
     other = f" ({fact.predicate})" if fact.predicate != strand.predicate else ""
-    words = f"{fact.objects[-1]}{other}{modality(fact)}"
+    words = f"{fact.objects[-1]}{other}{modality(fact)}" if fact.predicate else f"“{fact.text}”"
     output.print_text(f"   {span(fact, 'at some time  ')}{' '.join(words.split())}")
     click.echo(output.style_text(f"      {output.place(fact.uri, fact.line)}, fact {fact.id}", dim=True))
     if value.ended:

@@ -146,7 +146,7 @@ def _print(one: wire.Revision, suffix: str = "") -> None:
         click.echo(
             output.style_text(f"          {span(fact, 'no date  ')}{output.place(fact.uri, fact.line)}", dim=True)
         )
-        if fact.quote:
+        if fact.quote and fact.quote != fact.text:
             click.echo(output.style_text(f'          "{_short(fact.quote)}"', dim=True))
     click.echo(output.style_text(f"   why    {one.reason} ({AUTHOR.get(one.author, one.author)})", dim=True))
 

@@ -49,7 +49,8 @@ class HeldValue:
 
 @dataclass(frozen=True, slots=True)
 class Strand:
-    """What one subject had with one predicate, in order of time."""
+    """What one subject had with one predicate, in order of time; or what a note said in place of what it had said: then
+    `subject` is its name, and there is no predicate."""
 
     subject: str
     predicate: str

@@ -99,12 +99,15 @@ class FactAsserter:
         """Merges relations that say the same (`relations.duplicate_groups`); how many were too many."""
         return sum(map(self._superseder.merge_duplicates, groups))
 
-    def replace_edited(self, edited: Mapping[int, int]) -> None:
+    def replace_edited(self, edited: Mapping[int, int], edits: Sequence[tuple[int, int]]) -> None:
         """Where a source's newer version (source id -> its beginning, ms UTC) says something else in place of what the
-        one before said, that ends there: whatever the predicate, for the words themselves were replaced."""
+        one before said, that ends there: whatever the predicate, for the words themselves were replaced. `edits`:
+        sentences (theses) of which the one was made out of the other."""
         for source, since in edited.items():
             for old, new in relations.edited_pairs(self.conn, source, since):
                 self._superseder.replace_edited(old, new)
+        for old, new in relations.edited_sentences(self.conn, edits):
+            self._superseder.replace_edited(old, new)
 
     def withdraw_episodes(self, gone: Sequence[int]) -> None:
         """Withdraws the relations that had evidence in these retired episodes only: they change nothing any more. What
@@ -144,17 +147,18 @@ class FactAsserter:
     def settle_revision(self, revision: revisions.Row, verdict: str) -> None:
         """What a person says of a revision: "keep", "both", "old" or "undo". A fact that holds again although its note
         was edited brings the passage that says so back with it."""
-        if verdict == "keep":
-            former = relations.restored_evidence(self.conn, revision.old)
-            episodes.retire_many(self.conn, former, self._now, "source_changed")
-            self.restored_passages |= bool(former)
         if verdict == "undo":
             self._superseder.undo(revision, self._now)
         else:
             self._superseder.settle(revision, verdict)
-        if verdict != "keep" and (former := relations.former_evidence(self.conn, revision.old)):
-            past.restore(self.conn, former)
-            self.restored_passages = True
+        if verdict == "keep":
+            former = relations.restored_evidence(self.conn, revision.old)
+            episodes.retire_many(self.conn, former, self._now, "source_changed")
+            self.restored_passages |= bool(former)
+        if verdict != "keep":
+            former = relations.former_evidence(self.conn, revision.old)
+            past.restore_fact(self.conn, revision.old, former)
+            self.restored_passages |= bool(former)
 
     def result(self) -> AssertionResult:
         """What came of it, without the pairs that a model has to judge."""

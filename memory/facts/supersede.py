@@ -145,11 +145,13 @@ class Superseder:
         self._hand_on(id, old, new)
 
     def replace_edited(self, old: Relation, new: Relation) -> None:
-        """In a newer version of a source the words of the one stand where those of the other stood."""
-        names = graph.object_labels(self._conn, [old.object, new.object])
+        """In a newer version of a source the words of the one stand where those of the other stood. Of theses it is
+        known that they say something else."""
         if old.superseded_by == new.id:
             self.edited.add(old.id)
-        elif self._may_exclude(old, new, names) and old.superseded_by is None:
+            return
+        names = graph.object_labels(self._conn, [old.object, new.object])
+        if old.superseded_by is None and (not old.predicate or self._may_exclude(old, new, names)):
             self.supersede(old, new, "Its note was edited, and says so instead.", "rule")
             self.edited.add(old.id)
 
@@ -270,7 +272,8 @@ class Superseder:
     def settle(self, revision: revisions.Row, verdict: str) -> None:
         """`keep`: the new one stands; `both`: both hold; `old`: the new one was never true."""
         self.undo(revision, None)
-        found = {one.id: one for one in relations.claims_by_id(self._conn, [revision.old, revision.new])}
+        rows = relations.claims_by_id(self._conn, [revision.old, revision.new], ever=verdict == "keep")
+        found = {one.id: one for one in rows}
         old, new = found.get(revision.old), found.get(revision.new)
         state: RevisionState = "kept" if verdict != "both" else "settled"
         if verdict == "keep" and old and new:

@@ -23,10 +23,11 @@ from memory.facts.rules.extract import extract_by_rules
 from memory.facts.rules.fields import field_keys
 from memory.graph.change import EpisodeVertex, GraphChange, Link, ThesisVertex
 from memory.ingest.chunk import Draft, chunk_document, title_of
+from memory.ingest.versions import FormerSentence, align_versions
 from memory.nouns import Document, Receipt
 from memory.protocols import Embedder, Vectors
 from memory.settings import ChunkSettings
-from memory.store import episodes, graph, sources, text, vectors
+from memory.store import episodes, graph, revisions, sources, text, vectors
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.text import mentions as mention_rules
@@ -181,7 +182,8 @@ def put_vectors(conn: Connection, embedder_id: int, embedded: Sequence[episodes.
 class Ingestion:
     """Writes a batch within one transaction. `change` is what it does to the graph, `extractions` (by episode) what new
     episodes assert, and kept ones whose source's properties may be others, `redated` the ids of episodes that are gone
-    because their time was wrong, `edited` when each source's newer version began (source id -> ms UTC)."""
+    because their time was wrong, `edited` when each source's newer version began (source id -> ms UTC), `edits`
+    the theses (former, new) of which that made the one out of the other, `restated` those that say what they said."""
 
     def __init__(self, conn: Connection, embedder_id: int, now: int) -> None:
         self._conn = conn
@@ -190,6 +192,8 @@ class Ingestion:
         self.change = GraphChange()
         self.redated: list[int] = []
         self.edited: dict[int, int] = {}
+        self.edits: list[tuple[int, int]] = []
+        self.restated: list[tuple[int, int]] = []
         self.extractions: dict[int, Extraction] = {}
         self._objects: dict[str, int] = {}
         self._nodes: Iterator[int] = iter(())
@@ -213,6 +217,7 @@ class Ingestion:
         first = graph.allocate(self._conn, "edge", len(self._edges))
         rows = [graph.EdgeRow(first + i, *edge) for i, edge in enumerate(self._edges)]
         graph.insert_edges(self._conn, rows, self._now)
+        revisions.restate(self._conn, self.restated)
         ids = [row.id for row in self._episode_rows]
         text.add(self._conn, ids)
         hashes = [row.sha256 for row in self._episode_rows]
@@ -265,8 +270,11 @@ class Ingestion:
         source_id = sources.upsert(self._conn, document, draft.title, self._now)
         removed = [placed.id for placed in diff.removed]
         stated = {at for _, at in document.parts if at is not None}
+        former: dict[tuple[int, int], FormerSentence] = {}
         if since is not None:
             self.edited[source_id] = since
+            still = [placed for placed in diff.removed if placed.id not in diff.redated]
+            former = align_versions(self._conn, draft.episodes, diff.kept, still)
             episodes.end_many(self._conn, removed, since)
             rewritten = {row.event_from for row in episodes.times_of(self._conn, removed)}
             stated = {at for at in stated if to_ms(at) not in rewritten}  # what is added to a log is from its day
@@ -276,7 +284,9 @@ class Ingestion:
             row = self._episode_row(draft, episode, placed.id if placed else next(self._nodes), source_id, seq)
             ids.append(row.id)
             if placed is None:
-                self._add_episode(row._replace(since=None if episode.at in stated else since), draft, episode)
+                was = {place: one for (number, place), one in former.items() if number == seq}
+                row = row._replace(since=None if episode.at in stated else since)
+                self._add_episode(row, draft, episode, was)
             else:
                 moved.append(row)
                 self.change.moved[row.id] = seq
@@ -302,7 +312,9 @@ class Ingestion:
         self._edges.append((kind, src, dst, support, role))
         return self._first_edge + len(self._edges) - 1
 
-    def _add_episode(self, row: episodes.EpisodeRow, draft: DocumentDraft, episode: Draft) -> None:
+    def _add_episode(
+        self, row: episodes.EpisodeRow, draft: DocumentDraft, episode: Draft, former: Mapping[int, FormerSentence]
+    ) -> None:
         self._episode_rows.append(row)
         counts, titles = self._mention_counts(draft, episode)
         edges = {
@@ -312,13 +324,13 @@ class Ingestion:
         self.change.added.append(_graph_row(row, draft, counts, titles, edges))
         if episode.extraction:
             self.extractions[row.id] = episode.extraction
-        self._add_theses(row, episode)
+        self._add_theses(row, episode, former)
 
     def _mention_counts(self, draft: DocumentDraft, episode: Draft) -> tuple[dict[int, int], frozenset[int]]:
         counts = Counter(self._objects[m.norm] for m in (*episode.mentions, *draft.shared))
         return dict(counts), frozenset(self._objects[m.norm] for m in episode.mentions if m.titles)
 
-    def _add_theses(self, row: episodes.EpisodeRow, episode: Draft) -> None:
+    def _add_theses(self, row: episodes.EpisodeRow, episode: Draft, former: Mapping[int, FormerSentence]) -> None:
         nodes = [next(self._nodes) for _ in episode.sentences]
         starts = [start for start, _ in episode.sentences]
         members: dict[int, set[int]] = defaultdict(set)
@@ -327,10 +339,15 @@ class Ingestion:
             if mention.start >= 0 and place >= 0 and mention.start < episode.sentences[place][1]:
                 members[place].add(self._objects[mention.norm])
         for place, (start, end) in enumerate(episode.sentences):
-            self._theses.append(graph.ThesisRow(nodes[place], row.id, start, end, valid_from=row.event_from))
+            begin = row.event_from
+            if place in former:
+                was, is_edited = former[place]
+                begin = row.since if is_edited else was.valid_from
+                (self.edits if is_edited else self.restated).append((was.id, nodes[place]))
+            self._theses.append(graph.ThesisRow(nodes[place], row.id, start, end, valid_from=begin))
             asserts = self._edge("asserts", row.id, nodes[place])
             edges = {object: self._edge("member", nodes[place], object) for object in sorted(members[place])}
-            self.change.theses.append(ThesisVertex(nodes[place], row.id, asserts, edges, row.event_from))
+            self.change.theses.append(ThesisVertex(nodes[place], row.id, asserts, edges, begin))
 
     def _keep_episode(self, row: episodes.EpisodeRow, draft: DocumentDraft, episode: Draft) -> None:
         """A kept episode mentions and asserts what its source's properties now say, and no longer what they said."""

@@ -63,7 +63,7 @@ class Ingest:
                 asserter.carry_evidence(same, [row.node_id for row in change.added])
                 asserter.assert_extractions(ingestion.extractions, edited=ingestion.edited)
                 ingestion.retire_removed()
-                asserter.replace_edited(ingestion.edited)
+                asserter.replace_edited(ingestion.edited, ingestion.edits)
                 asserter.withdraw_episodes(change.retired)
                 changes = asserter.graph_changes()
             state.serving = replace(serving, snapshot=serving.snapshot.apply(change, matrix))

@@ -48,6 +48,32 @@ def versions_at(conn: Connection, at: int) -> Versions | None:
     return Versions(tuple(id for (id,) in later), tuple(id for (id,) in then), tuple(map(int, state)))
 
 
+class Sentence(NamedTuple):
+    """A thesis that is a sentence of its episode, `before` the few characters before it; `replaced`: there is a
+    revision by which it took the place of another, from `valid_from` on (ms UTC)."""
+
+    id: int
+    text: str
+    before: str
+    replaced: bool
+    valid_from: int | None
+
+
+def sentences_of(conn: Connection, episodes: Sequence[int]) -> dict[int, list[Sentence]]:
+    """Episode -> its sentences in order, also of retired episodes."""
+    found: dict[int, list[Sentence]] = {}
+    for episode, *row in conn.execute(
+        "SELECT t.episode_id, t.node_id, substr(e.text, t.span_from + 1, t.span_to - t.span_from),"
+        " substr(e.text, max(0, t.span_from - 6) + 1, min(6, t.span_from)),"
+        " EXISTS (SELECT 1 FROM revision r WHERE r.new_id = t.node_id), t.valid_from FROM thesis t"
+        " JOIN episode e ON e.node_id = t.episode_id WHERE t.origin = 'sentence'"
+        " AND t.episode_id IN (SELECT value FROM json_each(?)) ORDER BY t.episode_id, t.span_from",
+        (id_list(episodes),),
+    ):
+        found.setdefault(episode, []).append(Sentence(*row))
+    return found
+
+
 def restore(conn: Connection, ids: Sequence[int]) -> None:
     """Brings retired episodes back, with all that went with them but their vectors and what their facts changed."""
     then = id_list(ids)
@@ -77,6 +103,30 @@ def restore(conn: Connection, ids: Sequence[int]) -> None:
         (then,),
     )
     text.add(conn, ids)
+
+
+def restore_fact(conn: Connection, fact: int, ids: Sequence[int]) -> None:
+    """Brings retired episodes back for one fact that they assert: all their other sentences held until their source
+    said so no more. Sentences that assert it hold in others, too, that were brought back before."""
+    restore(conn, ids)
+    conn.execute(
+        "UPDATE thesis AS t SET valid_to = (SELECT until FROM episode e WHERE e.node_id = t.episode_id)"
+        f" WHERE t.episode_id IN (SELECT value FROM json_each(?1)) AND t.valid_to IS NULL AND NOT {_TELLS}",
+        (id_list(ids), fact),
+    )
+    conn.execute(
+        "UPDATE thesis AS t SET valid_to = NULL WHERE t.episode_id IN (SELECT e.node_id FROM provenance v"
+        " JOIN episode e ON e.node_id = v.episode_id AND e.until IS NOT NULL WHERE v.item_kind = 'edge'"
+        f" AND v.item_id = ?2) AND t.valid_to IS NOT NULL AND t.superseded_by IS NULL AND {_TELLS}",
+        (None, fact),
+    )
+
+
+# SQL: whether a thesis `t` is the fact ?2, or has words that assert it.
+_TELLS = (
+    "(t.node_id = ?2 OR EXISTS (SELECT 1 FROM provenance v WHERE v.item_kind = 'edge' AND v.item_id = ?2"
+    " AND v.episode_id = t.episode_id AND v.span_from < t.span_to AND v.span_to > t.span_from))"
+)
 
 
 def _ends(conn: Connection, nodes: str) -> list[int]:

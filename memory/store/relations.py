@@ -80,23 +80,34 @@ def find_without_evidence(
 
 
 def former_evidence(conn: Connection, id: int) -> list[int]:
-    """The retired episodes of an earlier version of their source that assert a relation no live one asserts."""
+    """The last retired episode of an earlier version of its source that asserts a fact which no live one asserts."""
     rows = conn.execute(
-        "SELECT v.episode_id, n.t_expired IS NULL, e.until FROM provenance v JOIN episode e ON e.node_id = v.episode_id"
-        " JOIN node n ON n.id = e.node_id WHERE v.item_kind = 'edge' AND v.item_id = ? ORDER BY e.until, e.node_id",
+        "SELECT e.node_id, n.t_expired IS NULL, e.until FROM episode e JOIN node n ON n.id = e.node_id"
+        f" WHERE {_TELLING} ORDER BY e.until, e.node_id",
         (id,),
     ).fetchall()
     return [] if any(live for _, live, _ in rows) else [id for id, _, until in rows if until is not None][-1:]
 
 
 def restored_evidence(conn: Connection, id: int) -> list[int]:
-    """The live episodes that assert a relation although their source no longer says so: a person brought them back."""
+    """The live episodes that assert a fact although their source no longer says so: a person brought them back, and
+    nothing else that they assert."""
     rows = conn.execute(
-        f"SELECT v.episode_id FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
-        " JOIN episode e ON e.node_id = n.id AND e.until IS NOT NULL WHERE v.item_kind = 'edge' AND v.item_id = ?",
+        f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE {_TELLING}"
+        " AND e.until IS NOT NULL AND NOT EXISTS (SELECT 1 FROM revision r WHERE r.relation = 'supersedes'"
+        " AND r.old_id <> ?1 AND (r.old_id IN (SELECT t.node_id FROM thesis t WHERE t.episode_id = e.node_id"
+        " AND t.superseded_by IS NULL) OR r.old_id IN (SELECT o.id FROM provenance v JOIN edge o ON o.id = v.item_id"
+        " WHERE v.item_kind = 'edge' AND v.episode_id = e.node_id AND o.superseded_by IS NULL)))",
         (id,),
     )
     return [episode for (episode,) in rows]
+
+
+# SQL: the episodes `e` that assert the fact ?1.
+_TELLING = (
+    "e.node_id IN (SELECT episode_id FROM provenance WHERE item_kind = 'edge' AND item_id = ?1"
+    " UNION SELECT episode_id FROM thesis WHERE node_id = ?1)"
+)
 
 
 def quotes(conn: Connection, going: Sequence[int], added: Sequence[int]) -> list[tuple[int, str, str | None, int, str]]:
@@ -316,23 +327,18 @@ def duplicate_groups(conn: Connection) -> list[list[int]]:
     return [sorted(json.loads(listed)) for (listed,) in rows]
 
 
-def by_id(conn: Connection, ids: Sequence[int]) -> list[Relation]:
-    """Those of these relations that are live and have live evidence, by id."""
-    rows = conn.execute(_RELATIONS.format(evidence=is_live("n")), (id_list(ids),)).fetchall()
+def by_id(conn: Connection, ids: Sequence[int], ever: bool = False) -> list[Relation]:
+    """Those of these relations that are live and have live evidence, or `ever` had any, by id."""
+    rows = conn.execute(_RELATIONS.format(evidence="1" if ever else is_live("n")), (id_list(ids),)).fetchall()
     return [_relation(row) for row in rows]
 
 
-def claims_by_id(conn: Connection, ids: Sequence[int]) -> list[Relation]:
-    """Those of these facts that are told today, by id: relations, and theses in a model's words, which have no
-    predicate and are their own subject and object."""
-    theses = conn.execute(
-        "SELECT t.node_id, t.node_id, t.node_id, 0, '', t.modality, t.valid_from, t.valid_to, t.superseded_by,"
-        f" o.event_from, o.source_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is_live('n')}"
-        " JOIN episode o ON o.node_id = t.episode_id WHERE t.origin = 'model'"
-        " AND t.node_id IN (SELECT value FROM json_each(?)) ORDER BY t.node_id",
-        (id_list(id for id in ids if id < FIRST_EDGE),),
-    ).fetchall()
-    return [*map(_relation, theses), *by_id(conn, [id for id in ids if id >= FIRST_EDGE])]
+def claims_by_id(conn: Connection, ids: Sequence[int], ever: bool = False) -> list[Relation]:
+    """Those of these facts that are told today, or `ever` were, by id: relations, and theses, which have no predicate
+    and are their own subject and object."""
+    listed = id_list(id for id in ids if id < FIRST_EDGE)
+    theses = conn.execute(_THESES.format(told="1" if ever else is_live("n")), (listed,)).fetchall()
+    return [*map(_relation, theses), *by_id(conn, [id for id in ids if id >= FIRST_EDGE], ever)]
 
 
 def edited_pairs(conn: Connection, source: int, since: int) -> list[tuple[Relation, Relation]]:
@@ -342,9 +348,24 @@ def edited_pairs(conn: Connection, source: int, since: int) -> list[tuple[Relati
     former = _slots(conn, _FORMER, source, since)
     fresh = _slots(conn, _FRESH, source, since)
     pairs = [pair for slot, ids in former.items() for pair in zip(ids, fresh.get(slot, ()), strict=False)]
-    rows = conn.execute(_RELATIONS.format(evidence="1"), (id_list({id for pair in pairs for id in pair}),)).fetchall()
-    known = {one.id: one for one in map(_relation, rows)}
+    known = {one.id: one for one in by_id(conn, [id for pair in pairs for id in pair], ever=True)}
     return [(known[old], known[new]) for old, new in pairs if old in known and new in known]
+
+
+def edited_sentences(conn: Connection, pairs: Sequence[tuple[int, int]]) -> list[tuple[Relation, Relation]]:
+    """Those of these pairs (former, new) of theses that are not told already by a relation which the former states, and
+    which something replaced."""
+    told = {
+        id
+        for (id,) in conn.execute(
+            "SELECT t.node_id FROM thesis t JOIN provenance v ON v.item_kind = 'edge' AND v.episode_id = t.episode_id"
+            " AND v.span_from < t.span_to AND v.span_to > t.span_from JOIN edge e ON e.id = v.item_id"
+            f" AND e.superseded_by IS NOT NULL AND {is_live('e')} WHERE t.node_id IN (SELECT value FROM json_each(?))",
+            (id_list(old for old, _ in pairs),),
+        )
+    }
+    known = {one.id: one for one in claims_by_id(conn, [id for pair in pairs for id in pair], ever=True)}
+    return [(known[old], known[new]) for old, new in pairs if old in known and new in known and old not in told]
 
 
 def _slots(conn: Connection, query: str, source: int, since: int) -> dict[tuple[int, int], list[int]]:
@@ -367,6 +388,12 @@ _FORMER = _OF_VERSION.format(begins="until", elsewhere=is_live("n"))
 _FRESH = _OF_VERSION.format(begins="since", elsewhere="x.since IS NOT ?2")
 
 
+_THESES = """
+SELECT t.node_id, t.node_id, t.node_id, 0, '', t.modality, t.valid_from, t.valid_to, t.superseded_by, o.event_from,
+       o.source_id
+FROM thesis t JOIN node n ON n.id = t.node_id AND {told} JOIN episode o ON o.node_id = t.episode_id
+WHERE t.node_id IN (SELECT value FROM json_each(?)) ORDER BY t.node_id
+"""
 _RELATIONS = f"""
 SELECT e.id, e.src, e.dst, ifnull(p.canon_id, p.id), p.label, ifnull(e.modality, 'asserted'), e.valid_from, e.valid_to,
        e.superseded_by, max(o.event_from), group_concat(DISTINCT o.source_id)

@@ -34,6 +34,27 @@ class Row(NamedTuple):
     settled: int | None
 
 
+def restate(conn: Connection, pairs: Sequence[tuple[int, int]]) -> None:
+    """Where a newer version of a source says again what a sentence (thesis) said, revisions by which that took the
+    place of another are about the new sentence from now on, and what a person said of the one is said of it. `pairs`:
+    (thesis that went, new thesis)."""
+    for gone, new in pairs:
+        conn.execute("UPDATE revision SET new_id = ? WHERE new_id = ? AND new_kind = 'thesis'", (new, gone))
+        conn.execute("UPDATE thesis SET superseded_by = ? WHERE superseded_by = ?", (new, gone))
+        conn.execute(
+            "UPDATE journal SET new = ? WHERE item_kind = 'node' AND field = 'superseded_by' AND new = ?",
+            (str(new), str(gone)),
+        )
+        expired = conn.execute(
+            "UPDATE journal SET item_id = ? WHERE item_kind = 'node' AND item_id = ? AND field = 't_expired'"
+            " RETURNING CAST(new AS INTEGER)",
+            (new, gone),
+        ).fetchall()
+        for (at,) in expired:
+            conn.execute("UPDATE node SET t_expired = ? WHERE id = ?", (at, new))
+            _expire_edges(conn, new, None, at)
+
+
 def kind_of(fact: int) -> Literal["relation", "thesis"]:
     """What kind of fact has that id."""
     return "relation" if fact >= FIRST_EDGE else "thesis"
@@ -62,9 +83,9 @@ def change(conn: Connection, revision: int, fact: int, field: Field, value: int 
         "INSERT INTO journal(t, item_kind, item_id, field, old, new, revision_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
         (now, "edge" if kind_of(fact) == "relation" else "node", fact, field, _text(before), _text(value), revision),
     )
-    if (
-        field == "t_expired" and table == "edge" and value is not None
-    ):  # its edge memory is that of something that is not so
+    if field == "t_expired" and table == "node":
+        _expire_edges(conn, fact, before, value)
+    elif field == "t_expired" and value is not None:  # its edge memory is that of something that is not so
         conn.execute("DELETE FROM edge_memory WHERE edge_id = ?", (fact,))
 
 
@@ -141,10 +162,21 @@ def revert(conn: Connection, revision: int) -> list[int]:
             value = None if old is None else int(old)
             if field == "t_expired" and table == "edge" and value is None:
                 _make_room(conn, fact)
+            if field == "t_expired" and table == "node":
+                (expired,) = conn.execute("SELECT t_expired FROM node WHERE id = ?", (fact,)).fetchone()
+                _expire_edges(conn, fact, expired, value)
             conn.execute(f"UPDATE {table} SET {field} = ? WHERE {key} = ?", (value, fact))
             changed.add(int(fact))
         conn.execute("DELETE FROM journal WHERE id = ?", (id,))
     return sorted(changed)
+
+
+def _expire_edges(conn: Connection, thesis: int, before: int | None, expired: int | None) -> None:
+    """The edges of a thesis go with it, and are back with it."""
+    conn.execute(
+        "UPDATE OR IGNORE edge SET t_expired = ? WHERE (src = ? OR dst = ?) AND t_expired IS ?",
+        (expired, thesis, thesis, before),
+    )
 
 
 def _make_room(conn: Connection, relation: int) -> None:
@@ -194,12 +226,16 @@ def _rows(conn: Connection, clauses: str, *values: int | str | None) -> list[Row
 def list_revisions(
     conn: Connection, state: RevisionState | None, limit: int, about: Sequence[int] | None = None
 ) -> list[Row]:
-    """Revisions in a state (None: any), the newest first; `about`: only those of relations of these objects."""
+    """Revisions in a state (None: any), the newest first; `about`: only those of relations of these objects, and of
+    sentences that speak of them or stand in a note that is called so."""
     return _rows(
         conn,
         "WHERE (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR EXISTS (SELECT 1 FROM edge e"
         " WHERE e.id IN (r.old_id, r.new_id) AND (e.src IN (SELECT value FROM json_each(?2))"
-        " OR e.dst IN (SELECT value FROM json_each(?2))))) ORDER BY t DESC, id DESC LIMIT ?3",
+        " OR e.dst IN (SELECT value FROM json_each(?2)))) OR EXISTS (SELECT 1 FROM thesis t JOIN edge m"
+        " ON m.src IN (t.node_id, t.episode_id) AND (m.kind = 'member' OR m.kind = 'mention' AND m.role = 'title')"
+        " WHERE t.node_id IN (r.old_id, r.new_id) AND m.dst IN (SELECT value FROM json_each(?2))))"
+        " ORDER BY t DESC, id DESC LIMIT ?3",
         state,
         None if about is None else id_list(about),
         limit,

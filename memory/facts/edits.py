@@ -1,0 +1,113 @@
+"""Edits of prose: which sentence of a note's newer version stands in the place of a former one and says something else.
+
+Both versions are lists of sentences. Those that only one of them has are compared where they stand beside the same
+sentence or at the same end, and belong together if each is most like the other, by the share of their words that stand
+in one order (indel similarity). So what is moved, added or taken away is no edit, and neither is a note written anew.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from rapidfuzz.distance import OSA, Indel, LCSseq, Postfix, Prefix
+
+from memory.text.languages import guess_language, stem, stop_words, word_set
+from memory.text.words import words
+
+LEAST_ALIKE = 0.5  # more than so much of the words of two sentences is the same
+SPELLING = 0.8  # more than so much of the letters of two words is the same, for one to be the other misspelt
+MOST_CHANGED = 50  # sentences of one version that the other does not have
+FEW_EDITS = 3  # or as many as there are sentences that stay: else the note was written anew
+_THOUSANDS = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
+_CURRENCY = re.compile(r"[$€£¥%]")
+_NO_STATEMENT = re.compile(r"(?:#|\[.?\])\s*$")  # before a heading, and a task
+_NEGATING = word_set("claims", "negating")
+
+Pair = tuple[int, int]
+Words = tuple[str, ...]
+Place = tuple[Words | None, Words | None]  # the sentence before and the one behind that both versions have
+
+
+def is_statement(sentence: str, before: str) -> bool:
+    """Whether a sentence may state something: it is no question, task or heading, by the characters before it."""
+    return not sentence.rstrip().endswith("?") and _NO_STATEMENT.search(before) is None
+
+
+def align_sentences(former: Sequence[str], new: Sequence[str]) -> tuple[list[Pair], list[Pair]]:
+    """The pairs (place in `former`, in `new`) of sentences that say the same, perhaps in other words, and those of
+    which the one was edited into the other: it has another number, name, date or content word."""
+    old, fresh = [_words(one) for one in former], [_words(one) for one in new]
+    common = {*old} & {*fresh}
+    there = {one: place for place, one in reversed([*enumerate(fresh)])}
+    same = [(place, there[one]) for place, one in enumerate(old) if one in common]
+    lost, gained = _places_of_changed(old, common), _places_of_changed(fresh, common)
+    if max(len(lost), len(gained)) > MOST_CHANGED:
+        return same, []
+    alike = {
+        (i, j): Indel.normalized_similarity(old[i], fresh[j])
+        for i, place in lost.items()
+        for j, other in gained.items()
+        if place[0] == other[0] or place[1] == other[1]
+    }
+    ranked = sorted(alike, key=lambda pair: (-alike[pair], pair))
+    of_old = dict(reversed(ranked))
+    of_new = {j: i for i, j in reversed(ranked)}
+    matched = [(i, j) for i, j in sorted(of_old.items()) if of_new[j] == i and alike[i, j] > LEAST_ALIKE]
+    edited = [(i, j) for i, j in matched if _says_otherwise(old[i], fresh[j])]
+    is_rewritten = len(edited) > max(FEW_EDITS, len(common))
+    return [*same, *({*matched} - {*edited})], [] if is_rewritten else edited
+
+
+def _words(sentence: str) -> Words:
+    plain = _THOUSANDS.sub("", sentence)
+    return (*words(plain), *_CURRENCY.findall(plain))
+
+
+def _places_of_changed(sentences: Sequence[Words], common: Collection[Words]) -> Mapping[int, Place]:
+    """Where the sentences stand that are not `common` to both versions, by their number."""
+    changed = [place for place, one in enumerate(sentences) if one not in common]
+    stay = [place for place, one in enumerate(sentences) if one in common]
+    found: dict[int, Place] = {}
+    for place in changed:
+        behind = bisect(stay, place)
+        found[place] = (
+            sentences[stay[behind - 1]] if behind else None,
+            sentences[stay[behind]] if behind < len(stay) else None,
+        )
+    return found
+
+
+def _says_otherwise(old: Words, new: Words) -> bool:
+    """Whether two sentences of one thing say something else of it, and not the same in other words, or more."""
+    language = guess_language(" ".join((*old, *new)))
+    little = stop_words(language) - _NEGATING
+    before, after = ([stem(word, language) for word in one if word not in little] for one in (old, new))
+    if not any(word.isalpha() for word in {*before} & {*after}):
+        return False
+    lost, gained = Counter(before) - Counter(after), Counter(after) - Counter(before)
+    for word in list(lost):
+        misspelt = next((one for one in gained if _is_spelling(word, one)), None)
+        if misspelt is not None:
+            del lost[word], gained[misspelt]
+    if not _NEGATING.isdisjoint({*lost, *gained}):
+        return True
+    return bool(lost and gained) and (_is_of_one(before, after) or _is_one_run(old, new))
+
+
+def _is_spelling(one: str, other: str) -> bool:
+    return one.isalpha() and other.isalpha() and OSA.normalized_similarity(one, other) > SPELLING
+
+
+def _is_of_one(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether both begin with a word that the other has, too: what they speak of. "Flights cost 210" and "The press
+    costs 400" do not."""
+    first, other = (next((word for word in one if word.isalpha()), "") for one in (before, after))
+    return first in after and other in before
+
+
+def _is_one_run(old: Words, new: Words) -> bool:
+    """Whether all that is the same stands before and behind what is not: "Ana is our vet", "Bo is our vet"."""
+    return LCSseq.similarity(old, new) == Prefix.similarity(old, new) + Postfix.similarity(old, new)
