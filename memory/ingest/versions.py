@@ -9,7 +9,7 @@ from memory.ingest.chunk import Draft
 from memory.store import episodes, past
 from memory.store.connect import Connection
 
-FormerSentence = tuple[past.Sentence, bool]  # what a sentence was, and whether it says something else now
+FormerSentence = tuple[past.StoredSentence, bool]  # what a sentence was, and whether it says something else now
 
 
 def align_versions(
@@ -22,7 +22,7 @@ def align_versions(
     was edited, or had been. `kept`: for each episode the stored one with the same words, or None; `removed`: those that
     are no longer there."""
     told = past.sentences_of(conn, [placed.id for placed in removed])
-    former: list[tuple[past.Sentence | None, str]] = []
+    former: list[tuple[past.StoredSentence | None, str]] = []
     for placed in sorted((*removed, *filter(None, kept)), key=lambda placed: placed.seq):
         if placed in kept:
             former.append((None, _anchor(placed)))

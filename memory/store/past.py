@@ -48,7 +48,7 @@ def versions_at(conn: Connection, at: int) -> Versions | None:
     return Versions(tuple(id for (id,) in later), tuple(id for (id,) in then), tuple(map(int, state)))
 
 
-class Sentence(NamedTuple):
+class StoredSentence(NamedTuple):
     """A thesis that is a sentence of its episode, `before` the few characters before it; `replaced`: there is a
     revision by which it took the place of another, from `valid_from` on (ms UTC)."""
 
@@ -59,9 +59,9 @@ class Sentence(NamedTuple):
     valid_from: int | None
 
 
-def sentences_of(conn: Connection, episodes: Sequence[int]) -> dict[int, list[Sentence]]:
+def sentences_of(conn: Connection, episodes: Sequence[int]) -> dict[int, list[StoredSentence]]:
     """Episode -> its sentences in order, also of retired episodes."""
-    found: dict[int, list[Sentence]] = {}
+    found: dict[int, list[StoredSentence]] = {}
     for episode, *row in conn.execute(
         "SELECT t.episode_id, t.node_id, substr(e.text, t.span_from + 1, t.span_to - t.span_from),"
         " substr(e.text, max(0, t.span_from - 6) + 1, min(6, t.span_from)),"
@@ -70,7 +70,7 @@ def sentences_of(conn: Connection, episodes: Sequence[int]) -> dict[int, list[Se
         " AND t.episode_id IN (SELECT value FROM json_each(?)) ORDER BY t.episode_id, t.span_from",
         (id_list(episodes),),
     ):
-        found.setdefault(episode, []).append(Sentence(*row))
+        found.setdefault(episode, []).append(StoredSentence(*row))
     return found
 
 
