@@ -82,9 +82,9 @@ def _serving(store: Store, embedder: Embedder) -> Serving:
         active = vectors.active(conn)
         assert active is not None
         limit = RecallSettings().vectors_in_memory
-        return Serving(
-            embedder, active.id, snapshot.load_snapshot(conn, active.id, embedder.dimension, limit), True, ()
-        )
+        graph = snapshot.load_graph(conn)
+        found = snapshot.with_vectors(conn, graph, active.id, embedder.dimension, limit)
+        return Serving(embedder, active.id, found, True, ())
 
 
 def _trace(store: Store, serving: Serving, questions: Sequence[data.Question]) -> None:

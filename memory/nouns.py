@@ -7,7 +7,7 @@ datetimes; a naive one is refused where it enters.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -349,13 +349,7 @@ class Forgotten:
     copies: tuple[Copy, ...] = ()
 
     def __add__(self, other: Forgotten) -> Forgotten:
-        return Forgotten(
-            self.sources + other.sources,
-            self.episodes + other.episodes,
-            self.objects + other.objects,
-            self.facts + other.facts,
-            self.copies + other.copies,
-        )
+        return Forgotten(*(getattr(self, item.name) + getattr(other, item.name) for item in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)

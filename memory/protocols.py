@@ -24,8 +24,9 @@ def write_directly(unit: Callable[[], Any]) -> Any:
 class Embedder(Protocol):
     """Turns text into unit vectors. The same text always gives the same vector.
 
-    `name` is the identity under which vectors are stored: another model, another dimension or another
-    prefix must have another name.
+    `name` is the identity under which vectors are stored: another model, another dimension or another prefix must
+    have another name. An embedder may say how much its vectors are worth by a `lexical_weight`: the share that full
+    text has beside them, in [0, 1]. Of others it is that of static vectors, `memory.retrieval.state.LEXICAL_WEIGHT`.
     """
 
     batch: int  # texts per call that the embedder likes best
@@ -45,14 +46,6 @@ class Embedder(Protocol):
     def embed_query(self, text: str) -> Vectors:
         """text -> (dimension,) float32 of norm 1, or zeros if no word of it is known."""
         ...
-
-
-@runtime_checkable
-class Weighed(Protocol):
-    """An embedder that says how much its vectors are worth: `lexical_weight` is the share that full text has beside
-    them, in [0, 1]. Of others it is that of static vectors, `memory.retrieval.state.LEXICAL_WEIGHT`."""
-
-    lexical_weight: float
 
 
 class LLM(Protocol):

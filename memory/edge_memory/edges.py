@@ -16,6 +16,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
@@ -236,9 +237,9 @@ class EdgeMemory:
     def activate(self, key: Vector, threshold: float | None = None) -> Activation:
         """The edges that fire for a key more strongly than `threshold` (default: the calibrated one)."""
         least = self.threshold if threshold is None else threshold
-        if not len(self.starts):
-            return Activation(self.edges, self.kinds, self.src, self.dst, np.empty(0, np.float32))
-        strongest = np.maximum.reduceat(self.vectors @ key.astype(np.float32), self.starts)
+        strongest = np.empty(0, np.float32)
+        if len(self.starts):
+            strongest = np.maximum.reduceat(self.vectors @ key.astype(np.float32), self.starts)
         chosen = np.flatnonzero((strongest > least) & self.alive)
         chosen = chosen[np.argsort(self.edges[chosen], kind="stable")]
         strengths: Floats = np.minimum(strongest[chosen], 1)
@@ -289,38 +290,19 @@ class EdgeMemory:
         used = int(sizes[self.alive].sum())
         if len(self.vectors) - used <= max(SPARE, used):
             return self
-        return replace(
-            self,
-            edges=self.edges[self.alive],
-            kinds=self.kinds[self.alive],
-            src=self.src[self.alive],
-            dst=self.dst[self.alive],
-            starts=np.cumsum(sizes[self.alive]) - sizes[self.alive],
-            alive=np.ones(int(self.alive.sum()), np.bool_),
-            vectors=self.vectors[np.repeat(self.alive, sizes)],
-        )
+        here: dict[str, Any] = {name: getattr(self, name)[self.alive] for name in ("edges", "kinds", "src", "dst")}
+        starts, alive = np.cumsum(sizes[self.alive]) - sizes[self.alive], np.ones(int(self.alive.sum()), np.bool_)
+        return replace(self, **here, starts=starts, alive=alive, vectors=self.vectors[np.repeat(self.alive, sizes)])
 
 
 def load_edge_memory(conn: Connection, embedder_id: int, dimension: int) -> EdgeMemory:
     """What is stored."""
-    rows = edge_memory.load(conn, embedder_id, dimension)
     nothing = EdgeMemory.empty(dimension, queries.geometry(conn, embedder_id))
-    traces, answered = _known(nothing, *queries.load_answered(conn, embedder_id, dimension))
-    bad, bad_keys = _known(nothing, *queries.load_rejected(conn, embedder_id, dimension))
-    return replace(
-        nothing,
-        edges=rows.edges,
-        kinds=rows.kinds,
-        src=rows.src,
-        dst=rows.dst,
-        starts=rows.starts,
-        alive=np.ones(len(rows.edges), np.bool_),
-        vectors=rows.vectors.astype(np.float32),
-        traces=traces,
-        keys=answered,
-        bad=bad,
-        bad_keys=bad_keys,
-    )
+    answered = _known(nothing, *queries.load_answered(conn, embedder_id, dimension))
+    rejected = _known(nothing, *queries.load_rejected(conn, embedder_id, dimension))
+    edges, kinds, src, dst, starts, vectors = edge_memory.load(conn, embedder_id, dimension)
+    alive, slots = np.ones(len(edges), np.bool_), vectors.astype(np.float32)
+    return EdgeMemory(dimension, nothing.geometry, edges, kinds, src, dst, starts, alive, slots, *answered, *rejected)
 
 
 def _known(compared: EdgeMemory, traces: NDArray[np.int64], vectors: Vectors) -> tuple[Ints, Floats]:

@@ -71,14 +71,8 @@ class ReplayResult:
 
     def note(self) -> ReplayNote:
         """For the trace."""
-        return ReplayNote(
-            len(self.fires),
-            len(self.followed),
-            self.evidence,
-            tuple(self.read),
-            self.earlier.trace_id if self.earlier is not None else None,
-            self.like.trace_id if self.like is not None else None,
-        )
+        earlier, like = (one and one.trace_id for one in (self.earlier, self.like))
+        return ReplayNote(len(self.fires), len(self.followed), self.evidence, tuple(self.read), earlier, like)
 
 
 NOT_ASKED_BEFORE = ReplayResult()
@@ -154,14 +148,8 @@ def replay_walk(
         opening = fires.openings.get(vertex)
         if opening is not None and walk.kinds([vertex])[0] == EPISODE:
             read[vertex] = followed[opening] = fires.activation_of[opening]
-    surest = sorted(read, key=lambda episode: (-read[episode], episode))
-    return ReplayResult(
-        visit=visit,
-        weights=weights,
-        followed=followed,
-        read={episode: read[episode] for episode in surest},
-        fires=fires.activation_of,
-    )
+    read = {episode: read[episode] for episode in sorted(read, key=lambda episode: (-read[episode], episode))}
+    return ReplayResult(visit=visit, weights=weights, followed=followed, read=read, fires=fires.activation_of)
 
 
 def text_starts(graph: Graph, episode_scores: Floats, allowed: Bools) -> tuple[int, ...]:

@@ -189,7 +189,7 @@ class FactAsserter:
         self._superseder.touched.update(gone)
         self._superseder.withdraw([id for id in gone if relations.remove_evidence(self.conn, id, episode, self._now)])
 
-    def _assert_relation(self, row: episodes.When, claim: ExtractedRelation, extractor: str) -> int | None:
+    def _assert_relation(self, row: episodes.Placed, claim: ExtractedRelation, extractor: str) -> int | None:
         """The relation that says this, a new one or one that is known; None if it says nothing."""
         label = " ".join(claim.predicate.replace("_", " ").split()).lower()[:MAX_PREDICATE_CHARS]
         if not label or not claim.subject.strip() or not claim.object.strip():
@@ -223,7 +223,7 @@ class FactAsserter:
         self._superseder.apply_rules(relation, subjects, form, claim.replaces)
         return id
 
-    def _said_from(self, row: episodes.When, claim: ExtractedRelation) -> int | None:
+    def _said_from(self, row: episodes.Placed, claim: ExtractedRelation) -> int | None:
         """From when on a passage says so (ms UTC): the time it is about, but of words that an edit brought that of the
         edit, whatever date the note bears."""
         if claim.start < 0:
@@ -241,7 +241,7 @@ class FactAsserter:
 
     def _find_known(
         self,
-        row: episodes.When,
+        row: episodes.Placed,
         subjects: Sequence[int],
         object: int,
         canon: int,
@@ -304,7 +304,7 @@ class FactAsserter:
 
     def _assert_replaced(
         self,
-        row: episodes.When,
+        row: episodes.Placed,
         claim: ExtractedRelation,
         new: Relation,
         subjects: Sequence[int],
@@ -346,7 +346,7 @@ class FactAsserter:
         for revision in made:
             revisions.change(self.conn, revision, anew, "t_expired", None, self._now)
 
-    def _assert_theses(self, row: episodes.When, theses: Sequence[ExtractedThesis]) -> None:
+    def _assert_theses(self, row: episodes.Placed, theses: Sequence[ExtractedThesis]) -> None:
         """Adds theses in a model's words beside the sentences; one that is there already is left alone."""
         known = graph.model_theses(self.conn, row.id)
         new = [one for one in {one.text: one for one in theses}.values() if one.text.strip() and one.text not in known]

@@ -58,8 +58,7 @@ class Degrees(NamedTuple):
         return Degrees(self.mentions - less.mentions, self.weights - less.weights, self.titles - less.titles)
 
 
-@dataclass(frozen=True)
-class Theses:
+class Theses(NamedTuple):
     """t theses. `ids` (t,) node ids, `rows` (t,) their episodes' rows, `asserts` (t,) edge ids; `valid_from` and
     `valid_to` (t,) ms UTC, NO_TIME and NO_END where open; `members` (t, m) sparse: the edge id of thesis -> object."""
 
@@ -85,18 +84,12 @@ class Theses:
         members = sparse.csr_matrix((np.array(edges, np.int32), indices, ends), shape=(len(theses), width))
         starts = [NO_TIME if thesis.valid_from is None else thesis.valid_from for thesis in theses]
         stops = [NO_END if thesis.valid_to is None else thesis.valid_to for thesis in theses]
-        return Theses(
-            append_rows(self.ids, [thesis.node_id for thesis in theses]),
-            append_rows(self.rows, rows),
-            append_rows(self.asserts, [thesis.asserts for thesis in theses]),
-            append_rows(self.valid_from, starts),
-            append_rows(self.valid_to, stops),
-            stack_rows(self.members, members, width),
-        )
+        more = ([one.node_id for one in theses], rows, [one.asserts for one in theses], starts, stops)
+        pairs: zip[Any] = zip(self[:-1], more, strict=True)
+        return Theses._make([*(append_rows(*pair) for pair in pairs), stack_rows(self.members, members, width)])
 
 
-@dataclass(frozen=True)
-class Links:
+class Links(NamedTuple):
     """l links. `ids` (l,) edge ids, `kinds` (l,) index EDGE_KINDS, `src`, `dst` (l,) node ids; `valid_from`, `valid_to`
     (l,) ms UTC, NO_TIME and NO_END where open; `evidence` (p, 2) edge id, node id of an episode that asserts it."""
 
@@ -118,34 +111,20 @@ class Links:
         """These and some more."""
         starts = [NO_TIME if link.valid_from is None else link.valid_from for link in links]
         stops = [NO_END if link.valid_to is None else link.valid_to for link in links]
-        pairs = [(link.id, episode) for link in links for episode in link.evidence]
-        longest = Links(
-            append_rows(self.ids, [link.id for link in links]),
-            append_rows(self.kinds, [EDGE_KINDS.index(link.kind) for link in links]),
-            append_rows(self.src, [link.src for link in links]),
-            append_rows(self.dst, [link.dst for link in links]),
-            append_rows(self.valid_from, starts),
-            append_rows(self.valid_to, stops),
-            append_rows(self.evidence, np.array(pairs, np.int32).reshape(-1, 2)),
-        )
-        returned = len(self.ids) and links and min(link.id for link in links) < self.ids[-1]
-        return longest._sorted() if returned else longest
-
-    def _sorted(self) -> Links:
-        """These by id: one that changed comes back with the id it had."""
-        order = np.argsort(self.ids, kind="stable")
-        return self._select(order, np.argsort(self.evidence[:, 0], kind="stable"))
+        told = [(link.id, episode) for link in links for episode in link.evidence]
+        codes = [EDGE_KINDS.index(link.kind) for link in links]
+        ids, src, dst = ([getattr(link, name) for link in links] for name in ("id", "src", "dst"))
+        evidence = np.array(told, np.int32).reshape(-1, 2)
+        pairs: zip[Any] = zip(self, (ids, codes, src, dst, starts, stops, evidence), strict=True)
+        longest = Links._make(append_rows(*pair) for pair in pairs)
+        if not len(self.ids) or not ids or min(ids) > self.ids[-1]:
+            return longest
+        # One that changed comes back with the id it had.
+        order = np.argsort(longest.ids, kind="stable")
+        return longest._select(order, np.argsort(longest.evidence[:, 0], kind="stable"))
 
     def _select(self, places: Ints | Bools, evidence: Ints | Bools) -> Links:
-        return Links(
-            self.ids[places],
-            self.kinds[places],
-            self.src[places],
-            self.dst[places],
-            self.valid_from[places],
-            self.valid_to[places],
-            self.evidence[evidence],
-        )
+        return Links._make([*(column[places] for column in self[:-1]), self.evidence[evidence]])
 
     def ends(self, id: int) -> tuple[int, int] | None:
         """The node ids that a link joins; None if there is no such link."""
@@ -325,7 +304,7 @@ class Graph:
         place = np.arange(len(self.alive) + len(nodes), dtype=np.int32)
         place[[self.row_of[node] for node in nodes]] = place[len(self.alive) :]
         grown = self.without_episodes(nodes).with_episodes(episodes, [])
-        return grown._same_mentions(replace(grown, theses=replace(grown.theses, rows=place[grown.theses.rows])))
+        return grown._same_mentions(replace(grown, theses=grown.theses._replace(rows=place[grown.theses.rows])))
 
     def with_positions(self, seqs: dict[int, int]) -> Graph:
         """This graph with new positions in their source for some episodes (node id -> seq)."""

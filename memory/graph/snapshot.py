@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from memory.graph.arrays import NO_END, NO_TIME, TITLE_BONUS, Floats, Graph, Ints, Links, Theses
+from memory.graph.arrays import NO_END, NO_TIME, TITLE_BONUS, Graph, Ints, Links, Theses
 from memory.graph.change import LINK_KINDS, GraphChange
 from memory.graph.postings import IdIndex
 from memory.graph.quantized import QuantizedVectors
@@ -69,17 +70,6 @@ class Snapshot:
         return found
 
 
-def cosines(vectors: Vectors, query: Floats) -> Floats:
-    """(n, d) unit rows, (d,) unit vector -> (n,) cosines."""
-    scores: Floats = vectors @ query
-    return scores
-
-
-def load_snapshot(conn: Connection, embedder_id: int, dimension: int, limit: int) -> Snapshot:
-    """The snapshot of what is stored; with the vectors' quantized only if there are more than `limit` episodes."""
-    return with_vectors(conn, load_graph(conn), embedder_id, dimension, limit)
-
-
 def with_vectors(conn: Connection, graph: Graph, embedder_id: int, dimension: int, limit: int) -> Snapshot:
     """The graph with the vectors of this embedder, or their quantized if it has more than `limit` episodes."""
     n = len(graph.episode_ids)
@@ -99,19 +89,15 @@ def load_graph(conn: Connection) -> Graph:
     """The graph of what is stored: rows, columns and edges by id."""
     rows = episodes.live(conn)
     object_ids, is_date = stored.live_objects(conn)
-    nodes = replace(
-        Graph.empty(),
-        episode_ids=with_room(rows.id),
-        source_ids=with_room(rows.source_id),
-        seqs=with_room(rows.seq),
-        event_from=with_room(rows.event_from),
-        is_chat=with_room(rows.is_chat),
-        words=with_room(rows.words),
-        alive=with_room(np.ones(len(rows.id), np.bool_)),
-        object_ids=with_room(object_ids),
-        is_date=with_room(is_date),
-    )
-    del rows, object_ids, is_date  # what is not needed any more goes at once: of a million episodes all of it is 2 GB
+    columns = {
+        "episode_ids": rows.id, "source_ids": rows.source_id, "seqs": rows.seq, "event_from": rows.event_from,
+        "is_chat": rows.is_chat, "words": rows.words, "alive": np.ones(len(rows.id), np.bool_),
+        "object_ids": object_ids, "is_date": is_date,
+    }  # fmt: skip
+    roomy: dict[str, Any] = {name: with_room(column) for name, column in columns.items()}
+    nodes = replace(Graph.empty(), **roomy)
+    # What is not needed any more goes at once: of a million episodes all of it is 2 GB.
+    del rows, object_ids, is_date, columns
     edges = stored.live_edges(conn)
     counts, titled, mention_ids = _mentions(edges, nodes.row_of, nodes.column_of)
     return replace(
@@ -148,33 +134,24 @@ def _theses(
     members, places = _matrix(edges["member"], thesis_of, columns)
     members.data = edges.pop("member").id[places]
     del places
-    return Theses(
-        with_room(ids.astype(np.int32)),
-        with_room(row_of.find(episode_ids)),
-        with_room(asserted),
-        with_room(valid_from),
-        with_room(valid_to),
-        _roomy(members),
-    )
+    columns_of_theses = (ids.astype(np.int32), row_of.find(episode_ids), asserted, valid_from, valid_to)
+    return Theses._make([*map(with_room, columns_of_theses), _roomy(members)])
 
 
 def _links(conn: Connection, edges: Mapping[stored.EdgeKind, stored.EdgeArrays]) -> Links:
     parts = [edges[name] for name in LINK_KINDS]
-    ids = np.concatenate([part.id for part in parts])
-    order = np.argsort(ids)
-    ids = ids[order]
+    joined = stored.EdgeArrays._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
     kinds = np.array([stored.EDGE_KINDS.index(name) for name in LINK_KINDS], np.int8)
-    codes = np.repeat(kinds, [len(part.id) for part in parts])[order]
-    src = np.concatenate([part.src for part in parts])[order]
-    dst = np.concatenate([part.dst for part in parts])[order]
-    timed = np.concatenate([part.timed for part in parts])[order]
+    codes = np.repeat(kinds, [len(part.id) for part in parts])
+    order = np.argsort(joined.id)
+    ids, src, dst, *_, timed = joined.select(order)
     start, end = np.full(len(ids), NO_TIME), np.full(len(ids), NO_END)
     for id, (valid_from, valid_to) in stored.validity(conn, ids[timed].tolist()).items():
         place = int(np.searchsorted(ids, id))
         start[place] = NO_TIME if valid_from is None else valid_from
         end[place] = NO_END if valid_to is None else valid_to
     evidence = stored.evidence_of_edges(conn)
-    return Links(ids, codes, src, dst, start, end, evidence[np.isin(evidence[:, 0], ids)].astype(np.int32))
+    return Links(ids, codes[order], src, dst, start, end, evidence[np.isin(evidence[:, 0], ids)].astype(np.int32))
 
 
 def _matrix(

@@ -90,16 +90,9 @@ def _index(graph: Graph) -> Index:
     ends = np.concatenate([links.src, links.dst])
     order = np.argsort(ends, kind="stable")
     mentioned = sparse.csr_matrix((graph.mention_ids, graph.counts.indices, graph.counts.indptr), graph.counts.shape)
-    return Index(
-        kinds,
-        rows,
-        mentioned.tocsc(),
-        theses.members.tocsc(),
-        asserted.tocsc(),
-        ends[order],
-        (order % max(1, len(links.ids))).astype(np.int32),
-        _penalties(graph, size, ends),
-    )
+    columns = mentioned.tocsc(), theses.members.tocsc(), asserted.tocsc()
+    places = (order % max(1, len(links.ids))).astype(np.int32)
+    return Index(kinds, rows, *columns, ends[order], places, _penalties(graph, size, ends))
 
 
 def _penalties(graph: Graph, size: int, link_ends: Ids) -> Floats:
@@ -131,12 +124,7 @@ class Walkable:
     """
 
     def __init__(
-        self,
-        graph: Graph,
-        allowed: Bools,
-        enter: str = VERTEX_KINDS,
-        when: Moment = ANY_TIME,
-        hub_penalty: bool = True,
+        self, graph: Graph, allowed: Bools, enter: str = VERTEX_KINDS, when: Moment = ANY_TIME, hub_penalty: bool = True
     ) -> None:
         if not set(enter.upper()) <= set(VERTEX_KINDS):
             raise InvalidInputError(f"{enter!r} names no kinds of vertex. Use the letters E, T and O, or e, t and o.")

@@ -24,9 +24,9 @@ from memory.insight.aliases import common_objects, list_suspects
 from memory.insight.diagnosis import Diagnosis, FailureClass, FailureName, Hub
 from memory.insight.remediation import advice, repair
 from memory.store import graph as stored
-from memory.store import metrics, traces
+from memory.store import metrics
 from memory.store.connect import Connection
-from memory.store.traces import Outcome
+from memory.store.metrics import Outcome
 
 TRACES = 200  # looked at, if nobody says how many
 MANY_SHOWN = 5  # passages, of which one should have been worth citing
@@ -50,15 +50,9 @@ class _Case(NamedTuple):
 
 def diagnose_newest(conn: Connection, graph: Graph, limit: int = TRACES) -> Diagnosis:
     """The diagnosis from the newest `limit` traces. `graph` is what the memory answers from now."""
-    found = diagnose(
-        traces.outcomes(conn, limit),
-        graph,
-        partial(stored.object_labels, conn),
-        metrics.count_stale_memory(conn),
-        metrics.count_dead_jobs(conn),
-    )
+    asked, stale, dead = metrics.newest(conn, limit), metrics.count_stale_memory(conn), metrics.count_dead_jobs(conn)
+    found = diagnose(asked, graph, partial(stored.object_labels, conn), stale, dead)
     found = replace(found, alias_suspects=list_suspects(conn, graph))
-    asked = metrics.newest(conn, limit)
     figures = trend.figures(asked) | trend.measure_now(conn)
     fired = sum(one.fired for one in asked)
     return replace(found, figures=figures, trend=trend.trend(conn), advice=tuple(advice(found, figures, fired)))
@@ -95,7 +89,7 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
     walk = Walkable(graph, graph.alive)
     cases = [_case(outcome, walk) for outcome in outcomes]
     with_evidence = [case for case in cases if case.cited]
-    with_calls = [outcome for outcome in outcomes if outcome.llm_calls]
+    with_calls = [outcome for outcome in outcomes if outcome.calls]
     with_tokens = [outcome for outcome in outcomes if outcome.tokens]
     telling = [outcome for outcome in outcomes if outcome.text_only is not None]
     common = common_objects(graph)
@@ -106,7 +100,7 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
         no_answer_rate=_share(sum(outcome.no_answer for outcome in outcomes), len(outcomes)),
         seed_hit_rate=_share(sum(case.is_hit for case in with_evidence), len(with_evidence)),
         reachability=_reachability([case for case in with_evidence if case.outcome.seeds]),
-        cited_per_call=_share(_cited(with_calls), sum(outcome.llm_calls for outcome in with_calls)),
+        cited_per_call=_share(_cited(with_calls), sum(outcome.calls for outcome in with_calls)),
         cited_per_1k_tokens=_share(1000 * _cited(with_tokens), sum(outcome.tokens for outcome in with_tokens)),
         neighbourhood_noise=_noise(outcomes),
         backfill_reliance=_share(
@@ -213,7 +207,7 @@ def _failures(cases: Sequence[_Case], names: Names) -> tuple[FailureClass, ...]:
             of_class["connectivity"].append(outcome)
         elif len(outcome.shown) >= MANY_SHOWN and not outcome.cited:
             of_class["provenance"].append(outcome)
-        if outcome.llm_calls > MOST_CALLS or (not outcome.llm_calls and outcome.ms > MOST_MS):
+        if outcome.calls > MOST_CALLS or (not outcome.calls and outcome.ms > MOST_MS):
             of_class["queryability"].append(outcome)
     return tuple(_failure(name, failed, names) for name, failed in of_class.items() if failed)
 

@@ -17,7 +17,7 @@ from memory.insight.diagnosis import Period
 from memory.stages import FURTHER
 from memory.store import metrics
 from memory.store.connect import Connection
-from memory.store.metrics import REPLAY, QuestionMetrics
+from memory.store.metrics import REPLAY, Outcome
 from memory.time.timestamps import from_ms
 
 QUESTIONS = 800  # the newest, that a trend looks at
@@ -30,7 +30,7 @@ STATES = ("remembering", "extraction_loss", "conflicts", "stale_memory")  # how 
 _Recorded = tuple[int, str, float]  # when (ms UTC), which figure, its value
 
 
-def figures(asked: Sequence[QuestionMetrics]) -> dict[str, float]:
+def figures(asked: Sequence[Outcome]) -> dict[str, float]:
     """The figures of some questions, each where one of them says something about it:
 
     no_answer_rate        refused / all
@@ -68,7 +68,7 @@ def figures(asked: Sequence[QuestionMetrics]) -> dict[str, float]:
     return found if saved is None else found | {"replay_saving": saved}
 
 
-def _saving(asked: Sequence[QuestionMetrics]) -> float | None:
+def _saving(asked: Sequence[Outcome]) -> float | None:
     afresh = [one.tokens for one in asked if one.tier != REPLAY and one.tokens and not one.no_answer]
     usual = fmean(afresh) if afresh else None
     pairs = [(one.tokens, one.first or usual) for one in asked if one.tier == REPLAY and one.tokens]
@@ -116,13 +116,13 @@ def _week(t: int) -> int:
     return (t - MONDAY) // WEEK * WEEK + MONDAY
 
 
-def _by_week(asked: Sequence[QuestionMetrics], kept: Sequence[_Recorded], weeks: Sequence[int]) -> list[Period]:
+def _by_week(asked: Sequence[Outcome], kept: Sequence[_Recorded], weeks: Sequence[int]) -> list[Period]:
     of_week = {week: list(these) for week, these in groupby(asked, lambda one: _week(one.t))}
     kept_in = {week: list(these) for week, these in groupby(kept, lambda one: _week(one[0]))}
     return [_period(week, of_week.get(week, ()), kept_in.get(week, ())) for week in weeks]
 
 
-def _period(since: int, asked: Sequence[QuestionMetrics], kept: Sequence[_Recorded]) -> Period:
+def _period(since: int, asked: Sequence[Outcome], kept: Sequence[_Recorded]) -> Period:
     """Of a time of which no trace is left, what was recorded is told."""
     n, recorded = _recorded(kept)
     states = {name: recorded[name] for name in STATES if name in recorded}

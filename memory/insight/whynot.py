@@ -111,13 +111,8 @@ class _Autopsy:
         place, ranked = self._place(episode.id)
         top = float(self._found.ranking[self._found.allowed].max(initial=0.0)) or 1.0
         hit = self._hits.get(episode.id)
-        lost = replace(
-            lost,
-            place=place,
-            of=ranked,
-            score=self._score(episode.id) / top,
-            channels=dict(hit.channels) if hit else {},
-        )
+        channels = dict(hit.channels) if hit else {}
+        lost = replace(lost, place=place, of=ranked, score=self._score(episode.id) / top, channels=channels)
         if hit is None:
             cut, reason = self._not_found(episode, place, ranked)
             return replace(lost, cut=cut, reason=reason)
@@ -187,11 +182,8 @@ class _Autopsy:
         if model is not None:
             return replace(lost, cut=model[0], reason=model[1])
         if self._traced.answer is not None and self._traced.answer.no_answer:
-            return replace(
-                lost,
-                cut="threshold",
-                reason="It was found, but nothing that was found is surely enough about the question to answer it.",
-            )
+            unsure = "It was found, but nothing that was found is surely enough about the question to answer it."
+            return replace(lost, cut="threshold", reason=unsure)
         if number is None:
             return replace(lost, reason="It was found, but no line of it answers the question.")
         if number < shown:

@@ -16,7 +16,7 @@ from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.snapshot import Snapshot
 from memory.graph.walk import ANY_TIME, Moment, Walk
 from memory.nouns import Hit, Recall, Scope, Step, Visit
-from memory.protocols import Embedder, Vectors, Weighed
+from memory.protocols import Embedder, Vectors
 from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.question_type import FACT, QuestionType
 from memory.retrieval.traversers import EdgeScorer, Seeds, Strategy
@@ -53,7 +53,7 @@ class CachedEmbedder:
         self.embedder = embedder
         self.batch = embedder.batch
         self.query_prefix, self.document_prefix = embedder.query_prefix, embedder.document_prefix
-        self.lexical_weight = embedder.lexical_weight if isinstance(embedder, Weighed) else LEXICAL_WEIGHT
+        self.lexical_weight = getattr(embedder, "lexical_weight", LEXICAL_WEIGHT)
         self._queries: dict[str, Vectors] = {}
         self._documents: dict[str, Vectors] = {}
 

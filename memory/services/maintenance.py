@@ -14,18 +14,19 @@ from typing import Any
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import is_due
 from memory.errors import NotAvailableError
-from memory.ingest.ingest import embedded_text, put_vectors
+from memory.ingest.ingest import put_vectors
 from memory.insight import diagnose, trend
 from memory.insight.aliases import list_suspects
 from memory.insight.diagnosis import ConsolidationReport, Diagnosis
-from memory.protocols import LLM, Embedder, Vectors, Write, write_directly
+from memory.protocols import LLM, Embedder, Write, write_directly
 from memory.ranking import CALLS, EdgeRanker, TrainingProgress, TrainingReport
 from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
-from memory.services.state import State
+from memory.services.state import State, embed
 from memory.serving import Serving
 from memory.store import backup as backups
-from memory.store import edge_memory, episodes, metrics, queries, relations, text, vectors
+from memory.store import edge_memory, metrics, queries, relations, text, vectors
+from memory.store.connect import Connection
 from memory.store.store import read_by, write_by
 from memory.store.training import Model
 from memory.text.mentions import norm
@@ -75,7 +76,7 @@ class Maintenance:
                 waiting = vectors.list_missing(conn, embedder_id, size * BATCHES_AT_ONCE)
                 done, total = vectors.coverage(conn, embedder_id)
             for start in range(0, len(waiting), size):
-                embedded = self._embed(embedder, waiting[start : start + size])
+                embedded = embed(self._store, embedder, waiting[start : start + size])
                 write(partial(self._store.write, put_vectors, embedder_id, *embedded))
                 done += len(embedded[0])
                 yield min(done, total), total
@@ -88,11 +89,6 @@ class Maintenance:
             while not write(partial(self._store.write, vectors.drop, other)):
                 yield total, total
 
-    def _embed(self, embedder: Embedder, ids: Sequence[int]) -> tuple[list[episodes.Words], Vectors]:
-        """Those of these episodes that there still are, with a vector each."""
-        rows = self._store.read(episodes.words_of, ids)
-        return rows, embedder.embed_documents([embedded_text(row.title, row.text) for row in rows])
-
     def _take_over(self, embedder: Embedder, embedder_id: int, size: int) -> bool:
         """Embeds what is left and changes over, if that is one batch at most; else False."""
         state = self._state
@@ -103,9 +99,9 @@ class Maintenance:
             left = self._store.read(vectors.list_missing, embedder_id, size + 1)
             if len(left) > size:
                 return False
-            rows, matrix = self._embed(embedder, left)
+            embedded = embed(self._store, embedder, left)
             with self._store.writing() as conn:
-                put_vectors(conn, embedder_id, rows, matrix)
+                put_vectors(conn, embedder_id, *embedded)
                 vectors.activate(conn, embedder_id)
             state.load_vectors(embedder, embedder_id)
             state.reload_edge_memory()
@@ -128,7 +124,7 @@ class Maintenance:
             return write(work)
 
         try:
-            report = replace(report, stale=unit(self._drop_stale))
+            report = replace(report, stale=unit(partial(self._state.change_edges, metrics.drop_stale_memory)))
             groups = self._store.read(relations.duplicate_groups)
             for start in range(0, len(groups), GROUPS_AT_ONCE):
                 joined = unit(partial(self._join, groups[start : start + GROUPS_AT_ONCE]))
@@ -143,10 +139,6 @@ class Maintenance:
         except _StoppedError:
             return replace(report, stopped=True)
 
-    def _drop_stale(self) -> int:
-        with self._state.edge_transaction() as conn:
-            return metrics.drop_stale_memory(conn)
-
     def _join(self, groups: list[list[int]]) -> int:
         with self._knowledge.transaction() as asserter:
             return asserter.merge_duplicates(groups)
@@ -160,7 +152,7 @@ class Maintenance:
         if active is None or active.id != embedder_id or not waiting:
             return 0
         for start in range(0, len(waiting), embedder.batch):
-            embedded = self._embed(embedder, waiting[start : start + embedder.batch])
+            embedded = embed(self._store, embedder, waiting[start : start + embedder.batch])
             unit(partial(self._store.write, put_vectors, embedder_id, *embedded))
         unit(partial(self._state.load_vectors, embedder, embedder_id))
         return len(waiting)
@@ -201,7 +193,7 @@ class Maintenance:
                 break
             vectors_of = [(trace, serving.embedder.embed_query(text)) for trace, text in waiting]
             write(partial(self._put_queries, serving, vectors_of))
-        write(self._complete)
+        write(partial(self._state.change_edges, self._state.complete_edge_memory))
 
     def _put_queries(self, serving: Serving, vectors_of: list[tuple[int, Any]]) -> None:
         with self._store.writing() as conn:
@@ -212,10 +204,6 @@ class Maintenance:
             touched = edge_memory.find_touched(conn, [trace for trace, _ in vectors_of])
             rebuild.refold(conn, serving.embedder_id, serving.embedder.dimension, touched)
 
-    def _complete(self) -> None:
-        with self._state.edge_transaction() as conn:
-            self._state.complete_edge_memory(conn)
-
     def compare_edges(self, write: Write) -> bool:
         """Computes anew the mean of all questions, if there are enough of them since the last time, and the activation
         from which on an edge is followed."""
@@ -225,7 +213,7 @@ class Maintenance:
         for _ in range(MAX_TRIES if is_due(n, known) else 0):
             if self.recentre(write, of, dimension):
                 return True
-        write(partial(self._calibrate, of, dimension))
+        write(partial(self._state.change_edges, self._calibrate, of, dimension))
         return False
 
     def recentre(self, write: Write, of: int, dimension: int) -> bool:
@@ -235,16 +223,12 @@ class Maintenance:
         while anew.left:
             write(lambda: None)  # whoever waits goes first
             self._store.read(anew.fold, EDGES_FOLDED)
-        return bool(write(partial(self._put_anew, of, anew)))
+        put = partial(self._state.change_edges, lambda conn: self._state.serves(of) and anew.put(conn))
+        return bool(write(put))
 
-    def _put_anew(self, of: int, anew: rebuild.Recentring) -> bool:
-        with self._state.edge_transaction() as conn:
-            return self._state.serves(of) and anew.put(conn)
-
-    def _calibrate(self, of: int, dimension: int) -> None:
-        with self._state.edge_transaction() as conn:
-            if queries.count(conn, of, FIRST_QUESTIONS) == FIRST_QUESTIONS:
-                rebuild.calibrate(conn, of, dimension)
+    def _calibrate(self, conn: Connection, of: int, dimension: int) -> None:
+        if queries.count(conn, of, FIRST_QUESTIONS) == FIRST_QUESTIONS:
+            rebuild.calibrate(conn, of, dimension)
 
     # The ranker -----------------------------------------------------------------------------------
 
@@ -325,8 +309,6 @@ class Maintenance:
         """The copies of this memory, in `folder` or elsewhere, that have one of these sources (by uri), or that object,
         fact or episode; and those that cannot be read, which may. To be asked before it is forgotten."""
         with self._store.reading() as conn:
-            if object is not None:
-                object = norm(object)
-            wanted = backups.find_rows(conn, sources, object, fact, episode)
+            wanted = backups.find_rows(conn, sources, object and norm(object), fact, episode)
             copies = backups.known_copies(conn, self._store.path, folder)
         return backups.copies_with(copies, *wanted)

@@ -117,26 +117,20 @@ class Questions:
         steps = traced.trace.steps
         ranked, answered, routed = last_note(RankNote, steps), last_note(AnswerNote, steps), [*notes(RouteNote, steps)]
         channels = (ranked.channels if ranked else None) or {}
-        used = []
-        for one in cited:
-            id = one.episode_id
-            used.append(Used(one, places.get(id), scores.get(id), channels.get(str(id), {}), told[one.n]))
-        answer, allowed = traced.answer, ALLOWANCES[traced.plan.effort]
+        used = [
+            Used(one, places.get(id), scores.get(id), channels.get(str(id), {}), told[one.n])
+            for one in cited for id in [one.episode_id]
+        ]  # fmt: skip
+        answer, allowed = traced.answer or Answer(""), ALLOWANCES[traced.plan.effort]
+        chain = (answered and answered.chain) or ()
         return Why(
-            traced.asked,
-            tuple(used),
-            # a model numbers the lines anew
-            tuple(answered.chain or ()) if answered and not traced.asked.model else (),
+            traced.asked, tuple(used),
+            () if traced.asked.model else tuple(chain),  # a model numbers the lines anew
             tuple(dict.fromkeys(note.reason for note in routed if note.reason)),
             tuple(dict.fromkeys(gap for note in routed for gap in note.gaps or ())),
-            len(scores),
-            traced.plan.effort,
-            answer.confidence if answer else 0.0,
-            answer.note if answer else "",
-            allowed.calls,
-            allowed.tokens,
+            len(scores), traced.plan.effort, answer.confidence, answer.note, allowed.calls, allowed.tokens,
             allowed.seconds * self._state.settings.answer.answer_seconds,
-        )
+        )  # fmt: skip
 
     def why_not(self, trace_id: int, words: str, limit: int = MAX_LOST) -> WhyNot:
         """Why the answer of a trace does not hold these words: the nearest passages that do, at most so many, and what

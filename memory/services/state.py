@@ -7,22 +7,23 @@ import tempfile
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from email.utils import getaddresses
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate
 
 import numpy as np
 
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import EdgeMemory, load_edge_memory
 from memory.facts.attributes import names_told, title_spellings
+from memory.graph.arrays import Graph
 from memory.graph.change import GraphChange
-from memory.graph.snapshot import load_snapshot, with_vectors
-from memory.protocols import Embedder
+from memory.graph.snapshot import load_graph, with_vectors
+from memory.protocols import Embedder, Vectors
 from memory.ranking import EdgeRanker
 from memory.retrieval.traversers import FindStrategy
 from memory.serving import Serving
@@ -30,7 +31,7 @@ from memory.settings import MemorySettings
 from memory.store import episodes, fact_vectors, graph, past, sources, vectors
 from memory.store.connect import Connection
 from memory.store.past import Versions
-from memory.store.store import Store
+from memory.store.store import P, R, Store
 from memory.text.languages import word_set
 from memory.text.mentions import norm
 from memory.time.timestamps import now_ms, to_ms
@@ -83,15 +84,8 @@ class State:
 
     def of_store(self, store: Store) -> State:
         """The state of another store, with the settings, strategies and embedders of this one."""
-        return State(
-            store,
-            self.settings,
-            self.serving.embedder,
-            self._sentence_embedder,
-            self.find_strategy,
-            self.ranker,
-            self.past,
-        )
+        embedders = self.serving.embedder, self._sentence_embedder
+        return State(store, self.settings, *embedders, self.find_strategy, self.ranker, self.past)
 
     @property
     def sentence_embedder(self) -> Embedder:
@@ -112,23 +106,21 @@ class State:
         """Whether that embedder is still the one in use; else another has taken over, and makes its own edge memory."""
         return self.serving.embedder_id == embedder_id
 
-    def load(self, embedder: Embedder, embedder_id: int) -> Serving:
-        """What there is to answer with, read from the file."""
+    def load(self, embedder: Embedder, embedder_id: int, graph: Graph | None = None) -> Serving:
+        """What there is to answer with, read from the file: vectors, trained ranker and, if none is given, the
+        graph."""
         limit = self.settings.recall.vectors_in_memory
         with self.store.reading() as conn:
-            snapshot = load_snapshot(conn, embedder_id, embedder.dimension, limit)
+            known = load_graph(conn) if graph is None else graph
+            snapshot = with_vectors(conn, known, embedder_id, embedder.dimension, limit)
             usable = _coverage(conn, embedder_id) >= USABLE_SHARE
             scorer = self.ranker.load(conn, embedder) if self.ranker is not None else None
             return Serving(embedder, embedder_id, snapshot, usable, self.told_names(), scorer)
 
     def load_vectors(self, embedder: Embedder, embedder_id: int) -> None:
-        """Questions use from now on the vectors of this embedder that are stored, which are all of them, and its
-        trained ranker."""
-        with self.write_lock, self.store.reading() as conn:
-            graph, limit = self.serving.snapshot.graph, self.serving.snapshot.limit
-            snapshot = with_vectors(conn, graph, embedder_id, embedder.dimension, limit)
-            scorer = self.ranker.load(conn, embedder) if self.ranker is not None else None
-            self.serving = Serving(embedder, embedder_id, snapshot, True, self.serving.owner, scorer)
+        """Questions use from now on the vectors of this embedder that are stored, which are all of them."""
+        with self.write_lock:
+            self.serving = self.load(embedder, embedder_id, self.serving.snapshot.graph)
 
     def told_names(self) -> tuple[str, ...]:
         """The names of the person whose memory it is, as a note about them or else their mailbox tells them."""
@@ -174,6 +166,11 @@ class State:
             with self.store.writing() as conn:
                 yield conn
             self.reload_edge_memory()
+
+    def change_edges(self, verb: Callable[Concatenate[Connection, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """One verb in an `edge_transaction` of its own."""
+        with self.edge_transaction() as conn:
+            return verb(conn, *args, **kwargs)
 
     def reload(self) -> None:
         """Questions see from now on what is stored, with passages that live again."""
@@ -249,15 +246,20 @@ class Past:
         return self._state.of_store(store)
 
 
+def embed(store: Store, embedder: Embedder, ids: Sequence[int]) -> tuple[list[episodes.Words], Vectors]:
+    """Those of these episodes that there still are, with a vector each."""
+    from memory.ingest.ingest import embedded_text
+
+    rows = store.read(episodes.words_of, ids)
+    return rows, embedder.embed_documents([embedded_text(row.title, row.text) for row in rows])
+
+
 def _embed_missing(store: Store, embedder: Embedder, embedder_id: int) -> None:
     """Gives the few episodes that live again their vectors back."""
-    from memory.ingest.ingest import embedded_text, put_vectors
+    from memory.ingest.ingest import put_vectors
 
-    with store.reading() as conn:
-        words = episodes.words_of(conn, vectors.list_missing(conn, embedder_id, ALL))
-    matrix = embedder.embed_documents([embedded_text(one.title, one.text) for one in words])
-    with store.writing() as conn:
-        put_vectors(conn, embedder_id, words, matrix)
+    missing = store.read(vectors.list_missing, embedder_id, ALL)
+    store.write(put_vectors, embedder_id, *embed(store, embedder, missing))
 
 
 def _coverage(conn: Connection, embedder_id: int) -> float:

@@ -15,7 +15,7 @@ from typing import Any
 
 from memory.errors import StoreDamagedError, StoreError
 from memory.store.connect import Connection, connect, create_private, driver_errors
-from memory.store.rows import FIRST_EDGE, to_json
+from memory.store.rows import FIRST_EDGE, LISTED, to_json
 
 COPIES = "copies"  # in the table meta: paths of backups that were put elsewhere
 
@@ -91,8 +91,8 @@ def find_rows(
     if object is not None:
         return "SELECT 1 FROM alias WHERE norm = ?", (object,)
     listed = to_json(list(sources))
-    ids = [id for (id,) in conn.execute(f"SELECT id FROM source WHERE uri IN {_LIST}", (listed,))]
-    return f"SELECT 1 FROM source WHERE uri IN {_LIST} OR id IN {_LIST}", (listed, to_json(ids))
+    ids = [id for (id,) in conn.execute(f"SELECT id FROM source WHERE uri IN {LISTED}", (listed,))]
+    return f"SELECT 1 FROM source WHERE uri IN {LISTED} OR id IN {LISTED}", (listed, to_json(ids))
 
 
 def note_copy(conn: Connection, path: Path) -> None:
@@ -127,6 +127,3 @@ def _holds(path: Path, query: str, values: tuple[Any, ...]) -> bool:
 def _noted(conn: Connection) -> list[str]:
     row = conn.execute("SELECT value FROM meta WHERE key = ?", (COPIES,)).fetchone()
     return list(dict.fromkeys(json.loads(row[0]))) if row else []
-
-
-_LIST = "(SELECT value FROM json_each(?))"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from memory.errors import NotFoundError
 from memory.nouns import ChatMessage, Citation, Conversation
 from memory.store.connect import Connection
-from memory.store.rows import citations_from_json, citations_to_json
+from memory.store.rows import citations_from_json, citations_to_json, insert_row
 from memory.time.timestamps import from_ms
 from memory.trace import opinion
 
@@ -18,10 +18,7 @@ MessageState = Literal["complete", "partial"]
 
 def create(conn: Connection, title: str, now: int) -> int:
     """A new, empty conversation's id."""
-    (id,) = conn.execute(
-        "INSERT INTO conversation(title, t_created, t_updated) VALUES (?, ?, ?) RETURNING id", (title, now, now)
-    ).fetchone()
-    return int(id)
+    return insert_row(conn, "conversation", title=title, t_created=now, t_updated=now)
 
 
 def list_questions(conn: Connection, id: int, limit: int) -> list[str]:
@@ -53,12 +50,10 @@ def append(
     """Adds a message; returns its id. NotFoundError for an unknown conversation."""
     if conn.execute("UPDATE conversation SET t_updated = ? WHERE id = ?", (now, id)).rowcount == 0:
         raise _unknown(id)
-    (message,) = conn.execute(
-        "INSERT INTO message(conversation_id, role, text, state, t, trace_id, no_answer, citations)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-        (id, role, text, state, now, trace_id, no_answer, citations_to_json(citations)),
-    ).fetchone()
-    return int(message)
+    return insert_row(
+        conn, "message", conversation_id=id, role=role, text=text, state=state, t=now, trace_id=trace_id,
+        no_answer=no_answer, citations=citations_to_json(citations),
+    )  # fmt: skip
 
 
 def list_conversations(conn: Connection, limit: int) -> list[Conversation]:
@@ -79,17 +74,9 @@ def get(conn: Connection, id: int) -> tuple[Conversation, tuple[ChatMessage, ...
     )
     return _conversation(row), tuple(
         ChatMessage(
-            message,
-            role,
-            text,
-            from_ms(t),
-            state,
-            citations_from_json(citations),
-            bool(no_answer),
-            trace_id,
-            opinion(feedback),
+            id, role, text, from_ms(t), state, citations_from_json(cited), bool(no), trace_id, opinion(feedback)
         )
-        for message, role, text, t, state, citations, no_answer, trace_id, feedback in messages
+        for id, role, text, t, state, cited, no, trace_id, feedback in messages
     )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from memory.store.connect import Connection
 from memory.store.graph import EDGE_KINDS, EdgeRow, allocate, insert_edges
-from memory.store.rows import LIVE, id_list
+from memory.store.rows import LISTED, LIVE, group_rows, id_list, select_ids
 
 INHERITED = 0.5  # of its slots is what the successor of a fact begins with
 FORGOTTEN = 0.15  # norm below which a slot is given up
@@ -62,24 +62,15 @@ class Slots(NamedTuple):
         return Slots(vectors, counted, self.negatives, times)
 
 
-class Rows(NamedTuple):
-    """All that the edges remember. e edges by id: `edges`, `kinds` (index of graph.EDGE_KINDS), `src`, `dst` (node
-    ids), `starts` (e,) where each one's slots begin; `vectors` (s, d)."""
-
-    edges: Ids
-    kinds: NDArray[np.int8]
-    src: Ids
-    dst: Ids
-    starts: NDArray[np.int64]
-    vectors: Halves
-
-
 Ends = tuple[int, int, int]
 """What an edge is and where it ends: an index of graph.EDGE_KINDS, and the node ids of source and destination."""
 
 
-def load(conn: Connection, embedder_id: int, dimension: int) -> Rows:
-    """Everything at once."""
+def load(
+    conn: Connection, embedder_id: int, dimension: int
+) -> tuple[Ids, NDArray[np.int8], Ids, Ids, NDArray[np.int64], Halves]:
+    """All that edges remember: (e,) edges by id, their kinds (index of graph.EDGE_KINDS), node ids of both ends and
+    where each one's slots begin; (s, d) vectors."""
     code = " ".join(f"WHEN '{kind}' THEN {number}" for number, kind in enumerate(EDGE_KINDS))
     rows = conn.execute(
         f"SELECT m.edge_id, CASE e.kind {code} END, e.src, e.dst, m.data FROM edge_memory m"
@@ -90,28 +81,19 @@ def load(conn: Connection, embedder_id: int, dimension: int) -> Rows:
     vectors = np.frombuffer(b"".join([row[4] for row in rows]), np.float16).reshape(-1, dimension)
     edges, starts = np.unique(numbers[:, 0], return_index=True)
     first = numbers[starts]
-    return Rows(
-        edges.astype(np.int32),
-        first[:, 1].astype(np.int8),
-        first[:, 2].astype(np.int32),
-        first[:, 3].astype(np.int32),
-        starts.astype(np.int64),
-        vectors,
-    )
+    kinds, (src, dst) = first[:, 1].astype(np.int8), first[:, 2:].T.astype(np.int32)
+    return edges.astype(np.int32), kinds, src, dst, starts.astype(np.int64), vectors
 
 
 def slots(conn: Connection, embedder_id: int, dimension: int, edges: Iterable[SupportsInt]) -> dict[int, Slots]:
     """What each of these edges remembers, slot by slot; none of an edge that remembers nothing."""
     rows = conn.execute(
-        "SELECT edge_id, data, n_pos, n_neg, t_last FROM edge_memory WHERE edge_id IN (SELECT value FROM json_each(?))"
+        f"SELECT edge_id, data, n_pos, n_neg, t_last FROM edge_memory WHERE edge_id IN {LISTED}"
         " AND embedder_id = ? ORDER BY edge_id, slot",
         (id_list(edges), embedder_id),
     )
-    of_edge: dict[int, list[tuple[bytes, int, int, int]]] = {}
-    for edge, *row in rows:
-        of_edge.setdefault(edge, []).append(tuple(row))
     found = {}
-    for edge, parts in of_edge.items():
+    for edge, parts in group_rows((edge, row) for edge, *row in rows).items():
         data, positives, negatives, times = zip(*parts, strict=True)
         vectors = np.frombuffer(b"".join(data), np.float16).reshape(-1, dimension)
         found[edge] = Slots(vectors, *(np.array(column, np.int64) for column in (positives, negatives, times)))
@@ -121,25 +103,16 @@ def slots(conn: Connection, embedder_id: int, dimension: int, edges: Iterable[Su
 def put(conn: Connection, embedder_id: int, changed: Mapping[int, Slots]) -> None:
     """Writes what these edges remember from now on; nothing of an edge that is retired. Vectors are float16."""
     listed = id_list(changed)
-    conn.execute(
-        "DELETE FROM edge_memory WHERE embedder_id = ? AND edge_id IN (SELECT value FROM json_each(?))",
-        (embedder_id, listed),
-    )
-    live = {
-        id
-        for (id,) in conn.execute(
-            f"SELECT id FROM edge WHERE id IN (SELECT value FROM json_each(?)) AND {LIVE}", (listed,)
-        )
-    }
+    conn.execute(f"DELETE FROM edge_memory WHERE embedder_id = ? AND edge_id IN {LISTED}", (embedder_id, listed))
+    live = select_ids(conn, f"SELECT id FROM edge WHERE id IN {LISTED} AND {LIVE} ORDER BY id", listed)
     conn.executemany(
         "INSERT INTO edge_memory(edge_id, slot, embedder_id, data, norm, n_pos, n_neg, t_last)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (edge, number, embedder_id, vector.tobytes(), norm(vector), positive, negative, time)
-            for edge, held in sorted(changed.items())
-            if edge in live
+            for edge in live
             for number, (vector, positive, negative, time) in enumerate(
-                zip(held.vectors, *(column.tolist() for column in held[1:]), strict=True)
+                zip(changed[edge].vectors, *(column.tolist() for column in changed[edge][1:]), strict=True)
             )
         ],
     )
@@ -166,10 +139,7 @@ def counts(conn: Connection, embedder_id: int) -> tuple[int, int, int]:
 
 def ends(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, Ends]:
     """What each of these edges is, as far as it is live."""
-    rows = conn.execute(
-        f"SELECT id, kind, src, dst FROM edge WHERE id IN (SELECT value FROM json_each(?)) AND {LIVE}",
-        (id_list(edges),),
-    )
+    rows = conn.execute(f"SELECT id, kind, src, dst FROM edge WHERE id IN {LISTED} AND {LIVE}", (id_list(edges),))
     return {id: (EDGE_KINDS.index(kind), src, dst) for id, kind, src, dst in rows}
 
 
@@ -179,19 +149,15 @@ def ends(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, Ends]:
 def openings(conn: Connection, episodes: Iterable[SupportsInt]) -> dict[int, int]:
     """Episode -> its `open` edge, of those that have one."""
     rows = conn.execute(
-        f"SELECT src, id FROM edge WHERE src IN (SELECT value FROM json_each(?)) AND kind = 'open' AND {LIVE}",
-        (id_list(episodes),),
+        f"SELECT src, id FROM edge WHERE src IN {LISTED} AND kind = 'open' AND {LIVE}", (id_list(episodes),)
     )
     return dict(rows.fetchall())
 
 
 def open_edges(conn: Connection, episodes: Iterable[int], now: int) -> dict[int, int]:
     """Episode -> its `open` edge, made where there is none; nothing of an episode that is not live."""
-    live = conn.execute(
-        f"SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?)) AND kind = 'E' AND {LIVE} ORDER BY id",
-        (id_list(episodes),),
-    )
-    wanted = [id for (id,) in live]
+    live = f"SELECT id FROM node WHERE id IN {LISTED} AND kind = 'E' AND {LIVE} ORDER BY id"
+    wanted = select_ids(conn, live, id_list(episodes))
     found = openings(conn, wanted)
     new = [episode for episode in wanted if episode not in found]
     if new:
@@ -243,17 +209,14 @@ def list_signals(conn: Connection, edges: Sequence[SupportsInt]) -> list[Signal]
 
 def list_signals_by_trace(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, list[Signal]]:
     """What edges were to learn of these questions, by trace."""
-    found: dict[int, list[Signal]] = {}
-    for row in _signals(conn, "t.id", traces):
-        found.setdefault(row.trace_id, []).append(row)
-    return found
+    return group_rows((row.trace_id, row) for row in _signals(conn, "t.id", traces))
 
 
 def _signals(conn: Connection, column: str, ids: Sequence[SupportsInt]) -> list[Signal]:
     rows = conn.execute(
         "SELECT t.id, t.t, e.edge_id, e.role, ifnull(e.delta, 0), t.feedback FROM trace_edge e"
         f" JOIN trace t ON t.id = e.trace_id WHERE e.{_LEARNT}"
-        f" AND {column} IN (SELECT value FROM json_each(?)) ORDER BY t.id, e.edge_id, e.role",
+        f" AND {column} IN {LISTED} ORDER BY t.id, e.edge_id, e.role",
         (id_list(ids),),
     )
     return [Signal(*row) for row in rows]
@@ -262,16 +225,12 @@ def _signals(conn: Connection, column: str, ids: Sequence[SupportsInt]) -> list[
 def list_verdicts(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, list[tuple[int, int]]]:
     """Edge -> (trace, verdict) of the answers that these edges led to and that a person called good (1) or bad (-1), in
     the order in which they were asked."""
-    found: dict[int, list[tuple[int, int]]] = {}
-    for edge, trace, feedback in conn.execute(
-        "SELECT e.edge_id, t.id, t.feedback FROM trace_edge e JOIN trace t ON t.id = e.trace_id"
-        f" WHERE e.role = 'cited' AND e.{_LEARNT} AND e.edge_id IN (SELECT value FROM json_each(?))"
-        " AND t.feedback IS NOT NULL"
-        " ORDER BY t.id",
+    rows = conn.execute(
+        "SELECT e.edge_id, t.id, t.feedback FROM trace_edge e JOIN trace t ON t.id = e.trace_id WHERE e.role = 'cited'"
+        f" AND e.{_LEARNT} AND e.edge_id IN {LISTED} AND t.feedback IS NOT NULL ORDER BY t.id",
         (id_list(edges),),
-    ):
-        found.setdefault(edge, []).append((trace, feedback))
-    return found
+    )
+    return group_rows((edge, (trace, feedback)) for edge, trace, feedback in rows)
 
 
 def taught_by(conn: Connection, embedder_id: int) -> tuple[dict[int, int | None], list[tuple[object, ...]]]:
@@ -286,26 +245,21 @@ def taught_by(conn: Connection, embedder_id: int) -> tuple[dict[int, int | None]
 
 def find_touched(conn: Connection, traces: Iterable[SupportsInt]) -> list[int]:
     """The live edges that learn from these traces, and those that inherited from them; by id."""
-    rows = conn.execute(f"SELECT id FROM edge WHERE {LIVE} AND id IN ({_TOUCHED}) ORDER BY id", (id_list(traces), "[]"))
-    return [id for (id,) in rows]
+    query = f"SELECT id FROM edge WHERE {LIVE} AND id IN ({_TOUCHED}) ORDER BY id"
+    return select_ids(conn, query, id_list(traces), "[]")
 
 
 def untaught(conn: Connection, embedder_id: int) -> list[int]:
     """The live edges that something was learnt of, or that inherited, and that remember nothing for this embedder."""
-    rows = conn.execute(
-        f"SELECT id FROM edge WHERE {LIVE} AND id IN ({_LEARNERS})"
-        " AND NOT EXISTS (SELECT 1 FROM edge_memory m WHERE m.edge_id = edge.id AND m.embedder_id = ?) ORDER BY id",
-        (embedder_id,),
-    )
-    return [id for (id,) in rows]
+    knows = "SELECT 1 FROM edge_memory m WHERE m.edge_id = edge.id AND m.embedder_id = ?"
+    query = f"SELECT id FROM edge WHERE {LIVE} AND id IN ({_LEARNERS}) AND NOT EXISTS ({knows}) ORDER BY id"
+    return select_ids(conn, query, embedder_id)
 
 
 def learners(conn: Connection, embedder_id: int) -> list[int]:
     """The edges that something was learnt of, that inherited, or that remember something for this embedder; by id."""
-    rows = conn.execute(
-        f"{_LEARNERS} UNION SELECT edge_id FROM edge_memory WHERE embedder_id = ? ORDER BY 1", (embedder_id,)
-    )
-    return [id for (id,) in rows]
+    query = f"{_LEARNERS} UNION SELECT edge_id FROM edge_memory WHERE embedder_id = ? ORDER BY 1"
+    return select_ids(conn, query, embedder_id)
 
 
 _LEARNERS = f"""SELECT edge_id FROM trace_edge WHERE role = 'enhanced' AND {_LEARNT}
@@ -348,12 +302,9 @@ def inherit(conn: Connection, revision: int, old: int, new: int, now: int) -> bo
 
 def disinherit(conn: Connection, revision: int) -> None:
     """A revision is taken back: what it handed on is not remembered any more, as with `unlearn`."""
-    heirs = id_list(
-        id
-        for (id,) in conn.execute("SELECT item_id FROM journal WHERE revision_id = ? AND field = 'memory'", (revision,))
-    )
-    unlearn(conn, "[]", heirs)
-    conn.execute("DELETE FROM journal WHERE revision_id = ? AND field = 'memory'", (revision,))
+    handed_on = "FROM journal WHERE revision_id = ? AND field = 'memory'"
+    unlearn(conn, "[]", id_list(select_ids(conn, f"SELECT item_id {handed_on}", revision)))
+    conn.execute(f"DELETE {handed_on}", (revision,))
 
 
 def inheritances(conn: Connection, edges: Sequence[SupportsInt]) -> list[Inheritance]:
@@ -376,10 +327,10 @@ def unlearn(conn: Connection, traces: str, edges: str) -> None:
 
 
 # The edges that learn from traces, some edges, and all that inherited from these or those (two id lists).
-_TOUCHED = """
+_TOUCHED = f"""
 WITH RECURSIVE touched(id) AS (
  SELECT edge_id FROM trace_edge WHERE role IN ('cited', 'enhanced', 'penalised')
-  AND trace_id IN (SELECT value FROM json_each(?))
+  AND trace_id IN {LISTED}
  UNION SELECT value FROM json_each(?)
  UNION SELECT j.item_id FROM touched JOIN journal j ON j.field = 'memory' AND j.old = CAST(touched.id AS TEXT))
 SELECT id FROM touched"""

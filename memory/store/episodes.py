@@ -12,7 +12,17 @@ from numpy.typing import NDArray
 from memory.nouns import Episode, Scope
 from memory.store import fact_vectors, sources, text, vectors
 from memory.store.connect import Connection
-from memory.store.rows import LIVE, SOURCE_COLUMNS, columns, id_list, is_live, source_from_row, to_json
+from memory.store.rows import (
+    LISTED,
+    LIVE,
+    SOURCE_COLUMNS,
+    columns,
+    id_list,
+    is_live,
+    select_ids,
+    source_from_row,
+    to_json,
+)
 from memory.time.timestamps import from_ms, to_ms
 
 RECENT_TRACES = 400  # whose episodes are read first
@@ -40,11 +50,15 @@ class EpisodeRow(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A live episode's place in its source."""
+    """A live episode's place in its source, and its times in milliseconds UTC: what it is about, and when an edit of
+    its source brought it (None: none did)."""
 
     id: int
     seq: int
     sha256: str
+    source_id: int
+    event_from: int | None
+    since: int | None
 
 
 class Thesis(NamedTuple):
@@ -59,16 +73,6 @@ class Thesis(NamedTuple):
     modality: str
     valid_from: int | None
     valid_to: int | None
-
-
-class When(NamedTuple):
-    """A live episode's source and times, in milliseconds UTC: what it is about, and when an edit of its source brought
-    it (None: none did)."""
-
-    id: int
-    source_id: int
-    event_from: int | None
-    since: int | None
 
 
 class Words(NamedTuple):
@@ -106,11 +110,17 @@ def live(conn: Connection) -> EpisodeArrays:
 
 def of_source(conn: Connection, source_id: int, former: bool = False) -> list[Placed]:
     """The source's live episodes in order; `former`: also those that a person brought back of earlier versions."""
-    rows = conn.execute(
-        "SELECT e.node_id, e.seq, e.sha256 FROM episode e JOIN node n ON n.id = e.node_id"
-        f" WHERE e.source_id = ? AND (? OR e.until IS NULL) AND {is_live('n')} ORDER BY e.seq, e.node_id",
-        (source_id, former),
-    )
+    return _placed(conn, "e.source_id = ? AND (? OR e.until IS NULL) ORDER BY e.seq, e.node_id", source_id, former)
+
+
+def times_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Placed]:
+    """Those of these episodes that are live, by id."""
+    return _placed(conn, f"e.node_id IN {LISTED} ORDER BY e.node_id", id_list(ids))
+
+
+def _placed(conn: Connection, where: str, *values: int | str) -> list[Placed]:
+    query = "SELECT e.node_id, e.seq, e.sha256, e.source_id, e.event_from, e.since FROM episode e"
+    rows = conn.execute(f"{query} JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE {where}", values)
     return [Placed(*row) for row in rows]
 
 
@@ -145,15 +155,13 @@ def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
     rows = conn.execute(
         "SELECT e.node_id, e.source_id, e.seq, n.label, e.text, e.event_from, e.event_to, e.speaker, e.line_from,"
         " e.line_to, e.line_map, e.refs FROM episode e JOIN node n ON n.id = e.node_id"
-        " WHERE e.node_id IN (SELECT value FROM json_each(?))",
+        f" WHERE e.node_id IN {LISTED}",
         (id_list(ids),),
     ).fetchall()
     source_ids = id_list({row[1] for row in rows})
     known = {
         row[0]: source_from_row(row)
-        for row in conn.execute(
-            f"SELECT {SOURCE_COLUMNS} FROM source WHERE id IN (SELECT value FROM json_each(?))", (source_ids,)
-        )
+        for row in conn.execute(f"SELECT {SOURCE_COLUMNS} FROM source WHERE id IN {LISTED}", (source_ids,))
     }
     found = {
         id: Episode(
@@ -167,18 +175,12 @@ def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
 
 def alive(conn: Connection, ids: Sequence[SupportsInt]) -> set[int]:
     """Those of these episodes that are still found: not retired, not forgotten."""
-    rows = conn.execute(
-        f"SELECT id FROM node WHERE kind = 'E' AND {LIVE} AND id IN (SELECT value FROM json_each(?))",
-        (id_list(ids),),
-    )
-    return {int(id) for (id,) in rows}
+    return set(select_ids(conn, f"SELECT id FROM node WHERE kind = 'E' AND {LIVE} AND id IN {LISTED}", id_list(ids)))
 
 
 def read_at(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, int]:
     """When each of these episodes was read into the memory, ms UTC."""
-    rows = conn.execute(
-        "SELECT id, t_created FROM node WHERE kind = 'E' AND id IN (SELECT value FROM json_each(?))", (id_list(ids),)
-    )
+    rows = conn.execute(f"SELECT id, t_created FROM node WHERE kind = 'E' AND id IN {LISTED}", (id_list(ids),))
     return dict(rows.fetchall())
 
 
@@ -194,16 +196,6 @@ def retired_with(conn: Connection, words: Sequence[str], limit: int) -> list[tup
     return rows.fetchall()
 
 
-def times_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[When]:
-    """Those of these episodes that are live, by id."""
-    rows = conn.execute(
-        "SELECT e.node_id, e.source_id, e.event_from, e.since FROM episode e JOIN node n ON n.id = e.node_id"
-        f" WHERE e.node_id IN (SELECT value FROM json_each(?)) AND {is_live('n')} ORDER BY e.node_id",
-        (id_list(ids),),
-    )
-    return [When(*row) for row in rows]
-
-
 def stood_before(conn: Connection, id: int, words: str) -> bool:
     """Whether the version of its source that ended when an episode came had these words."""
     row = conn.execute(
@@ -216,16 +208,14 @@ def stood_before(conn: Connection, id: int, words: str) -> bool:
 
 def end_many(conn: Connection, ids: Sequence[SupportsInt], until: int) -> None:
     """Notes when the source of these episodes ceased to say so (ms UTC)."""
-    conn.execute(
-        "UPDATE episode SET until = ? WHERE node_id IN (SELECT value FROM json_each(?))", (until, id_list(ids))
-    )
+    conn.execute(f"UPDATE episode SET until = ? WHERE node_id IN {LISTED}", (until, id_list(ids)))
 
 
 def words_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Words]:
     """Those of these episodes that are live, by id."""
     rows = conn.execute(
         "SELECT n.id, ifnull(n.label, ''), e.text, e.sha256 FROM node n JOIN episode e ON e.node_id = n.id"
-        f" WHERE n.id IN (SELECT value FROM json_each(?)) AND {is_live('n')} ORDER BY n.id",
+        f" WHERE n.id IN {LISTED} AND {is_live('n')} ORDER BY n.id",
         (id_list(ids),),
     )
     return [Words(*row) for row in rows]
@@ -239,7 +229,7 @@ def neighbours(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[
     )
     rows = conn.execute(
         f"SELECT e.node_id, {beside.format('<', 'DESC')}, {beside.format('>', 'ASC')} FROM episode e"
-        " WHERE e.node_id IN (SELECT value FROM json_each(?))",
+        f" WHERE e.node_id IN {LISTED}",
         (id_list(ids),),
     )
     return {id: (before, after) for id, before, after in rows}
@@ -250,7 +240,7 @@ def theses_of(conn: Connection, episode_ids: Sequence[SupportsInt]) -> list[Thes
     rows = conn.execute(
         "SELECT t.node_id, t.episode_id, c.body, t.span_from, t.span_to, t.origin, t.modality, t.valid_from, t.valid_to"
         " FROM thesis t JOIN thesis_content c ON c.id = t.node_id"
-        " WHERE t.episode_id IN (SELECT value FROM json_each(?)) ORDER BY t.episode_id, t.span_from, t.node_id",
+        f" WHERE t.episode_id IN {LISTED} ORDER BY t.episode_id, t.span_from, t.node_id",
         (id_list(episode_ids),),
     )
     return [Thesis(*row) for row in rows]
@@ -265,10 +255,10 @@ def find_in_scope(conn: Connection, scope: Scope) -> list[int]:
         conditions.append(f"({' OR '.join(places)})")
         values += [*scope.sources, *(value for folder in scope.folders for value in (len(folder), folder))]
     if scope.tags:
-        conditions.append("s.id IN (SELECT source_id FROM source_tag WHERE tag IN (SELECT value FROM json_each(?)))")
+        conditions.append(f"s.id IN (SELECT source_id FROM source_tag WHERE tag IN {LISTED})")
         values.append(to_json(scope.tags))
     if scope.conversation is not None:
-        conditions.append("s.id IN (SELECT value FROM json_each(?))")
+        conditions.append(f"s.id IN {LISTED}")
         values.append(id_list(sources.chat_sources(conn, scope.conversation)))
     if scope.since is not None:
         conditions.append("coalesce(e.event_to, e.event_from, s.at) >= ?")
@@ -291,48 +281,22 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
     The rows stay, so that a question about an earlier time still finds them. After a change of a source insert the new
     episodes first: an object that both mention then keeps its identity. Ids that are not live are ignored.
     """
-    live = [
-        id
-        for (id,) in conn.execute(
-            f"SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?)) AND kind = 'E' AND {LIVE}",
-            (id_list(ids),),
-        )
-    ]
-    theses = [
-        id
-        for (id,) in conn.execute(
-            "SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id"
-            f" WHERE t.episode_id IN (SELECT value FROM json_each(?)) AND {is_live('n')}",
-            (id_list(live),),
-        )
-    ]
+    live = sorted(alive(conn, ids))
     if not live:
         return ()
+    query = f"SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id WHERE t.episode_id IN {LISTED}"
+    theses = select_ids(conn, f"{query} AND {is_live('n')}", id_list(live))
     text.remove(conn, live)  # before the nodes expire: full text asks the views for the words to remove
     nodes = id_list([*live, *theses])
-    spoken_of = id_list(
-        id
-        for (id,) in conn.execute(
-            "SELECT DISTINCT dst FROM edge WHERE src IN (SELECT value FROM json_each(?))"
-            f" AND kind IN ('mention', 'member') AND {LIVE}",
-            (nodes,),
-        )
-    )
-    edges = [
-        id
-        for end in ("src", "dst")
-        for (id,) in conn.execute(
-            f"UPDATE edge SET t_expired = ?, expire_reason = ?"
-            f" WHERE {end} IN (SELECT value FROM json_each(?)) AND {LIVE} RETURNING id",
-            (now, reason, nodes),
-        ).fetchall()
-    ]
-    conn.execute("DELETE FROM edge_memory WHERE edge_id IN (SELECT value FROM json_each(?))", (id_list(edges),))
-    lonely = [id for (id,) in conn.execute(_LONELY, (spoken_of,))]
-    conn.execute(
-        "UPDATE node SET t_expired = ?, expire_reason = ? WHERE id IN (SELECT value FROM json_each(?))",
-        (now, reason, id_list([*live, *theses, *lonely])),
-    )
+    query = f"SELECT DISTINCT dst FROM edge WHERE src IN {LISTED} AND kind IN ('mention', 'member') AND {LIVE}"
+    spoken_of = select_ids(conn, query, nodes)
+    for end in ("src", "dst"):
+        query = f"UPDATE edge SET t_expired = ?, expire_reason = ? WHERE {end} IN {LISTED} AND {LIVE} RETURNING id"
+        edges = select_ids(conn, query, now, reason, nodes)
+        conn.execute(f"DELETE FROM edge_memory WHERE edge_id IN {LISTED}", (id_list(edges),))
+    lonely = select_ids(conn, _LONELY, id_list(spoken_of))
+    query = f"UPDATE node SET t_expired = ?, expire_reason = ? WHERE id IN {LISTED}"
+    conn.execute(query, (now, reason, id_list([*live, *theses, *lonely])))
     vectors.delete_many(conn, live)
     fact_vectors.delete(conn, theses)
     return (*live, *theses, *lonely)
@@ -347,7 +311,7 @@ def retire_source(conn: Connection, source_id: int, now: int) -> tuple[int, ...]
 
 
 _LONELY = f"""
-SELECT id FROM node WHERE id IN (SELECT value FROM json_each(?)) AND kind = 'O' AND {LIVE}
+SELECT id FROM node WHERE id IN {LISTED} AND kind = 'O' AND {LIVE}
  AND NOT EXISTS (SELECT 1 FROM edge WHERE dst = node.id AND {LIVE})
  AND NOT EXISTS (SELECT 1 FROM edge WHERE src = node.id AND {LIVE})
 """
@@ -364,21 +328,22 @@ def mark_read(conn: Connection, ids: Iterable[int], model: str, now: int) -> Non
 def list_unread(conn: Connection, limit: int) -> list[int]:
     """Ids of live episodes that no model has read and no job has in hand: those that the newest questions found, the
     latest question's first; then the newest."""
-    asked = conn.execute(
+    found = select_ids(
+        conn,
         f"SELECT v.node_id FROM trace_visit v JOIN node n ON n.id = v.node_id AND n.kind = 'E' AND {is_live('n')}"
         " WHERE v.trace_id > (SELECT ifnull(max(id), 0) - ? FROM trace) AND v.status IN ('seed', 'selected')"
         f" AND {_UNREAD.format('v.node_id')} GROUP BY v.node_id ORDER BY max(v.trace_id) DESC, v.node_id LIMIT ?",
-        (RECENT_TRACES, limit),
+        RECENT_TRACES,
+        limit,
     )
-    found = [id for (id,) in asked]
     if len(found) < limit:
-        newest = conn.execute(
+        found += select_ids(
+            conn,
             f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')}"
             f" WHERE {_UNREAD.format('e.node_id')} ORDER BY e.event_from DESC, e.node_id DESC LIMIT ?",
-            (limit + len(found),),
+            limit + len(found),
         )
-        found = list(dict.fromkeys([*found, *(id for (id,) in newest)]))
-    return found[:limit]
+    return list(dict.fromkeys(found))[:limit]
 
 
 def count_read(conn: Connection) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memory.protocols import Embedder, Vectors
 from memory.store import facts
 from memory.store.connect import Connection
-from memory.store.rows import is_live
+from memory.store.rows import is_live, select_ids
 
 Bytes = NDArray[np.int8]
 
@@ -40,7 +40,7 @@ def open_index(conn: Connection, embedder: Embedder) -> bool:
     """Makes the index, empty, unless it is there and holds vectors of this embedder; whether it was made."""
     wanted = f"{embedder.name} {embedder.dimension}"
     if made := _made_by(conn) != wanted:
-        bits = 8 * _octets(embedder.dimension)
+        bits = -(-embedder.dimension // 8) * 8
         conn.execute("DROP TABLE IF EXISTS vec_fact")
         conn.execute(
             f"CREATE VIRTUAL TABLE vec_fact USING vec0(id INTEGER PRIMARY KEY, slot bit[{bits}],"
@@ -64,7 +64,7 @@ def complete(conn: Connection, embedder: Embedder, most: int) -> bool:
     """Removes vectors of what is no fact that is told today, and gives at most so many facts those they lack; whether
     all have them now."""
     open_index(conn, embedder)
-    delete(conn, list_stale(conn))
+    delete(conn, select_ids(conn, f"SELECT id FROM vec_fact WHERE id NOT IN ({_FACTS})"))
     missing = list_missing(conn, most)
     put(conn, embedder, missing)
     return len(missing) < most
@@ -72,13 +72,7 @@ def complete(conn: Connection, embedder: Embedder, most: int) -> bool:
 
 def list_missing(conn: Connection, limit: int) -> list[int]:
     """Facts that are told today and have no vectors yet."""
-    rows = conn.execute(f"SELECT id FROM ({_FACTS}) WHERE id NOT IN (SELECT id FROM vec_fact) LIMIT ?", (limit,))
-    return [id for (id,) in rows]
-
-
-def list_stale(conn: Connection) -> list[int]:
-    """What has vectors and is no fact that is told today."""
-    return [id for (id,) in conn.execute(f"SELECT id FROM vec_fact WHERE id NOT IN ({_FACTS})")]
+    return select_ids(conn, f"SELECT id FROM ({_FACTS}) WHERE id NOT IN (SELECT id FROM vec_fact) LIMIT ?", limit)
 
 
 def put(conn: Connection, embedder: Embedder, ids: Sequence[int]) -> None:
@@ -112,7 +106,8 @@ def nearest(conn: Connection, id: int, k: int) -> list[int]:
     if row is None:
         return []
     slot, statement = (np.frombuffer(blob, np.int8) for blob in row)
-    return _in_turn(_ranked(conn, "slot", slot), _ranked(conn, "statement", statement), {id}, k)
+    in_turn = chain.from_iterable(zip_longest(_ranked(conn, "slot", slot), _ranked(conn, "statement", statement)))
+    return [one for one in dict.fromkeys(in_turn) if one not in (id, None)][:k]
 
 
 def _ranked(conn: Connection, column: str, wanted: Bytes) -> list[int]:
@@ -132,15 +127,6 @@ def _ranked(conn: Connection, column: str, wanted: Bytes) -> list[int]:
     order = np.lexsort((ids, -cosines))
     found: list[int] = ids[order[lengths[order] > 0]].tolist()
     return found
-
-
-def _in_turn(one: Sequence[int], other: Sequence[int], without: set[int], k: int) -> list[int]:
-    taken = dict.fromkeys(id for id in chain.from_iterable(zip_longest(one, other)) if id is not None)
-    return [id for id in taken if id not in without][:k]
-
-
-def _octets(dimension: int) -> int:
-    return -(-dimension // 8)
 
 
 def _bytes(matrix: Vectors) -> Bytes:

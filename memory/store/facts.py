@@ -9,7 +9,7 @@ from typing import Any, Literal
 from memory.errors import NotFoundError
 from memory.nouns import Fact, line_at
 from memory.store.connect import Connection
-from memory.store.rows import FIRST_EDGE, id_list, is_live, is_recorded, valid, visible
+from memory.store.rows import FIRST_EDGE, LISTED, id_list, is_live, is_recorded, valid, visible
 from memory.text.predicates import statement
 from memory.time.timestamps import from_ms
 
@@ -28,7 +28,7 @@ def list_about(
     query = _RELATIONS.format(chosen=f"r.id IN ({_TOUCHING})", seen=seen, evidence=evidence, ended=_EVIDENCE_ENDED)
     found = conn.execute(query if history else _known_then(query), times).fetchall()
     names = _objects_of(conn, [row[0] for row in theses])
-    facts = [_thesis(row, names.get(row[0], ())) for row in theses] + [_relation(row) for row in found]
+    facts = [_fact("thesis", row, names.get(row[0], ())) for row in theses] + [_relation(row) for row in found]
     return sorted(facts, key=lambda fact: (fact.valid_from or fact.recorded, fact.id), reverse=True)
 
 
@@ -42,7 +42,7 @@ def by_id(conn: Connection, ids: Sequence[int]) -> list[Fact]:
         _RELATIONS.format(chosen=f"r.id IN {_THESE}", seen="1", evidence="1", ended="NULL"), wanted
     ).fetchall()
     names = _objects_of(conn, [row[0] for row in theses])
-    found = {row[0]: _thesis(row, names.get(row[0], ())) for row in theses}
+    found = {row[0]: _fact("thesis", row, names.get(row[0], ())) for row in theses}
     found |= {row[0]: _relation(row) for row in relations}
     return [found[id] for id in ids if id in found]
 
@@ -122,10 +122,6 @@ WHERE r.kind = 'rel' AND {chosen} AND {seen}
 """
 
 
-def _thesis(row: tuple[Any, ...], objects: Iterable[str]) -> Fact:
-    return _fact("thesis", row, objects, None)
-
-
 def _relation(row: tuple[Any, ...]) -> Fact:
     id, *shared, subject, object, predicate = row
     words = statement(subject, predicate or "is related to", object)
@@ -133,7 +129,7 @@ def _relation(row: tuple[Any, ...]) -> Fact:
 
 
 def _fact(
-    kind: Literal["thesis", "relation"], row: Sequence[Any], objects: Iterable[str], predicate: str | None
+    kind: Literal["thesis", "relation"], row: Sequence[Any], objects: Iterable[str], predicate: str | None = None
 ) -> Fact:
     id, text, valid_from, valid_to, created, expired, superseded_by, episode, uri, first, line_map, body, *rest = row
     start, end, modality, origin = rest
@@ -150,9 +146,8 @@ def _objects_of(conn: Connection, theses: list[int]) -> dict[int, tuple[str, ...
     found: dict[int, tuple[str, ...]] = {}
     for live in ("IS NULL", "IS NOT NULL"):  # two partial indexes
         for id, name in conn.execute(
-            "SELECT DISTINCT m.src, o.label FROM edge m JOIN node o ON o.id = m.dst"
-            f" WHERE m.kind = 'member' AND m.t_expired {live} AND m.src IN (SELECT value FROM json_each(?))"
-            " ORDER BY m.src, m.id",
+            "SELECT DISTINCT m.src, o.label FROM edge m JOIN node o ON o.id = m.dst WHERE m.kind = 'member'"
+            f" AND m.t_expired {live} AND m.src IN {LISTED} ORDER BY m.src, m.id",
             (id_list(theses),),
         ):
             if name not in found.get(id, ()):

@@ -14,7 +14,7 @@ from memory.nouns import Forgotten
 from memory.stages import TIME_EPISODE, ScopeNote
 from memory.store import edge_memory, fact_vectors, graph, revisions, text, vectors
 from memory.store.connect import Connection
-from memory.store.rows import FIRST_EDGE, LIVE, id_list
+from memory.store.rows import FIRST_EDGE, LISTED, LIVE, id_list, select_ids
 
 HANDED_OVER = "What took its place is forgotten; this came after that."
 FORGOTTEN_ANSWER = "[forgotten]"  # what stands in a chat where an answer quoted what is gone
@@ -22,15 +22,15 @@ FORGOTTEN_ANSWER = "[forgotten]"  # what stands in a chat where an answer quoted
 
 def source(conn: Connection, uri: str, now: int) -> Forgotten:
     """A source with all it ever held, earlier versions too, and the jobs about it. NotFoundError."""
-    sources = _ids(conn, "SELECT id FROM source WHERE uri = ?", uri)
+    sources = select_ids(conn, "SELECT id FROM source WHERE uri = ?", uri)
     if not sources:
         raise NotFoundError(f"There is no source {uri}.")
     listed = id_list(sources)
-    gone = _episodes(conn, _ids(conn, f"SELECT node_id FROM episode WHERE source_id IN {_LIST}", listed), now)
-    conn.execute(f"DELETE FROM source WHERE id IN {_LIST}", (listed,))
+    gone = _episodes(conn, select_ids(conn, f"SELECT node_id FROM episode WHERE source_id IN {LISTED}", listed), now)
+    conn.execute(f"DELETE FROM source WHERE id IN {LISTED}", (listed,))
     conn.execute("DELETE FROM skip WHERE uri = ?", (uri,))
     limited = id_list(  # traces of questions that were limited to it
-        _ids(
+        select_ids(
             conn,
             "SELECT id FROM trace"
             " WHERE EXISTS (SELECT 1 FROM json_tree(plan, '$.within') WHERE value IN (?1, ?1 || '#'))",
@@ -38,17 +38,15 @@ def source(conn: Connection, uri: str, now: int) -> Forgotten:
         )
     )
     edge_memory.unlearn(conn, limited, "[]")
-    conn.execute(f"DELETE FROM trace WHERE id IN {_LIST}", (limited,))
+    conn.execute(f"DELETE FROM trace WHERE id IN {LISTED}", (limited,))
     conn.execute("DELETE FROM job WHERE EXISTS (SELECT 1 FROM json_tree(job.payload) WHERE value = ?)", (uri,))
     return replace(gone, sources=len(sources))
 
 
 def episode(conn: Connection, id: int, now: int) -> Forgotten:
     """One episode with its theses. NotFoundError."""
-    found = conn.execute(
-        "SELECT source_id, uri FROM episode JOIN source s ON s.id = source_id WHERE node_id = ?", (id,)
-    )
-    row = found.fetchone()
+    query = "SELECT source_id, uri FROM episode JOIN source s ON s.id = source_id WHERE node_id = ?"
+    row = conn.execute(query, (id,)).fetchone()
     if row is None:
         raise NotFoundError(f"There is no episode {id}.")
     gone = _episodes(conn, [id], now)
@@ -62,17 +60,19 @@ def episode(conn: Connection, id: int, now: int) -> Forgotten:
 def object(conn: Connection, norm: str, now: int) -> Forgotten:
     """The object that the name `norm` finds, with its aliases and the facts about it. NotFoundError."""
     objects = graph.objects_by_norm(conn, [norm]).get(norm, [])[:1]
-    objects += _ids(
+    objects += select_ids(
         conn, "SELECT node_id FROM alias JOIN node ON id = node_id WHERE norm = ? AND t_expired IS NOT NULL", norm
     )
     if not objects:
         raise NotFoundError(f"Nothing is known of {norm!r}.")
-    theses = _ids(
+    theses = select_ids(
         conn,
         f"SELECT DISTINCT e.src FROM edge e JOIN node n ON n.id = e.src WHERE n.kind = 'T' AND e.id IN ({_TOUCHING})",
         *[id_list(objects)] * 4,
     )
-    relations = _ids(conn, f"SELECT id FROM edge WHERE kind = 'rel' AND id IN ({_TOUCHING})", *[id_list(objects)] * 4)
+    relations = select_ids(
+        conn, f"SELECT id FROM edge WHERE kind = 'rel' AND id IN ({_TOUCHING})", *[id_list(objects)] * 4
+    )
     lonely = _remove(conn, [], theses, objects, relations, now)
     return Forgotten(objects=len(objects) + lonely, facts=len(theses) + len(relations))
 
@@ -80,12 +80,12 @@ def object(conn: Connection, norm: str, now: int) -> Forgotten:
 def fact(conn: Connection, id: int, now: int) -> Forgotten:
     """One thesis or relation. The passage it was read from stays as it was written. NotFoundError."""
     if id >= FIRST_EDGE:
-        theses, relations = [], _ids(conn, "SELECT id FROM edge WHERE id = ? AND kind = 'rel'", id)
+        theses, relations = [], select_ids(conn, "SELECT id FROM edge WHERE id = ? AND kind = 'rel'", id)
     else:
-        theses, relations = _ids(conn, "SELECT node_id FROM thesis WHERE node_id = ?", id), []
+        theses, relations = select_ids(conn, "SELECT node_id FROM thesis WHERE node_id = ?", id), []
     if not theses and not relations:
         raise NotFoundError(f"There is no fact {id}.")
-    relations += _ids(  # the same, told twice
+    relations += select_ids(  # the same, told twice
         conn,
         "SELECT new_id FROM revision WHERE old_id = ? AND relation = 'duplicates' AND state IN ('open', 'kept')"
         " AND new_kind = 'relation'",
@@ -96,19 +96,19 @@ def fact(conn: Connection, id: int, now: int) -> Forgotten:
 
 def _episodes(conn: Connection, episodes: list[int], now: int) -> Forgotten:
     listed = id_list(episodes)
-    theses = _ids(conn, f"SELECT node_id FROM thesis WHERE episode_id IN {_LIST}", listed)
-    relations = _ids(  # that no other episode tells
+    theses = select_ids(conn, f"SELECT node_id FROM thesis WHERE episode_id IN {LISTED}", listed)
+    relations = select_ids(  # that no other episode tells
         conn,
-        f"SELECT item_id FROM provenance p WHERE item_kind = 'edge' AND episode_id IN {_LIST} AND NOT EXISTS"
+        f"SELECT item_id FROM provenance p WHERE item_kind = 'edge' AND episode_id IN {LISTED} AND NOT EXISTS"
         " (SELECT 1 FROM provenance o WHERE o.item_kind = 'edge' AND o.item_id = p.item_id"
-        f"  AND o.episode_id NOT IN {_LIST})",
+        f"  AND o.episode_id NOT IN {LISTED})",
         listed,
         listed,
     )
-    named_only = _ids(  # objects that a model named when it read them, and told nothing of
+    named_only = select_ids(  # objects that a model named when it read them, and told nothing of
         conn,
         "SELECT id FROM node n WHERE kind = 'O' AND t_created IN (SELECT t FROM extraction"
-        f" WHERE episode_id IN {_LIST}) AND NOT EXISTS ({_ANY_EDGE})",
+        f" WHERE episode_id IN {LISTED}) AND NOT EXISTS ({_ANY_EDGE})",
         listed,
     )
     lonely = _remove(conn, episodes, theses, named_only, relations, now) + len(named_only)
@@ -122,51 +122,55 @@ def _remove(
     _reopen(conn, {*theses, *relations}, now)
     text.remove(conn, episodes)
     nodes = id_list([*episodes, *theses, *objects])
-    edges = id_list({*_ids(conn, _TOUCHING, *[nodes] * 4), *relations})
+    edges = id_list({*select_ids(conn, _TOUCHING, *[nodes] * 4), *relations})
     spoken_of = id_list(
-        _ids(
+        select_ids(
             conn,
             "SELECT DISTINCT n.id FROM edge e JOIN node n ON n.id IN (e.src, e.dst)"
-            f" WHERE e.id IN {_LIST} AND n.kind = 'O' AND n.id NOT IN {_LIST}",
+            f" WHERE e.id IN {LISTED} AND n.kind = 'O' AND n.id NOT IN {LISTED}",
             edges,
             nodes,
         )
     )
     predicates = id_list(
-        _ids(conn, f"SELECT DISTINCT pred_id FROM edge WHERE id IN {_LIST} AND pred_id IS NOT NULL", edges)
+        select_ids(conn, f"SELECT DISTINCT pred_id FROM edge WHERE id IN {LISTED} AND pred_id IS NOT NULL", edges)
     )
-    conn.execute(f"DELETE FROM edge WHERE id IN {_LIST}", (edges,))
+    conn.execute(f"DELETE FROM edge WHERE id IN {LISTED}", (edges,))
     _remove_predicates(conn, predicates)
-    lonely = _ids(conn, f"SELECT id FROM node n WHERE id IN {_LIST} AND NOT EXISTS ({_ANY_EDGE})", spoken_of)
-    silent = _ids(  # only the past speaks of them
+    lonely = select_ids(conn, f"SELECT id FROM node n WHERE id IN {LISTED} AND NOT EXISTS ({_ANY_EDGE})", spoken_of)
+    silent = select_ids(  # only the past speaks of them
         conn,
-        f"SELECT id FROM node n WHERE id IN {_LIST} AND id NOT IN {_LIST} AND {LIVE} AND NOT EXISTS ({_LIVE_EDGE})",
+        f"SELECT id FROM node n WHERE id IN {LISTED} AND id NOT IN {LISTED} AND {LIVE} AND NOT EXISTS ({_LIVE_EDGE})",
         spoken_of,
         id_list(lonely),
     )
     conn.execute(
-        f"UPDATE node SET t_expired = ?, expire_reason = 'forgotten' WHERE id IN {_LIST}", (now, id_list(silent))
+        f"UPDATE node SET t_expired = ?, expire_reason = 'forgotten' WHERE id IN {LISTED}", (now, id_list(silent))
     )
     nodes = id_list([*episodes, *theses, *objects, *lonely])
     _remove_traces(conn, nodes, edges)
     _remove_history(conn, nodes, edges)
     _remove_names(conn, episodes, spoken_of)
-    _remove_jobs(conn, episodes)
-    conn.execute(f"DELETE FROM meta WHERE key = 'owner' AND value IN {_LIST}", (nodes,))
+    conn.execute(  # the other episodes that such a job was about wait for a new one
+        "DELETE FROM job WHERE EXISTS (SELECT 1 FROM json_each(job.payload, '$.episodes')"
+        f" WHERE value IN {LISTED}) OR json_extract(job.payload, '$.episode') IN {LISTED}",
+        [id_list(episodes)] * 2,
+    )
+    conn.execute(f"DELETE FROM meta WHERE key = 'owner' AND value IN {LISTED}", (nodes,))
     vectors.delete_many(conn, episodes)
     fact_vectors.delete(conn, [*theses, *relations])
     for table in ("alias", "object", "thesis", "episode"):
-        conn.execute(f"DELETE FROM {table} WHERE node_id IN {_LIST}", (nodes,))
-    conn.execute(f"DELETE FROM node WHERE id IN {_LIST}", (nodes,))
+        conn.execute(f"DELETE FROM {table} WHERE node_id IN {LISTED}", (nodes,))
+    conn.execute(f"DELETE FROM node WHERE id IN {LISTED}", (nodes,))
     return len(lonely)
 
 
 def _reopen(conn: Connection, gone: set[int], now: int) -> None:
     """What these facts had replaced holds as before; where something else came after them, until then."""
     listed = id_list(gone)
-    found = _ids(
+    found = select_ids(
         conn,
-        f"SELECT id FROM revision WHERE new_id IN {_LIST} AND old_id NOT IN {_LIST} ORDER BY id DESC",
+        f"SELECT id FROM revision WHERE new_id IN {LISTED} AND old_id NOT IN {LISTED} ORDER BY id DESC",
         listed,
         listed,
     )
@@ -199,10 +203,12 @@ def _hand_over(conn: Connection, row: revisions.Row, after: revisions.Row, now: 
 
 def _remove_predicates(conn: Connection, predicates: str) -> None:
     """Those that no relation uses any more: they are words of who told them; and what they were counted as."""
-    canons = _ids(conn, f"SELECT canon_id FROM predicate WHERE id IN {_LIST} AND canon_id IS NOT NULL", predicates)
+    canons = select_ids(
+        conn, f"SELECT canon_id FROM predicate WHERE id IN {LISTED} AND canon_id IS NOT NULL", predicates
+    )
     for listed in (predicates, id_list(canons)):
         conn.execute(
-            f"DELETE FROM predicate AS p WHERE id IN {_LIST}"
+            f"DELETE FROM predicate AS p WHERE id IN {LISTED}"
             " AND NOT EXISTS (SELECT 1 FROM edge WHERE pred_id = p.id)"
             " AND NOT EXISTS (SELECT 1 FROM predicate o WHERE o.canon_id = p.id AND o.id <> p.id)",
             (listed,),
@@ -214,14 +220,14 @@ def _remove_names(conn: Connection, episodes: list[int], objects: str) -> None:
     them, and nothing that stays does."""
     listed = id_list(episodes)
     named = conn.execute(
-        f"DELETE FROM alias AS a WHERE node_id IN {_LIST} AND origin <> 'mention' AND EXISTS"
-        f" (SELECT 1 {_NAMING} WHERE e.node_id IN {_LIST} AND ({_IN_TEXT} OR {_IN_PROPERTIES} AND NOT EXISTS"
-        f"   (SELECT 1 FROM episode o WHERE o.source_id = s.id AND o.node_id NOT IN {_LIST})))"
+        f"DELETE FROM alias AS a WHERE node_id IN {LISTED} AND origin <> 'mention' AND EXISTS"
+        f" (SELECT 1 {_NAMING} WHERE e.node_id IN {LISTED} AND ({_IN_TEXT} OR {_IN_PROPERTIES} AND NOT EXISTS"
+        f"   (SELECT 1 FROM episode o WHERE o.source_id = s.id AND o.node_id NOT IN {LISTED})))"
         f" AND NOT EXISTS (SELECT 1 {_NAMING} WHERE e.node_id IN ("
         "   SELECT src FROM edge WHERE dst = a.node_id AND kind = 'mention' UNION SELECT p.episode_id FROM edge r"
         "   JOIN provenance p ON p.item_kind = 'edge' AND p.item_id = r.id"
         "   WHERE r.kind = 'rel' AND a.node_id IN (r.src, r.dst))"
-        f"  AND e.node_id NOT IN {_LIST} AND ({_IN_TEXT} OR {_IN_PROPERTIES}))"
+        f"  AND e.node_id NOT IN {LISTED} AND ({_IN_TEXT} OR {_IN_PROPERTIES}))"
         " RETURNING node_id, surface",
         (objects, listed, listed, listed),
     ).fetchall()
@@ -233,25 +239,16 @@ def _remove_names(conn: Connection, episodes: list[int], objects: str) -> None:
         )
 
 
-def _remove_jobs(conn: Connection, episodes: list[int]) -> None:
-    """Jobs about these episodes; the others that such a job was about wait for a new one."""
-    conn.execute(
-        "DELETE FROM job WHERE EXISTS (SELECT 1 FROM json_each(job.payload, '$.episodes')"
-        f" WHERE value IN {_LIST}) OR json_extract(job.payload, '$.episode') IN {_LIST}",
-        [id_list(episodes)] * 2,
-    )
-
-
 def _remove_traces(conn: Connection, nodes: str, edges: str) -> None:
     """Traces that touched any of these go, and so does what the answers they led to said in chats."""
-    cites = f"EXISTS (SELECT 1 FROM json_each(citations) WHERE value ->> 'episode_id' IN {_LIST})"
+    cites = f"EXISTS (SELECT 1 FROM json_each(citations) WHERE value ->> 'episode_id' IN {LISTED})"
     traces = id_list(
-        _ids(
+        select_ids(
             conn,
-            f"SELECT trace_id FROM trace_visit WHERE node_id IN {_LIST}"
-            f" UNION SELECT trace_id FROM trace_edge WHERE edge_id IN {_LIST} UNION SELECT id FROM trace WHERE {cites}"
+            f"SELECT trace_id FROM trace_visit WHERE node_id IN {LISTED}"
+            f" UNION SELECT trace_id FROM trace_edge WHERE edge_id IN {LISTED} UNION SELECT id FROM trace WHERE {cites}"
             f" UNION SELECT trace_id FROM trace_step WHERE stage = '{ScopeNote.stage}'"
-            f" AND detail ->> '{TIME_EPISODE}' IN {_LIST}",
+            f" AND detail ->> '{TIME_EPISODE}' IN {LISTED}",
             nodes,
             edges,
             nodes,
@@ -260,35 +257,30 @@ def _remove_traces(conn: Connection, nodes: str, edges: str) -> None:
     )
     conn.execute(
         "UPDATE message SET text = ?, citations = '[]', trace_id = NULL"
-        f" WHERE role = 'memory' AND (trace_id IN {_LIST} OR {cites})",
+        f" WHERE role = 'memory' AND (trace_id IN {LISTED} OR {cites})",
         (FORGOTTEN_ANSWER, traces, nodes),
     )
     edge_memory.unlearn(conn, traces, edges)
-    conn.execute(f"DELETE FROM train_label WHERE edge_id IN {_LIST}", (edges,))
-    conn.execute(f"DELETE FROM trace WHERE id IN {_LIST}", (traces,))
+    conn.execute(f"DELETE FROM train_label WHERE edge_id IN {LISTED}", (edges,))
+    conn.execute(f"DELETE FROM trace WHERE id IN {LISTED}", (traces,))
 
 
 def _remove_history(conn: Connection, nodes: str, edges: str) -> None:
     """Journal, provenance, revisions, and what is said to be replaced by or merged into what is gone."""
     for fact, listed in (("thesis", nodes), ("relation", edges)):
         for side in ("old", "new"):
-            of = f"FROM revision WHERE {side}_kind = ? AND {side}_id IN {_LIST}"
+            of = f"FROM revision WHERE {side}_kind = ? AND {side}_id IN {LISTED}"
             conn.execute(f"DELETE FROM journal WHERE revision_id IN (SELECT id {of})", (fact, listed))
             conn.execute(f"DELETE {of}", (fact, listed))
     for kind, listed in (("node", nodes), ("edge", edges)):
-        conn.execute(f"DELETE FROM journal WHERE item_kind = ? AND item_id IN {_LIST}", (kind, listed))
-        conn.execute(f"DELETE FROM provenance WHERE item_kind = ? AND item_id IN {_LIST}", (kind, listed))
-    conn.execute(f"DELETE FROM provenance WHERE episode_id IN {_LIST}", (nodes,))
-    conn.execute(f"DELETE FROM journal WHERE episode_id IN {_LIST}", (nodes,))
-    conn.execute(f"UPDATE thesis SET superseded_by = NULL WHERE superseded_by IN {_LIST}", (nodes,))
-    conn.execute(f"UPDATE edge SET superseded_by = NULL WHERE superseded_by IN {_LIST}", (edges,))
+        conn.execute(f"DELETE FROM journal WHERE item_kind = ? AND item_id IN {LISTED}", (kind, listed))
+        conn.execute(f"DELETE FROM provenance WHERE item_kind = ? AND item_id IN {LISTED}", (kind, listed))
+    conn.execute(f"DELETE FROM provenance WHERE episode_id IN {LISTED}", (nodes,))
+    conn.execute(f"DELETE FROM journal WHERE episode_id IN {LISTED}", (nodes,))
+    conn.execute(f"UPDATE thesis SET superseded_by = NULL WHERE superseded_by IN {LISTED}", (nodes,))
+    conn.execute(f"UPDATE edge SET superseded_by = NULL WHERE superseded_by IN {LISTED}", (edges,))
 
 
-def _ids(conn: Connection, query: str, *values: int | str) -> list[int]:
-    return [id for (id,) in conn.execute(query, values)]
-
-
-_LIST = "(SELECT value FROM json_each(?))"
 _STANDING = ("open", "kept")
 
 _NAMING = "FROM episode e JOIN source s ON s.id = e.source_id"
@@ -299,7 +291,7 @@ _LIVE, _GONE = LIVE, "t_expired IS NOT NULL"  # each has its own, partial, index
 
 # Edges that touch any of the given nodes (the same list four times).
 _TOUCHING = " UNION ".join(
-    f"SELECT id FROM edge WHERE {end} IN {_LIST} AND {state}" for end in ("src", "dst") for state in (_LIVE, _GONE)
+    f"SELECT id FROM edge WHERE {end} IN {LISTED} AND {state}" for end in ("src", "dst") for state in (_LIVE, _GONE)
 )
 _LIVE_EDGE = " UNION ALL ".join(f"SELECT 1 FROM edge WHERE {end} = n.id AND {_LIVE}" for end in ("src", "dst"))
 _ANY_EDGE = f"{_LIVE_EDGE} UNION ALL {_LIVE_EDGE.replace(_LIVE, _GONE)}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from memory.store.append_only import append_rows
 from memory.store.connect import Connection
-from memory.store.rows import LIVE, columns, id_list, is_live, numbers, to_json
+from memory.store.rows import LISTED, LIVE, columns, group_rows, id_list, is_live, numbers, select_ids, to_json
 from memory.text.predicates import NAMELESS
 
 EdgeKind = Literal["mention", "asserts", "member", "next", "rel", "open"]
@@ -88,8 +88,8 @@ class EdgeArrays(NamedTuple):
         columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(self, more, strict=True)
         return EdgeArrays._make(append_rows(mine, theirs) for mine, theirs in columns)
 
-    def select(self, chosen: NDArray[np.bool_]) -> EdgeArrays:
-        """Some of them."""
+    def select(self, chosen: NDArray[np.bool_ | np.int64]) -> EdgeArrays:
+        """Some of them, or in another order."""
         return EdgeArrays._make(column[chosen] for column in self)
 
 
@@ -151,20 +151,17 @@ _EDGE_DEFAULTS = tuple(EdgeRow._field_defaults.values())[1:]
 
 def objects_by_norm(conn: Connection, norms: Sequence[str]) -> dict[str, list[int]]:
     """Live objects under each alias; the surest, then the oldest, first. An unknown norm is left out."""
-    found: dict[str, list[int]] = {}
-    for norm, id in conn.execute(
-        "SELECT a.norm, a.node_id FROM alias a JOIN node n ON n.id = a.node_id"
-        f" WHERE a.norm IN (SELECT value FROM json_each(?)) AND {is_live('n')}"
-        " ORDER BY a.norm, a.conf DESC, a.node_id",
+    rows = conn.execute(
+        f"SELECT a.norm, a.node_id FROM alias a JOIN node n ON n.id = a.node_id WHERE a.norm IN {LISTED}"
+        f" AND {is_live('n')} ORDER BY a.norm, a.conf DESC, a.node_id",
         (json.dumps(list(norms)),),  # in ASCII: a name may hold half a surrogate pair
-    ):
-        found.setdefault(norm, []).append(id)
-    return found
+    )
+    return group_rows(rows)
 
 
 def all_by_norm(conn: Connection, norm: str) -> list[int]:
     """The objects that have, or had, that name, by id."""
-    return [id for (id,) in conn.execute("SELECT node_id FROM alias WHERE norm = ? ORDER BY node_id", (norm,))]
+    return select_ids(conn, "SELECT node_id FROM alias WHERE norm = ? ORDER BY node_id", norm)
 
 
 def beginning_with(conn: Connection, norm: str, most: int) -> list[str]:
@@ -179,12 +176,9 @@ def beginning_with(conn: Connection, norm: str, most: int) -> list[str]:
 
 def find_by_own_name(conn: Connection, norm: str) -> list[int]:
     """The objects whose own name it is, not one that they were given by a person or a model; by id."""
-    rows = conn.execute(
-        "SELECT a.node_id FROM alias a JOIN node n ON n.id = a.node_id WHERE a.norm = ?"
-        " AND (a.origin IN ('mention', 'frontmatter') OR n.label = a.surface) ORDER BY a.node_id",
-        (norm,),
-    )
-    return [id for (id,) in rows]
+    query = "SELECT a.node_id FROM alias a JOIN node n ON n.id = a.node_id WHERE a.norm = ?"
+    own = "a.origin IN ('mention', 'frontmatter') OR n.label = a.surface"
+    return select_ids(conn, f"{query} AND ({own}) ORDER BY a.node_id", norm)
 
 
 def join(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
@@ -192,7 +186,7 @@ def join(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
     for mine, theirs in ((ones, others), (others, ones)):
         conn.execute(
             "INSERT OR IGNORE INTO alias(norm, surface, node_id, origin) SELECT a.norm, a.surface, o.value, 'user'"
-            " FROM json_each(?) o, alias a WHERE a.node_id IN (SELECT value FROM json_each(?))",
+            f" FROM json_each(?) o, alias a WHERE a.node_id IN {LISTED}",
             (id_list(mine), id_list(theirs)),
         )
 
@@ -213,10 +207,10 @@ def part(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
 def owner(conn: Connection) -> list[int]:
     """The object that stands for the person whose memory it is, then those that are called as they are; none as long
     as nothing is asserted of them and no name is known."""
-    rows = conn.execute(
-        f"SELECT n.id FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner' AND {is_live('n')}"
-    ).fetchall()
-    return [one for (id,) in rows for one in dict.fromkeys((int(id), *namesakes(conn, id)))]
+    return [one for id in select_ids(conn, _OWNER) for one in dict.fromkeys((id, *namesakes(conn, id)))]
+
+
+_OWNER = f"SELECT n.id FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner' AND {is_live('n')}"
 
 
 def owner_names(conn: Connection) -> tuple[str, ...]:
@@ -229,23 +223,18 @@ def name_owner(conn: Connection, names: Mapping[str, str], now: int) -> tuple[in
     """The owner's object, and whether it was made for this. It is called so from now on (normal form -> as it is
     written), beside the objects that are, and no longer as it was: whose names these are may turn out otherwise, and
     nothing was moved."""
-    row = conn.execute(
-        f"SELECT n.id FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner' AND {is_live('n')}"
-    ).fetchone()
-    id = row[0] if row else allocate(conn, "node", 1)
-    if row is None:
+    known = select_ids(conn, _OWNER)
+    id = known[0] if known else allocate(conn, "node", 1)
+    if not known:
         insert_objects(conn, [ObjectRow(id, NAMELESS, "person")], now)
         conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES ('owner', ?)", (id,))
     conn.execute("DELETE FROM alias WHERE origin = 'owner'")
+    aliases = enumerate(names.items())
     insert_aliases(
-        conn,
-        [
-            AliasRow(norm, surface, id, "owner", OWNER_NAME / (1 + place))
-            for place, (norm, surface) in enumerate(names.items())
-        ],
+        conn, [AliasRow(norm, name, id, "owner", OWNER_NAME / (1 + place)) for place, (norm, name) in aliases]
     )
     conn.execute("UPDATE node SET label = ? WHERE id = ?", (next(iter(names.values()), NAMELESS), id))
-    return id, row is None
+    return id, not known
 
 
 def list_people(conn: Connection, objects: Sequence[int], marks: Collection[str] = ()) -> list[int]:
@@ -263,7 +252,7 @@ def list_people(conn: Connection, objects: Sequence[int], marks: Collection[str]
 
 def names_of(conn: Connection, object: int) -> list[str]:
     """The normal forms of all its names."""
-    return [norm for (norm,) in conn.execute("SELECT norm FROM alias WHERE node_id = ?", (object,)).fetchall()]
+    return [norm for (norm,) in conn.execute("SELECT norm FROM alias WHERE node_id = ?", (object,))]
 
 
 def namesakes(conn: Connection, object: int) -> list[int]:
@@ -320,11 +309,8 @@ def model_theses(conn: Connection, episode: int) -> set[str]:
 
 def object_labels(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]:
     """id -> name, of objects."""
-    return dict(
-        conn.execute(
-            "SELECT id, label FROM node WHERE kind = 'O' AND id IN (SELECT value FROM json_each(?))", (id_list(ids),)
-        ).fetchall()
-    )
+    rows = conn.execute(f"SELECT id, label FROM node WHERE kind = 'O' AND id IN {LISTED}", (id_list(ids),))
+    return dict(rows.fetchall())
 
 
 def live_objects(conn: Connection) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -376,9 +362,7 @@ def live_theses(conn: Connection) -> NDArray[np.int64]:
 
 def validity(conn: Connection, edge_ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:
     """Edge id -> when it begins and ends to hold, in milliseconds UTC."""
-    rows = conn.execute(
-        "SELECT id, valid_from, valid_to FROM edge WHERE id IN (SELECT value FROM json_each(?))", (id_list(edge_ids),)
-    )
+    rows = conn.execute(f"SELECT id, valid_from, valid_to FROM edge WHERE id IN {LISTED}", (id_list(edge_ids),))
     return {id: (start, end) for id, start, end in rows}
 
 
@@ -393,9 +377,7 @@ def evidence_of_edges(conn: Connection) -> NDArray[np.int64]:
 
 def thesis_texts(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]:
     """id -> words, of live theses."""
-    rows = conn.execute(
-        "SELECT id, body FROM thesis_content WHERE id IN (SELECT value FROM json_each(?))", (id_list(ids),)
-    )
+    rows = conn.execute(f"SELECT id, body FROM thesis_content WHERE id IN {LISTED}", (id_list(ids),))
     return dict(rows.fetchall())
 
 
@@ -403,7 +385,7 @@ def edges_from(conn: Connection, nodes: Sequence[SupportsInt], kind: EdgeKind) -
     """The live edges of a kind that begin at these nodes, by id."""
     rows = conn.execute(
         "SELECT id, kind, src, dst, n_support, role, pred_id, conf, valid_from, valid_to FROM edge"
-        f" WHERE src IN (SELECT value FROM json_each(?)) AND kind = ? AND {LIVE} ORDER BY id",
+        f" WHERE src IN {LISTED} AND kind = ? AND {LIVE} ORDER BY id",
         (id_list(nodes), kind),
     )
     return [EdgeRow(*row) for row in rows]
@@ -412,7 +394,6 @@ def edges_from(conn: Connection, nodes: Sequence[SupportsInt], kind: EdgeKind) -
 def retire_edges(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: str) -> None:
     """Takes edges out of sight, with what was learnt on them. Ids that are not live are ignored."""
     conn.execute(
-        f"UPDATE edge SET t_expired = ?, expire_reason = ? WHERE id IN (SELECT value FROM json_each(?)) AND {LIVE}",
-        (now, reason, id_list(ids)),
+        f"UPDATE edge SET t_expired = ?, expire_reason = ? WHERE id IN {LISTED} AND {LIVE}", (now, reason, id_list(ids))
     )
-    conn.execute("DELETE FROM edge_memory WHERE edge_id IN (SELECT value FROM json_each(?))", (id_list(ids),))
+    conn.execute(f"DELETE FROM edge_memory WHERE edge_id IN {LISTED}", (id_list(ids),))

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 from memory.llm import Grades, Usage
 from memory.store.connect import Connection
-from memory.store.rows import to_json
+from memory.store.rows import LISTED, to_json
 
 JobState = Literal["queued", "leased", "done", "dead"]
 
@@ -43,13 +43,7 @@ _COLUMNS = "id, kind, dedupe_key, payload, state, attempts, not_before, last_err
 
 
 def enqueue(
-    conn: Connection,
-    kind: str,
-    dedupe_key: str,
-    payload: Mapping[str, Any],
-    now: int,
-    *,
-    priority: int = 0,
+    conn: Connection, kind: str, dedupe_key: str, payload: Mapping[str, Any], now: int, *, priority: int = 0
 ) -> int:
     """The id of the queued job; of the one that is there if such a job waits or runs. Larger priority goes first."""
     (id,) = conn.execute(
@@ -61,14 +55,13 @@ def enqueue(
     return int(id)
 
 
-def claim(conn: Connection, now: int, boot_id: str, kinds: Sequence[str] | None = None) -> Job | None:
-    """The next job that is due, leased to the process `boot_id`; its attempt counts from here."""
-    chosen = "" if kinds is None else " AND kind IN (SELECT value FROM json_each(:kinds))"
+def claim(conn: Connection, now: int, boot_id: str, kinds: Sequence[str]) -> Job | None:
+    """The next job of these kinds that is due, leased to the process `boot_id`; its attempt counts from here."""
     row = conn.execute(
-        "UPDATE job SET state = 'leased', attempts = attempts + 1, boot_id = :boot_id WHERE id = (SELECT id FROM job"
-        f" WHERE state = 'queued' AND not_before <= :now{chosen} ORDER BY priority DESC, id LIMIT 1)"
+        "UPDATE job SET state = 'leased', attempts = attempts + 1, boot_id = ? WHERE id = (SELECT id FROM job"
+        f" WHERE state = 'queued' AND not_before <= ? AND kind IN {LISTED} ORDER BY priority DESC, id LIMIT 1)"
         f" RETURNING {_COLUMNS}",
-        {"now": now, "boot_id": boot_id, "kinds": to_json(list(kinds or ()))},
+        (boot_id, now, to_json(list(kinds))),
     ).fetchone()
     return _job(row) if row else None
 
@@ -95,7 +88,7 @@ def retry(conn: Connection, kinds: Sequence[str], now: int, id: int | None = Non
     """Queues dead jobs of these kinds anew, or one of them, as if they had never been tried; returns how many."""
     return conn.execute(
         "UPDATE OR IGNORE job SET state = 'queued', attempts = 0, not_before = ?, last_error = NULL"
-        " WHERE state = 'dead' AND kind IN (SELECT value FROM json_each(?)) AND (?3 IS NULL OR id = ?3)",
+        f" WHERE state = 'dead' AND kind IN {LISTED} AND (?3 IS NULL OR id = ?3)",
         (now, to_json(list(kinds)), id),
     ).rowcount
 
@@ -129,8 +122,7 @@ def requeue(conn: Connection, boot_id: str) -> int:
 def count(conn: Connection, kinds: Sequence[str]) -> dict[JobState, int]:
     """How many jobs of these kinds there are in each state that has any."""
     rows = conn.execute(
-        "SELECT state, count(*) FROM job WHERE kind IN (SELECT value FROM json_each(?)) GROUP BY state",
-        (to_json(list(kinds)),),
+        f"SELECT state, count(*) FROM job WHERE kind IN {LISTED} GROUP BY state", (to_json(list(kinds)),)
     )
     return dict(rows.fetchall())
 

@@ -5,90 +5,120 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from memory.nouns import Stats
-from memory.stages import BRIDGED, EARLIER, AnswerNote, GraphNote, ReplayNote, Tier
+from memory.stages import (
+    BRIDGED,
+    EARLIER,
+    TEXT_ONLY,
+    UNKNOWN,
+    AnswerNote,
+    GraphNote,
+    RankNote,
+    ReplayNote,
+    RouteNote,
+    Tier,
+)
 from memory.store import vectors
 from memory.store.connect import Connection
-from memory.store.rows import LIVE, id_list, is_live, to_json
+from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, to_json
 
 REPLAY: Tier = "R0"
 RUN = "run:"  # in the table meta, before the name of a periodic job: counts, and no words of anybody
 
 
-class QuestionMetrics(NamedTuple):
-    """One question that was answered or refused at `t` (ms UTC). `tier`: how far it went; `calls` of models and their
-    `tokens`; `cited` and `bridged` are episodes (ids), the latter those that only a bridge led to.
+class Outcome(NamedTuple):
+    """What a question that was answered or refused at `t` (ms UTC) came to, in node ids: the objects that it named, the
+    episodes shown and those cited, each once. `tier`: how far it went; `calls` of models, and their `tokens`.
 
-    `fired`: how many edges were replayed; `useful`: how many of those led to what is cited. `first`: the tokens that
-    the question which is replayed took when it was asked first, None for others and where nobody knows.
+    `text_only` are the shown episodes that the graph alone would not have shown, None where the trace does not tell:
+    it is of a version that did not note it, or broke off before; `bridged` those that only a bridge led to. `unknown`
+    are the names in the question that nothing is known by, as they stand there. `fired`: how many edges were replayed;
+    `useful`: how many of those led to what is cited. `first`: the tokens that the question which is replayed took when
+    it was asked first, None for others and where nobody knows.
     """
 
     id: int
-    t: int
+    question: str
     no_answer: bool
-    tier: str = "R2"
+    ms: float
     calls: int = 0
     tokens: int = 0
+    seeds: tuple[int, ...] = ()
+    shown: tuple[int, ...] = ()
     cited: tuple[int, ...] = ()
+    text_only: tuple[int, ...] | None = None
+    unknown: tuple[str, ...] = ()
+    t: int = 0
+    tier: str = "R2"
     fired: int = 0
     useful: int = 0
     bridged: tuple[int, ...] = ()
     first: int | None = None
 
 
-def newest(conn: Connection, limit: int, since: int = 0) -> list[QuestionMetrics]:
+def newest(conn: Connection, limit: int, since: int = 0) -> list[Outcome]:
     """The newest `limit` questions that were asked after `since`, the oldest first."""
     rows = conn.execute(
-        "SELECT id, t, no_answer, ifnull(tier, 'R2'), llm_calls, tok_in + tok_out,"
+        "SELECT id, question, no_answer, ms, llm_calls, tok_in + tok_out, t, ifnull(tier, 'R2'),"
         " (SELECT json_group_array(value ->> 'episode_id') FROM json_each(citations))"
         " FROM trace WHERE no_answer IS NOT NULL AND t > ? ORDER BY id DESC LIMIT ?",
         (since, limit),
     ).fetchall()[::-1]
     listed = id_list(row[0] for row in rows)
     edges = {id: (fired, useful) for id, fired, useful in conn.execute(_FIRED, (listed,))}
+    visits = group_rows(((id, stage), node) for id, stage, node in conn.execute(_VISITS, (listed,)))
+    text_only = dict(_noted(conn, listed, TEXT_ONLY, [RankNote.stage]))
+    unknown = dict(_noted(conn, listed, UNKNOWN, [RouteNote.stage]))
     earlier = {id: one for id, one in _noted(conn, listed, EARLIER, [ReplayNote.stage]) if one is not None}
-    bridged: dict[int, set[int]] = {}
-    for id, some in _noted(conn, listed, BRIDGED, [GraphNote.stage, AnswerNote.stage]):
-        bridged.setdefault(id, set()).update(some)
-    metrics = [
-        QuestionMetrics(
-            id, t, bool(refused), tier, calls, tokens, tuple(dict.fromkeys(json.loads(cited))), *edges.get(id, (0, 0)),
-            tuple(sorted(bridged.get(id, ()))),
-        )
-        for id, t, refused, tier, calls, tokens, cited in rows
-    ]  # fmt: skip
-    return _with_first(conn, metrics, earlier)
+    bridged: dict[int, list[list[int]]] = group_rows(_noted(conn, listed, BRIDGED, [GraphNote.stage, AnswerNote.stage]))
+    found = []
+    for id, question, refused, ms, calls, tokens, t, tier, cited in rows:
+        seeds, shown = (_each_once(visits.get((id, stage), ())) for stage in ("seed", "rank"))
+        of_text = _each_once(text_only[id]) if id in text_only else None
+        over_bridges = tuple(sorted(set(chain.from_iterable(bridged.get(id, ())))))
+        one = Outcome(
+            id, question, bool(refused), ms, calls, tokens, seeds, shown, _each_once(json.loads(cited)), of_text,
+            tuple(unknown.get(id, ())), t, tier, *edges.get(id, (0, 0)), over_bridges,
+        )  # fmt: skip
+        found.append(one)
+    return _with_first(conn, found, earlier)
 
 
-_FIRED = """
+def _each_once(ids: Iterable[int]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(ids))
+
+
+_FIRED = f"""
 SELECT r.trace_id, count(*), count(c.edge_id) FROM trace_edge r
  LEFT JOIN trace_edge c ON c.trace_id = r.trace_id AND c.edge_id = r.edge_id AND c.role = 'cited'
- WHERE r.role = 'replayed' AND r.trace_id IN (SELECT value FROM json_each(?)) GROUP BY r.trace_id"""
+ WHERE r.role = 'replayed' AND r.trace_id IN {LISTED} GROUP BY r.trace_id"""
+_VISITS = f"""
+SELECT trace_id, stage, node_id FROM trace_visit WHERE trace_id IN {LISTED}
+ AND (stage = 'rank' OR stage = 'seed' AND status = 'seed') ORDER BY trace_id, visit"""
 
 
 def _noted(conn: Connection, listed: str, path: str, stages: Sequence[str]) -> Iterator[tuple[int, Any]]:
     """(question, what a stage of it noted under a path), where one did."""
     rows = conn.execute(
         "SELECT trace_id, detail -> ?1 FROM trace_step WHERE stage IN (SELECT value FROM json_each(?2))"
-        " AND trace_id IN (SELECT value FROM json_each(?3)) AND detail -> ?1 IS NOT NULL",
+        " AND trace_id IN (SELECT value FROM json_each(?3)) AND detail -> ?1 IS NOT NULL ORDER BY trace_id, step",
         (path, to_json(list(stages)), listed),
     )
     return ((id, json.loads(noted)) for id, noted in rows)
 
 
-def _with_first(
-    conn: Connection, metrics: Sequence[QuestionMetrics], earlier: Mapping[int, int]
-) -> list[QuestionMetrics]:
+def _with_first(conn: Connection, asked: Sequence[Outcome], earlier: Mapping[int, int]) -> list[Outcome]:
     rows = conn.execute(
-        "SELECT id, tok_in + tok_out FROM trace WHERE id IN (SELECT value FROM json_each(?)) AND ifnull(tier, '') <> ?",
+        f"SELECT id, tok_in + tok_out FROM trace WHERE id IN {LISTED} AND ifnull(tier, '') <> ?",
         (id_list(earlier.values()), REPLAY),
     )
     took: dict[int, int] = dict(rows.fetchall())
     found = []
-    for one in metrics:
+    for one in asked:
         first = took.get(earlier[one.id]) if one.tier == REPLAY and one.id in earlier else None
         if first is not None:
             took[one.id] = first  # which this one may have been replayed from itself
@@ -98,27 +128,22 @@ def _with_first(
 
 def count(conn: Connection) -> int:
     """How many questions were answered or refused."""
-    (n,) = conn.execute("SELECT count(*) FROM trace WHERE no_answer IS NOT NULL").fetchone()
-    return int(n)
+    return _count(conn, "trace WHERE no_answer IS NOT NULL")
 
 
 def state(conn: Connection) -> tuple[int, int, int, int]:
     """How things are now, in numbers: episodes at which a model gave up; those which one has read; edges that remember
     something; facts that contradict others and that nobody settled."""
     active = vectors.active(conn)
-    (lost,) = conn.execute(
-        "SELECT count(DISTINCT e.value) FROM job j, json_each(j.payload, '$.episodes') e"
+    lost = _count(
+        conn,
+        "(SELECT DISTINCT e.value FROM job j, json_each(j.payload, '$.episodes') e"
         f" JOIN node n ON n.id = e.value AND {is_live('n')} WHERE j.kind = 'extract' AND j.state = 'dead'"
-        " AND NOT EXISTS (SELECT 1 FROM extraction x WHERE x.episode_id = e.value)"
-    ).fetchone()
-    (read,) = conn.execute("SELECT count(DISTINCT episode_id) FROM extraction").fetchone()
-    (edges,) = conn.execute(
-        "SELECT count(DISTINCT edge_id) FROM edge_memory WHERE embedder_id = ?", (active.id if active else None,)
-    ).fetchone()
-    (conflicts,) = conn.execute(
-        "SELECT count(*) FROM revision WHERE relation = 'contradicts' AND state = 'open'"
-    ).fetchone()
-    return int(lost), int(read), int(edges), int(conflicts)
+        " AND NOT EXISTS (SELECT 1 FROM extraction x WHERE x.episode_id = e.value))",
+    )
+    edges = _count(conn, "(SELECT DISTINCT edge_id FROM edge_memory WHERE embedder_id = ?)", active and active.id)
+    conflicts = _count(conn, "revision WHERE relation = 'contradicts' AND state = 'open'")
+    return lost, _count(conn, "extraction"), edges, conflicts
 
 
 def keep(conn: Connection, t: int, figures: Iterable[tuple[str, float]]) -> None:
@@ -176,19 +201,14 @@ def count_dead_jobs(conn: Connection) -> int:
     return _count(conn, "job WHERE state = 'dead'")
 
 
-def _count(conn: Connection, rows: str) -> int:
-    found: int = conn.execute(f"SELECT count(*) FROM {rows}").fetchone()[0]
-    return found
+def _count(conn: Connection, rows: str, *values: int | None) -> int:
+    return int(conn.execute(f"SELECT count(*) FROM {rows}", values).fetchone()[0])
 
 
 def drop_stale_memory(conn: Connection) -> int:
     """Removes what is remembered on edges that no longer hold; how many rows."""
-    return int(
-        conn.execute(
-            "DELETE FROM edge_memory WHERE NOT EXISTS"
-            f" (SELECT 1 FROM edge e WHERE e.id = edge_memory.edge_id AND {is_live('e')})"
-        ).rowcount
-    )
+    holds = f"SELECT 1 FROM edge e WHERE e.id = edge_memory.edge_id AND {is_live('e')}"
+    return conn.execute(f"DELETE FROM edge_memory WHERE NOT EXISTS ({holds})").rowcount
 
 
 def note_run(conn: Connection, job: str, figures: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memory.store import text
 from memory.store.connect import Connection
-from memory.store.rows import LIVE, id_list, is_live
+from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, select_ids
 
 
 class Versions(NamedTuple):
@@ -26,26 +26,28 @@ class Versions(NamedTuple):
 
 def versions_at(conn: Connection, at: int) -> Versions | None:
     """The versions that differ from today's at that time (ms UTC); None if none do."""
-    later = conn.execute(
+    later = select_ids(
+        conn,
         f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE e.since > ?"
         " ORDER BY e.node_id",
-        (at,),
-    ).fetchall()
-    then = conn.execute(
+        at,
+    )
+    then = select_ids(
+        conn,
         "SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND n.t_expired IS NOT NULL"
         " JOIN source s ON s.id = e.source_id WHERE e.until > ?1 AND ifnull(e.since, ?1) <= ?1"
         " AND ifnull(e.event_from, ?1) <= ?1 AND NOT EXISTS (SELECT 1 FROM source z"
         f" JOIN episode o ON o.source_id = z.id JOIN node m ON m.id = o.node_id AND {is_live('m')}"
         " WHERE z.uri = s.uri AND o.sha256 = e.sha256 AND ifnull(o.since, ?1) <= ?1) ORDER BY e.node_id",
-        (at,),
-    ).fetchall()
+        at,
+    )
     if not later and not then:
         return None
     state = conn.execute(
         "SELECT (SELECT value FROM meta WHERE key = 'next_node'), (SELECT value FROM meta WHERE key = 'next_edge'),"
         " (SELECT ifnull(max(id), 0) FROM journal), (SELECT count(*) FROM journal), (SELECT count(*) FROM node)"
     ).fetchone()
-    return Versions(tuple(id for (id,) in later), tuple(id for (id,) in then), tuple(map(int, state)))
+    return Versions(tuple(later), tuple(then), tuple(map(int, state)))
 
 
 class StoredSentence(NamedTuple):
@@ -61,31 +63,27 @@ class StoredSentence(NamedTuple):
 
 def sentences_of(conn: Connection, episodes: Sequence[int]) -> dict[int, list[StoredSentence]]:
     """Episode -> its sentences in order, also of retired episodes."""
-    found: dict[int, list[StoredSentence]] = {}
-    for episode, *row in conn.execute(
+    rows = conn.execute(
         "SELECT t.episode_id, t.node_id, substr(e.text, t.span_from + 1, t.span_to - t.span_from),"
         " substr(e.text, max(0, t.span_from - 6) + 1, min(6, t.span_from)),"
         " EXISTS (SELECT 1 FROM revision r WHERE r.new_id = t.node_id), t.valid_from FROM thesis t"
         " JOIN episode e ON e.node_id = t.episode_id WHERE t.origin = 'sentence'"
-        " AND t.episode_id IN (SELECT value FROM json_each(?)) ORDER BY t.episode_id, t.span_from",
+        f" AND t.episode_id IN {LISTED} ORDER BY t.episode_id, t.span_from",
         (id_list(episodes),),
-    ):
-        found.setdefault(episode, []).append(StoredSentence(*row))
-    return found
+    )
+    return group_rows((episode, StoredSentence(*row)) for episode, *row in rows)
 
 
 def restore(conn: Connection, ids: Sequence[int]) -> None:
     """Brings retired episodes back, with all that went with them but their vectors and what their facts changed."""
     then = id_list(ids)
-    nodes = id_list(
-        id
-        for (id,) in conn.execute(
-            "SELECT value FROM json_each(?1) UNION SELECT t.node_id FROM thesis t"
-            " JOIN node n ON n.id = t.node_id JOIN node o ON o.id = t.episode_id AND o.t_expired = n.t_expired"
-            " WHERE t.episode_id IN (SELECT value FROM json_each(?1))",
-            (then,),
-        )
+    theses = select_ids(
+        conn,
+        "SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id"
+        f" JOIN node o ON o.id = t.episode_id AND o.t_expired = n.t_expired WHERE t.episode_id IN {LISTED}",
+        then,
     )
+    nodes = id_list([*ids, *theses])
     conn.execute(
         "UPDATE OR IGNORE edge SET t_expired = NULL, expire_reason = NULL WHERE t_expired IS NOT NULL AND id IN ("
         " SELECT e.id FROM edge e JOIN node n ON n.id = e.src AND n.t_expired = e.t_expired"
@@ -94,12 +92,13 @@ def restore(conn: Connection, ids: Sequence[int]) -> None:
         "  WHERE e.t_expired IS NOT NULL AND e.dst IN (SELECT value FROM json_each(?1)))",
         (nodes,),
     )
-    for listed in (nodes, id_list(_ends(conn, nodes))):
-        conn.execute("UPDATE node SET t_expired = NULL WHERE id IN (SELECT value FROM json_each(?))", (listed,))
+    query = f"SELECT DISTINCT dst FROM edge WHERE {LIVE} AND kind IN ('mention', 'member') AND src IN {LISTED}"
+    spoken_of = select_ids(conn, query, nodes)
+    query = f"UPDATE node SET t_expired = NULL WHERE id IN {LISTED}"
+    conn.executemany(query, [(nodes,), (id_list(spoken_of),)])
     conn.execute(
         "UPDATE source SET t_deleted = NULL WHERE t_deleted IS NOT NULL AND id IN (SELECT source_id FROM episode"
-        " WHERE node_id IN (SELECT value FROM json_each(?))) AND uri NOT IN (SELECT uri FROM source WHERE"
-        " t_deleted IS NULL)",
+        f" WHERE node_id IN {LISTED}) AND uri NOT IN (SELECT uri FROM source WHERE t_deleted IS NULL)",
         (then,),
     )
     text.add(conn, ids)
@@ -127,15 +126,3 @@ _TELLS = (
     "(t.node_id = ?2 OR EXISTS (SELECT 1 FROM provenance v WHERE v.item_kind = 'edge' AND v.item_id = ?2"
     " AND v.episode_id = t.episode_id AND v.span_from < t.span_to AND v.span_to > t.span_from))"
 )
-
-
-def _ends(conn: Connection, nodes: str) -> list[int]:
-    """The objects that live edges of these nodes lead to."""
-    return [
-        id
-        for (id,) in conn.execute(
-            f"SELECT DISTINCT dst FROM edge WHERE {LIVE} AND kind IN ('mention', 'member')"
-            " AND src IN (SELECT value FROM json_each(?))",
-            (nodes,),
-        )
-    ]

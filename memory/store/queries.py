@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memory.protocols import Vectors
 from memory.store.connect import Connection
-from memory.store.rows import id_list, is_live
+from memory.store.rows import LISTED, id_list, is_live
 
 Ids = NDArray[np.int64]
 
@@ -71,42 +71,37 @@ def of_traces(
     conn: Connection, embedder_id: int, dimension: int, traces: Sequence[SupportsInt] | None = None
 ) -> tuple[Ids, Vectors]:
     """The vectors of these questions (None: of all), as far as they have one -> trace ids (n,) rising, (n, d)."""
-    chosen = "" if traces is None else " AND trace_id IN (SELECT value FROM json_each(?))"
-    rows = conn.execute(
-        f"SELECT trace_id, data FROM query WHERE embedder_id = ? AND data IS NOT NULL{chosen} ORDER BY trace_id",
-        (embedder_id,) if traces is None else (embedder_id, id_list(traces)),
-    ).fetchall()
-    return _stacked(rows, dimension)
+    if traces is None:
+        return _load(conn, embedder_id, dimension, "1")
+    return _load(conn, embedder_id, dimension, f"t.id IN {LISTED}", id_list(traces))
 
 
 def count(conn: Connection, embedder_id: int, most: int = -1) -> int:
     """How many questions have a vector; `most`: counts no further than that."""
-    (n,) = conn.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM query WHERE embedder_id = ? AND data IS NOT NULL LIMIT ?)",
-        (embedder_id, most),
-    ).fetchone()
-    return int(n)
+    some = "SELECT 1 FROM query WHERE embedder_id = ? AND data IS NOT NULL LIMIT ?"
+    return int(conn.execute(f"SELECT count(*) FROM ({some})", (embedder_id, most)).fetchone()[0])
 
 
 def load_answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
     """The vectors of the questions that were answered well: something was learnt from them, and nobody has said no."""
-    rows = conn.execute(
-        "SELECT q.trace_id, q.data FROM query q JOIN trace t ON t.id = q.trace_id WHERE q.embedder_id = ?"
-        " AND q.data IS NOT NULL AND t.no_answer = 0 AND ifnull(t.feedback, 0) >= 0 AND (t.feedback = 1 OR EXISTS"
-        " (SELECT 1 FROM trace_edge e WHERE e.trace_id = t.id AND e.role = 'enhanced')) ORDER BY q.trace_id",
-        (embedder_id,),
-    ).fetchall()
-    return _stacked(rows, dimension)
+    learnt = "EXISTS (SELECT 1 FROM trace_edge e WHERE e.trace_id = t.id AND e.role = 'enhanced')"
+    well = f"t.no_answer = 0 AND ifnull(t.feedback, 0) >= 0 AND (t.feedback = 1 OR {learnt})"
+    return _load(conn, embedder_id, dimension, well)
 
 
 def load_rejected(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
     """The vectors of the questions whose answer a person called bad."""
+    return _load(conn, embedder_id, dimension, "t.feedback = -1")
+
+
+def _load(conn: Connection, embedder_id: int, dimension: int, where: str, *values: str) -> tuple[Ids, Vectors]:
     rows = conn.execute(
         "SELECT q.trace_id, q.data FROM query q JOIN trace t ON t.id = q.trace_id WHERE q.embedder_id = ?"
-        " AND q.data IS NOT NULL AND t.feedback = -1 ORDER BY q.trace_id",
-        (embedder_id,),
+        f" AND q.data IS NOT NULL AND {where} ORDER BY q.trace_id",
+        (embedder_id, *values),
     ).fetchall()
-    return _stacked(rows, dimension)
+    data = np.frombuffer(b"".join([row[1] for row in rows]), np.float16)
+    return np.array([row[0] for row in rows], np.int64), data.astype(np.float32).reshape(-1, dimension)
 
 
 def rejected_as_well(conn: Connection, traces: Sequence[SupportsInt], bad: Sequence[SupportsInt]) -> set[int]:
@@ -114,25 +109,18 @@ def rejected_as_well(conn: Connection, traces: Sequence[SupportsInt], bad: Seque
     anything was learnt of either; without those that were asked later and that a person called good."""
     rows = conn.execute(
         "SELECT DISTINCT t.id FROM trace t JOIN trace_edge mine ON mine.trace_id = t.id AND mine.role = 'cited'"
-        " JOIN edge e ON e.id = mine.edge_id AND e.kind = 'open'"
-        " JOIN trace_edge theirs ON theirs.edge_id = e.id AND theirs.role = 'cited'"
-        " WHERE t.id IN (SELECT value FROM json_each(?)) AND theirs.trace_id IN (SELECT value FROM json_each(?))"
+        " JOIN edge e ON e.id = mine.edge_id AND e.kind = 'open' JOIN trace_edge theirs ON theirs.edge_id = e.id"
+        f" AND theirs.role = 'cited' WHERE t.id IN {LISTED} AND theirs.trace_id IN {LISTED}"
         " AND NOT (ifnull(t.feedback, 0) = 1 AND t.id > theirs.trace_id)",
         (id_list(traces), id_list(bad)),
     )
     return {id for (id,) in rows}
 
 
-def _stacked(rows: list[tuple[int, bytes]], dimension: int) -> tuple[Ids, Vectors]:
-    data = np.frombuffer(b"".join([row[1] for row in rows]), np.float16)
-    return np.array([row[0] for row in rows], np.int64), data.astype(np.float32).reshape(-1, dimension)
-
-
 def evidence(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, frozenset[int]]:
     """The episodes that answered each of these questions."""
     rows = conn.execute(
-        "SELECT t.id, c.value ->> 'episode_id' FROM trace t, json_each(t.citations) c"
-        " WHERE t.id IN (SELECT value FROM json_each(?))",
+        f"SELECT t.id, c.value ->> 'episode_id' FROM trace t, json_each(t.citations) c WHERE t.id IN {LISTED}",
         (id_list(traces),),
     )
     found: dict[int, set[int]] = {int(trace): set() for trace in traces}
@@ -146,8 +134,7 @@ def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, Earlie
     it was wrong."""
     listed = id_list(traces)
     asked = conn.execute(
-        "SELECT id, as_of, question FROM trace"
-        " WHERE id IN (SELECT value FROM json_each(?)) AND no_answer = 0 AND ifnull(feedback, 0) >= 0",
+        f"SELECT id, as_of, question FROM trace WHERE id IN {LISTED} AND no_answer = 0 AND ifnull(feedback, 0) >= 0",
         (listed,),
     ).fetchall()
     cited: dict[int, list[int]] = {}
@@ -166,7 +153,7 @@ def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, Earlie
 _CITED = f"""
 WITH cited(trace, t, episode) AS MATERIALIZED (
  SELECT DISTINCT t.id, t.t, c.value ->> 'episode_id' FROM trace t, json_each(t.citations) c
-  WHERE t.id IN (SELECT value FROM json_each(?)))
+  WHERE t.id IN {LISTED})
 SELECT trace, episode,
  EXISTS (SELECT 1 FROM node n WHERE n.id = c.episode AND {is_live("n")})
  AND NOT EXISTS (SELECT 1 FROM provenance p JOIN revision r ON r.old_id = p.item_id OR r.new_id = p.item_id

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from memory.nouns import Citation, Modality
 from memory.store.connect import Connection
 from memory.store.graph import allocate, retire_edges
-from memory.store.rows import FIRST_EDGE, LIVE, id_list, is_live
+from memory.store.rows import FIRST_EDGE, LISTED, LIVE, group_rows, id_list, insert_row, is_live, select_ids
 
 WHOLE = 200  # relations of a slot up to which all are looked at
 NEWEST = 1 << 62  # later than any time
@@ -56,13 +56,10 @@ def insert(
     ).fetchone():
         start = (start or 0) + 1
     end = valid_to if start is None or valid_to is None else max(start, valid_to)
-    id = allocate(conn, "edge", 1)
-    conn.execute(
-        "INSERT INTO edge(id, kind, src, dst, pred_id, conf, modality, valid_from, valid_to, t_created)"
-        " VALUES (?, 'rel', ?, ?, ?, ?, ?, ?, ?, ?)",
-        (id, subject, object, predicate, conf, None if modality == "asserted" else modality, start, end, now),
-    )
-    return id
+    return insert_row(
+        conn, "edge", id=allocate(conn, "edge", 1), kind="rel", src=subject, dst=object, pred_id=predicate, conf=conf,
+        modality=None if modality == "asserted" else modality, valid_from=start, valid_to=end, t_created=now,
+    )  # fmt: skip
 
 
 def find_without_evidence(
@@ -92,15 +89,15 @@ def former_evidence(conn: Connection, id: int) -> list[int]:
 def restored_evidence(conn: Connection, id: int) -> list[int]:
     """The live episodes that assert a fact although their source no longer says so: a person brought them back, and
     nothing else that they assert."""
-    rows = conn.execute(
+    return select_ids(
+        conn,
         f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE {_TELLING}"
         " AND e.until IS NOT NULL AND NOT EXISTS (SELECT 1 FROM revision r WHERE r.relation = 'supersedes'"
         " AND r.old_id <> ?1 AND (r.old_id IN (SELECT t.node_id FROM thesis t WHERE t.episode_id = e.node_id"
         " AND t.superseded_by IS NULL) OR r.old_id IN (SELECT o.id FROM provenance v JOIN edge o ON o.id = v.item_id"
         " WHERE v.item_kind = 'edge' AND v.episode_id = e.node_id AND o.superseded_by IS NULL)))",
-        (id,),
+        id,
     )
-    return [episode for (episode,) in rows]
 
 
 # SQL: the episodes `e` that assert the fact ?1.
@@ -116,20 +113,16 @@ def quotes(conn: Connection, going: Sequence[int], added: Sequence[int]) -> list
     return conn.execute(
         "SELECT v.item_id, v.extractor, substr(o.text, v.span_from + 1, v.span_to - v.span_from), e.node_id, e.text"
         " FROM provenance v JOIN episode o ON o.node_id = v.episode_id JOIN episode e ON e.source_id = o.source_id"
-        " AND e.node_id IN (SELECT value FROM json_each(?)) WHERE v.item_kind = 'edge'"
-        " AND v.episode_id IN (SELECT value FROM json_each(?)) ORDER BY v.item_id, e.node_id",
+        f" AND e.node_id IN {LISTED} WHERE v.item_kind = 'edge'"
+        f" AND v.episode_id IN {LISTED} ORDER BY v.item_id, e.node_id",
         (id_list(added), id_list(going)),
     ).fetchall()
 
 
 def has_evidence(conn: Connection, id: int, episode: int, start: int, extractor: str) -> bool:
     """Whether the episode is evidence of the relation from that place on (-1: in its source's properties)."""
-    row = conn.execute(
-        "SELECT 1 FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id = ? AND extractor = ?"
-        " AND ifnull(span_from, -1) = ?",
-        (id, episode, extractor, start),
-    ).fetchone()
-    return row is not None
+    query = "SELECT 1 FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id = ? AND extractor = ?"
+    return bool(select_ids(conn, f"{query} AND ifnull(span_from, -1) = ?", id, episode, extractor, start))
 
 
 def add_evidence(conn: Connection, id: int, episode: int, start: int, end: int, extractor: str) -> bool:
@@ -153,11 +146,10 @@ def predecessors(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
         rows = conn.execute(
             "SELECT DISTINCT r.new_id, r.old_id FROM revision r JOIN edge e ON e.id = r.old_id"
             " AND e.superseded_by = r.new_id WHERE r.relation = 'supersedes' AND r.state IN ('open', 'kept')"
-            " AND r.new_id IN (SELECT value FROM json_each(?)) ORDER BY r.new_id, e.valid_from DESC, r.old_id DESC",
+            f" AND r.new_id IN {LISTED} ORDER BY r.new_id, e.valid_from DESC, r.old_id DESC",
             (id_list(sorted(waiting)),),
         ).fetchall()
-        for new, old in rows:
-            took.setdefault(new, []).append(old)
+        took |= group_rows(rows)
         waiting = {old for _, old in rows} - took.keys()
     found: dict[int, list[int]] = {}
     for id in ids:
@@ -174,7 +166,7 @@ def find_overlapping(conn: Connection, ids: Sequence[int]) -> list[tuple[int, in
         "SELECT DISTINCT a.item_id, b.item_id FROM provenance a JOIN node n ON n.id = a.episode_id"
         f" AND {is_live('n')} JOIN provenance b ON b.episode_id = a.episode_id AND b.item_kind = 'edge'"
         " AND b.item_id <> a.item_id AND b.span_from < a.span_to AND b.span_to > a.span_from"
-        " WHERE a.item_kind = 'edge' AND a.item_id IN (SELECT value FROM json_each(?)) ORDER BY 1, 2",
+        f" WHERE a.item_kind = 'edge' AND a.item_id IN {LISTED} ORDER BY 1, 2",
         (id_list(ids),),
     ).fetchall()
 
@@ -187,7 +179,7 @@ def sentences(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str]
         f" FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
         " JOIN episode e ON e.node_id = v.episode_id JOIN thesis t ON t.episode_id = v.episode_id"
         " AND t.span_from < v.span_to AND t.span_to > v.span_from WHERE v.item_kind = 'edge'"
-        " AND v.item_id IN (SELECT value FROM json_each(?)) ORDER BY v.item_id, v.episode_id, t.node_id",
+        f" AND v.item_id IN {LISTED} ORDER BY v.item_id, v.episode_id, t.node_id",
         (id_list(ids),),
     ).fetchall()
 
@@ -197,7 +189,7 @@ def evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, 
     return conn.execute(
         "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v"
         f" JOIN node n ON n.id = v.episode_id AND {is_live('n')} WHERE v.item_kind = 'edge'"
-        " AND v.item_id IN (SELECT value FROM json_each(?)) AND v.span_from IS NOT NULL ORDER BY 1, 2",
+        f" AND v.item_id IN {LISTED} AND v.span_from IS NOT NULL ORDER BY 1, 2",
         (id_list(ids),),
     ).fetchall()
 
@@ -206,7 +198,7 @@ def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, in
     """(relation, episode, start, end) of each live relation that has evidence in the text of one of these."""
     rows = conn.execute(
         "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v JOIN edge e ON e.id = v.item_id"
-        " WHERE v.item_kind = 'edge' AND v.episode_id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel'"
+        f" WHERE v.item_kind = 'edge' AND v.episode_id IN {LISTED} AND e.kind = 'rel'"
         f" AND {is_live('e')} AND v.span_from IS NOT NULL ORDER BY v.episode_id, v.span_from, v.item_id",
         (id_list(episodes),),
     )
@@ -232,7 +224,7 @@ def list_labelled(conn: Connection, labels: Sequence[str]) -> list[int]:
     """The live relations with one of these predicates, by id."""
     rows = conn.execute(
         "SELECT e.id FROM predicate p JOIN edge e ON e.pred_id = p.id"
-        f" WHERE p.label IN (SELECT value FROM json_each(?)) AND e.kind = 'rel' AND {is_live('e')} ORDER BY e.id",
+        f" WHERE p.label IN {LISTED} AND e.kind = 'rel' AND {is_live('e')} ORDER BY e.id",
         (json.dumps(list(labels)),),
     )
     return [id for (id,) in rows]
@@ -244,23 +236,20 @@ def property_evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, i
         "SELECT v.item_id, v.episode_id, p.label, o.label FROM provenance v JOIN edge e ON e.id = v.item_id"
         " JOIN predicate p ON p.id = e.pred_id JOIN node o ON o.id = e.dst"
         f" JOIN node n ON n.id = v.episode_id AND {is_live('n')} WHERE v.item_kind = 'edge'"
-        " AND v.item_id IN (SELECT value FROM json_each(?)) AND v.span_from IS NULL ORDER BY 1, 2",
+        f" AND v.item_id IN {LISTED} AND v.span_from IS NULL ORDER BY 1, 2",
         (id_list(ids),),
     ).fetchall()
 
 
 def remove_evidence(conn: Connection, id: int, episode: int, now: int) -> bool:
     """Removes an episode from the evidence of a relation; one that has no other is retired, and True."""
-    others = conn.execute(
-        "SELECT 1 FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id <> ? LIMIT 1", (id, episode)
-    ).fetchone()
-    if others is None:
+    told = "FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id"
+    is_only = not select_ids(conn, f"SELECT 1 {told} <> ? LIMIT 1", id, episode)
+    if is_only:
         retire_edges(conn, [id], now, "source_changed")
     else:
-        conn.execute(
-            "DELETE FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id = ?", (id, episode)
-        )
-    return others is None
+        conn.execute(f"DELETE {told} = ?", (id, episode))
+    return is_only
 
 
 def without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
@@ -280,13 +269,9 @@ def find_incident(conn: Connection, nodes: Sequence[int], most: int) -> list[Rel
     """The live relations that begin or end at one of these objects and have live evidence, by id; of more than
     `most` the newest."""
     found: set[int] = set()
-    for node in nodes:
-        for end in ("src", "dst"):
-            rows = conn.execute(
-                f"SELECT id FROM edge WHERE {end} = ? AND kind = 'rel' AND {LIVE} ORDER BY id DESC LIMIT ?",
-                (node, most),
-            )
-            found.update(id for (id,) in rows)
+    for end in ("src", "dst"):
+        query = f"SELECT id FROM edge WHERE {end} = ? AND kind = 'rel' AND {LIVE} ORDER BY id DESC LIMIT ?"
+        found.update(*(select_ids(conn, query, node, most) for node in nodes))
     return by_id(conn, sorted(found)[-most:])
 
 
@@ -294,20 +279,15 @@ def of_slot(conn: Connection, subject: int, canon: int, object: int, at: int | N
     """The live relations of a subject with one canonical predicate, by id. Of a slot with very many those to `object`
     and, of each predicate, the ones that begin next to `at` (ms UTC; None: the newest) and those without a beginning.
     """
-    ids = {id for (id,) in conn.execute(_SLOT + " LIMIT ?", (subject, canon, WHOLE + 1))}
+    ids = select_ids(conn, _SLOT + " LIMIT ?", subject, canon, WHOLE + 1)
     if len(ids) > WHOLE:
-        ids = {id for (id,) in conn.execute(_SLOT + " AND dst = ?", (subject, canon, object))}
-        for (predicate,) in conn.execute(
-            "SELECT id FROM predicate WHERE id = ?1 OR canon_id = ?1", (canon,)
-        ).fetchall():
+        ids = select_ids(conn, _SLOT + " AND dst = ?", subject, canon, object)
+        for predicate in select_ids(conn, "SELECT id FROM predicate WHERE id = ?1 OR canon_id = ?1", canon):
             for beginning in ("<= ?3 ORDER BY valid_from DESC", "> ?3 ORDER BY valid_from", "IS NULL ORDER BY id DESC"):
-                rows = conn.execute(
-                    f"SELECT id FROM edge WHERE pred_id = ?1 AND src = ?2 AND kind = 'rel' AND {LIVE}"
-                    f" AND valid_from {beginning} LIMIT ?4",
-                    (predicate, subject, NEWEST if at is None else at, WHOLE // 4),
-                )
-                ids.update(id for (id,) in rows)
-    return by_id(conn, sorted(ids))
+                query = f"SELECT id FROM edge WHERE pred_id = ?1 AND src = ?2 AND kind = 'rel' AND {LIVE}"
+                next_to = f"{query} AND valid_from {beginning} LIMIT ?4"
+                ids += select_ids(conn, next_to, predicate, subject, NEWEST if at is None else at, WHOLE // 4)
+    return by_id(conn, sorted(set(ids)))
 
 
 _SLOT = f"""
@@ -355,27 +335,22 @@ def edited_pairs(conn: Connection, source: int, since: int) -> list[tuple[Relati
 def edited_sentences(conn: Connection, pairs: Sequence[tuple[int, int]]) -> list[tuple[Relation, Relation]]:
     """Those of these pairs (former, new) of theses that are not told already by a relation which the former states, and
     which something replaced."""
-    told = {
-        id
-        for (id,) in conn.execute(
-            "SELECT t.node_id FROM thesis t JOIN provenance v ON v.item_kind = 'edge' AND v.episode_id = t.episode_id"
-            " AND v.span_from < t.span_to AND v.span_to > t.span_from JOIN edge e ON e.id = v.item_id"
-            f" AND e.superseded_by IS NOT NULL AND {is_live('e')} WHERE t.node_id IN (SELECT value FROM json_each(?))",
-            (id_list(old for old, _ in pairs),),
-        )
-    }
+    told = select_ids(
+        conn,
+        "SELECT t.node_id FROM thesis t JOIN provenance v ON v.item_kind = 'edge' AND v.episode_id = t.episode_id"
+        " AND v.span_from < t.span_to AND v.span_to > t.span_from JOIN edge e ON e.id = v.item_id"
+        f" AND e.superseded_by IS NOT NULL AND {is_live('e')} WHERE t.node_id IN {LISTED}",
+        id_list(old for old, _ in pairs),
+    )
     known = {one.id: one for one in claims_by_id(conn, [id for pair in pairs for id in pair], ever=True)}
     return [(known[old], known[new]) for old, new in pairs if old in known and new in known and old not in told]
 
 
 def _slots(conn: Connection, query: str, source: int, since: int) -> dict[tuple[int, int], list[int]]:
     """(subject, canonical predicate) -> relations, in the order of the text."""
-    found: dict[tuple[int, int], list[int]] = {}
-    for id, subject, canon in conn.execute(query, (source, since)).fetchall():
-        slot = found.setdefault((subject, canon), [])
-        if id not in slot:
-            slot.append(id)
-    return found
+    rows = conn.execute(query, (source, since))
+    found = group_rows(((subject, canon), id) for id, subject, canon in rows)
+    return {slot: list(dict.fromkeys(ids)) for slot, ids in found.items()}
 
 
 _OF_VERSION = f"""
@@ -400,7 +375,7 @@ SELECT e.id, e.src, e.dst, ifnull(p.canon_id, p.id), p.label, ifnull(e.modality,
 FROM edge e JOIN predicate p ON p.id = e.pred_id
 JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id
 JOIN node n ON n.id = v.episode_id AND {{evidence}} JOIN episode o ON o.node_id = n.id
-WHERE e.id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel' AND {is_live("e")}
+WHERE e.id IN {LISTED} AND e.kind = 'rel' AND {is_live("e")}
 GROUP BY e.id ORDER BY e.id
 """
 
@@ -411,18 +386,15 @@ def _relation(row: tuple[Any, ...]) -> Relation:
 
 def titles_of(conn: Connection, sources: Iterable[int]) -> list[str]:
     """The titles of these sources (by id)."""
-    rows = conn.execute("SELECT title FROM source WHERE id IN (SELECT value FROM json_each(?))", (id_list(sources),))
+    rows = conn.execute(f"SELECT title FROM source WHERE id IN {LISTED}", (id_list(sources),))
     return [title for (title,) in rows]
 
 
 def of_properties(conn: Connection, episode: int, extractor: str) -> list[int]:
     """Live relations that the properties of an episode's source say."""
-    rows = conn.execute(
-        f"SELECT item_id FROM provenance p JOIN edge e ON e.id = p.item_id AND {is_live('e')}"
-        " WHERE p.item_kind = 'edge' AND p.episode_id = ? AND p.span_from IS NULL AND p.extractor = ?",
-        (episode, extractor),
-    )
-    return [id for (id,) in rows]
+    query = f"SELECT item_id FROM provenance p JOIN edge e ON e.id = p.item_id AND {is_live('e')}"
+    here = "p.item_kind = 'edge' AND p.episode_id = ? AND p.span_from IS NULL AND p.extractor = ?"
+    return select_ids(conn, f"{query} WHERE {here}", episode, extractor)
 
 
 def count_support(conn: Connection, id: int) -> None:
@@ -453,20 +425,14 @@ def latest_evidence(conn: Connection, id: int) -> tuple[int, float, int, int | N
 
 def supporting_episodes(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
     """Relation -> the episodes that say so."""
-    found: dict[int, list[int]] = {}
-    for edge, episode in conn.execute(
-        "SELECT item_id, episode_id FROM provenance WHERE item_kind = 'edge'"
-        " AND item_id IN (SELECT value FROM json_each(?)) ORDER BY item_id, episode_id",
-        (id_list(ids),),
-    ):
-        found.setdefault(edge, []).append(episode)
-    return found
+    query = f"SELECT item_id, episode_id FROM provenance WHERE item_kind = 'edge' AND item_id IN {LISTED}"
+    return group_rows(conn.execute(f"{query} ORDER BY item_id, episode_id", (id_list(ids),)))
 
 
 def live_spans(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, int | None, int | None]]:
     """Of these edges the live relations: id, subject, object, valid from and to."""
     return conn.execute(
-        "SELECT id, src, dst, valid_from, valid_to FROM edge WHERE id IN (SELECT value FROM json_each(?))"
+        f"SELECT id, src, dst, valid_from, valid_to FROM edge WHERE id IN {LISTED}"
         f" AND kind = 'rel' AND {LIVE} ORDER BY id",
         (id_list(ids),),
     ).fetchall()

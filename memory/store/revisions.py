@@ -12,7 +12,7 @@ from memory.errors import NotFoundError
 from memory.nouns import RevisionState
 from memory.store import edge_memory
 from memory.store.connect import Connection
-from memory.store.rows import FIRST_EDGE, id_list, is_live
+from memory.store.rows import FIRST_EDGE, LISTED, id_list, insert_row, is_live, select_ids
 
 Field = Literal["valid_from", "valid_to", "superseded_by", "t_expired"]
 RelationKind = Literal["supersedes", "negates", "contradicts", "duplicates"]
@@ -64,12 +64,10 @@ def add(
     conn: Connection, relation: RelationKind, old: int, new: int, reason: str, author: Author, conf: float, now: int
 ) -> int:
     """A new, open revision; its id. It changes nothing yet."""
-    (id,) = conn.execute(
-        "INSERT INTO revision(relation, old_kind, old_id, new_kind, new_id, reason, author, conf, t)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-        (relation, kind_of(old), old, kind_of(new), new, reason, author, conf, now),
-    ).fetchone()
-    return int(id)
+    return insert_row(
+        conn, "revision", relation=relation, old_kind=kind_of(old), old_id=old, new_kind=kind_of(new), new_id=new,
+        reason=reason, author=author, conf=conf, t=now,
+    )  # fmt: skip
 
 
 def change(conn: Connection, revision: int, fact: int, field: Field, value: int | None, now: int) -> None:
@@ -81,7 +79,7 @@ def change(conn: Connection, revision: int, fact: int, field: Field, value: int 
     conn.execute(f"UPDATE {table} SET {field} = ? WHERE {key} = ?", (value, fact))
     conn.execute(
         "INSERT INTO journal(t, item_kind, item_id, field, old, new, revision_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (now, "edge" if kind_of(fact) == "relation" else "node", fact, field, _text(before), _text(value), revision),
+        (now, _item_kind(fact), fact, field, _text(before), _text(value), revision),
     )
     if field == "t_expired" and table == "node":
         _expire_edges(conn, fact, before, value)
@@ -110,7 +108,7 @@ def _unshare_evidence(conn: Connection, revision: int) -> None:
     """Takes `share_evidence` back, but for evidence of another relation that this one still stands for. One without
     other evidence keeps what it has: a fact stands in some passage."""
     copies = "FROM journal WHERE revision_id = ? AND field = 'told'"
-    facts = [id for (id,) in conn.execute(f"SELECT DISTINCT item_id {copies}", (revision,)).fetchall()]
+    facts = select_ids(conn, f"SELECT DISTINCT item_id {copies}", revision)
     for fact in facts:
         conn.execute(
             "DELETE FROM provenance WHERE item_kind = 'edge' AND item_id = ?1 AND episode_id IN"
@@ -122,7 +120,7 @@ def _unshare_evidence(conn: Connection, revision: int) -> None:
     conn.execute(f"DELETE {copies}", (revision,))
     others = conn.execute(
         "SELECT id, old_id, new_id, t FROM revision WHERE relation = 'duplicates' AND +state IN ('open', 'kept')"
-        " AND id <> ? AND old_id IN (SELECT value FROM json_each(?))",
+        f" AND id <> ? AND old_id IN {LISTED}",
         (revision, id_list(facts)),
     ).fetchall()
     for other, fact, new, t in others:
@@ -133,7 +131,7 @@ def has_changed(conn: Connection, fact: int, field: Field) -> bool:
     """Whether some revision has changed that field."""
     row = conn.execute(
         "SELECT 1 FROM journal WHERE item_kind = ? AND item_id = ? AND field = ? AND revision_id IS NOT NULL LIMIT 1",
-        ("edge" if kind_of(fact) == "relation" else "node", fact, field),
+        (_item_kind(fact), fact, field),
     ).fetchone()
     return row is not None
 
@@ -153,7 +151,7 @@ def revert(conn: Connection, revision: int) -> list[int]:
         later = conn.execute(
             "SELECT id FROM journal WHERE item_kind = ? AND item_id = ? AND field = ? AND id > ?"
             " AND revision_id IS NOT NULL ORDER BY id LIMIT 1",
-            ("edge" if kind_of(fact) == "relation" else "node", fact, field, id),
+            (_item_kind(fact), fact, field, id),
         ).fetchone()
         if later:
             conn.execute("UPDATE journal SET old = ? WHERE id = ?", (old, later[0]))
@@ -195,6 +193,10 @@ def _place(fact: int, field: Field) -> tuple[str, str]:
     if kind_of(fact) == "relation":
         return "edge", "id"
     return ("node", "id") if field == "t_expired" else ("thesis", "node_id")
+
+
+def _item_kind(fact: int) -> str:
+    return "edge" if kind_of(fact) == "relation" else "node"
 
 
 def _text(value: int | None) -> str | None:
@@ -280,14 +282,13 @@ def find_replacement(conn: Connection, fact: int, gone: Collection[int]) -> Row 
 
 def list_by_newer(conn: Connection, facts: Collection[int]) -> list[Row]:
     """The standing revisions whose newer fact is one of these; the newest first."""
-    newer = "new_id IN (SELECT value FROM json_each(?))"
-    return _rows(conn, f"WHERE {_STANDING} AND {newer} ORDER BY id DESC", id_list(facts))
+    return _rows(conn, f"WHERE {_STANDING} AND new_id IN {LISTED} ORDER BY id DESC", id_list(facts))
 
 
 def list_undone_by_newer(conn: Connection, facts: Collection[int]) -> list[Row]:
     """The revisions that nobody undid, but that went with the evidence of their newer fact, one of these."""
-    newer = "new_id IN (SELECT value FROM json_each(?))"
-    return _rows(conn, f"WHERE state = 'undone' AND t_settled IS NULL AND {newer} ORDER BY id", id_list(facts))
+    undone = f"WHERE state = 'undone' AND t_settled IS NULL AND new_id IN {LISTED} ORDER BY id"
+    return _rows(conn, undone, id_list(facts))
 
 
 def list_by_older(conn: Connection, fact: int) -> list[Row]:
@@ -303,9 +304,8 @@ def list_merges(conn: Connection, facts: Collection[int], begin: int) -> list[Ro
     that begins after `begin` (ms UTC). Found by the facts (the plus), not by the state, which most revisions have."""
     return _rows(
         conn,
-        "JOIN edge e ON e.id = r.new_id AND e.valid_from > ?"
-        " WHERE r.relation = 'duplicates' AND r.author = 'rule' AND +r.state = 'kept' AND r.t_settled IS NULL"
-        " AND r.old_id IN (SELECT value FROM json_each(?)) ORDER BY r.id DESC",
+        "JOIN edge e ON e.id = r.new_id AND e.valid_from > ? WHERE r.relation = 'duplicates' AND r.author = 'rule'"
+        f" AND +r.state = 'kept' AND r.t_settled IS NULL AND r.old_id IN {LISTED} ORDER BY r.id DESC",
         begin,
         id_list(facts),
     )

@@ -11,15 +11,20 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from itertools import chain, islice
-from typing import Any, SupportsInt
+from typing import Any, SupportsInt, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory.nouns import Citation, Source
+from memory.store.connect import Connection
 from memory.time.timestamps import from_ms, to_ms
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 LIVE = "t_expired IS NULL"  # SQL: this memory believes the row now
+LISTED = "(SELECT value FROM json_each(?))"  # SQL: the values of a list in JSON
 FIRST_EDGE = 1 << 30  # node ids begin at 1, so the id of a fact tells a relation from a thesis
 PIECE = 50_000  # rows that are Python objects at a time
 
@@ -42,18 +47,34 @@ def valid(alias: str, v_param: str) -> str:
     )
 
 
-def visible(alias: str, t_param: str, v_param: str, valid_alias: str | None = None) -> str:
-    """SQL: visible at store time `t_param` and world time `v_param`.
-
-    `valid_alias` names the row with valid_from and valid_to where that is another one: a thesis keeps them beside its
-    node. Parameters are placeholders such as ":known_on".
-    """
-    return f"({is_recorded(alias, t_param)} AND {valid(valid_alias or alias, v_param)})"
+def visible(alias: str, t_param: str, v_param: str) -> str:
+    """SQL: visible at store time `t_param` and world time `v_param`, which are placeholders such as ":known_on"."""
+    return f"({is_recorded(alias, t_param)} AND {valid(alias, v_param)})"
 
 
 def id_list(ids: Iterable[SupportsInt]) -> str:
-    """Ids as JSON, for `IN (SELECT value FROM json_each(?))`: any number of them in one parameter."""
+    """Ids as JSON, for `IN {LISTED}`: any number of them in one parameter."""
     return json.dumps([int(one) for one in ids])
+
+
+def select_ids(conn: Connection, query: str, *values: int | str) -> list[int]:
+    """The first column of the rows that a query finds."""
+    return [row[0] for row in conn.execute(query, values)]
+
+
+def group_rows(rows: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Rows of two columns: the first -> all of the second, in their order."""
+    found: dict[K, list[V]] = {}
+    for key, value in rows:
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def insert_row(conn: Connection, table: str, **values: Any) -> int:
+    """Writes a row; its id."""
+    marks = ", ".join("?" * len(values))
+    query = f"INSERT INTO {table}({', '.join(values)}) VALUES ({marks}) RETURNING rowid"
+    return int(conn.execute(query, tuple(values.values())).fetchone()[0])
 
 
 def to_json(value: Any) -> str:

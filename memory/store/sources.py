@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Document, ListedSource, Policy, Source
 from memory.store.connect import Connection
-from memory.store.rows import SOURCE_COLUMNS, is_live, source_from_row, to_json
+from memory.store.rows import LISTED, SOURCE_COLUMNS, insert_row, is_live, select_ids, source_from_row, to_json
 from memory.text.words import to_nfc
 from memory.time.timestamps import to_ms
 
@@ -62,27 +62,20 @@ def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
 
     `t_ingested` becomes `now`.
     """
-    values = (
-        document.kind, title, document.reader, document.conversation, document.policy, to_ms(document.at),
-        document.sha256, document.size, document.mtime_ns, to_json(dict(document.properties)), document.ref, now,
-    )  # fmt: skip
-    known = conn.execute(
-        "SELECT id FROM source WHERE uri = ? ORDER BY t_deleted IS NOT NULL, id DESC LIMIT 1", (document.uri,)
-    ).fetchone()
-    if known:
-        id: int = known[0]
-        conn.execute(
-            "UPDATE source SET kind = ?, title = ?, reader = ?, conversation = ?, policy = ?, at = ?, sha256 = ?,"
-            " size = ?, mtime_ns = ?, properties = ?, ref = ?, t_ingested = ?, t_deleted = NULL WHERE id = ?",
-            (*values, id),
-        )
+    values = {
+        "kind": document.kind, "title": title, "reader": document.reader, "conversation": document.conversation,
+        "policy": document.policy, "at": to_ms(document.at), "sha256": document.sha256, "size": document.size,
+        "mtime_ns": document.mtime_ns, "properties": to_json(dict(document.properties)), "ref": document.ref,
+        "t_ingested": now, "t_deleted": None,
+    }  # fmt: skip
+    newest = "SELECT id FROM source WHERE uri = ? ORDER BY t_deleted IS NOT NULL, id DESC LIMIT 1"
+    if known := select_ids(conn, newest, document.uri):
+        id = known[0]
+        changes = ", ".join(f"{name} = :{name}" for name in values)
+        conn.execute(f"UPDATE source SET {changes} WHERE id = :id", values | {"id": id})
         conn.execute("DELETE FROM source_tag WHERE source_id = ?", (id,))
     else:
-        (id,) = conn.execute(
-            "INSERT INTO source(kind, title, reader, conversation, policy, at, sha256, size, mtime_ns, properties, ref,"
-            " t_ingested, uri) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-            (*values, document.uri),
-        ).fetchone()
+        id = insert_row(conn, "source", uri=document.uri, **values)
     conn.executemany("INSERT INTO source_tag VALUES (?, ?)", [(id, tag) for tag in dict.fromkeys(document.tags)])
     return id
 
@@ -108,8 +101,7 @@ def read_anew(conn: Connection, readers: Mapping[str, int]) -> None:
     newer = [name for name, version in readers.items() if before.get(name, 1) != version]
     if newer:
         conn.execute(
-            "UPDATE source SET sha256 = NULL, size = NULL WHERE reader IN (SELECT value FROM json_each(?))"
-            " AND sha256 IS NOT NULL",
+            f"UPDATE source SET sha256 = NULL, size = NULL WHERE reader IN {LISTED} AND sha256 IS NOT NULL",
             (to_json(newer),),
         )
         conn.execute(
@@ -128,7 +120,7 @@ def set_policy(conn: Connection, uri: str, policy: Policy) -> int:
 
 def open_ids(conn: Connection) -> list[int]:
     """The sources whose text may leave this machine, by id."""
-    return [id for (id,) in conn.execute("SELECT id FROM source WHERE policy = 'any' ORDER BY id")]
+    return select_ids(conn, "SELECT id FROM source WHERE policy = 'any' ORDER BY id")
 
 
 def rename(conn: Connection, old_uri: str, new_uri: str) -> int:
@@ -160,8 +152,7 @@ def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[Lis
 
 def count(conn: Connection, query: str = "") -> int:
     """How many `list_sources` would give without a limit."""
-    found: int = conn.execute(f"SELECT count(*) FROM source WHERE {_MATCHES}", {"like": _like(query)}).fetchone()[0]
-    return found
+    return int(conn.execute(f"SELECT count(*) FROM source WHERE {_MATCHES}", {"like": _like(query)}).fetchone()[0])
 
 
 _MATCHES = r"t_deleted IS NULL AND (uri LIKE :like ESCAPE '\' OR title LIKE :like ESCAPE '\')"
@@ -234,9 +225,7 @@ def chat_sources(conn: Connection, name: str) -> list[int]:
     """The ids of the live sources of the chats of that name, in upper or lower case and with any spaces."""
     meant = [spelling for spelling in chat_names(conn) if fold_name(spelling) == fold_name(name)]
     rows = conn.execute(
-        f"SELECT id FROM source WHERE t_deleted IS NULL AND {_CHAT_NAME} IN (SELECT value FROM json_each(?))"
-        " ORDER BY id",
-        (to_json(meant),),
+        f"SELECT id FROM source WHERE t_deleted IS NULL AND {_CHAT_NAME} IN {LISTED} ORDER BY id", (to_json(meant),)
     )
     return [id for (id,) in rows]
 
@@ -260,7 +249,7 @@ def list_titled(conn: Connection, titles: Sequence[str]) -> list[tuple[str, dict
     rows = conn.execute(
         "SELECT s.uri, s.properties, e.text FROM source s JOIN episode e ON e.source_id = s.id AND e.seq = 0"
         f" JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE s.t_deleted IS NULL"
-        " AND s.title IN (SELECT value FROM json_each(?)) ORDER BY s.uri NOT LIKE 'note:%', s.uri",
+        f" AND s.title IN {LISTED} ORDER BY s.uri NOT LIKE 'note:%', s.uri",
         (to_json(list(titles)),),
     ).fetchall()
     return [(uri, json.loads(properties or "{}"), text) for uri, properties, text in rows]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.store.connect import Connection
-from memory.store.rows import id_list, is_live
+from memory.store.rows import LISTED, id_list, is_live
 from memory.text.words import LETTER_FOLDS, Term, index_form
 
 FEW = 20_000  # episodes, of which all that hold a word of the question may be scored: some microseconds each
@@ -24,7 +24,7 @@ BUDGET, SHARE, MOST = 5000, 20, 50_000  # of more so many, or one in so many if 
 
 def add(conn: Connection, ids: Sequence[SupportsInt]) -> None:
     """Makes live episodes findable; one that is already stays as it is."""
-    new = "id IN (SELECT value FROM json_each(?)) AND id NOT IN (SELECT id FROM episode_text_docsize)"
+    new = f"id IN {LISTED} AND id NOT IN (SELECT id FROM episode_text_docsize)"
     _read(conn, new, (id_list(ids),))
     conn.execute(
         "INSERT INTO episode_text(rowid, title, body) SELECT id, title, body FROM episode_reading"
@@ -54,7 +54,7 @@ def remove(conn: Connection, ids: Sequence[SupportsInt]) -> None:
         " JOIN episode_content c ON c.id = j.value JOIN episode_text_docsize d ON d.id = j.value)",
         (id_list(ids),),
     )
-    conn.execute("DELETE FROM reading WHERE node_id IN (SELECT value FROM json_each(?))", (id_list(ids),))
+    conn.execute(f"DELETE FROM reading WHERE node_id IN {LISTED}", (id_list(ids),))
 
 
 def search(
@@ -65,7 +65,7 @@ def search(
     A term of several words is a phrase; a Term is looked up in all its forms. Nothing in a term is syntax.
     """
     # the + keeps SQLite from asking the index once for each id of `within`
-    narrowed = "" if within is None else " AND +rowid IN (SELECT value FROM json_each(?))"
+    narrowed = "" if within is None else f" AND +rowid IN {LISTED}"
     ids = () if within is None else (id_list(within),)
     return _best(conn, f"{_SCORED}{narrowed}", (_any_of(terms), *ids), k)
 

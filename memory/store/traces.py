@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -11,20 +10,9 @@ from typing import Any, NamedTuple
 from memory.errors import NotFoundError
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Scope, Step, Trace, Visit
-from memory.stages import (
-    FURTHER,
-    TEXT_ONLY,
-    UNKNOWN,
-    AgentNote,
-    ComposeNote,
-    GuidedNote,
-    RankNote,
-    RouteNote,
-    ScopeNote,
-    notes,
-)
+from memory.stages import FURTHER, AgentNote, ComposeNote, GuidedNote, ScopeNote, notes
 from memory.store.connect import Connection
-from memory.store.rows import citations_from_json, citations_to_json, id_list, to_json
+from memory.store.rows import LISTED, citations_from_json, citations_to_json, id_list, insert_row, to_json
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import PLAIN, Asked, Plan, Traced, opinion
 
@@ -42,27 +30,6 @@ class Refused(NamedTuple):
     missing: tuple[str, ...]
 
 
-class Outcome(NamedTuple):
-    """What a question came to, in node ids: the objects it named, the episodes shown and those cited, each once.
-
-    `text_only` are the shown episodes that the graph alone would not have shown, None where the trace does not tell:
-    it is of a version that did not note it, or broke off before. `tokens` of all model calls; `unknown` are the names
-    in the question that nothing is known by, as they stand there.
-    """
-
-    id: int
-    question: str
-    no_answer: bool
-    ms: float
-    llm_calls: int = 0
-    tokens: int = 0
-    seeds: tuple[int, ...] = ()
-    shown: tuple[int, ...] = ()
-    cited: tuple[int, ...] = ()
-    text_only: tuple[int, ...] | None = None
-    unknown: tuple[str, ...] = ()
-
-
 def store(
     conn: Connection,
     trace: Trace,
@@ -76,34 +43,16 @@ def store(
 ) -> int:
     """Keeps a trace with the answer it led to, if it did, how it was asked, and what models took for it; returns its
     id. A `parent` that is no longer there is left out."""
-    (id,) = conn.execute(
-        "INSERT INTO trace(t, question, as_of, plan, tier, ms, llm_calls, tok_in, tok_out, parent_id)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT id FROM trace WHERE id = ?)) RETURNING id",
-        (
-            now,
-            trace.question,
-            to_ms(plan.as_of),
-            _plan_to_json(plan, answer),
-            tier,
-            trace.ms,
-            calls,
-            usage.read,
-            usage.written,
-            parent,
-        ),
-    ).fetchone()
+    said = answer or Answer("")
+    row = {
+        "t": now, "question": trace.question, "as_of": to_ms(plan.as_of), "plan": _plan_to_json(plan, said),
+        "tier": tier, "ms": trace.ms, "llm_calls": calls, "tok_in": usage.read, "tok_out": usage.written,
+        "parent_id": parent if parent is not None and exists(conn, parent) else None,
+        "citations": citations_to_json(said.citations), "missing": to_json(said.missing),
+    }  # fmt: skip
     if answer is not None:
-        conn.execute(
-            "UPDATE trace SET answer = ?, citations = ?, missing = ?, confidence = ?, no_answer = ? WHERE id = ?",
-            (
-                answer.text,
-                citations_to_json(answer.citations),
-                to_json(answer.missing),
-                answer.confidence,
-                answer.no_answer,
-                id,
-            ),
-        )
+        row |= {"answer": answer.text, "confidence": answer.confidence, "no_answer": answer.no_answer}
+    id = insert_row(conn, "trace", **row)
     conn.executemany(
         "INSERT INTO trace_step(trace_id, step, stage, detail, ms) VALUES (?, ?, ?, ?, ?)",
         [(id, n, step.name, to_json(dict(step.detail)), step.ms) for n, step in enumerate(trace.steps)],
@@ -116,7 +65,7 @@ def store(
             for n, visit in enumerate(trace.visits)
         ],
     )
-    return int(id)
+    return id
 
 
 def get(conn: Connection, id: int) -> Traced:
@@ -144,21 +93,13 @@ def is_whole(conn: Connection, trace: Trace, answer: Answer | None) -> bool:
     nodes = {visit.node_id for visit in trace.visits}
     nodes |= {citation.episode_id for citation in answer.citations} if answer is not None else set()
     nodes |= {note.time.episode for note in notes(ScopeNote, trace.steps) if note.time and note.time.episode}
-    (there,) = conn.execute(
-        "SELECT count(*) FROM node WHERE id IN (SELECT value FROM json_each(?))", (id_list(nodes),)
-    ).fetchone()
+    (there,) = conn.execute(f"SELECT count(*) FROM node WHERE id IN {LISTED}", (id_list(nodes),)).fetchone()
     return bool(there == len(nodes))
 
 
 def exists(conn: Connection, id: int) -> bool:
     """Whether there is such a trace: it goes with what it showed."""
     return conn.execute("SELECT 1 FROM trace WHERE id = ?", (id,)).fetchone() is not None
-
-
-def newest(conn: Connection) -> int | None:
-    """The id of the newest trace; None if there is none."""
-    row = conn.execute("SELECT id FROM trace ORDER BY id DESC LIMIT 1").fetchone()
-    return None if row is None else int(row[0])
 
 
 def list_refusals(conn: Connection, question: str, plan: Plan) -> tuple[Refused, ...]:
@@ -193,50 +134,7 @@ def list_traces(conn: Connection, limit: int = 50, offset: int = 0) -> list[Aske
 
 def count(conn: Connection) -> int:
     """How many there are."""
-    (number,) = conn.execute("SELECT count(*) FROM trace").fetchone()
-    return int(number)
-
-
-def outcomes(conn: Connection, limit: int) -> list[Outcome]:
-    """What the newest `limit` questions that were answered or refused came to, the newest first."""
-    rows = conn.execute(
-        "SELECT id, question, no_answer, ms, llm_calls, tok_in + tok_out,"
-        " (SELECT json_group_array(value ->> 'episode_id') FROM json_each(citations))"
-        " FROM trace WHERE no_answer IS NOT NULL ORDER BY id DESC LIMIT ?",
-        (limit,),
-    ).fetchall()
-    listed = id_list(row[0] for row in rows)
-    seeds: dict[int, list[int]] = {}
-    shown: dict[int, list[int]] = {}
-    for id, node, stage in conn.execute(
-        "SELECT trace_id, node_id, stage FROM trace_visit WHERE trace_id IN (SELECT value FROM json_each(?))"
-        " AND (stage = 'rank' OR stage = 'seed' AND status = 'seed') ORDER BY trace_id, visit",
-        (listed,),
-    ):
-        (seeds if stage == "seed" else shown).setdefault(id, []).append(node)
-    text_only = dict(
-        conn.execute(
-            f"SELECT trace_id, detail -> '{TEXT_ONLY}' FROM trace_step"
-            f" WHERE stage = '{RankNote.stage}' AND trace_id IN (SELECT value FROM json_each(?))",
-            (listed,),
-        ).fetchall()
-    )
-    unknown = dict(
-        conn.execute(
-            f"SELECT trace_id, detail -> '{UNKNOWN}' FROM trace_step WHERE stage = '{RouteNote.stage}'"
-            f" AND detail -> '{UNKNOWN}' IS NOT NULL AND trace_id IN (SELECT value FROM json_each(?)) ORDER BY step",
-            (listed,),
-        ).fetchall()
-    )
-    return [
-        Outcome(
-            id, question, bool(no_answer), ms, calls, tokens,
-            _each_once(seeds.get(id, [])), _each_once(shown.get(id, [])), _each_once(json.loads(cited)),
-            _each_once(json.loads(text_only[id])) if text_only.get(id) else None,
-            tuple(json.loads(unknown.get(id, "[]"))),
-        )
-        for id, question, no_answer, ms, calls, tokens, cited in rows
-    ]  # fmt: skip
+    return int(conn.execute("SELECT count(*) FROM trace").fetchone()[0])
 
 
 _ROW = "id, t, question, no_answer, tier, llm_calls, tok_in, tok_out, ms, parent_id, feedback, plan"
@@ -245,12 +143,9 @@ _COLUMNS = 12
 
 def _asked(row: tuple[Any, ...]) -> Asked:
     id, t, question, no_answer, tier, calls, read, written, ms, parent, feedback, plan = row
-    list_refusals = None if no_answer is None else bool(no_answer)
-    model = _held(plan).get("model", "")
-    return Asked(
-        id, from_ms(t), question, list_refusals, tier or "R2", calls, read, written, ms, model, parent,
-        opinion(feedback),
-    )  # fmt: skip
+    refused = None if no_answer is None else bool(no_answer)
+    model, verdict = _held(plan).get("model", ""), opinion(feedback)
+    return Asked(id, from_ms(t), question, refused, tier or "R2", calls, read, written, ms, model, parent, verdict)
 
 
 def _held(plan: str | None) -> dict[str, Any]:
@@ -259,7 +154,7 @@ def _held(plan: str | None) -> dict[str, Any]:
     return held
 
 
-def _plan_to_json(plan: Plan, answer: Answer | None) -> str:
+def _plan_to_json(plan: Plan, answer: Answer) -> str:
     within = plan.within
     held = {
         "effort": plan.effort,
@@ -268,8 +163,8 @@ def _plan_to_json(plan: Plan, answer: Answer | None) -> str:
         "newest": plan.newest,
         "strategy": plan.strategy,
         "within": within and asdict(within) | {"since": to_ms(within.since), "until": to_ms(within.until)},
-        "model": answer.model if answer else "",
-        "note": answer.note if answer else "",
+        "model": answer.model,
+        "note": answer.note,
     }
     return json.dumps({name: value for name, value in held.items() if value not in ("", 0, None)})
 
@@ -284,10 +179,6 @@ def _plan(held: dict[str, Any], as_of: int | None) -> Plan:
         from_ms(as_of), within, from_ms(held.get("now")), held.get("effort", "normal"), held.get("searched", ""),
         held.get("newest", 0), held.get("strategy", ""),
     )  # fmt: skip
-
-
-def _each_once(ids: Sequence[int]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(ids))
 
 
 def _steps(conn: Connection, id: int) -> tuple[Step, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, SupportsInt
 
 from memory.store.connect import Connection
-from memory.store.rows import id_list, is_live, to_json
+from memory.store.rows import LISTED, group_rows, id_list, insert_row, is_live, to_json
 
 KEPT = 5  # models of a kind, beside the active one and the one before it
 
@@ -66,20 +66,15 @@ def lessons(conn: Connection, limit: int) -> list[Lesson]:
         (limit,),
     ).fetchall()[::-1]
     listed = id_list(row[0] for row in rows)
-    roles: dict[tuple[int, str], list[int]] = {}
-    for trace, edge, role in conn.execute(
-        "SELECT t.trace_id, t.edge_id, t.role FROM trace_edge t JOIN edge e ON e.id = t.edge_id"
-        " WHERE t.trace_id IN (SELECT value FROM json_each(?)) AND t.role IN ('cited', 'shown')"
+    edges = conn.execute(
+        "SELECT t.trace_id, t.role, t.edge_id FROM trace_edge t JOIN edge e ON e.id = t.edge_id"
+        f" WHERE t.trace_id IN {LISTED} AND t.role IN ('cited', 'shown')"
         f" AND e.kind <> 'open' AND {is_live('e')} ORDER BY t.trace_id, t.edge_id",
         (listed,),
-    ):
-        roles.setdefault((trace, role), []).append(edge)
-    labelled: dict[int, set[str]] = {}
-    for trace, origin in conn.execute(
-        "SELECT DISTINCT trace_id, origin FROM train_label WHERE trace_id IN (SELECT value FROM json_each(?))",
-        (listed,),
-    ):
-        labelled.setdefault(trace, set()).add(origin)
+    )
+    roles = group_rows(((trace, role), edge) for trace, role, edge in edges)
+    query = f"SELECT DISTINCT trace_id, origin FROM train_label WHERE trace_id IN {LISTED}"
+    labelled = group_rows(conn.execute(query, (listed,)))
     found = []
     for id, t, answer, citations, feedback in rows:
         quotes = tuple((one["episode_id"], one.get("quote", "")) for one in json.loads(citations))
@@ -95,8 +90,7 @@ def lessons(conn: Connection, limit: int) -> list[Lesson]:
 def put_labels(conn: Connection, trace_id: int, origins: Iterable[str], labels: Iterable[Label]) -> None:
     """Replaces what these origins say of a question's edges; nothing if its trace has been forgotten meanwhile."""
     conn.execute(
-        "DELETE FROM train_label WHERE trace_id = ? AND origin IN (SELECT value FROM json_each(?))",
-        (trace_id, json.dumps(sorted(origins))),
+        f"DELETE FROM train_label WHERE trace_id = ? AND origin IN {LISTED}", (trace_id, json.dumps(sorted(origins)))
     )
     conn.executemany(
         "INSERT OR IGNORE INTO train_label(trace_id, edge_id, y, weight, origin)"
@@ -107,14 +101,12 @@ def put_labels(conn: Connection, trace_id: int, origins: Iterable[str], labels: 
 
 def labels(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, list[Label]]:
     """What is known of the edges of these questions, by trace; in the order of edges and origins."""
-    found: dict[int, list[Label]] = {}
-    for row in conn.execute(
+    rows = conn.execute(
         "SELECT trace_id, edge_id, y, weight, origin FROM train_label"
-        " WHERE trace_id IN (SELECT value FROM json_each(?)) ORDER BY trace_id, edge_id, origin",
+        f" WHERE trace_id IN {LISTED} ORDER BY trace_id, edge_id, origin",
         (id_list(traces),),
-    ):
-        found.setdefault(row[0], []).append(Label(*row))
-    return found
+    )
+    return group_rows((row[0], Label(*row)) for row in rows)
 
 
 def are_open(conn: Connection, episodes: Iterable[SupportsInt]) -> bool:
@@ -131,7 +123,7 @@ def tellings(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, tuple[
     """Edge -> its predicate, how sure it is and how often it was told, of those that are live relations."""
     rows = conn.execute(
         "SELECT e.id, p.label, e.conf, e.n_support FROM edge e JOIN predicate p ON p.id = e.pred_id"
-        f" WHERE e.id IN (SELECT value FROM json_each(?)) AND e.kind = 'rel' AND {is_live('e')}",
+        f" WHERE e.id IN {LISTED} AND e.kind = 'rel' AND {is_live('e')}",
         (id_list(edges),),
     )
     return {id: (predicate, conf, support) for id, predicate, conf, support in rows}
@@ -142,35 +134,21 @@ def tellings(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, tuple[
 
 def store_model(conn: Connection, kind: str, t: int, params: bytes, metrics: Mapping[str, Any]) -> int:
     """Keeps a model, which is not used yet; returns its id. Of older ones that were never used the newest stay."""
-    (id,) = conn.execute(
-        "INSERT INTO ml_model(kind, t, params, metrics, active) VALUES (?, ?, ?, ?, 0) RETURNING id",
-        (kind, t, params, to_json(dict(metrics))),
-    ).fetchone()
+    id = insert_row(conn, "ml_model", kind=kind, t=t, params=params, metrics=to_json(dict(metrics)))
     conn.execute(
         "DELETE FROM ml_model WHERE kind = ?1 AND active = 0 AND metrics ->> 'promoted' IS NULL AND id NOT IN"
         " (SELECT id FROM ml_model WHERE kind = ?1 AND active = 0 AND metrics ->> 'promoted' IS NULL"
         "  ORDER BY id DESC LIMIT ?2)",
         (kind, KEPT),
     )
-    return int(id)
-
-
-_MODEL = "SELECT id, kind, t, params, metrics, active FROM ml_model"
-
-
-def _model(id: int, kind: str, t: int, params: bytes, metrics: str | None, active: int) -> Model:
-    return Model(id, kind, t, params, json.loads(metrics or "{}"), bool(active))
+    return id
 
 
 def models(conn: Connection, kind: str) -> list[Model]:
     """All models of a kind, the newest first."""
-    return [_model(*row) for row in conn.execute(f"{_MODEL} WHERE kind = ? ORDER BY id DESC", (kind,))]
-
-
-def newest(conn: Connection, kind: str) -> Model | None:
-    """The model that was made last, used or not; None if there is none."""
-    row = conn.execute(f"{_MODEL} WHERE kind = ? ORDER BY id DESC LIMIT 1", (kind,)).fetchone()
-    return None if row is None else _model(*row)
+    query = "SELECT id, kind, t, params, ifnull(metrics, '{}'), active FROM ml_model WHERE kind = ? ORDER BY id DESC"
+    rows = conn.execute(query, (kind,))
+    return [Model(id, of, t, params, json.loads(held), bool(active)) for id, of, t, params, held, active in rows]
 
 
 def active(conn: Connection, kind: str) -> Model | None:

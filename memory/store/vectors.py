@@ -11,7 +11,7 @@ crowd out true neighbours: everything is checked here, before SQL. It has no ups
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, SupportsInt
+from typing import NamedTuple, SupportsInt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 from memory.errors import InvalidInputError, NotFoundError
 from memory.protocols import Embedder, Vectors
 from memory.store.connect import Connection
-from memory.store.rows import id_list, is_live
+from memory.store.rows import LISTED, id_list, insert_row, is_live, select_ids
 
 Ids = NDArray[np.int64]
-
-MOST = 4096  # vec0 refuses a larger k
 
 
 class KnownEmbedder(NamedTuple):
@@ -43,20 +41,18 @@ def register(conn: Connection, embedder: Embedder) -> int:
     ).fetchone()
     if row is None:
         is_first = conn.execute("SELECT count(*) = 0 FROM embedder").fetchone()[0]
-        (id,) = conn.execute(
-            "INSERT INTO embedder(name, dimension, query_prefix, document_prefix, active) VALUES (?, ?, ?, ?, ?)"
-            " RETURNING id",
-            (embedder.name, *theirs, is_first),
-        ).fetchone()
+        id = insert_row(
+            conn, "embedder", name=embedder.name, dimension=embedder.dimension, query_prefix=embedder.query_prefix,
+            document_prefix=embedder.document_prefix, active=is_first,
+        )  # fmt: skip
         rebuild(conn, id)
-    else:
-        id = row[0]
-        if row[1:] != theirs:
-            raise InvalidInputError(
-                f"The embedder {embedder.name!r} has {row[1]} dimensions and prefixes {row[2:]!r} in this memory,"
-                f" now {theirs[0]} and {theirs[1:]!r}. Another embedder needs another name."
-            )
-    return int(id)
+        return id
+    if row[1:] != theirs:
+        raise InvalidInputError(
+            f"The embedder {embedder.name!r} has {row[1]} dimensions and prefixes {row[2:]!r} in this memory,"
+            f" now {theirs[0]} and {theirs[1:]!r}. Another embedder needs another name."
+        )
+    return int(row[0])
 
 
 def active(conn: Connection) -> KnownEmbedder | None:
@@ -77,7 +73,7 @@ def leave_behind(conn: Connection, embedder_id: int) -> None:
 
 def others(conn: Connection, embedder_id: int) -> list[int]:
     """The ids of the embedders beside this one."""
-    return [id for (id,) in conn.execute("SELECT id FROM embedder WHERE id <> ? ORDER BY id", (embedder_id,))]
+    return select_ids(conn, "SELECT id FROM embedder WHERE id <> ? ORDER BY id", embedder_id)
 
 
 def drop(conn: Connection, embedder_id: int, limit: int = 1000) -> bool:
@@ -96,9 +92,8 @@ def drop(conn: Connection, embedder_id: int, limit: int = 1000) -> bool:
     if len(rows) == limit:
         return False
     conn.execute(f"DROP TABLE IF EXISTS {index_of(embedder_id)}")
-    conn.execute("DELETE FROM edge_memory WHERE embedder_id = ?", (embedder_id,))
-    conn.execute("DELETE FROM query WHERE embedder_id = ?", (embedder_id,))
-    conn.execute("DELETE FROM embedder WHERE id = ?", (embedder_id,))
+    for table, key in (("edge_memory", "embedder_id"), ("query", "embedder_id"), ("embedder", "id")):
+        conn.execute(f"DELETE FROM {table} WHERE {key} = ?", (embedder_id,))
     return True
 
 
@@ -132,29 +127,10 @@ def delete_many(conn: Connection, ids: Sequence[SupportsInt]) -> None:
     """Removes these episodes' vectors of every embedder."""
     for (embedder_id,) in conn.execute("SELECT id FROM embedder").fetchall():
         conn.execute(
-            "DELETE FROM vec WHERE embedder_id = ? AND item_kind = 'episode'"
-            " AND item_id IN (SELECT value FROM json_each(?))",
+            f"DELETE FROM vec WHERE embedder_id = ? AND item_kind = 'episode' AND item_id IN {LISTED}",
             (embedder_id, id_list(ids)),
         )
         conn.executemany(f"DELETE FROM {index_of(embedder_id)} WHERE id = ?", [(int(id),) for id in ids])
-
-
-def nearest(conn: Connection, embedder_id: int, query: Vectors, k: int) -> tuple[Ids, NDArray[np.float32]]:
-    """The `k` (at most 4,096) episodes nearest to `query` (dimension,) of norm 1 -> (ids, cosines), nearest first.
-
-    A zero query finds nothing. InvalidInputError as for `put_many`.
-    """
-    checked = _checked(conn, embedder_id, np.atleast_2d(query))[0]
-    rows: list[Any] = []
-    if checked.any() and k > 0:
-        rows = conn.execute(
-            f"SELECT id, distance FROM {index_of(embedder_id)} WHERE data MATCH ? AND k = ?",
-            (checked.tobytes(), min(k, MOST)),
-        ).fetchall()
-    rows = [row for row in rows if row[1] is not None]  # vec0's answer for a vector that is not a number
-    distances = np.array([row[1] for row in rows], np.float32)
-    cosines = (1 - distances**2 / 2).astype(np.float32)  # unit vectors: |a - b|^2 = 2 - 2 cos
-    return np.array([row[0] for row in rows], np.int64), cosines
 
 
 def pieces_of(conn: Connection, embedder_id: int, size: int = 8192) -> Iterator[tuple[Ids, Vectors]]:

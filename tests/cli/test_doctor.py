@@ -12,7 +12,7 @@ from daemon import wire
 from daemon.cli import output
 from daemon.cli.doctor import ALWAYS, LEARNT, STANDING, _over_time
 from memory.insight.trend import STATES, figures
-from memory.store.metrics import QuestionMetrics
+from memory.store.metrics import Outcome
 from tests.cli.vault import NOTES, Shell
 
 Capture = pytest.CaptureFixture[str]
@@ -54,7 +54,7 @@ def test_figures_failures_and_repairs_of_what_was_asked(shell: Shell) -> None:
 
 
 def test_every_figure_of_the_trend_has_its_words() -> None:
-    asked = QuestionMetrics(1, 0, False, "R0", 1, 100, (1,), 2, 1, (1,), 200)
+    asked = Outcome(1, "?", False, 1, 1, 100, (), (), (1,), None, (), 0, "R0", 2, 1, (1,), 200)
     told = figures([asked, asked._replace(tier="R3")]).keys() | {*STATES} - {"stale_memory"}
     assert told == (ALWAYS | LEARNT | STANDING).keys()
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory import Memory
 from memory.graph.arrays import Graph
-from memory.graph.snapshot import Snapshot, load_snapshot
+from memory.graph.snapshot import Snapshot, load_graph, with_vectors
 from memory.graph.walk import index
 from memory.nouns import Document, Turn
 from memory.settings import MemorySettings, RecallSettings
@@ -53,7 +53,7 @@ def grown(memory: Memory) -> Snapshot:
 def loaded(memory: Memory) -> Snapshot:
     """What it would answer from if it were opened anew."""
     with memory.store.reading() as conn:
-        return load_snapshot(conn, memory.state.serving.embedder_id, memory.embedder.dimension, 1000)
+        return with_vectors(conn, load_graph(conn), memory.state.serving.embedder_id, memory.embedder.dimension, 1000)
 
 
 def living(graph: Graph) -> dict[int, tuple[object, ...]]:

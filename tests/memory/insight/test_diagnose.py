@@ -31,7 +31,7 @@ from memory.protocols import Embedder
 from memory.retrieval.rank import rows_of_text_only
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import jobs
-from memory.store.traces import Outcome
+from memory.store.metrics import Outcome
 from tests.examples import examples
 from tests.memory.retrieval.walking import rng_graph
 
@@ -107,8 +107,8 @@ def test_every_failure_has_its_class_and_its_repair() -> None:
     [
         (NO_PROOF._replace(shown=tuple(ALL[: MANY_SHOWN - 1])), []),
         (SLOW._replace(seeds=(ONE,), cited=(FIRST,), ms=MOST_MS), []),
-        (NEAR._replace(ms=60_000.0, llm_calls=MOST_CALLS), []),  # a model takes its time
-        (NEAR._replace(llm_calls=MOST_CALLS + 1), ["queryability"]),
+        (NEAR._replace(ms=60_000.0, calls=MOST_CALLS), []),  # a model takes its time
+        (NEAR._replace(calls=MOST_CALLS + 1), ["queryability"]),
         (NEAR, []),
         (NEAR._replace(unknown=("Zorvath",)), []),  # answered all the same
         (NO_PROOF._replace(unknown=("Zorvath",)), ["coverage"]),
@@ -167,7 +167,7 @@ def test_rates_are_rates_and_the_order_of_traces_does_not_matter(seed: int, data
     outcome = st.builds(
         Outcome,
         id=st.integers(1, 10**6), question=st.text(max_size=5), no_answer=st.booleans(),
-        ms=st.floats(0, 5000), llm_calls=st.integers(0, 20), tokens=st.integers(0, 10**5),
+        ms=st.floats(0, 5000), calls=st.integers(0, 20), tokens=st.integers(0, 10**5),
         seeds=st.lists(st.sampled_from([*objects, 999]), max_size=3, unique=True).map(tuple),
         shown=few, cited=few, text_only=st.none() | few, unknown=st.lists(st.text(max_size=9), max_size=2).map(tuple),
     )  # fmt: skip
@@ -255,7 +255,7 @@ def test_a_memory_diagnoses_itself(fresh: Memory) -> None:
     with fresh.store.writing() as conn:
         for _ in range(jobs.ATTEMPTS):
             jobs.enqueue(conn, "extract", "1", {}, 0)
-            job = jobs.claim(conn, 10**15, "boot")
+            job = jobs.claim(conn, 10**15, "boot", ["extract"])
             assert job is not None
             jobs.fail(conn, job.id, "no answer", 0)
     found = fresh.maintenance.diagnose()

@@ -19,7 +19,7 @@ from memory.protocols import Embedder
 from memory.settings import MemorySettings, RecallSettings
 from memory.store import edge_memory, jobs, metrics, traces
 from memory.store.connect import Connection
-from memory.store.metrics import QuestionMetrics
+from memory.store.metrics import Outcome
 from memory.time.timestamps import to_ms
 from plugins.manager import load
 
@@ -27,8 +27,8 @@ MONDAY = to_ms(datetime(2026, 3, 2, tzinfo=UTC)) or 0
 DAY = 24 * 60 * 60 * 1000
 
 
-def course(id: int, **given: Any) -> QuestionMetrics:
-    return QuestionMetrics(id, MONDAY + id, given.pop("no_answer", False), **given)
+def course(id: int, **given: Any) -> Outcome:
+    return Outcome(id, "", given.pop("no_answer", False), 1.0, t=MONDAY + id, **given)
 
 
 def test_no_question_tells_nothing() -> None:
@@ -55,7 +55,7 @@ def test_no_question_tells_nothing() -> None:
         ("replay_saving", [course(1, tokens=600, tier="R0", first=500)], -0.2),
     ],
 )  # fmt: skip
-def test_a_figure_is_what_a_hand_computes(name: str, asked: list[QuestionMetrics], value: float) -> None:
+def test_a_figure_is_what_a_hand_computes(name: str, asked: list[Outcome], value: float) -> None:
     assert figures(asked)[name] == pytest.approx(value)
     assert figures(asked[::-1])[name] == pytest.approx(value)
 
@@ -71,7 +71,7 @@ def test_a_figure_is_what_a_hand_computes(name: str, asked: list[QuestionMetrics
         ("escalation_gain", [course(1, calls=2)]),
     ],
 )
-def test_a_figure_that_no_question_speaks_of_is_left_out(name: str, asked: list[QuestionMetrics]) -> None:
+def test_a_figure_that_no_question_speaks_of_is_left_out(name: str, asked: list[Outcome]) -> None:
     assert name not in figures(asked)
 
 
@@ -114,10 +114,10 @@ def test_a_question_is_read_with_its_edges_and_what_it_took_first(held: Memory) 
         found = metrics.newest(conn, 9)
         assert metrics.newest(conn, 1) == [found[-1]] and metrics.newest(conn, 9, since=3) == [found[-1]]
     assert found == [
-        QuestionMetrics(first, 1, False, "R3", 1, 900, (1, 2)),
-        QuestionMetrics(second, 2, False, "R0", 1, 200, (1,), 2, 1, (1, 3), 900),
-        QuestionMetrics(third, 3, False, "R0", 1, 150, (1,), first=900),
-        QuestionMetrics(refused, 4, True),
+        Outcome(first, "?", False, 0, 1, 900, cited=(1, 2), t=1, tier="R3"),
+        Outcome(second, "?", False, 3, 1, 200, (), (), (1,), None, (), 2, "R0", 2, 1, (1, 3), 900),
+        Outcome(third, "?", False, 1, 1, 150, cited=(1,), t=3, tier="R0", first=900),
+        Outcome(refused, "?", True, 1, t=4),
     ]
 
 
@@ -127,7 +127,7 @@ def test_how_things_stand(held: Memory) -> None:
         conn.execute("INSERT INTO extraction(episode_id, model, t) VALUES (?, 'm', 0)", (episodes[0],))
         for _ in range(jobs.ATTEMPTS):
             jobs.enqueue(conn, "extract", "x", {"episodes": episodes}, 0)
-            job = jobs.claim(conn, 10**15, "boot")
+            job = jobs.claim(conn, 10**15, "boot", ["extract"])
             assert job is not None
             jobs.fail(conn, job.id, "no", 0)
         assert metrics.count_dead_jobs(conn) == 1

@@ -45,6 +45,14 @@ def sha(words: str) -> str:
     return hashlib.sha256(words.encode()).hexdigest()
 
 
+def nearest(conn: Connection, embedder_id: int, query: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The `k` episodes whose indexed vectors are nearest to a unit vector -> (ids, cosines), nearest first."""
+    rows = conn.execute(
+        f"SELECT id, distance FROM {vectors.index_of(embedder_id)} WHERE data MATCH ? AND k = ?", (query.tobytes(), k)
+    ).fetchall()
+    return np.array([id for id, _ in rows], np.int64), 1 - np.array([far for _, far in rows], np.float32) ** 2 / 2
+
+
 def remember(conn: Connection, uri: str, *texts: str, now: int = 1000, title: str = "A title", tags=()) -> list[int]:
     """Writes a new source with one episode for each text; returns the episodes' ids."""
     embedder = HashEmbedder()

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from memory.errors import InvalidInputError, StoreError
-from memory.store import check, text, vectors
+from memory.store import check, text
 from memory.store.store import Store
-from tests.memory.store.building import HashEmbedder, remember
+from tests.memory.store.building import HashEmbedder, nearest, remember
 
 pytestmark = pytest.mark.usefixtures("new_stores")
 
@@ -19,7 +19,7 @@ def content(store: Store) -> list[object]:
         tables = [name for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
         rows = [sorted(conn.execute(f'SELECT * FROM "{table}"').fetchall(), key=repr) for table in tables]
         found = text.search(conn, ["ana"], 50)[0].tolist()
-        near = vectors.nearest(conn, 1, HashEmbedder().embed_query("Ana"), 20)[0].tolist()
+        near = nearest(conn, 1, HashEmbedder().embed_query("Ana"), 20)[0].tolist()
     return [*zip(tables, rows, strict=True), found, near]
 
 

@@ -34,14 +34,14 @@ def test_what_is_put_comes_back_and_the_rest_stays(store: Store) -> None:
         assert found[one].vectors.tobytes() == remembering(4).vectors.tobytes()
         assert [column.tolist() for column in found[other][1:]] == [[1, 1], [0, 0], [5, 5]]
         assert edge_memory.counts(conn, embedder) == (2, 3, 3 * 2 * DIMENSION)
-        rows = edge_memory.load(conn, embedder, DIMENSION)
-        assert (rows.edges.tolist(), rows.starts.tolist()) == ([one, other], [0, 1])
-        assert rows.vectors.argmax(axis=1).tolist() == [4, 1, 2]
-        assert {graph.EDGE_KINDS[kind] for kind in rows.kinds} == {"mention"} and rows.src.tolist() == [episode] * 2
-        assert edge_memory.ends(conn, [one])[one] == (rows.kinds[0], episode, rows.dst[0])
+        edges, kinds, src, dst, starts, matrix = edge_memory.load(conn, embedder, DIMENSION)
+        assert (edges.tolist(), starts.tolist()) == ([one, other], [0, 1])
+        assert matrix.argmax(axis=1).tolist() == [4, 1, 2]
+        assert {graph.EDGE_KINDS[kind] for kind in kinds} == {"mention"} and src.tolist() == [episode] * 2
+        assert edge_memory.ends(conn, [one])[one] == (kinds[0], episode, dst[0])
         edge_memory.clear(conn, embedder)
         empty = edge_memory.load(conn, embedder, DIMENSION)
-        assert [len(column) for column in empty] == [0] * 6 and empty.vectors.shape == (0, DIMENSION)
+        assert [len(column) for column in empty] == [0] * 6 and empty[-1].shape == (0, DIMENSION)
 
 
 def test_a_vector_longer_than_one_is_refused(store: Store) -> None:

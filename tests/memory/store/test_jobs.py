@@ -13,6 +13,9 @@ def conn(store: Store) -> Connection:
         yield conn
 
 
+KINDS = ("read", "embed", "x", "y")
+
+
 def unfinished(conn: Connection, *kinds: str) -> int:
     """How many jobs of these kinds wait or run."""
     counts = jobs.count(conn, kinds or ("read", "embed"))
@@ -23,7 +26,7 @@ def test_a_job_is_queued_once_until_it_is_done(conn: Connection) -> None:
     first = jobs.enqueue(conn, "read", "a", {"uri": "/ä"}, 1000)
     assert jobs.enqueue(conn, "read", "a", {"uri": "/ä"}, 1001, priority=5) == first
     assert jobs.enqueue(conn, "embed", "a", {}, 1001) != first
-    job = jobs.claim(conn, 2000, "boot")
+    job = jobs.claim(conn, 2000, "boot", KINDS)
     assert job == jobs.Job(first, "read", "a", {"uri": "/ä"}, "leased", 1, 1000, None, 5)
     assert jobs.enqueue(conn, "read", "a", {}, 2001) == first, "it is being done"
     assert unfinished(conn) == 2
@@ -35,9 +38,9 @@ def test_a_job_is_queued_once_until_it_is_done(conn: Connection) -> None:
 def test_what_matters_more_and_waits_longer_goes_first(conn: Connection) -> None:
     a, b, c = (jobs.enqueue(conn, "read", key, {}, 1000, priority=p) for key, p in [("a", 0), ("b", 1), ("c", 0)])
     later = jobs.enqueue(conn, "read", "d", {}, 5000, priority=9)
-    order = [jobs.claim(conn, 2000, "boot") for _ in range(4)]
+    order = [jobs.claim(conn, 2000, "boot", KINDS) for _ in range(4)]
     assert [job and job.id for job in order] == [b, a, c, None]
-    assert jobs.claim(conn, 5000, "boot").id == later
+    assert jobs.claim(conn, 5000, "boot", KINDS).id == later
 
 
 def test_only_asked_for_kinds_are_claimed(conn: Connection) -> None:
@@ -48,10 +51,10 @@ def test_only_asked_for_kinds_are_claimed(conn: Connection) -> None:
 
 def test_leases_of_a_dead_process_are_freed_at_start(conn: Connection) -> None:
     mine, theirs = (jobs.enqueue(conn, "read", key, {}, 1) for key in "ab")
-    jobs.claim(conn, 1, "now")
-    jobs.claim(conn, 1, "before")
+    jobs.claim(conn, 1, "now", KINDS)
+    jobs.claim(conn, 1, "before", KINDS)
     assert jobs.requeue(conn, "now") == 1
-    assert jobs.claim(conn, 1, "now").id == theirs
+    assert jobs.claim(conn, 1, "now", KINDS).id == theirs
     assert [job.id for job in jobs.list_jobs(conn, "leased")] == [theirs, mine]
 
 
@@ -59,16 +62,16 @@ def test_failures_wait_longer_each_time_and_end_with_the_reason(conn: Connection
     id = jobs.enqueue(conn, "read", "a", {}, 0)
     now, pauses, states = 0, [], []
     for n in range(5):
-        assert jobs.claim(conn, now, "boot").attempts == n + 1
+        assert jobs.claim(conn, now, "boot", KINDS).attempts == n + 1
         states.append(jobs.fail(conn, id, f"failure {n}", now))
         job = jobs.list_jobs(conn, states[-1])[0]
         pauses.append(job.not_before - now)
-        assert jobs.claim(conn, job.not_before - 1, "boot") is None
+        assert jobs.claim(conn, job.not_before - 1, "boot", KINDS) is None
         now = job.not_before
     assert states == ["queued"] * 4 + ["dead"]
     for n, pause in enumerate(pauses):
         assert 0.75 * 30_000 * 2**n <= pause <= 1.25 * 30_000 * 2**n
-    assert jobs.claim(conn, 10**12, "boot") is None
+    assert jobs.claim(conn, 10**12, "boot", KINDS) is None
     assert [(job.id, job.last_error) for job in jobs.list_jobs(conn, "dead")] == [(id, "failure 4")]
 
 
@@ -91,16 +94,16 @@ def test_done_jobs_are_dropped_when_they_are_old(conn: Connection) -> None:
 
 def test_a_job_that_could_not_be_tried_has_lost_no_try(conn: Connection) -> None:
     id = jobs.enqueue(conn, "read", "a", {}, 1)
-    jobs.claim(conn, 1, "boot")
+    jobs.claim(conn, 1, "boot", KINDS)
     jobs.release(conn, id, 500)
-    assert jobs.claim(conn, 499, "boot") is None
-    assert jobs.claim(conn, 500, "boot").attempts == 1
+    assert jobs.claim(conn, 499, "boot", KINDS) is None
+    assert jobs.claim(conn, 500, "boot", KINDS).attempts == 1
 
 
 def test_what_is_dead_is_queued_anew_when_somebody_wants_it(conn: Connection) -> None:
     a, b, other = (jobs.enqueue(conn, kind, key, {}, 1) for kind, key in (("x", "a"), ("x", "b"), ("y", "c")))
     for id in (a, b, other):
-        jobs.claim(conn, 1, "boot")
+        jobs.claim(conn, 1, "boot", KINDS)
         jobs.bury(conn, id, "no use")
     assert (jobs.count(conn, ["x"]), jobs.count(conn, ["z"])) == ({"dead": 2}, {})
     assert [job.last_error for job in jobs.list_jobs(conn, "dead", kinds=["x"])] == ["no use", "no use"]
@@ -108,7 +111,7 @@ def test_what_is_dead_is_queued_anew_when_somebody_wants_it(conn: Connection) ->
     assert jobs.retry(conn, ["x"], 9, a) == 1
     assert jobs.enqueue(conn, "x", "b", {}, 9) != b, "the same is wanted again meanwhile"
     assert jobs.retry(conn, ["x"], 9) == 0, "it is not done twice"
-    again = jobs.claim(conn, 9, "boot")
+    again = jobs.claim(conn, 9, "boot", KINDS)
     assert (again.id, again.attempts, again.last_error) == (a, 1, None)
 
 

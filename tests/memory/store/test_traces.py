@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from memory.errors import NotFoundError
 from memory.llm import Usage
 from memory.nouns import Answer, Citation, Scope, Step, Trace, Visit
-from memory.store import episodes, graph, traces
+from memory.store import episodes, graph, metrics, traces
+from memory.store.metrics import Outcome
 from memory.store.store import Store
 from memory.trace import Asked, Plan
 from tests.memory.store.building import remember
@@ -83,14 +84,14 @@ def test_what_is_asked_again_knows_its_parent(store: Store) -> None:
         second = traces.store(conn, Trace("Who?"), None, 2, parent=first)
         orphan = traces.store(conn, Trace("Who?"), None, 3, parent=99)
         assert [row.parent for row in traces.list_traces(conn)] == [None, first, None]
-        assert traces.newest(conn) == orphan and traces.count(conn) == 3
+        assert traces.exists(conn, orphan) and traces.count(conn) == 3
         conn.execute("DELETE FROM trace WHERE id = ?", (first,))
         assert traces.get(conn, second).asked.parent is None
 
 
 def test_the_list_is_newest_first(store: Store) -> None:
     with store.writing() as conn:
-        assert traces.newest(conn) is None
+        assert traces.list_traces(conn) == []
         first = traces.store(conn, Trace("First?"), Answer("Nothing.", no_answer=True), 1000)
         second = traces.store(conn, Trace("Second?", (Step("text", 2.5),)), None, 2000)
         assert traces.list_traces(conn) == [
@@ -123,11 +124,11 @@ def test_what_questions_came_to(store: Store) -> None:
             calls=2, usage=Usage(30, 4),
         )  # fmt: skip
         traces.store(conn, Trace("A recall only"), None, 3)
-        assert traces.outcomes(conn, 9) == [
-            traces.Outcome(older, "Who?", True, 1.0, 2, 34),
-            traces.Outcome(first, "Whom?", False, 2.0, 0, 0, (ana,), (one, other), (one,), (other,)),
+        assert metrics.newest(conn, 9) == [
+            Outcome(first, "Whom?", False, 2.0, 0, 0, (ana,), (one, other), (one,), (other,), t=1),
+            Outcome(older, "Who?", True, 1.0, 2, 34, t=2),
         ]
-        assert [one.id for one in traces.outcomes(conn, 1)] == [older]
+        assert [one.id for one in metrics.newest(conn, 1)] == [older]
 
 
 def test_a_refusal_is_known_after_many_other_questions_until_somebody_calls_it_wrong(store: Store) -> None:

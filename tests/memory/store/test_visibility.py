@@ -35,8 +35,3 @@ def test_a_replaced_home_answers_for_its_own_time() -> None:
     for v, expected in [(99, (False, False)), (150, (True, False)), (199, (True, False)), (200, (False, True))]:
         assert (seen(**old_home, t=30, v=v), seen(**new_home, t=30, v=v)) == expected
     assert not seen(**new_home, t=19, v=300), "the memory did not know it yet"
-
-
-def test_a_theses_validity_stands_beside_its_node() -> None:
-    assert visible("n", ":t", ":v", "x").count("x.valid_") == 4
-    assert visible("n", ":t", ":v", "x").count("n.t_") == 3
