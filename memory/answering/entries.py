@@ -22,8 +22,11 @@ _HEADING = re.compile(r"(?P<marks>#{1,6})\s+(?P<said>.*?\S)\s*#*")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•–]|\d{1,3}[.)])[ \t]+(?:\[(?P<box>[ xX/<>-])\][ \t]+)?(?P<said>\S.*)")
 _KEYWORD = re.compile(r"(?P<word>TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):?\s+(?P<said>\S.*)")
 _BEGINNING = re.compile(
-    r"#{1,6}\s|[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]|(?:TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):?\s"
+    r"#{1,6}\s|[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]|x \d{4}-|\([A-Z]\) |"
+    r"(?:TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):?\s"
 )
+_TODO_TXT = re.compile(r"(?:(?P<done>x) \d{4}-\d\d-\d\d|\([A-Z]\)) (?:\d{4}-\d\d-\d\d )?(?P<said>\S.*)")  # todo.txt
+_TODO_MARK = re.compile(r"\s[+@][\w/-]+")  # its project, its context
 _PLANNED = re.compile(r"\s*(?:SCHEDULED|DEADLINE|CLOSED):")
 _BEGINS = re.compile(r"(?P<label>When|Due): \d{4}-\d\d-\d\d")
 _STATUS = re.compile(r"Status: (?P<word>[A-Z-]+)")
@@ -123,6 +126,10 @@ def _block(lines: Sequence[_Line], place: int, heads: tuple[str, ...]) -> tuple[
     if keyword := _KEYWORD.fullmatch(text.strip()):
         state = _STATES.get(keyword["word"].lower(), "open")
         return place + 1, [lines[place].entry(keyword["said"], heads, 0, lines[place], kind="task", state=state)]
+    if task := _TODO_TXT.fullmatch(text):
+        state = "done" if task["done"] else "open"
+        bare = _TODO_MARK.sub("", task["said"])
+        return place + 1, [lines[place].entry(bare, heads, 0, lines[place], kind="task", state=state)]
     if _ITEM.fullmatch(text):
         return _list(lines, place, heads)
     if _ROW.fullmatch(text):

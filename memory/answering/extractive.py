@@ -37,6 +37,7 @@ from memory.answering.selection import NO_CHAINS, join_with_chains, note_selecti
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Citation, Step, Token
 from memory.protocols import Embedder
+from memory.retrieval.question_type import asks_course
 from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
 from memory.stages import AnswerNote, RouteNote, Tier, step
@@ -57,6 +58,7 @@ MAX_LINES_PER_PART = 4  # of an answer to a part of a question
 CLEAR_LEAD = 1.25  # by how much a score must be above all others for its line to stand alone
 LEAST_FOLDED = 2  # lines; one takes no more room than a word about it
 _TIMES = re.compile(r" \((?:planned|as of|since|until|written) [^()]*\)$")
+LEAST_LOST = 0.2  # share of the question's weight that a statement may leave out of its line
 _AMOUNT = re.compile(r"(?<![\w.,])[$€£]?\d[\d.,:/]*\d*(?: ?[%€])?(?!\w)")
 _LABELLED = re.compile(r"[^:.]{1,60}: ([^:;.]{1,60}\.?)")
 
@@ -134,11 +136,26 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
         replace(one, score=max(one.score, score_of.get(one.thesis_id, one.score)))
         for one in answering[:MAX_FACTS_ANSWERING]
     ]
+    if not asks_course(state.question.text):
+        line_of = {one.thesis_id: one for one in sentences}
+        answering = [_show_fullest(state, one, line_of.get(one.thesis_id, one)) for one in answering]
     proving = {proof.thesis_id for one in answering for proof in (one, *one.also)}
     others = (one for one in sentences if one.thesis_id not in proving)
     likely_first = sorted([*answering, *others], key=lambda one: -one.score)
     ranked = prefer_newest(state, drop_retold(likely_first))
     return ranked if asks_past(state.question) else _lead_with_current(ranked, state.found.time_ms)
+
+
+def _show_fullest(state: AnswerState, statement: AnswerCandidate, line: AnswerCandidate) -> AnswerCandidate:
+    """The statement, or the line that it was read from, where that says more of what is asked: a word of the question,
+    or a value of the kind that is asked for ("tyres: winter on; summer tyres are at Ahrens")."""
+    if statement.own or not statement.is_statement or line.earlier:
+        return statement
+    features, said = state.features, _TIMES.sub("", statement.shown)
+    lost = features.coverage(f"{line.shown} {said}") - features.coverage(said)
+    if lost < LEAST_LOST and features.holds_expected(line.shown) <= features.holds_expected(said):
+        return statement
+    return replace(line, score=max(statement.score, line.score))
 
 
 def _lead_with_current(candidates: Sequence[AnswerCandidate], at: int) -> list[AnswerCandidate]:

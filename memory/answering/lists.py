@@ -34,7 +34,7 @@ _MARKS = re.compile(
     r"\s*(?:[📅⏳🛫✅➕🔁❌]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?|\b(?:due|scheduled|start):\s?\d{4}-\d\d-\d\d"
     r"|(?:SCHEDULED|DEADLINE|CLOSED):|[<\[]\d{4}-\d\d-\d\d[^>\]]*[>\]])"
 )
-_DONE_ON = re.compile(r"(?:✅|➕|CLOSED:|created:|done:)\s*[<\[]?\d{4}-\d\d-\d\d")
+_DONE_ON = re.compile(r"(?:^x(?: \d{4}-\d\d-\d\d)?|^\([A-Z]\)|✅|➕|CLOSED:|created:|done:)\s*[<\[]?\d{4}-\d\d-\d\d")
 _DETAIL = re.compile(r"(?:When|Due|Where|Who): (.+)")
 
 
@@ -129,10 +129,11 @@ def _hits(state: AnswerState) -> list[Episode]:
 def _whole_list(state: AnswerState, topic: frozenset[str]) -> list[Found]:
     """The entries of the list whose heads say what is asked for, those that hold what the heads do not."""
     asked = next((one for one in state.features.stems if one in topic), "")
-    if topic - {asked} and _is_unknown(state, asked):  # the songs of a setlist
+    is_count = state.question.type.kind == "count"  # of another thing it would be a lie
+    if topic - {asked} and not is_count and _is_unknown(state, asked):  # the songs of a setlist
         topic -= {asked}
         asked = next((one for one in state.features.stems if one in topic), "")
-    left_out = ("event",) if state.question.type.kind == "count" else ("event", "part")  # their line is as plain
+    left_out = ("event",) if is_count else ("event", "part")  # their line is as plain
     blocks: dict[tuple[int, int, tuple[str, ...]], list[Found]] = {}
     for one in _read(state, _hits(state), topic):
         if one.entry.kind not in left_out and one.entry.state != "cancelled":

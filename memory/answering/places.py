@@ -24,7 +24,7 @@ MAX_EVENT_WORDS = 60  # of an event of a calendar, which is told whole
 MAX_DATE_WORDS = 6  # of a line that is nothing but a date
 
 Span = tuple[int, int]
-PlaceKind = Literal["text", "heading", "row", "event", "filing"]
+PlaceKind = Literal["text", "heading", "row", "event", "task", "filing"]
 
 _MARKS = re.compile(
     r"(?P<indent>[ \t>]*)(?:(?P<heading>#{1,6})[ \t]+|(?P<bullet>[-*+•–]|\d{1,3}[.)])[ \t]+)?(?:\[.\] )?"
@@ -33,13 +33,17 @@ _WORD = re.compile(r"[^\W_]")
 _RULE = re.compile(r"[|:\-=+_* \t]+$")
 _TURN = re.compile(r"([^\W\d_][^\s:]{0,30}(?: [^\s:]{1,30}){0,3}):[ \t]")
 _WHEN = re.compile(r"When: \d{4}-\d\d-\d\d")  # the first line of an event, as the reader of calendars writes it
+_TASK = re.compile(r"(?:TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):? ")  # how a headline of an outline begins
+_PLANNED = re.compile(r"\s*(?:SCHEDULED|DEADLINE|CLOSED): ?[<\[]")  # below it, when it is to be done
+_PLANNED_DATE = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d_]+\.?)?([^>\]]*)[>\]]")
 _HEADER = re.compile(r"(from|to|cc|bcc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
 _LINK = re.compile(r"!?\[\[(?:[^\]|\n]*\|)?([^\]\n]*)\]\]|!?\[([^\]\n]*)\]\([^)\s]*\)|<?\bhttps?://\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of a passage from `start` to `end`, an event with all its lines. `above`: the headings over it, the items
+    """A line of a passage from `start` to `end`, an event with all its lines, the headline of a task with those that
+    plan it. `above`: the headings over it, the items
     it is nested in and the line with a colon that leads to it, outermost first. `head`: the cells of its table's head.
     `speaker`: whose turn of a chat it is of; `is_item`: it begins one of a list. What only files or names, a mail's
     head, a date, links, is `filing`."""
@@ -78,13 +82,13 @@ def find_places(text: str) -> tuple[Place, ...]:
         elif marks["heading"]:
             level = len(marks["heading"])
             path = [one for one in path if one[0] < level]
-            kind: PlaceKind = "event" if _WHEN.match(following) else "heading"
+            kind: PlaceKind = "event" if _WHEN.match(following) else "task" if _TASK.match(said) else "heading"
             places.append(Place(kind, start, end, tuple(title for _, title in path)))
             path.append((level, show_links(said)))
             items, leading, head = [], "", ()
-        elif places and places[-1].kind == "event":
+        elif places and (places[-1].kind == "event" or (places[-1].kind == "task" and _PLANNED.match(line))):
             last = places[-1]
-            places[-1] = Place("event", last.start, end, last.above)
+            places[-1] = Place(last.kind, last.start, end, last.above)
         else:
             indent = len(marks["indent"].expandtabs(4)) if marks["bullet"] else -1
             if marks["bullet"]:
@@ -183,6 +187,7 @@ def show_unit(quote: str, place: Place) -> str:
             named = (f"{name} {cell}" for name, cell in zip(place.head[1:], cells[1:], strict=True) if cell)
             return f"{cells[0]}: {'; '.join(named)}"
         return " | ".join(cells)
-    if place.kind == "event":
+    if place.kind in ("event", "task"):
+        quote = _PLANNED_DATE.sub(r"\1\2", quote)
         return "; ".join(show_links(line).rstrip(";") for line in quote.split("\n") if line.strip())
     return show_links(quote)

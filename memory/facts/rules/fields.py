@@ -37,6 +37,12 @@ _NO_PROPERTIES = word_set("facts", "no_properties")
 _TODO_DONE = re.compile(r"x \d{4}-\d\d-\d\d (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
 _TODO_OPEN = re.compile(r"\([A-Z]\) (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
 _TODO_MARK = re.compile(r"\s(?:[+@][\w/-]+|\b(?:due|t|rec|id):\S+)")
+_TODO_DUE = re.compile(r"\bdue:(?P<date>\d{4}-\d\d-\d\d)")
+_HEADLINE = re.compile(
+    r"(?:#{1,6} )?(?P<word>TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):? (?P<task>\S.*)"
+)  # of an outline
+_TODO_STATES = {"DONE": "done", "CANCELLED": "dropped", "CANCELED": "dropped"}  # the others are open
+_PLANNED = re.compile(r"\s*(?P<key>SCHEDULED|DEADLINE|CLOSED): ?[<\[](?P<date>\d{4}-\d\d-\d\d)")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[:.]\d\d|\d{1,2} \w+$")
 _ASIDE = re.compile(r"\s*\((?P<aside>[^()]{0,120})\)")
 _TELLING = word_set("facts", "telling")
@@ -166,7 +172,7 @@ def _field(text: str, start: int, end: int, line: Line, topic: str, field_keys: 
     first = logged.end() if logged else start
     marks = _marks(text, first)
     match = _FIELD.match(text, first + marks, end)
-    if match is None or match["value"] is None:
+    if match is None or match["value"] is None or _PLANNED.match(text, first, end):
         return None
     key, new = _key(match["key"])
     begins = start == line.start or new or (topic and key.lower() in field_keys)
@@ -222,24 +228,38 @@ def _without_asides(value: str) -> str:
 
 
 def _tasks(passage: Passage) -> Iterator[ExtractedRelation]:
+    """The states of the tasks of a passage, and when they are planned."""
+    text, headline = passage.text, ""
     for line in passage.lines:
-        if not line.own or line.heading:
+        if not line.own:
             continue
         start, state = line.start, ""
-        if line.box:
+        if (planned := _PLANNED.match(text, line.start, line.end)) is not None and headline:
+            yield _of_task(headline, planned["key"].lower(), planned["date"], planned.start("key"), line.end)
+            continue
+        headline = ""
+        if line.heading:
+            match = _HEADLINE.match(text, line.start, line.end)
+            if match is not None:
+                start, state = match.start("task"), _TODO_STATES.get(match["word"], "open")
+        elif line.box:
             state = "done" if line.box in "xX" else "dropped" if line.box in "~-" else "open"
-        elif (match := _TODO_DONE.match(passage.text, line.start, line.end)) is not None:
+        elif (match := _TODO_DONE.match(text, line.start, line.end)) is not None:
             start, state = match.start("task"), "done"
-        elif (match := _TODO_OPEN.match(passage.text, line.start, line.end)) is not None:
+        elif (match := _TODO_OPEN.match(text, line.start, line.end)) is not None:
             start, state = match.start("task"), "open"
         if not state:
             continue
-        task = phrases.clean(_TODO_MARK.sub("", passage.text[start : line.end]))
+        task = phrases.clean(_TODO_MARK.sub("", text[start : line.end]))
         if 0 < len(task) <= 120:
-            yield ExtractedRelation(
-                subject=task, predicate="status", object=state, start=start, end=line.end,
-                cardinality="one",
-            )  # fmt: skip
+            yield _of_task(task, "status", state, start, line.end)
+            headline = task
+            if due := _TODO_DUE.search(text, start, line.end):
+                yield _of_task(task, "due", due["date"], start, line.end)
+
+
+def _of_task(task: str, predicate: str, value: str, start: int, end: int) -> ExtractedRelation:
+    return ExtractedRelation(subject=task, predicate=predicate, object=value, start=start, end=end, cardinality="one")
 
 
 # Tables ---------------------------------------------------------------------------------------

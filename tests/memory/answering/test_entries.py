@@ -97,3 +97,11 @@ def test_every_entry_is_a_quote_and_they_are_in_order(lines: list[str]) -> None:
         assert 0 <= one.start < one.end <= len(text)
         assert text[one.start : one.end].strip()
         assert one.shown
+
+
+def test_the_lines_of_a_todo_txt_are_tasks() -> None:
+    text = "(A) 2026-11-18 Pay the deposit due:2026-11-30 @bank\nx 2026-11-19 2026-11-01 Order the cake +party\nPost it"
+    assert [(one.shown, one.kind, one.state) for one in read_entries(text)] == [
+        ("Pay the deposit due:2026-11-30", "task", "open"),
+        ("Order the cake", "task", "done"),
+    ]

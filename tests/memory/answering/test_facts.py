@@ -107,3 +107,10 @@ def test_a_fact_that_has_only_a_name_in_common_with_the_question_stands_back(
     monkeypatch.undo()
     monkeypatch.setattr(facts, "NAMED_ONLY", 20 * facts.NAMED_ONLY)
     assert "kite" in told(kite)[0] and told(job) == same
+
+
+def test_a_statement_that_says_less_of_what_is_asked_does_not_hide_its_line(fresh: Memory) -> None:
+    fresh.remember("tyres: winter on since 24 Oct; summer tyres are at Ahrens, no. 3318", title="The car")
+    assert "Ahrens" in answered(fresh, "Where are the summer tyres?").text.split("\n")[0]
+    fresh.remember("* TODO Prune the apple tree\n  DEADLINE: <2027-02-15 Mon>".replace("* ", "# "), title="Garden")
+    assert "2027-02-15" in answered(fresh, "When do I have to prune the apple tree?").text.split("\n")[0]

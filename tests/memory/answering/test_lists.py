@@ -143,3 +143,16 @@ def test_a_list_that_goes_on_in_the_next_passage_is_whole(notes: Memory, tmp_pat
         memory.remember(f"# Minerals\n\n{items}", title="Minerals", source="/m.md")
         *_, answer = memory.ask("How many minerals do I have?")
         assert isinstance(answer, Answer) and answer.lines[0].value == "60"
+
+
+def test_what_is_listed_is_not_counted_for_something_else(fresh: Memory) -> None:
+    fresh.remember("From Judith, serves 4.\n\n- 250 g lentils\n- 2 onions\n- salt", title="Lentil soup")
+    *_, answer = fresh.ask("How many people does the lentil soup serve?")
+    assert isinstance(answer, Answer)
+    assert answer.lines[0].text == "From Judith, serves 4."
+
+
+def test_the_due_date_of_a_task_is_told_and_not_when_it_was_written(fresh: Memory) -> None:
+    fresh.remember("(A) 2026-11-18 Pay the school deposit due:2026-11-30 @bank\n(B) Call the vet", title="tasks")
+    told = lines(fresh, "What are my open tasks?")
+    assert told == ["Pay the school deposit (due 2026-11-30)", "Call the vet"]

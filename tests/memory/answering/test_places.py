@@ -53,6 +53,14 @@ def test_an_event_is_one_unit_with_its_title_and_time() -> None:
     assert units(NOTE)[shown].kind == "event"
 
 
+def test_a_task_of_an_outline_is_one_unit_with_when_it_is_planned() -> None:
+    shown = units("# TODO Prune the apple tree\nDEADLINE: <2027-02-15 Mon> SCHEDULED: <2027-02-01 10:00>\nOr in March.")
+    task, body = shown
+    assert task == "TODO Prune the apple tree; DEADLINE: 2027-02-15 SCHEDULED: 2027-02-01 10:00"
+    assert (shown[task].kind, body, shown[body].above) == ("task", "Or in March.", ("TODO Prune the apple tree",))
+    assert units("# What to do\nDEADLINE: <2027-02-15 Mon>")["What to do"].kind == "heading"
+
+
 @pytest.mark.parametrize("line", ["Sunday 25 June 2023", "See contractors, keys"])
 def test_a_date_and_links_only_file_what_stands_around_them(line: str) -> None:
     assert units(NOTE)[line].kind == "filing"

@@ -420,3 +420,19 @@ def test_work_grows_with_the_text_and_no_faster(piece: str) -> None:
         return counted
 
     assert calls(1600) < 3 * calls(800) + 1000
+
+
+def test_a_task_has_its_state_and_when_it_is_planned() -> None:
+    outline = (
+        "# TODO Prune the apple tree\nDEADLINE: <2027-02-15 Mon>\n# DONE Plant garlic\nCLOSED: [2026-10-18 Sun 15:20]"
+    )
+    assert facts(outline, "Garden") == {
+        ("Prune the apple tree", "status", "open"),
+        ("Prune the apple tree", "deadline", "2027-02-15"),
+        ("Plant garlic", "status", "done"),
+        ("Plant garlic", "closed", "2026-10-18"),
+    }
+    assert facts("(A) 2026-11-18 Pay the deposit due:2026-11-30 @bank", "tasks") == {
+        ("Pay the deposit", "status", "open"),
+        ("Pay the deposit", "due", "2026-11-30"),
+    }
