@@ -27,6 +27,7 @@ from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.stages import TextNote, notes
 from memory.text.languages import alternatives, is_unspaced, stem_set, stop_words, tables, word_set
 from memory.text.mentions import Mention, is_date, norm
+from memory.time.expressions import names_time
 
 MAX_CANDIDATES = 10  # lines, the best
 LEAST_PHRASE_WORDS = 3  # words of a phrase in which general words say something too
@@ -178,7 +179,13 @@ def absent_names(state: AnswerState, lines: Sequence[AnswerCandidate]) -> tuple[
         noun, number, behind = match.groups()
         is_count = noun.islower() and behind and behind.lower() not in little  # "my top 5 films"
         name, label = ({*features.stem_words(part)} for part in (number, noun))
-        if is_count or noun.lower() in no_labels or not name or not name | label <= asked:
+        if (
+            is_count
+            or noun.lower() in no_labels
+            or not name
+            or not name | label <= asked
+            or names_time(f"{noun} {number}")
+        ):
             continue
         if not any(name <= line.words and label <= line.covered for line in lines):
             absent.append(text[match.start() : match.end(2)].strip())

@@ -144,7 +144,7 @@ class Questions:
         now = plan.now or (None if plan.as_of else asked.at)  # what "last week" in the question is seen from
         state = self._analyse(question, now, plan.as_of, plan.within)
         found = self._retrieve(state, self._state.settings.answer.episodes, True, strategy=plan.strategy)
-        with self._state.past.state_at(plan.as_of).store.reading() as conn:
+        with self._state.past.state_of(state).store.reading() as conn:
             gathered = [visit.node_id for visit in traced.trace.visits if visit.stage == "collected"]
             found = found.with_collected(conn, gathered)
             said = extract_answer(conn, found, self._sentence_embedder(found), self._state.settings.answer)
@@ -180,8 +180,10 @@ class Questions:
         replay: bool = True,
         outline: Sequence[Sequence[str]] = (),
         strategy: str = "",
+        state: State | None = None,
     ) -> RetrievalResult:
-        state, chosen = self._state.past.state_at(question.as_of), self._strategy(strategy)
+        """`state`: what answers it, where that is known already."""
+        state, chosen = state or self._state.past.state_of(question), self._strategy(strategy)
         replay = replay and state is self._state  # what a copy would learn of its edges, nobody kept
         settings = replace(state.settings.recall, **chosen.recall)
         with state.reading() as (conn, serving):
@@ -198,13 +200,14 @@ class Questions:
         searched, within, k = question.original, question.within, self._state.settings.answer.episodes
         split = () if options.question else decompose(searched)
         asked = [question, *(self._analyse(one, options.now, options.as_of, within) for one in split)]
-        found, *of_parts = (self._retrieve(one, k, True, options.replay, (), options.strategy) for one in asked)
+        state = self._state.past.state_of(question)
+        found, *of_parts = (self._retrieve(one, k, True, options.replay, (), options.strategy, state) for one in asked)
         yield from found.recall.trace.steps
         yield from found.recall.trace.visits
         follows, newest = searched if options.question else "", int(found.graph.episode_ids.max(initial=0))
         plan = Plan(options.as_of, within, options.now, options.effort, follows, newest, options.strategy)
         options = replace(options, plan=plan)
-        outcome = yield from self._answer_from(found, models, options, of_parts)
+        outcome = yield from self._answer_from(state, found, models, options, of_parts)
         trace, said = outcome.found.recall.trace.with_steps(*outcome.steps), outcome.answer
         trace = replace(trace, question=options.question or trace.question)
         trace_id = self.keep(trace, said, plan, outcome, parent)
@@ -215,11 +218,16 @@ class Questions:
         self.compare_edges()
 
     def _answer_from(
-        self, found: RetrievalResult, models: ModelChoice, options: AskOptions, parts: Sequence[RetrievalResult]
+        self,
+        state: State,
+        found: RetrievalResult,
+        models: ModelChoice,
+        options: AskOptions,
+        parts: Sequence[RetrievalResult],
     ) -> Generator[Event, None, AskOutcome]:
-        """The answer from what was retrieved, by a model if one may write."""
+        """The answer from what was retrieved from a state, by a model if one may write."""
         embedder, settings = self._sentence_embedder(found), self._state.settings.answer
-        reading = self._state.past.state_at(found.question.as_of).store.reading
+        reading = state.store.reading
         if models.writer is None or settings.model != "auto" or not found.n_allowed:
             return (yield from Answering(reading, found, embedder, settings, options, parts).run())
         from memory.answering.escalation import Escalation  # half of answering, which many never need
@@ -227,7 +235,7 @@ class Questions:
         k = self._state.settings.answer.episodes
 
         def again(outline: Sequence[Sequence[str]]) -> RetrievalResult:
-            return self._retrieve(found.question, k, True, options.replay, outline, options.strategy)
+            return self._retrieve(found.question, k, True, options.replay, outline, options.strategy, state)
 
         run = Escalation(
             reading, found, embedder, settings, options, parts, choose=models.writer, drive=models.driver, again=again

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from email.utils import getaddresses
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate
@@ -25,6 +25,7 @@ from memory.graph.change import GraphChange
 from memory.graph.snapshot import load_graph, with_vectors
 from memory.protocols import Embedder, Vectors
 from memory.ranking import EdgeRanker
+from memory.retrieval.state import QuestionState
 from memory.retrieval.traversers import FindStrategy
 from memory.serving import Serving
 from memory.settings import MemorySettings
@@ -213,12 +214,24 @@ class Past:
         self._lock = threading.Lock()
         self._last: tuple[Versions, State] | None = None
 
-    def state_at(self, as_of: datetime | None) -> State:
-        """What answers a question that is asked as of a time: today's state where nothing has been edited since."""
+    def state_of(self, question: QuestionState) -> State:
+        """What answers a question: today's state where nothing has been edited since the time that it is asked as of or
+        whose state of things it asks for. What was then may also be told later."""
+        when = question.when
+        if question.as_of is not None or when is None or when.kind != "as_of" or when.until is None:
+            return self.state_at(question.as_of)
+        is_past = when.until <= question.asked_on
+        return self.state_at(when.until - timedelta(milliseconds=1), told_later=True) if is_past else self._state
+
+    def state_at(self, as_of: datetime | None, told_later: bool = False) -> State:
+        """What answers a question that is asked as of a time; with `told_later` by what was said then or is said since,
+        but for what an edit put in place of what was said then."""
         if as_of is None:
             return self._state
         with self._state.store.reading() as conn:
             versions = past.versions_at(conn, to_ms(as_of))
+        if versions is not None and told_later:
+            versions = versions._replace(later=()) if versions.then else None
         if versions is None:
             return self._state
         with self._lock:
@@ -241,6 +254,7 @@ class Past:
         with store.writing() as conn:
             episodes.retire_many(conn, versions.later, now_ms(), "source_changed")
             self._state.asserter(conn).restore_passages(versions.then)
+            past.retire_successors(conn, versions.then, now_ms())
         serving = self._state.serving
         _embed_missing(store, serving.embedder, serving.embedder_id)
         return self._state.of_store(store)

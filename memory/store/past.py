@@ -121,6 +121,26 @@ def restore_fact(conn: Connection, fact: int, ids: Sequence[int]) -> None:
     )
 
 
+def retire_successors(conn: Connection, ids: Sequence[int], now: int) -> None:
+    """The sentences that an edit put in place of those of these episodes, which live again, are not said yet."""
+    theses = [
+        id
+        for (id,) in conn.execute(
+            "WITH RECURSIVE later(id) AS (SELECT superseded_by FROM thesis WHERE superseded_by IS NOT NULL"
+            " AND episode_id IN (SELECT value FROM json_each(?)) UNION SELECT t.superseded_by FROM later"
+            " JOIN thesis t ON t.node_id = later.id AND t.superseded_by IS NOT NULL)"
+            f" SELECT n.id FROM later JOIN node n ON n.id = later.id AND {is_live('n')}",
+            (id_list(ids),),
+        )
+    ]
+    listed = id_list(theses)
+    for end in ("src", "dst"):
+        conn.execute(
+            f"UPDATE edge SET t_expired = ?1 WHERE {end} IN (SELECT value FROM json_each(?2)) AND {LIVE}", (now, listed)
+        )
+    conn.execute("UPDATE node SET t_expired = ? WHERE id IN (SELECT value FROM json_each(?))", (now, listed))
+
+
 # SQL: whether a thesis `t` is the fact ?2, or has words that assert it.
 _TELLS = (
     "(t.node_id = ?2 OR EXISTS (SELECT 1 FROM provenance v WHERE v.item_kind = 'edge' AND v.item_id = ?2"

@@ -86,6 +86,16 @@ def asks_time(question: str) -> bool:
     return _asks().search(strip_accents(question.lower())) is not None
 
 
+def names_time(text: str) -> bool:
+    """Whether a few words name a time and hardly anything else: "March 2024", not "room 2014"."""
+    folded = fold(text)
+    try:
+        found = find_timexes(folded, datetime(2000, 1, 1), "past")
+    except (ValueError, OverflowError):
+        return False
+    return any(not one.weak and one.start == 0 and one.end == len(folded) for one in found)
+
+
 def is_state(question: str) -> bool:
     """Whether a question asks how things stood ("where did I live") rather than what happened."""
     said = _WORD.findall(question.lower())
@@ -215,9 +225,16 @@ def _resolve(text: str, said: str, now: datetime) -> TimeExpression | None:
         return found and TimeExpression("now", None, None, found[0])
     base = narrow(text, bases[0])
     side, start = signal_before(text, base.start)
-    if asks and side != "as_of":
+    rest = text[:start] + text[base.end :]
+    if asks and side != "as_of" and not (side == "in" and base.span[0] <= now and _asks_how_it_was(rest)):
         return None
-    return _meant(side, base.span, text[:start] + text[base.end :], said[start : base.end], now)
+    return _meant(side, base.span, rest, said[start : base.end], now)
+
+
+def _asks_how_it_was(question: str) -> bool:
+    """Whether a question for a time is one for how things stood, "when was the gate opened in 2024", and not for when
+    something happened, "when did I move in 2024"."""
+    return not word_set("time", "verbs", "been").isdisjoint(_WORD.findall(question)) and is_state(question)
 
 
 def _is_named(text: str, base: Timex) -> bool:
