@@ -2,7 +2,8 @@
 
 An answer is read in *claims*: text up to and including the sentence that has a citation. A claim is proved when what it
 cites exists, every name, number and date in it stands in what it cites (or in the question), and so do most of the
-other words by which it says something new. Nothing else of a model's text is shown to anybody.
+other words by which it says something new. A number that is worked out is proved by the two that stand beside it.
+Nothing else of a model's text is shown to anybody.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from functools import lru_cache
+from itertools import combinations
 from typing import Literal
 
 from memory.answering.candidates import stems
@@ -22,6 +25,7 @@ from memory.text.words import ascii_digits, strip_accents, words
 MAX_UNSUPPORTED_SHARE = 0.17  # of the words by which a claim says something new, fewer than so many may stand nowhere
 NAME_WEIGHT_WORDS = 2  # words that a name, number or date counts which does stand there
 MAX_ENDING_LETTERS = 2  # letters by which two forms of a name may differ at their end
+MAX_OPERANDS = 12  # numbers of a claim from which others may be worked out
 MAX_SHORT_CLAIM_WORDS = 8  # words of a claim in which "one" is more than an article
 LEAST_NAME_LETTERS = 4  # letters that both have then in common
 LEAST_ROOT_LETTERS, MAX_DERIVED_LETTERS = 5, 3  # of two words of one family: in common, and at the end of each
@@ -40,6 +44,7 @@ _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
 _CODE = re.compile(r"(?<!\w)[^\W\d_]+\d\w*")
 _DOTTED = re.compile(r"(?<!\w)(?:[^\W\d_]\.){2,}")
 _GROUPED = re.compile(r"\d{1,3}(?:[,.’' ]\d{3})+")
+_DECIMAL = re.compile(r"\d{1,12}(?:\.\d{1,6})?")
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 _COUNTS = {word: str(number) for word, number in word_numbers("claims", "numbers").items()} | {
     word: str(10 * number) for word, number in word_numbers("claims", "tens", first=1).items()
@@ -162,12 +167,13 @@ def _missing(said: str, shown: Sequence[Proof], question: str) -> list[str]:
     asked = _content_of(question)
     there = [asked, *(_content_of(proof.text) for proof in shown)]
     numbers = frozenset[str]().union(*(one.numbers for one in there))
+    allowed = numbers | {str(len(shown))}
     dates = [mention for mention in mentions(said) if is_date(mention.norm) and mention.start >= 0]
     rest = _blank(said, dates)
     counted, names = list(_numbers(rest)), _names(rest)
     new = ({one.norm for one in dates} - asked.dates) | ({number for _, number in counted} - asked.numbers)
-    missing = _missing_dates(dates, shown, there, numbers | {str(len(shown))})
-    missing += _missing_numbers(counted, there, numbers | {str(len(shown))})
+    missing = _missing_dates(dates, shown, there, allowed)
+    missing += _missing_numbers(counted, there, allowed | _worked_out(counted, there[1:]))
     if not new and "1" not in numbers - {str(len(shown))}:
         missing += _missing_counts(rest, there)
     missing += [code for code in _CODE.findall(rest) if not any(_folded(code) in one.codes for one in there)]
@@ -207,6 +213,14 @@ def _missing_numbers(
         if not stands:
             missing.append(surface)
     return missing
+
+
+def _worked_out(counted: Iterable[tuple[str, str]], shown: Sequence[_TextContent]) -> set[str]:
+    """The differences and sums of two numbers of a claim that both stand in what it cites: "94 less (412 to 318)"."""
+    numbers = frozenset[str]().union(*(one.numbers for one in shown))
+    told = dict.fromkeys(number for _, number in counted if number in numbers and _DECIMAL.fullmatch(number))
+    operands = [Decimal(number) for number in told][:MAX_OPERANDS]
+    return {_plain(str(one)) for a, b in combinations(operands, 2) for one in (abs(a - b), a + b)}
 
 
 def _missing_counts(said: str, there: Sequence[_TextContent]) -> list[str]:

@@ -16,7 +16,8 @@ NOTE = Proof(
     datetime(2024, 5, 10, tzinfo=UTC),
 )
 BOAT = Proof("The boat is painted black and has three sails.\nThe ferry leaves at 7:40.")
-PROOFS = {1: NOTE, 2: BOAT}
+HALL = Proof("The flat in Lisbon costs 1,620 euros. Its hall was raised from 19.50 to 21.80 an hour.")
+PROOFS = {1: NOTE, 2: BOAT, 3: HALL}
 
 
 def test_an_answer_is_cut_into_claims_behind_their_citations() -> None:
@@ -74,6 +75,9 @@ def test_citations_are_numbers_lists_and_ranges() -> None:
         ("Where does Ana live?", "Ana became a resident of Porto and took a flat for 1,250 euros [1]."),
         ("Who is Ana's sister?", "Her sister Mira Okafor has stayed behind in Lisbon [1]."),
         ("Tell me of Ana and the boat", "Ana lives in Porto and the boat is black [1][2]."),
+        ("By how much is it dearer?", "By 370 euros (1,250 to 1,620) [1][3]."),
+        ("What do both cost?", "2,870 euros together, 1,250 and 1,620 [1][3]."),
+        ("By how much was it raised?", "2.30, from 19.50 to 21.80 [3]."),
     ],
 )
 def test_what_stands_there_is_proved(question: str, claim: str) -> None:
@@ -102,6 +106,13 @@ def test_what_stands_there_is_proved(question: str, claim: str) -> None:
         ("What colour is the boat?", "It is painted white [2].", "not_there"),
         ("What colour is the boat?", "See https://evil.example/?q=boat [2].", "not_there"),
         ("What colour is the boat?", "![boat](//boat.example/black) black [2].", "not_there"),
+        ("By how much is it dearer?", "By 380 euros (1,250 to 1,620) [1][3].", "not_there"),
+        ("By how much is it dearer?", "By 370 euros [1][3].", "not_there"),  # what it is made of is not said
+        (
+            "Is 1,260 less?",
+            "It is 10 less than 1,260: 1,250 [1].",
+            "not_there",
+        ),  # a number that is asked with proves none
         ("What colour is the boat?", "The boat is [black](black-boat) and has three sails [2].", "not_there"),
     ],
 )
