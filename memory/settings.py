@@ -61,7 +61,11 @@ class AnswerSettings:
     model: Literal["auto", "off"] = setting(
         "auto", "Whether a language model writes answers where there is one (models.answer); off: never."
     )
-    context_tokens: int = setting(3000, "Evidence that a model gets to read for an answer, in tokens, about.")
+    context_tokens: int = setting(
+        3000,
+        "Evidence that a model gets to read for an answer, in tokens, about: at first 1,700 if it runs on this machine,"
+        " and 5,000 where the first look held no answer.",
+    )
     answer_tokens: int = setting(700, "Tokens that it may write.")
     answer_seconds: int = setting(
         60, "Seconds that it may take in all; half as many with --effort quick, three times with deep."
@@ -72,6 +76,7 @@ class AnswerSettings:
     threshold: float = setting(0.34, "Confidence in [0, 1] below which there is no answer.")
     line_margin: float = setting(4.0, "A line is shown if its score is at most so far below the best one's.")
     chains: bool = setting(True, "Whether lines are shown that lead from what the question names to the best line.")
+    prompt_chains: bool = setting(True, "Whether a model is told how pieces of its evidence lead to each other.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,7 +210,7 @@ class AnswerNote(Note):
 class ComposeNote(Note):
     """What a model wrote the answer from: calls and tokens it took, the episodes and how many pieces of each kind it
     was shown, whether they were `local`, how many were `left_out`, the sentences that are `not_proved`; of a refusal
-    the `request`, by its fingerprint."""
+    the `request`, by its fingerprint. `chains`: how many it was shown, if any."""
 
     stage: ClassVar[str] = "compose"
     model: str = ""
@@ -224,6 +224,7 @@ class ComposeNote(Note):
     left_out: int = 0
     not_proved: tuple[str, ...] = ()
     request: str | None = None
+    chains: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

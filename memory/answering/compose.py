@@ -118,6 +118,9 @@ def build_request(
         asked = "\n".join(" ".join(one.split()) for one in options.before)
         parts.append(f"Asked before, only to understand what the question refers to:\n{fence}\n{asked}\n{fence}")
     parts.append(f"The evidence:\n{fence}\n{context.text()}\n{fence}")
+    if context.chains:
+        chains = "\n".join(context.chains)
+        parts.append(f"How pieces of it lead to each other:\n{fence}\n{chains}\n{fence}")
     parts.append(f"The question:\n{fence}\n{' '.join(question.split())}\n{fence}")
     if hint:
         parts.append(hint)
@@ -174,7 +177,8 @@ class GroundedText:
         episodes = tuple(dict.fromkeys(piece.episode.id for piece in context.pieces))
         facts, lines, passages = (kinds.count(kind) for kind in ("fact", "line", "passage"))
         local, left_out, problems = context.is_local, context.left_out, tuple(self.problems)
-        return ComposeNote(model, calls, tokens, episodes, facts, lines, passages, local, left_out, problems, request)
+        counts = facts, lines, passages, local, left_out, problems
+        return ComposeNote(model, calls, tokens, episodes, *counts, request, len(context.chains) or None)
 
 
 def write_grounded(

@@ -25,9 +25,10 @@ from memory.answering import compose
 from memory.answering.candidates import AnswerCandidate
 from memory.answering.compose import GroundedText, finalise
 from memory.answering.confidence import fits
-from memory.answering.context import EvidencePiece, PromptContext, fit_context, gather_evidence
+from memory.answering.context import EvidenceChain, EvidencePiece, PromptContext, fit_context, gather_evidence
 from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer, stream_extractive
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
+from memory.answering.selection import ShownChain
 from memory.errors import ModelError
 from memory.exploring.agent import Agent
 from memory.exploring.explorer import Explorer
@@ -49,7 +50,8 @@ PROMPT_TOKENS = 400  # of a request beside system, evidence and reply
 LEAST_EVIDENCE_TOKENS = 300  # without which a model is not asked
 WHOLE = ("list", "count", "about", "when_changed")  # kinds of questions whose answer is more than one passage
 MAX_EPISODES_REPLAYED, MAX_TOKENS_REPLAYED = 5, 1_500  # that helped before, and of what a model sees of them
-MAX_TOKENS_DEEP = 5_000  # of evidence that an answer with much effort may be written from
+MAX_TOKENS_FIRST = 1_700  # of evidence that a model on this machine, which reads slowly, is shown at first
+MAX_TOKENS_MORE, MAX_EPISODES_MORE = 5_000, 30  # with much effort, or where the first look held no answer
 SCATTERED, MASS = 6, 0.8  # so many episodes for so much of the score: the evidence lies about
 NOT_OF_THIS = "What helped with such a question before does not speak of what this one names."
 
@@ -67,6 +69,7 @@ class Escalation(Answering):
     tried: set[Tier] = field(default_factory=set)
     chosen: dict[int, None] = field(default_factory=dict)
     expanded: dict[int, None] = field(default_factory=dict)
+    has_looked: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -90,9 +93,9 @@ class Escalation(Answering):
         yield from self._consult()
         extractive = yield from self._extract_enough()
         while True:
-            pieces = yield from self._gather(self.found, extractive.candidates)
+            pieces, chains = yield from self._gather(self.found, extractive.candidates, extractive.chains)
             try:
-                picked = self._pick_model(pieces, self._max_evidence_tokens)
+                picked = self._pick_model(pieces, chains)
             except ModelError as error:
                 return (yield from stream_extractive(extractive, str(error)))
             except Exception as error:  # a model of somebody else's
@@ -124,9 +127,9 @@ class Escalation(Answering):
         enough = bool(evidence) and may_try and (same or fits(known, evidence, asked))
         note = RouteNote("R0", enough, () if enough else (NOT_OF_THIS,))
         yield self._record(step(note, (perf_counter() - start) * 1000))
-        pieces = (yield from self._gather(known, ())) if enough else ()
+        pieces, chains = (yield from self._gather(known, ())) if enough else ((), ())
         try:
-            picked = self._pick_model(pieces, MAX_TOKENS_REPLAYED)
+            picked = self._pick_model(pieces, chains, MAX_TOKENS_REPLAYED)
         except Exception:  # whatever is wrong with the models, it is told where all of the evidence is looked at
             picked = None
         if picked is None:
@@ -150,7 +153,7 @@ class Escalation(Answering):
         consult = self.found.strategy.consult
         if consult is None or self.options.effort == "quick":
             return
-        reserved = Allowance(1, self._max_evidence_tokens + self._tokens_beside, 0)
+        reserved = Allowance(1, self.settings.context_tokens + self._tokens_beside, 0)
         llm = _may_see_question(self.choose, [hit.episode for hit in self.found.recall.hits])
         if llm is not None:
             question, cancelled = self.found.question.text, self.options.cancelled
@@ -167,10 +170,14 @@ class Escalation(Answering):
             reason = "Looking further found nothing for this question before, and nothing was read since."
             yield self._record(step(RouteNote(self.tier, reason=reason), 0.0))
             return False
+        whole = {piece.episode.id for piece in context.pieces if piece.kind == "passage"}
+        is_short = llm.is_local and not self.has_looked and self.options.effort == "normal"
+        was_cut = is_short and any(hit.episode.id not in whole for hit in self.found.recall.hits)
+        self.has_looked = True
         why = (
             "The model does not find the answer in it." if text.no_answer else "Nothing that the model wrote is proved."
         )
-        reserved = Allowance(1, about_tokens(context.text()) + self._tokens_beside, 0)
+        reserved = Allowance(1, MAX_TOKENS_MORE + self._tokens_beside, 0)
         while True:
             driver = self._pick_driver() if self.options.effort == "deep" else None
             rise = next_tier(
@@ -184,7 +191,7 @@ class Escalation(Answering):
                 calls_left=self.meter.calls_left,
             )
             if rise is None:
-                return False
+                return was_cut
             self.tier, reason = rise
             self.tried.add(self.tier)
             yield self._record(step(RouteNote(self.tier, reason=reason), 0.0))
@@ -193,8 +200,15 @@ class Escalation(Answering):
                 yield from self._explore_guided(llm, text.missing, reserved)
             elif driver is not None:
                 yield from self._run_agent(driver, text.missing, reserved)
-            if self.found is not before:
+            if driver is None or self.tier == "R4":  # nobody looks further
+                self._widen()
+            if was_cut or self.found is not before:
                 return True
+
+    def _widen(self) -> None:
+        """Takes in the next best episodes: what a model misses mostly stands among the thirty best, if not the ten."""
+        with self.reading() as conn:
+            self.found = self.found.widen(conn, MAX_EPISODES_MORE)
 
     def _explore_guided(self, llm: LLM, missing: Sequence[str], reserved: Allowance) -> Generator[Event, None, None]:
         explorer = Explorer(self.reading, self.found, only_open=not llm.is_local)
@@ -264,21 +278,26 @@ class Escalation(Answering):
         """What an answer takes beside its evidence."""
         return about_tokens(compose.SYSTEM) + PROMPT_TOKENS + self.settings.answer_tokens
 
-    @property
-    def _max_evidence_tokens(self) -> int:
-        wanted = self.settings.context_tokens
-        return max(MAX_TOKENS_DEEP, wanted) if self.options.effort == "deep" else wanted
+    def _max_evidence_tokens(self, llm: LLM) -> int:
+        """Of the evidence that this model is shown now."""
+        wanted, effort = self.settings.context_tokens, self.options.effort
+        if effort == "deep" or self.has_looked:
+            return max(MAX_TOKENS_MORE, wanted)
+        return min(MAX_TOKENS_FIRST, wanted) if effort == "normal" and llm.is_local else wanted
 
     def _gather(
-        self, found: RetrievalResult, candidates: Sequence[AnswerCandidate]
-    ) -> Generator[Event, None, tuple[EvidencePiece, ...]]:
-        """All that a model may get to read."""
+        self, found: RetrievalResult, candidates: Sequence[AnswerCandidate], joined: Sequence[ShownChain] = ()
+    ) -> Generator[Event, None, tuple[tuple[EvidencePiece, ...], tuple[EvidenceChain, ...]]]:
+        """All that a model may get to read, and the chains that join it."""
         with self.reading() as conn:
-            pieces, step = gather_evidence(conn, found, candidates, self.embedder, self.chosen)
+            wanted = joined if self.settings.prompt_chains else None
+            pieces, chains, step = gather_evidence(conn, found, candidates, self.embedder, self.chosen, wanted)
         yield self._record(step)
-        return pieces
+        return pieces, chains
 
-    def _pick_model(self, pieces: Sequence[EvidencePiece], most: int) -> tuple[LLM, PromptContext] | None:
+    def _pick_model(
+        self, pieces: Sequence[EvidencePiece], chains: Sequence[EvidenceChain], most: int | None = None
+    ) -> tuple[LLM, PromptContext] | None:
         """The model that answers, and the evidence that it gets, of `most` tokens; None if there is no model, or no
         room for evidence. Raises what the choice of a model raises."""
         chosen = compose.choose_model(self.choose, pieces)
@@ -286,8 +305,8 @@ class Escalation(Answering):
             return None
         llm, kept, left_out = chosen
         room = llm.context_tokens - about_tokens(compose.SYSTEM) - PROMPT_TOKENS - 2 * self.settings.answer_tokens
-        tokens = min(most, room)
-        return (llm, fit_context(kept, tokens, left_out)) if tokens >= LEAST_EVIDENCE_TOKENS else None
+        tokens = min(most or self._max_evidence_tokens(llm), room)
+        return (llm, fit_context(kept, tokens, left_out, chains)) if tokens >= LEAST_EVIDENCE_TOKENS else None
 
     def _compose(self, llm: LLM, context: PromptContext) -> Generator[Event, None, GroundedText]:
         start, before = perf_counter(), (self.meter.calls, self.meter.usage.total)

@@ -33,7 +33,14 @@ from memory.answering.facts import (
 from memory.answering.features import AnswerState, expected_types
 from memory.answering.options import AskOptions
 from memory.answering.owner import OwnerQuestion
-from memory.answering.selection import NO_CHAINS, join_with_chains, note_selection, select_best, select_by_type
+from memory.answering.selection import (
+    NO_CHAINS,
+    ShownChain,
+    join_with_chains,
+    note_selection,
+    select_best,
+    select_by_type,
+)
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Citation, Step, Token
 from memory.protocols import Embedder
@@ -68,12 +75,13 @@ Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without the nu
 @dataclass(frozen=True, slots=True)
 class ExtractiveAnswer:
     """An answer with the lines that it is made of, none if it is a refusal. `candidates`: those that it shows, then
-    what else there was, the best first."""
+    what else there was, the best first; `chains` lead from what the question names to some of them."""
 
     answer: Answer
     lines: tuple[Line, ...]
     step: Step
     candidates: tuple[AnswerCandidate, ...] = ()
+    chains: tuple[ShownChain, ...] = ()
 
 
 def extract_answer(
@@ -102,7 +110,7 @@ def extract_answer(
     taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
-    return ExtractiveAnswer(answer, lines, taken, (*selected, *rest))
+    return ExtractiveAnswer(answer, lines, taken, (*selected, *rest), tuple(chains[1]))
 
 
 def _list_entries(state: AnswerState) -> list[AnswerCandidate]:
@@ -274,11 +282,12 @@ def merge_answers(answers: Sequence[ExtractiveAnswer], parts: Sequence[str]) -> 
     numbered through, and said once what nothing was found about. NoAnswer only if all of them are."""
     step = _merged_step(answers)
     candidates = _in_turn([one.candidates for one in answers])
+    chains = tuple(chain.from_iterable(one.chains for one in answers))
     missing = tuple(dict.fromkeys(term for one in answers for term in one.answer.missing))
     answered = [(part, one) for part, one in zip(parts, answers, strict=True) if not one.answer.no_answer]
     if not answered:
         answer = replace(answers[0].answer, missing=missing)
-        return replace(answers[0], answer=answer, step=step, candidates=candidates)
+        return replace(answers[0], answer=answer, step=step, candidates=candidates, chains=chains)
     lines: list[Line] = []
     cited: dict[_Key, tuple[Citation, ...]] = {}  # by each line that stands there
     shown = [one.lines[:MAX_LINES_PER_PART] for _, one in answered]
@@ -290,7 +299,7 @@ def merge_answers(answers: Sequence[ExtractiveAnswer], parts: Sequence[str]) -> 
     if unanswered:
         lines.append((f"\n{NOT_SAID} {' '.join(unanswered)}", ()))
     least = min(one.answer.confidence for _, one in answered)
-    return ExtractiveAnswer(_answer(lines, least, missing), tuple(lines), step, candidates)
+    return ExtractiveAnswer(_answer(lines, least, missing), tuple(lines), step, candidates, chains)
 
 
 def _key(line: Line) -> _Key:

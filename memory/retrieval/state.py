@@ -14,7 +14,7 @@ from memory.edge_memory.edges import EdgeMemory
 from memory.edge_memory.replay import NOT_ASKED_BEFORE, ReplayResult
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.snapshot import Snapshot
-from memory.graph.walk import ANY_TIME, Moment, Walk
+from memory.graph.walk import ANY_TIME, Moment, Walk, top_k
 from memory.nouns import Hit, Recall, Scope, Step, Visit
 from memory.protocols import Embedder, Vectors
 from memory.retrieval.pagerank import SPREAD
@@ -240,6 +240,16 @@ class RetrievalResult:
         hits = self.recall.hits[:k]
         kept = self.collected & {hit.episode.id for hit in hits}
         return replace(self, recall=replace(self.recall, hits=hits), collected=kept)
+
+    def widen(self, conn: Connection, k: int) -> RetrievalResult:
+        """The same with those of the `k` best episodes behind its hits that are not among them; none counts more than
+        the last hit. `conn` must see what the retrieval saw."""
+        there = {hit.episode.id for hit in self.recall.hits}
+        ids = self.graph.episode_ids[top_k(self.ranking, self.allowed, k)].tolist()
+        more = {one.id: one for one in episodes.by_ids(conn, [id for id in ids if id not in there])}
+        least = min((hit.score for hit in self.recall.hits), default=0.0)
+        hits = (*self.recall.hits, *(Hit(more[id], least) for id in ids if id in more))
+        return replace(self, recall=replace(self.recall, hits=hits)) if more else self
 
     def restricted_to(self, conn: Connection, ids: Collection[int]) -> RetrievalResult:
         """The same with these episodes (ids) as its hits and no others, as far as the question may see them."""

@@ -69,7 +69,8 @@ def test_what_recall_does_not_find_is_looked_for(tmp_path: Path, capsys: pytest.
     """More gold than an answer gets at first: what the oracle picks adds up, and with tools it finds more."""
     colours = """red blue green grey black white brown pink amber ivory teal plum rust sand lime coral olive khaki navy
         mauve puce ochre fawn beige cyan jade onyx ruby lilac slate""".split()
-    for n in (14, 30):
+    colours += [f"dark {colour}" for colour in colours]
+    for n in (14, 50):
         corpus = [
             {"id": f"d{i}", "title": f"Kite {i}", "text": f"Alba Reyes flew a {colour} kite near the lake."}
             for i, colour in enumerate(colours[:n])
@@ -85,7 +86,7 @@ def test_what_recall_does_not_find_is_looked_for(tmp_path: Path, capsys: pytest.
         ("R2", False, False), ("R3", True, True), ("R3", True, True)
     ]  # fmt: skip
     assert few[0]["error"] == "retrieval" and few[0]["refused"] and few[0]["calls"] == 1
-    many = [found["kites30", effort] for effort in ("quick", "normal", "deep")]
+    many = [found["kites50", effort] for effort in ("quick", "normal", "deep")]
     assert [row["tier"] for row in many] == ["R2", "R3", "R4"]
     assert many[0]["in_context"] < many[1]["in_context"] < many[2]["in_context"]
     assert many[1]["calls"] <= 4 < many[2]["calls"]

@@ -130,12 +130,14 @@ class Oracle:
         """An answer as a bad model gives it: none, one that another piece is said to prove, a name that stands nowhere,
         or one that does."""
         draw = Noise(1, self.seed).of("how", what)
-        others = [piece for piece in pieces if piece not in right] or pieces
-        ways = ["invents", "mistakes"] + (["refuses", "misplaces"] if complete else [])
+        others = [piece for piece in pieces if piece not in right]
+        ways = (
+            ["invents", "mistakes"] + (["refuses"] if complete else []) + (["misplaces"] if complete and others else [])
+        )
         way = draw.choice(ways) if pieces else "refuses"
         if way == "refuses":
             return f"{NO_ANSWER}: it is not there"
-        piece = draw.choice(others)
+        piece = draw.choice(others or pieces)
         if way == "misplaces":
             return f"{_unbracketed(known.answer)} [{piece.number}]."
         named = [name for name in _NAME.findall(piece.text) if len(name) > SHORT]

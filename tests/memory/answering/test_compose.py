@@ -59,9 +59,9 @@ def test_a_good_answer_comes_with_its_citation(boat: Desk, name: str) -> None:
     assert (heard.answer.model, heard.answer.note, heard.answer.no_answer) == (name, "", False)
     (citation,) = heard.answer.citations
     assert (citation.uri, citation.line) == ("/notes/boat.md", 1)
-    assert citation.quote == "The boat is painted black. It was built by Okafor in 1987."
+    assert citation.quote == "The boat is painted black."
     assert heard.composed | {"tokens": 0} == {
-        "model": name, "calls": 1, "tokens": 0, "facts": 0, "lines": 2, "passages": 1, "local": False, "left_out": 0,
+        "model": name, "calls": 1, "tokens": 0, "facts": 0, "lines": 0, "passages": 1, "local": False, "left_out": 0,
         "not_proved": [], "episodes": [citation.episode_id],
     }  # fmt: skip
     with boat.memory.store.reading() as conn:
@@ -80,7 +80,7 @@ def test_sentences_come_one_by_one_as_they_are_proved(boat: Desk) -> None:
     first = next(event for event in events if isinstance(event, Token))
     assert first.text.strip() == "It is painted black [1]." and not go.is_set()
     go.set()
-    assert [event.text.strip() for event in events if isinstance(event, Token)] == ["It was built in 1987 [1]."]
+    assert [event.text.strip() for event in events if isinstance(event, Token)] == ["It was built in 1987 [2]."]
 
 
 @pytest.mark.parametrize("wrong", ["White [1].", "The boat is painted black [99].", "The boat is painted black."])
@@ -99,7 +99,7 @@ def test_what_was_proved_before_stays_and_the_rest_follows(boat: Desk) -> None:
     said(boat, HERE, Says(f"It is painted black [{number}]. It belongs to Elvis [{number}]."),
          Says(f"It is painted black [{number}]. It was built in 1987 [{number}]."))  # fmt: skip
     heard = boat.ask(QUESTION)
-    assert heard.answer.text == "It is painted black [1]. It was built in 1987 [1]."
+    assert heard.answer.text == "It is painted black [1]. It was built in 1987 [2]."
     said(boat, HERE, *[Says(f"It is painted black [{number}]. It belongs to Elvis [{number}].")] * 2)
     heard = boat.ask(QUESTION)
     assert heard.answer.text == "It is painted black [1]." and "left out" in heard.answer.note

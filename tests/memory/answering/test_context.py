@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from memory.answering.context import EvidencePiece, drop_local, fit_context
+from memory.answering.escalation import MAX_TOKENS_FIRST
 from memory.llm import about_tokens
-from memory.nouns import Answer
-from tests.fakes.answering import evidence
+from memory.nouns import Answer, Decision
+from memory.settings import AnswerSettings
+from tests.fakes import Says
+from tests.fakes.answering import evidence, prompt
 from tests.fakes.server import FakeServer
 from tests.memory.answering.conftest import AWAY, HERE, Desk
 from tests.memory.facts.asserting import assert_quoted
@@ -63,8 +70,6 @@ def test_nothing_is_sent_where_all_of_it_must_stay(desk: Desk) -> None:
 
 
 def test_where_it_finds_nothing_in_the_rest_the_lines_answer(mixed: Desk) -> None:
-    from tests.fakes import Says
-
     mixed.anthropic.enqueue(Says("NO ANSWER: where Mira works"))
     heard = mixed.ask_away("Where does Mira work?")
     assert not heard.answer.no_answer and "Ferrobank" in heard.answer.text and heard.answer.model == ""
@@ -132,3 +137,77 @@ def test_one_piece_fits_always_and_every_piece_has_its_episode(mixed: Desk) -> N
     context = fit_context([long], 300)
     assert len(context.pieces) == 1 and about_tokens(context.text()) < 400
     assert drop_local([long, EvidencePiece("line", "x", episode, 0, "x", True)])[0] == (long,)
+
+
+FILM = "The Salt Road is a film directed by Ilse Maron. It was shown in five towns."
+MAKER = "Ilse Maron was born in Tavira. Her mother ran a bakery."
+BORN = "Where was the director of The Salt Road born?"
+
+
+def leads(body: dict[str, Any]) -> str:
+    """What a model is told of how pieces lead to each other."""
+    found = re.search(r"lead to each other:\n(\w+)\n(.*?)\n\1$", prompt(body), re.MULTILINE | re.DOTALL)
+    return found[2] if found else ""
+
+
+def test_chains_lead_a_model_from_piece_to_piece(desk: Desk) -> None:
+    desk.note("The Salt Road", FILM)
+    desk.note("Ilse Maron", MAKER)
+    heard = desk.ask(BORN)
+    pieces = evidence(desk.ollama.chats[-1])
+    first, second = (next(n for n, text in pieces.items() if words in text) for words in (FILM, MAKER))
+    assert leads(desk.ollama.chats[-1]) == f"The Salt Road -> [{first}] -> Ilse Maron -> [{second}] -> Tavira"
+    assert heard.composed["chains"] == 1
+    desk.memory.settings = replace(desk.memory.settings, answer=AnswerSettings(prompt_chains=False))
+    assert "chains" not in desk.ask(BORN).composed and leads(desk.ollama.chats[-1]) == ""
+
+
+def test_chains_of_facts_say_since_when_and_leave_out_what_was_replaced(desk: Desk) -> None:
+    told = {
+        "Mira works at Ferrobank.": ("Mira", "works at", "Ferrobank"),
+        "Ferrobank lies in Utrecht.": ("Ferrobank", "lies in", "Utrecht"),
+        "Ferrobank moved to Delft.": ("Ferrobank", "lies in", "Delft"),
+    }
+    for day, words in enumerate(told, 1):
+        desk.note(f"note {day}", words, day)
+        assert_quoted(desk.memory, words, *told[words], valid_from=datetime(2024, 5, day, tzinfo=UTC))
+    lies = {fact.objects[-1]: fact.id for fact in desk.memory.facts("Ferrobank") if fact.predicate == "lies in"}
+    desk.memory.knowledge.apply_decisions([Decision(lies["Utrecht"], lies["Delft"], "supersedes", 0.9)], "m")
+    desk.ask("Where does the bank lie at which Mira works?")
+    pieces = evidence(desk.ollama.chats[-1])
+    first, second = (
+        next(n for n, text in pieces.items() if words in text) for words in ("Mira works", "lies in Delft")
+    )
+    chains = leads(desk.ollama.chats[-1]).splitlines()
+    assert f"Mira -> works at [{first}] -> Ferrobank -> lies in [{second}] -> Delft, since 2024-05-03" in chains
+    assert "Utrecht" not in str(chains)
+    desk.ask("Who works in Delft?")
+    assert any("Delft <- lies in [" in one and "<- Mira" in one for one in leads(desk.ollama.chats[-1]).splitlines())
+
+
+def test_a_chain_with_a_step_that_must_stay_is_not_sent(desk: Desk) -> None:
+    desk.note("The Salt Road", FILM)
+    desk.note("Ilse Maron", MAKER.replace("Tavira", "Zanzibar"), policy="local")
+    desk.ask_away(BORN)
+    assert desk.anthropic.messages and leaked(desk) == set() and leads(desk.anthropic.messages[-1]) == ""
+
+
+def test_no_words_are_sent_twice(desk: Desk) -> None:
+    for day in range(1, 12):
+        desk.note(f"log {day}", f"Mira saw ship number {day}. " + "The sea was calm and grey. " * 30, day)
+    desk.ask("Which ship did Mira see?", effort="quick")
+    pieces = list(evidence(desk.ollama.chats[-1]).values())
+    assert len(pieces) > 3
+    for place, text in enumerate(pieces):
+        assert not any(text in other for other in pieces[:place] + pieces[place + 1 :])
+
+
+def test_a_model_here_sees_the_best_first_and_the_rest_where_that_holds_no_answer(desk: Desk) -> None:
+    for day in range(1, 25):
+        desk.note(f"log {day}", f"Mira saw ship number {day}. " + "The sea was calm and grey. " * 40, day)
+    desk.ollama.enqueue(Says("NO ANSWER: the ship"))
+    list(desk.memory.ask("Which ship did Mira see?", llm=lambda _: desk.here, replay=False))
+    list(desk.memory.ask("Which ship did Mira see?", llm=lambda _: desk.away, replay=False))
+    chats = [chat for chat in desk.ollama.chats if "The evidence:" in prompt(chat)]
+    shown = [about_tokens("".join(evidence(chat).values())) for chat in (*chats, desk.anthropic.messages[-1])]
+    assert len(shown) == 3 and shown[0] <= MAX_TOKENS_FIRST < min(shown[1:])

@@ -68,6 +68,16 @@ def test_a_model_picks_where_to_look_and_finds_it(fleet: Desk) -> None:
     assert (kept.asked.tier, kept.asked.calls) == ("R3", len(fleet.ollama.chats))
 
 
+def test_the_second_look_takes_in_the_next_best_passages(fleet: Desk) -> None:
+    """Also where the model that picks is blind."""
+    sees = seeking("Marlin", "Skagen")
+    fleet.ollama.answer = lambda body: Says("DONE") if places(body) else sees(body)
+    heard = fleet.ask(QUESTION)
+    first, second = (event.detail for event in heard.events if isinstance(event, Step) and event.name == "compose")
+    assert tiers(heard) == ["R2", "R3"] and "Skagen" in heard.answer.text
+    assert len(second["episodes"]) > len(first["episodes"])
+
+
 def test_quick_asks_once(fleet: Desk) -> None:
     fleet.ollama.answer = seeking("Marlin", "Skagen")
     heard = fleet.ask(QUESTION, effort="quick")

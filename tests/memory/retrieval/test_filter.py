@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from memory import Memory
-from memory.answering.context import EvidencePiece, gather_evidence
+from memory.answering.context import EvidenceChain, EvidencePiece, gather_evidence
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.nouns import Document, Step
 from memory.protocols import Embedder
@@ -49,12 +49,12 @@ def found_of(memory: Memory, question: str) -> RetrievalResult:
     return memory.questions.retrieve(question, 10, None, None, None, replay=False)
 
 
-def shown(memory: Memory, found: RetrievalResult) -> tuple[tuple[EvidencePiece, ...], Step]:
+def shown(memory: Memory, found: RetrievalResult) -> tuple[tuple[EvidencePiece, ...], tuple[EvidenceChain, ...], Step]:
     with memory.store.reading() as conn:
         return gather_evidence(conn, found, (), found.embedder)
 
 
-def facts(all_there_is: tuple[tuple[EvidencePiece, ...], Step]) -> list[str]:
+def facts(all_there_is: tuple[tuple[EvidencePiece, ...], tuple[EvidenceChain, ...], Step]) -> list[str]:
     return [piece.text for piece in all_there_is[0] if piece.kind == "fact"]
 
 
@@ -91,7 +91,7 @@ def test_what_has_nothing_to_do_with_the_question_is_not_shown(mira: Memory) -> 
     all_there_is = shown(mira, found_of(mira, "Where does Bob live?"))
     assert not any("Ferrobank" in fact for fact in facts(all_there_is))
     ids = [piece.id for piece in all_there_is[0] if piece.kind == "fact"]
-    assert all_there_is[1].detail == {"of": len(fact_ids(mira)), "facts": ids}
+    assert all_there_is[2].detail == {"of": len(fact_ids(mira)), "facts": ids}
 
 
 def scores(memory: Memory, found: RetrievalResult) -> Mapping[int, float]:
