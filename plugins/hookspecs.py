@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 PROJECT = "palimpsest"
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+def import_late(module: str, name: str) -> Callable[..., Any]:
+    """A function or class of a module that is imported when it is called."""
+    return lambda *given: getattr(import_module(module), name)(*given)
 
 
 @hookspec

@@ -21,7 +21,7 @@ import httpx
 from memory.errors import MalformedOutputError, ModelError, ModelRefusedError, ModelUnavailableError, OverBudgetError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
 from plugins.llms import Look, ModelInfo
-from plugins.llms.call import Call, client_arguments
+from plugins.llms.call import Call, client_arguments, shorten_reason
 from plugins.llms.settings import AnthropicSettings
 
 if TYPE_CHECKING:
@@ -127,22 +127,15 @@ class AnthropicModel:
 
         with self._lock:
             if self._client is None:
-                most = max(self.limits[:2]) + 1  # the call itself ends it before that
                 url = _url(self._settings)
-                timeout = httpx2.Timeout(most, connect=CONNECT_SECONDS)
+                arguments = client_arguments(httpx2, url, self.limits, CONNECT_SECONDS)
                 self._client = anthropic.Anthropic(
                     api_key=_key(self._settings),
                     base_url=url,
                     max_retries=0,
-                    timeout=timeout,
+                    timeout=arguments["timeout"],
                     open_telemetry=False,  # what is said goes to nobody else
-                    http_client=anthropic.DefaultHttpxClient(
-                        timeout=timeout,
-                        verify=url.startswith("https:"),
-                        follow_redirects=False,
-                        limits=httpx2.Limits(max_keepalive_connections=0),  # a call must know its own socket
-                        **client_arguments(httpx2.SyncByteStream),
-                    ),
+                    http_client=anthropic.DefaultHttpxClient(**arguments),
                 )
             return self._client
 
@@ -262,7 +255,7 @@ def _ask(settings: AnthropicSettings, path: str) -> dict[str, Any]:
 
 def _refused(status: int, kind: str, why: str, headers: Any, model: str) -> ModelError:
     """What the API's word for an error means. In the middle of a stream the status is 200, and only `kind` tells."""
-    why = (why.strip().splitlines() or ["no reason given"])[0][:200]
+    why = shorten_reason(why)
     lasting = {
         (401, "authentication_error"): f"Anthropic does not accept the API key. {NO_KEY}",
         (402, "billing_error"): "Anthropic wants to be paid first. See the billing page of its console.",

@@ -136,13 +136,29 @@ class Call:
             _shut(sock)
 
 
-def client_arguments(base: type) -> dict[str, Any]:
-    """Arguments for an httpx client whose calls can be broken off. `base` is its SyncByteStream."""
+def client_arguments(httpx: Any, url: str, limits: tuple[float, float, float], connect_s: float) -> dict[str, Any]:
+    """Arguments for a client of `httpx` (or httpx2) whose calls can be broken off; `limits` are those of a Backend."""
 
     def limit(response: Any) -> None:
-        response.stream = type("Limited", (_Limited, base), {})(response.stream)
+        response.stream = type("Limited", (_Limited, httpx.SyncByteStream), {})(response.stream)
 
-    return {"event_hooks": {"request": [_trace], "response": [limit]}}
+    return {
+        "timeout": httpx.Timeout(max(limits[:2]) + 1, connect=connect_s),  # the call itself ends it before that
+        "verify": is_encrypted(url),
+        "follow_redirects": False,
+        "limits": httpx.Limits(max_keepalive_connections=0),  # a call must know its own socket
+        "event_hooks": {"request": [_trace], "response": [limit]},
+    }
+
+
+def is_encrypted(url: str) -> bool:
+    """Reading the certificates takes 50 ms, for those who need them."""
+    return url.startswith("https:")
+
+
+def shorten_reason(text: str) -> str:
+    """What a server says of an error, in a line of 200 characters at most."""
+    return (text.strip().splitlines() or ["no reason given"])[0][:200]
 
 
 class _Limited:

@@ -22,7 +22,7 @@ import httpx
 from memory.errors import MalformedOutputError, ModelUnavailableError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
 from plugins.llms import Look, ModelInfo
-from plugins.llms.call import Call, client_arguments
+from plugins.llms.call import Call, client_arguments, is_encrypted, shorten_reason
 from plugins.llms.settings import OllamaSettings
 
 if TYPE_CHECKING:
@@ -114,16 +114,8 @@ class OllamaModel:
 
         with self._lock:
             if self._client is None:
-                most = max(self.limits[:2]) + 1  # the call itself ends it before that
-                self._client = ollama.Client(
-                    self._url,
-                    timeout=httpx.Timeout(most, connect=CONNECT_SECONDS),
-                    follow_redirects=False,
-                    trust_env=False,
-                    verify=_is_encrypted(self._url),
-                    limits=httpx.Limits(max_keepalive_connections=0),  # a call must know its own socket
-                    **client_arguments(httpx.SyncByteStream),
-                )
+                arguments = client_arguments(httpx, self._url, self.limits, CONNECT_SECONDS)
+                self._client = ollama.Client(self._url, trust_env=False, **arguments)
             return self._client
 
     def _thinking(self, request: LlmRequest, abilities: frozenset[str]) -> Any:
@@ -140,7 +132,7 @@ class OllamaModel:
         )
 
     def _understood(self, error: ollama.ResponseError) -> ModelUnavailableError:
-        status, why = error.status_code, _line(error.error)
+        status, why = error.status_code, shorten_reason(error.error)
         if status == 404:
             return self._missing()
         if 300 <= status < 500 and status != 429:
@@ -204,7 +196,7 @@ def _ask(url: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str
     """A JSON object that the server knows at once. ModelUnavailableError."""
     try:
         timeout = httpx.Timeout(ASK_SECONDS, connect=CONNECT_SECONDS)
-        with httpx.Client(trust_env=False, timeout=timeout, verify=_is_encrypted(url)) as client:
+        with httpx.Client(trust_env=False, timeout=timeout, verify=is_encrypted(url)) as client:
             said = client.request("POST" if body else "GET", url + path, json=body).raise_for_status().json()
     except httpx.ConnectError as error:
         raise _gone(url) from error
@@ -215,11 +207,6 @@ def _ask(url: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str
     if not isinstance(said, dict):
         raise ModelUnavailableError(f"What answers at {url} is no Ollama. Correct [ollama] host.")
     return said
-
-
-def _is_encrypted(url: str) -> bool:
-    """Reading the certificates takes 50 ms, for those who need them."""
-    return url.startswith("https:")
 
 
 def _gone(url: str) -> ModelUnavailableError:
@@ -348,7 +335,3 @@ def _outdated(version: str) -> str:
     if not numbers or numbers >= OLDEST:
         return ""
     return f"Ollama {version} has known holes; update it to {'.'.join(map(str, OLDEST))} or later."
-
-
-def _line(text: str) -> str:
-    return (text.strip().splitlines() or ["no reason given"])[0][:200]

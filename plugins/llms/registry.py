@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from memory.errors import NotFoundError
-from plugins.hookspecs import hookimpl
+from plugins.hookspecs import hookimpl, import_late
 from plugins.llms import Family, Look
 from plugins.llms.guard import Guarded, Meter
 
@@ -63,12 +62,8 @@ class Models:
             model.close()
 
 
-def _late(module: str, name: str) -> Callable[..., Any]:
-    """A function of a module that is imported when it is called: when one of its models is looked for or opened."""
-    return lambda *given: getattr(importlib.import_module(f"plugins.llms.{module}"), name)(*given)
-
-
 @hookimpl
 def register_llms(register: Callable[[Family], None]) -> None:
-    register(Family("ollama", _late("ollama", "OllamaModel"), _late("ollama", "look")))
-    register(Family("anthropic", _late("anthropic", "AnthropicModel"), _late("anthropic", "look"), local=False))
+    for prefix, model, local in (("ollama", "OllamaModel", True), ("anthropic", "AnthropicModel", False)):
+        module = f"plugins.llms.{prefix}"
+        register(Family(prefix, import_late(module, model), import_late(module, "look"), local))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from plugins.hookspecs import hookimpl
+from plugins.hookspecs import hookimpl, import_late
 from plugins.rankers.settings import RankerSettings
 
 if TYPE_CHECKING:
@@ -14,10 +14,5 @@ if TYPE_CHECKING:
 
 @hookimpl
 def register_rankers(register: Callable[[str, Callable[[RankerSettings], EdgeRanker]], None]) -> None:
-    register("trained", _trained)
-
-
-def _trained(settings: RankerSettings) -> EdgeRanker:
-    from plugins.rankers.ranker import TrainedRanker
-
-    return TrainedRanker(settings.trained)
+    make = import_late("plugins.rankers.ranker", "TrainedRanker")
+    register("trained", lambda settings: make(settings.trained))

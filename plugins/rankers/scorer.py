@@ -82,13 +82,11 @@ class Scorer:
 
     def logits(self, features: Floats) -> Doubles:
         """(e, WIDTH) -> (e,), the higher the more likely the edge is needed."""
-        found: Doubles = np.maximum((features * self.scale) @ self.into + self.bias, 0) @ self.out
-        return found
+        return np.maximum((features * self.scale) @ self.into + self.bias, 0) @ self.out
 
     def score(self, features: Floats) -> Floats:
         """(e, WIDTH) -> (e,) in (0, 1)."""
-        found: Floats = (1 / (1 + np.exp(np.clip(-self.logits(features), -30, 30)))).astype(np.float32)
-        return found
+        return (1 / (1 + np.exp(np.clip(-self.logits(features), -30, 30)))).astype(np.float32)
 
     def pack(self) -> bytes:
         """Its numbers, in float32."""

@@ -7,15 +7,11 @@ finding the question's objects, is done by rule as elsewhere.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from plugins.hookspecs import hookimpl
+from plugins.hookspecs import hookimpl, import_late
 from plugins.traversers.contract import Preset, Registered, Reranking, Traversal
 from plugins.traversers.settings import TraverserSettings
-
-if TYPE_CHECKING:
-    from memory.retrieval.traversers import Consult
 
 UNLIMITED = 1_000_000  # where a paper knows no limit
 NOTHING_BESIDE = {"link_weight": 0.0, "neighbour_weight": 0.0}  # of what ranks here beside text and walk
@@ -65,26 +61,18 @@ SYNERGY = "What the others saw votes for passages, and the text confirms their p
 
 @hookimpl
 def register_traversers(register: Callable[[Registered], None]) -> None:
+    sketch_paths = import_late("plugins.traversers.reg", "sketch_paths")
     for name, (module, sentence) in WALKS.items():
-        register(Traversal(name, sentence, _bind(module, name), consult=_sketches if name == "sketches" else None))
+        consult = (lambda: sketch_paths) if name == "sketches" else None
+        register(Traversal(name, sentence, _bind(module, name), consult=consult))
     register(Reranking("synergy", SYNERGY, _bind("synergy", "synergy")))
     for preset in PAPERS:
         register(preset)
 
 
 def _bind(module: str, name: str) -> Callable[[TraverserSettings], Any]:
-    """Makes what walks or reranks: a function of a module, which is imported then; a reranking gets the walk."""
-
-    def make(settings: TraverserSettings) -> Any:
-        run: Callable[..., Any] = getattr(import_module(f"plugins.traversers.{module}"), name)
-        if name == "synergy":
-            return lambda graph, seeds, allowed, walk: run(graph, seeds, allowed, walk, settings)
-        return lambda graph, seeds, allowed, _: run(graph, seeds, allowed, settings)
-
-    return make
-
-
-def _sketches() -> Consult:
-    from plugins.traversers.reg import sketch_paths
-
-    return sketch_paths
+    """Makes what walks or reranks: a function of a module, which is imported then; it gets its settings last."""
+    run = import_late(f"plugins.traversers.{module}", name)
+    if name == "synergy":
+        return lambda settings: lambda graph, seeds, allowed, walk: run(graph, seeds, allowed, walk, settings)
+    return lambda settings: lambda graph, seeds, allowed, _: run(graph, seeds, allowed, settings)

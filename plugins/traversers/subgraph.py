@@ -93,8 +93,7 @@ class Subgraph(NamedTuple):
         """(v,) -> (e,): how relevant each edge is without any training (ReG@Entity: of a triple p(h) + p(t)). By the
         better end alone 15 instead of 83 of 100 needed edges are among the first 50 on hotpotqa, because then a good
         passage brings all it mentions."""
-        found: Floats = ((of_vertices[self.heads] + of_vertices[self.tails]) / 2).astype(np.float32)
-        return found
+        return ((of_vertices[self.heads] + of_vertices[self.tails]) / 2).astype(np.float32)
 
     def best_of_vertices(self, scores: Floats) -> Floats:
         """(e,) -> (v,) the best score of an edge of each vertex (ReG@Entity: p of an entity from those of triples)."""
@@ -192,8 +191,7 @@ class GraphEmbeddings:
             for edge, one, other in ends
             if edge in told
         }
-        found: Floats = np.where(is_relation[:, None], self._of_relations(near, said), of_others)
-        return found
+        return np.where(is_relation[:, None], self._of_relations(near, said), of_others)
 
     def _names(self, vertices: Sequence[int]) -> dict[int, str]:
         """The words of theses and objects."""

@@ -62,8 +62,7 @@ def count_votes(view: Walkable, visit: Mapping[int, Visited], relevance: Relevan
         rows = backwards.indices[slice(*backwards.indptr[column : column + 2])]
         found[rows] += 1 if plain else rarity[column] * fit * WEIGHTS[visit[vertex].status]
     size = 1 if plain else np.log2(2 + np.diff(graph.counts.indptr))
-    fair: Floats = np.where(view.allowed, found / size, 0).astype(np.float32)
-    return fair
+    return np.where(view.allowed, found / size, 0).astype(np.float32)
 
 
 def rank_paths(
