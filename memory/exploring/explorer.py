@@ -226,8 +226,7 @@ class Explorer:
         self.collected: dict[int, float] = {}
         self.reading = reading
         self.allowed = visible_rows(reading, found, only_open)
-        top = float(found.ranking[self.allowed].max(initial=0.0)) or 1.0
-        self._relevance: Doubles = np.where(self.allowed, found.ranking / top, 0).astype(np.float64)
+        self._relevance: Doubles = np.where(self.allowed, found.relevance(self.allowed), 0).astype(np.float64)
         rows = [found.graph.row_of.get(hit.episode.id, -1) for hit in found.recall.hits]
         self._known = [row for row in rows if row >= 0 and self.allowed[row]]
         self._n_found = len(self._known)

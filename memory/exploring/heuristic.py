@@ -33,10 +33,9 @@ def explore_best_first(
     gives the same."""
     began = perf_counter()
     graph = found.graph
-    top = float(found.ranking[found.allowed].max(initial=0.0))
-    if top <= 0:
+    ranking = found.relevance(found.allowed)
+    if not ranking.any():
         return CollectedEvidence({}, stopped="nothing found")
-    ranking = found.ranking / np.float32(top)
     walk = Walkable(graph, found.allowed, "EO", found.seeds.guidance.when)
     relevance = PropagatedRelevance(graph, ranking, walk.allowed)
     ahead: list[tuple[float, int, int]] = []  # (-score, object, steps off), best first

@@ -69,8 +69,7 @@ class Toolbox:
         self.child: SubQuery | None = None
         self._reading, self._found = reading, found
         self._walk = Walkable(found.graph, visible_rows(reading, found, only_open), when=found.seeds.guidance.when)
-        top = float(found.ranking[self._walk.allowed].max(initial=0.0))
-        self._ranking: Floats = found.ranking / np.float32(top) if top > 0 else np.zeros_like(found.ranking)
+        self._ranking = found.relevance(self._walk.allowed)
         self._relevance = PropagatedRelevance(found.graph, self._ranking, self._walk.allowed)
         self._labels: dict[int, str] = {}  # names as they may be told, by node
         self._numbers: dict[int, int] = {}

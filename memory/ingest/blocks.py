@@ -15,11 +15,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from memory.text.words import count_words
 
 BlockKind = Literal["paragraph", "heading", "code", "table", "list_item", "quote", "frontmatter"]
 
@@ -41,9 +44,9 @@ _HEADING_LENGTH = 120  # characters of a heading that serve as a title
 _LOST_FENCE = 40  # lines: an unclosed fence with more after it was never meant to reach the end
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Block:
-    """`text == source[start:end]`, on lines `line` to `end_line` (1-based); `headings` are those above it.
+    """`text == source[start:end]`; `headings` are those above it.
 
     `level` is 1-6 for a heading, else 0. `title` is a heading's text without marks, else empty.
     """
@@ -52,15 +55,22 @@ class Block:
     text: str
     start: int
     end: int
-    line: int
-    end_line: int
     headings: tuple[str, ...] = ()
     level: int = 0
     title: str = ""
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Its headings; a heading's own text is the last of them."""
+        return (*self.headings, self.title) if self.title else self.headings
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
+    @cached_property
+    def words(self) -> int:
+        """How many it has."""
+        return count_words(self.text)
+
+
+class _Lines(NamedTuple):
     """A half-open range of lines that belong together."""
 
     kind: BlockKind
@@ -87,7 +97,8 @@ def split_blocks(text: str) -> list[Block]:
     of their own. Rules ("---") and blank lines belong to no block.
     """
     if not has_structure(text):
-        return _paragraphs(text)
+        paragraphs = ((match.start(), match.group().rstrip()) for match in _PARAGRAPH.finditer(text))
+        return [Block("paragraph", words, start, start + len(words)) for start, words in paragraphs]
     lines = text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     spans = [*_ranges(lines)]
@@ -109,24 +120,10 @@ def split_blocks(text: str) -> list[Block]:
                 path.pop()
             above = tuple(title for _, title in path)
         if of is not None or has_words(text[start:end]):
-            blocks.append(
-                Block(span.kind, text[start:end], start, end, first + 1, after, above, span.level, span.title)
-            )
+            blocks.append(Block(span.kind, text[start:end], start, end, above, span.level, span.title))
         if span.kind == "heading" and span.title:
             path.append((span.level, span.title))
             above = (*above, span.title)
-    return blocks
-
-
-def _paragraphs(text: str) -> list[Block]:
-    blocks: list[Block] = []
-    line, counted = 1, 0
-    for match in _PARAGRAPH.finditer(text):
-        start, paragraph = match.start(), match.group().rstrip()
-        line += text.count("\n", counted, start)
-        counted = start
-        end_line = line + paragraph.count("\n")
-        blocks.append(Block("paragraph", paragraph, start, start + len(paragraph), line, end_line))
     return blocks
 
 

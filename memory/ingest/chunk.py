@@ -65,18 +65,6 @@ class Draft:
     extraction: Extraction = NOTHING_EXTRACTED
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A block, or a part of one too long. `path` are its headings; a heading's own text is the last of them."""
-
-    kind: BlockKind
-    start: int
-    end: int
-    words: int
-    path: tuple[str, ...]
-    level: int
-
-
 # An episode's place in the text, with what it repeats, and the headings it is about.
 _Cut = tuple[int, int, tuple[str, ...]]
 
@@ -177,16 +165,13 @@ def _apart(text: str, block: Block, begins: Sequence[int]) -> Iterator[Block]:
         yield block if len(bounds) == 2 else replace(block, text=part, start=start, end=start + len(part))
 
 
-def _pieces(text: str, block: Block, settings: ChunkSettings) -> Iterator[_Piece]:
+def _pieces(text: str, block: Block, settings: ChunkSettings) -> Iterator[Block]:
     """The block, or its parts if it is too long and may be cut."""
-    path = (*block.headings, block.title) if block.title else block.headings
-    words = count_words(block.text)
-    whole = len(block.text) <= _WHOLE_LIMIT if block.kind in _WHOLE else words <= settings.words * _STRETCH
-    if whole:
-        yield _Piece(block.kind, block.start, block.end, words, path, block.level)
+    if len(block.text) <= _WHOLE_LIMIT if block.kind in _WHOLE else block.words <= settings.words * _STRETCH:
+        yield block
         return
     for start, end in _parts(text, block.start, block.end, settings):
-        yield _Piece(block.kind, start, end, count_words(text[start:end]), path, block.level)
+        yield replace(block, text=text[start:end], start=start, end=end)
 
 
 def _parts(text: str, start: int, end: int, settings: ChunkSettings) -> Iterator[tuple[int, int]]:
@@ -230,17 +215,17 @@ def _with_marks(text: str, start: int, sentence: int) -> int:
     return sentence - len(text[line:sentence].lstrip())
 
 
-def _sections(pieces: Sequence[_Piece], settings: ChunkSettings) -> Iterator[list[_Piece]]:
+def _sections(pieces: Sequence[Block], settings: ChunkSettings) -> Iterator[list[Block]]:
     """The pieces by section, small sections together as the module's first lines say."""
     levels = [piece.level for piece in pieces if piece.level]
     deepest = max(2, min(levels, default=2))  # a document that knows only third-level headings has sections too
-    sections: list[list[_Piece]] = []
+    sections: list[list[Block]] = []
     for piece in pieces:
         if not sections or 0 < piece.level <= deepest:
             sections.append([])
         sections[-1].append(piece)
     small = settings.words * _SMALL
-    group: list[_Piece] = []
+    group: list[Block] = []
     size, all_small = 0, True
     above: tuple[str, ...] = ()
     for section in sections:
@@ -258,10 +243,10 @@ def _sections(pieces: Sequence[_Piece], settings: ChunkSettings) -> Iterator[lis
         yield group
 
 
-def _filled(text: str, pieces: Sequence[_Piece], settings: ChunkSettings) -> Iterator[_Cut]:
+def _filled(text: str, pieces: Sequence[Block], settings: ChunkSettings) -> Iterator[_Cut]:
     """The episodes of a section."""
     left = sum(piece.words for piece in pieces)
-    episode: list[_Piece] = []
+    episode: list[Block] = []
     size = 0
     repeated: int | None = None
     for index, piece in enumerate(pieces):
@@ -279,9 +264,7 @@ def _filled(text: str, pieces: Sequence[_Piece], settings: ChunkSettings) -> Ite
     yield _cut(episode, repeated, settings)
 
 
-def _is_full(
-    episode: Sequence[_Piece], size: int, pieces: Sequence[_Piece], index: int, settings: ChunkSettings
-) -> bool:
+def _is_full(episode: Sequence[Block], size: int, pieces: Sequence[Block], index: int, settings: ChunkSettings) -> bool:
     """Whether an episode of `size` words should end before the piece at `index`."""
     piece = pieces[index]
     if not episode or (size + piece.words <= settings.words and all(held.level for held in episode)):
@@ -300,9 +283,7 @@ def _is_full(
     return size + subsection > settings.words
 
 
-def _repeated(
-    text: str, episode: Sequence[_Piece], following: _Piece, settings: ChunkSettings
-) -> tuple[int | None, int]:
+def _repeated(text: str, episode: Sequence[Block], following: Block, settings: ChunkSettings) -> tuple[int | None, int]:
     """Where the sentences begin that the next episode repeats, and their words; None if it repeats nothing."""
     start, size = episode[-1].end, 0
     for piece in reversed(episode):
@@ -322,7 +303,7 @@ def _repeated(
     return taken, total
 
 
-def _cut(episode: Sequence[_Piece], repeated: int | None, settings: ChunkSettings) -> _Cut:
+def _cut(episode: Sequence[Block], repeated: int | None, settings: ChunkSettings) -> _Cut:
     """An episode's headings are those that all its pieces share; a few words above a heading do not count."""
     words: dict[tuple[str, ...], int] = {}
     for piece in episode:

@@ -122,15 +122,10 @@ def draft_document(document: Document, settings: ChunkSettings, rules: bool = Tr
 
 def _clean(document: Document) -> Document:
     """The document without what a database cannot hold, its accents on their letters."""
-    return replace(
-        document,
-        uri=replace_surrogates(document.uri),
-        text=_tidy(document.text),
-        title=document.title and _tidy(document.title),
-        speaker=document.speaker and _tidy(document.speaker),
-        ref=document.ref and replace_surrogates(document.ref),
-        turns=tuple(replace(t, speaker=_tidy(t.speaker), text=_tidy(t.text)) for t in document.turns),
-    )
+    uri, ref = replace_surrogates(document.uri), document.ref and replace_surrogates(document.ref)
+    title, speaker = (said and _tidy(said) for said in (document.title, document.speaker))
+    turns = tuple(replace(turn, speaker=_tidy(turn.speaker), text=_tidy(turn.text)) for turn in document.turns)
+    return replace(document, uri=uri, text=_tidy(document.text), title=title, speaker=speaker, ref=ref, turns=turns)
 
 
 def _tidy(text: str) -> str:

@@ -231,6 +231,11 @@ class RetrievalResult:
         """How many episodes the question might see."""
         return int(self.allowed.sum())
 
+    def relevance(self, allowed: Bools) -> Floats:
+        """(n,) the ranking as a share of the best of the `allowed` episodes (n,); 0 if none of them is ranked."""
+        best = float(self.ranking[allowed].max(initial=0.0))
+        return self.ranking / np.float32(best) if best > 0 else np.zeros_like(self.ranking)
+
     def sees(self, episode: int) -> bool:
         """Whether the question may see an episode, by its id."""
         return episode in self.graph.row_of and bool(self.allowed[self.graph.row_of[episode]])
@@ -265,10 +270,10 @@ class RetrievalResult:
             return self
         scores = {hit.episode.id: hit for hit in self.recall.hits}
         missing = episodes.by_ids(conn, sorted(new - scores.keys()))
-        best = float(self.ranking[self.allowed].max(initial=0.0)) or 1.0
+        relevance = self.relevance(self.allowed)
 
         def score(id: int) -> float:
-            return float(self.ranking[self.graph.row_of[id]]) / best + COLLECTED_SHARE * (id in new)
+            return float(relevance[self.graph.row_of[id]]) + COLLECTED_SHARE * (id in new)
 
         hits = [replace(hit, score=score(id)) for id, hit in scores.items()]
         hits += [Hit(episode, score(episode.id)) for episode in missing]
