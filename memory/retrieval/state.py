@@ -270,10 +270,10 @@ class RetrievalResult:
             return self
         scores = {hit.episode.id: hit for hit in self.recall.hits}
         missing = episodes.by_ids(conn, sorted(new - scores.keys()))
-        relevance = self.relevance(self.allowed)
+        best = float(self.ranking[self.allowed].max(initial=0.0)) or 1.0
 
         def score(id: int) -> float:
-            return float(relevance[self.graph.row_of[id]]) + COLLECTED_SHARE * (id in new)
+            return float(self.ranking[self.graph.row_of[id]]) / best + COLLECTED_SHARE * (id in new)
 
         hits = [replace(hit, score=score(id)) for id, hit in scores.items()]
         hits += [Hit(episode, score(episode.id)) for episode in missing]
