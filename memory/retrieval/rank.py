@@ -80,7 +80,8 @@ def rank_episodes(retrieval: Retrieval) -> RankNote:
         channels = {name: float(scores[row]) for name, scores in retrieval.channels.items()}
         hits.append(Hit(episode, float(retrieval.ranking[row]), channels))
     retrieval.hits = tuple(hits)
-    retrieval.visits = [*_object_visits(retrieval), *_episode_visits(hits)]
+    found = [Visit(hit.episode.id, "episode", hit.episode.title, hit.score, "rank") for hit in hits]
+    retrieval.visits = [*_object_visits(retrieval), *found]
     rounded = {
         str(hit.episode.id): {name: round(score, SCORE_DIGITS) for name, score in hit.channels.items()} for hit in hits
     }
@@ -96,10 +97,6 @@ def rows_of_text_only(rows: Ints, walk: Walk | None, k: int) -> Ints:
     floor = np.partition(reached, len(reached) - k)[len(reached) - k] if len(reached) > k else 0
     only: Ints = rows[(mass[rows] < floor) | (mass[rows] == 0)]
     return only
-
-
-def _episode_visits(hits: list[Hit]) -> list[Visit]:
-    return [Visit(hit.episode.id, "episode", hit.episode.title, hit.score, "rank") for hit in hits]
 
 
 def _object_visits(retrieval: Retrieval) -> list[Visit]:
@@ -118,11 +115,9 @@ def _object_visits(retrieval: Retrieval) -> list[Visit]:
         score = float(walk.objects[column]) if walk is not None else seeds[column]
         visited = walk.visit.get(node) if walk is not None else None
         path = visited.path.edges if visited else ()
-        is_seed, last = column in seeds, path[-1] if path else None
-        status: Status = "seed" if is_seed else visited.status if visited else "selected"
-        visits.append(
-            Visit(node, "object", labels[node], score, "seed" if is_seed else "graph", status, last, len(path))
-        )
+        status: Status = "seed" if column in seeds else visited.status if visited else "selected"
+        stage, last = "seed" if column in seeds else "graph", path[-1] if path else None
+        visits.append(Visit(node, "object", labels[node], score, stage, status, last, len(path)))
     return visits
 
 

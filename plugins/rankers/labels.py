@@ -228,14 +228,12 @@ def _request(
 ) -> LlmRequest:
     fence = secrets.token_hex(8)
     numbered = cut_lines([f"[{number}] {line}" for number, line in enumerate(lines, 1)], PROMPT_TOKENS)
-    parts = [
-        "\n".join(["The question:", fence, one_line(question, MAX_QUESTION_CHARS), fence]),
-        "\n".join(["Its answer:", fence, one_line(answer, MAX_QUESTION_CHARS), fence]),
-        "\n".join(["Chains:", fence, *numbered, fence]),
-    ]
+    asked, answered = (one_line(said, MAX_QUESTION_CHARS) for said in (question, answer))
+    parts = (("The question:", asked), ("Its answer:", answered), ("Chains:", *numbered))
+    told = "\n\n".join("\n".join([head, fence, *data, fence]) for head, *data in parts)
     return LlmRequest(
         system=PROMPT,
-        messages=(Message("user", "\n\n".join(parts)),),
+        messages=(Message("user", told),),
         max_tokens=REPLY_TOKENS,
         local_only=local_only,
         purpose=PURPOSE,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from memory.protocols import LLM, Embedder, Write
-from memory.ranking import CALLS, TrainingProgress, TrainingReport
+from memory.protocols import LLM, Embedder
+from memory.ranking import TrainingReport
 from memory.serving import Serving
 from memory.settings import RecallSettings
 from memory.store import training
@@ -42,28 +40,13 @@ class TrainedRanker:
         return training.undo(conn, kind(embedder))
 
     def train(
-        self,
-        store: Store,
-        serving: Serving,
-        settings: RecallSettings,
-        llm: LLM | None = None,
-        *,
-        names: Sequence[str] = (),
-        calls: int = CALLS,
-        dry_run: bool = False,
-        now: int | None = None,
-        write: Write = lambda unit: unit(),
-        progress: Callable[[TrainingProgress], None] = lambda progress: None,
-        cancelled: Callable[[], bool] = lambda: False,
+        self, store: Store, serving: Serving, settings: RecallSettings, llm: LLM | None = None, **options: Any
     ) -> TrainingReport:
-        """Trains on the questions that were answered so far; `now` in ms UTC.
+        """Trains on the questions that were answered so far; `options` as `training.Training` has them.
 
         Deterministic for the same memory, but for what a model says. Breaking off leaves what is in use in use.
         """
         from plugins.rankers.training import Training  # once a night
 
-        at = time.time_ns() // 1_000_000 if now is None else now
         recall = settings if serving.usable else replace(settings, lexical_weight=1.0)
-        return Training(
-            store, serving, recall, self._settings, llm, tuple(names), calls, dry_run, at, write, progress, cancelled
-        ).run()
+        return Training(store, serving, recall, self._settings, llm, **options).run()

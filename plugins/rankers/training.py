@@ -24,7 +24,7 @@ from memory.edge_memory.edges import EdgeMemory
 from memory.edge_memory.reinforce import update_slots
 from memory.errors import ModelCancelledError, ModelError
 from memory.protocols import LLM, Write
-from memory.ranking import TrainingProgress, TrainingReport
+from memory.ranking import CALLS, TrainingProgress, TrainingReport
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve
 from memory.retrieval.state import CachedEmbedder, RetrievalResult
@@ -36,7 +36,7 @@ from memory.store.connect import Connection
 from memory.store.edge_memory import Signal, Slots
 from memory.store.store import Store
 from memory.store.training import Label, Lesson, Model
-from memory.time.timestamps import to_ms
+from memory.time.timestamps import now_ms, to_ms
 from plugins.rankers.features import Surroundings, features
 from plugins.rankers.labels import label_by_model, label_from_trace
 from plugins.rankers.scorer import Example, Gain, Scorer, compare, train
@@ -66,25 +66,25 @@ def decide_promotion(gain: Gain, active: Gain | None, points: float = TrainedSet
 
 @dataclass
 class Training:
-    """One training, from the questions to what is kept; `at` in ms UTC, the rest as `memory.ranking.EdgeRanker` has
-    it."""
+    """One training, from the questions to what is kept; `now` in ms UTC, by default the clock's time, the rest as
+    `memory.ranking.EdgeRanker` has it."""
 
     store: Store
     serving: Serving
     recall: RecallSettings
     settings: TrainedSettings
-    llm: LLM | None
-    names: tuple[str, ...]
-    calls: int
-    dry_run: bool
-    at: int
-    write: Write
-    progress: Callable[[TrainingProgress], None]
-    cancelled: Callable[[], bool]
+    llm: LLM | None = None
+    names: Sequence[str] = ()
+    calls: int = CALLS
+    dry_run: bool = False
+    now: int | None = None
+    write: Write = lambda unit: unit()
+    progress: Callable[[TrainingProgress], None] = lambda progress: None
+    cancelled: Callable[[], bool] = lambda: False
     report: TrainingReport = field(default_factory=TrainingReport)
 
     def __post_init__(self) -> None:
-        self.revisited = 0
+        self.revisited, self.at = 0, now_ms() if self.now is None else self.now
         self.kind = kind(self.serving.embedder.name)
 
     def run(self) -> TrainingReport:
