@@ -122,7 +122,7 @@ class Toolbox:
         return f"{len(rows)} found:\n{self._fenced(rows)}"
 
     def _get_chunks_for_entity(self, conn: Connection, object: int) -> str:
-        node = self._object(object)
+        node = self._shown(object, OBJECT)
         self.explored[node] = None
         rows = self._passages_of(node)
         if not len(rows):
@@ -144,7 +144,7 @@ class Toolbox:
         return f"{len(rows)} found:\n{self._fenced(self._previews(conn, rows, [*words(query)], scores))}"
 
     def _expand_neighbors(self, conn: Connection, object: int) -> str:
-        node = self._object(object)
+        node = self._shown(object, OBJECT)
         self.explored[node] = None
         shared = self._shared(node)
         related = name_relations(conn, self._walk, node, self.only_open)
@@ -163,7 +163,7 @@ class Toolbox:
         return f"{len(rows)} objects{more}:\n{self._fenced(rows)}"
 
     def _read_chunk(self, conn: Connection, passage: int) -> str:
-        node = self._passage(passage)
+        node = self._shown(passage, EPISODE)
         episode = self._texts(conn, [node])[0]
         near = self._walk.neighbours(node)
         within = near.vertices[self._walk.kinds(near.vertices) == OBJECT]
@@ -186,7 +186,7 @@ class Toolbox:
         if self.child is None:
             raise InvalidInputError("No turn is left for a sub-query.")
         with self._reading() as conn:
-            texts = self._texts(conn, [self._passage(one) for one in passages])
+            texts = self._texts(conn, [self._shown(one, EPISODE) for one in passages])
         told = self._fenced([f"{self._head(one)}: {one_line(one.text)[:MAX_QUOTED_CHARS]}" for one in texts])
         answer = one_line(self.child(one_line(question), told))[:MAX_ANSWER_CHARS]
         return f"From these passages alone:\n{self._fenced([answer])}"
@@ -198,12 +198,12 @@ class Toolbox:
             + " ".join(
                 one_line(one.text[start:end]) for start, end in best_sentences(one.text, wanted, MAX_SUMMARY_SENTENCES)
             )[: 2 * MAX_PREVIEW_CHARS]
-            for one in self._texts(conn, [self._passage(one) for one in passages])
+            for one in self._texts(conn, [self._shown(one, EPISODE) for one in passages])
         ]
         return f"What they say about it:\n{self._fenced(rows)}"
 
     def _collect_chunk(self, conn: Connection, passage: int, relevance: float) -> str:
-        node = self._passage(passage)
+        node = self._shown(passage, EPISODE)
         if node in self.collected:
             return f"[{passage}] is collected already."
         if len(self.collected) >= MAX_COLLECTED:
@@ -244,19 +244,14 @@ class Toolbox:
     def _name(self, node: int) -> str:
         return f'[{self._number(node)}] "{self._labels[node]}"'
 
-    def _shown(self, number: int, kind: int, what: str) -> int:
+    def _shown(self, number: int, kind: int) -> int:
+        """The node of a vertex of that kind by the number under which it is shown. InvalidInputError."""
         node = self._nodes[number - 1] if 1 <= number <= len(self._nodes) else None
         if node is None:
             raise InvalidInputError(f"There is no [{number}]. Use the numbers that the tools have shown.")
         if int(self._walk.kinds([node])[0]) != kind:
-            raise InvalidInputError(f"[{number}] is no {what}.")
+            raise InvalidInputError(f"[{number}] is no {'object' if kind == OBJECT else 'passage'}.")
         return node
-
-    def _object(self, number: int) -> int:
-        return self._shown(number, OBJECT, "object")
-
-    def _passage(self, number: int) -> int:
-        return self._shown(number, EPISODE, "passage")
 
     def _frontier(self) -> list[int]:
         ahead = [node for node in self._nodes if node not in self.explored]
