@@ -4,8 +4,6 @@ In a module of their own, of the standard library only: a client needs these and
 them on, and each dataclass takes half a millisecond to make.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What memory needs from outside, as protocols; plugins implement them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 

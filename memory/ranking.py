@@ -1,7 +1,5 @@
 """Edge ranking: what a plugin that is trained on earlier questions gives, and the report of a training."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol

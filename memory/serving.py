@@ -1,7 +1,5 @@
 """What questions are answered with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from memory.graph.snapshot import Snapshot

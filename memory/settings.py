@@ -3,8 +3,6 @@
 config.toml, `pal config` and docs/configuration.md are made from these declarations or tested against them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Literal
 

@@ -4,8 +4,6 @@ A stage writes `step(Note(...), ms)`; whoever reads a trace takes the notes of a
 reads out of stored traces are the constants below.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Self, TypeVar

@@ -1,7 +1,5 @@
 """What is kept of a question that was asked, and what can be said of its answer afterwards, as values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -5,8 +5,6 @@ where that has changed. Then what its own note begins with and the newest senten
 memory that no model has read knows few facts, and one made of short messages has no notes.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence

@@ -13,8 +13,6 @@ whatever a model is talked into, it can only say what its citations prove. The i
 evidence itself.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets

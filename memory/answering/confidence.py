@@ -9,8 +9,6 @@ WEIGHTS and BIAS are what `python -m benchmarks.refusals` prints for six invente
 and 8 % of the lives' questions that can be answered are refused. It also prints how they hold for a life left out.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

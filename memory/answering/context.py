@@ -7,8 +7,6 @@ Nordlys -> [2] -> Oslo; Bergen, since 2024-05-01" (after ReG). The invariant: ev
 a chain stands in what the pieces beside it tell.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -12,8 +12,6 @@ Cheap signals (`memory.answering.confidence.assess`) are looked at before any mo
 that something is missing before any further one. Every step up has a reason, which stands in the trace.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

@@ -5,8 +5,6 @@ or of all lists the tasks in that state. "What is on Friday", "when is the next 
 Nothing is found where no list is clearly meant; then the sentences answer, as for any question.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

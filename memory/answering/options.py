@@ -5,8 +5,6 @@ All stages of a question ask through one `Metered` model, so what guided expansi
 more, and nobody has to count.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence

@@ -6,8 +6,6 @@ edges that it took the place of. So it is a fold over traces, edge by edge, and 
 question by question.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 

@@ -9,8 +9,6 @@ question is over: ways of at most three edges that pass through no hub.
 `memory.edge_memory.rebuild` makes anew from the traces, both go through it, so they come to the same, bit by bit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple

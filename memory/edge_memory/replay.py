@@ -6,8 +6,6 @@ strongest edge goes first and the number of vertices is limited. What is reached
 the passages among it those count as evidence whose reading helped before.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -9,8 +9,6 @@ What the model writes is no evidence; only the passages that it collected are. E
 sub-query, is one of `turns`, so a model that never stops is stopped.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

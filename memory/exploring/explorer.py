@@ -8,8 +8,6 @@ stay on this machine. Expansion works with mentions alone, where no model ever r
 numbers, not by walking: what it costs depends on what is known, not on what is remembered.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

@@ -8,8 +8,6 @@ What it says only ever chooses among what the question may see, so whatever it s
 evidence that does not help. Its own word that all was found ends it; no second call judges that.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Callable, Sequence

@@ -6,8 +6,6 @@ algorithm visits objects in the order of their popularity and stops as soon as i
 all of them and what is rare is never seen; and its stall rule counts passages that it has already.
 """
 
-from __future__ import annotations
-
 import heapq
 from time import perf_counter
 

@@ -5,8 +5,6 @@ has to stay on this machine while the object stands in others as well. So with `
 name is told only as it stands in a passage that may leave, and a relation only if no text tells it that may not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
 

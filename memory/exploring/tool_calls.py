@@ -1,7 +1,5 @@
 """What a model is told of the tools that it may call, and whether it called one as it was told."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

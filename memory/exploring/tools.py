@@ -6,8 +6,6 @@ for, it gives a few thousand characters at most. What stands in notes is data: i
 lines with a word that nobody could know who wrote it.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence

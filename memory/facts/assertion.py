@@ -3,8 +3,6 @@
 One transaction for any number of episodes, and idempotent: the same extraction again changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 

@@ -2,8 +2,6 @@
 language. An attribute is a slot of a profile; people are attributes whose value is somebody.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

@@ -6,8 +6,6 @@ one is followed by the numbers of the older ones that it may have to do with. An
 something happens; it can do no more than say of a pair that was asked about what the newer fact does to the older one.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ sentence or at the same end, and belong together if each is most like the other,
 in one order (indel similarity). So what is moved, added or taken away is no edit, and neither is a note written anew.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect
 from collections import Counter

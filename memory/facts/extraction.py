@@ -3,8 +3,6 @@
 Rules and models both make an `Extraction`; all that follows (resolution, assertion, supersession) is the same for both.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal

@@ -6,8 +6,6 @@ and has a modality and dates that can be meant; an item of which that does not h
 Nothing in an answer can do more than tell of its episodes.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence

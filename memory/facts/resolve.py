@@ -6,8 +6,6 @@ are found under it: nothing is moved, and taking the alias away undoes it. A per
 and never for a person with another family name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

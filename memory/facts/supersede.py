@@ -5,8 +5,6 @@ where the next begins. A late-arriving older one is put between, and never ends 
 proposed in pairs, for a model. Everything that changes a fact is a revision, and can be reverted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """What a write adds to the graph in memory and takes out of it, by node ids. Times are ms UTC, None is open."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

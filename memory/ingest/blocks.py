@@ -10,8 +10,6 @@ by accident is switched off: indentation makes no code, HTML and link definition
 underlined heading is one short line over a real rule.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

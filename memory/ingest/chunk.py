@@ -16,8 +16,6 @@ held together, and an episode that is one section has a title that says exactly 
 * Parts of a document that are from different times share no episode.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from bisect import bisect_left, bisect_right

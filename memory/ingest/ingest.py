@@ -5,8 +5,6 @@ and embeddings. An `Ingestion`, the only writer, then writes the difference to w
 are unchanged keeps its id, its facts and its edge memory, wherever in its source it now stands.
 """
 
-from __future__ import annotations
-
 import hashlib
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque

@@ -1,7 +1,5 @@
 """A newer version of a source beside the former one: which sentence was which."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from memory.facts.edits import align_sentences, is_statement

@@ -1,7 +1,5 @@
 """Names that may mean one thing, spelt alike or told of as one: for a person to look at, never merged by itself."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

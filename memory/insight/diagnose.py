@@ -5,8 +5,6 @@ that were answered or refused, and at the graph as it is now; what was cited and
 where the graph is asked. What was forgotten has no traces.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

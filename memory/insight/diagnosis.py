@@ -1,7 +1,5 @@
 """How well the graph serves the questions that were asked, as values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

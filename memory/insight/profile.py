@@ -4,8 +4,6 @@ It is made of facts whose subject the owner is, and of those that say in a note 
 Kaya"): of fields, signatures and forms, of a model's reading, or said by hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from memory.facts.attributes import CONTACT, FAMILY, attribute_of, attribute_words, people_role_words, title_spellings

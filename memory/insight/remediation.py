@@ -4,8 +4,6 @@ The commands are those of `pal`, with the words of the question that stands as t
 as they stand; only what nobody knows but the person is a word in capitals.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -5,8 +5,6 @@ once a night, and so are the figures of the day: a question that is forgotten ta
 was counted for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby

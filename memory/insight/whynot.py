@@ -3,8 +3,6 @@
 The question is searched for again, in the memory as it is now; what a model was shown stands in its trace.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ In a person's own notes they are "I", and a question that calls them by name mea
 notes (mails, mostly), so as a word to search for it only leads away from the others.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -15,8 +15,6 @@ over different statements are both kept; statements of the question's objects ma
 another chain is left out, and chains that differ in their last object only are one.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The retrieval pipeline: one question through a list of stages over one state."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter

@@ -8,8 +8,6 @@ is sure: a part must ask by itself ("and who is her dentist?"), what it refers t
 and what only continues a sentence ("salt and pepper", "where he lives and what he does" behind "tell me") is not cut.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace

@@ -13,8 +13,6 @@ neighbour's score: `s + w * max(s_before, s_after)` along `next`. A long one hol
 240 words as well lowered LoCoMo's recall at 5 from 78.9 to 75.3.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -6,8 +6,6 @@ the question has no time, and the trace says so. What a line asks, denies, suppo
 what somebody else says of themselves, nor a file's time stamp.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

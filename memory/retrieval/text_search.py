@@ -9,8 +9,6 @@ In a large memory neither channel looks at everything. Full text looks for the r
 afford (`memory.store.text.affordable`); of the vectors the nearest are compared, and those of what full text found.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

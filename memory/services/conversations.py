@@ -1,7 +1,5 @@
 """Chat sessions: what was asked and answered in each."""
 
-from __future__ import annotations
-
 from memory.nouns import Answer
 from memory.store import conversations, episodes, traces
 from memory.store.connect import Connection

@@ -1,7 +1,5 @@
 """Texts into memory: chunked, embedded and written in one transaction, moved, retired, and forgotten for good."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager

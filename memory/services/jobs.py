@@ -1,7 +1,5 @@
 """Work in the background: a durable queue, and what models were used for while they did it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 

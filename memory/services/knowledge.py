@@ -1,7 +1,5 @@
 """Facts in time: asserted, superseded, looked at as of a day, settled by a person, and taken back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

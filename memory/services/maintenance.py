@@ -3,8 +3,6 @@
 All of it goes on beside questions and writes, in small transactions, and can be broken off between any two of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial

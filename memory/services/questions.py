@@ -1,7 +1,5 @@
 """Questions: passages and answers with their traces, what a person says of them, and why an answer is what it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Where text came from: sources with their episodes, watched folders, skipped files, and chats."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Who holds an array never sees it change: what is added stands behind its end, an
 share their room may go on there; any other gets a room of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, TypeVar
 

@@ -5,8 +5,6 @@ Backups in their own folder and the copies that upgrades leave are found there; 
 known by its path.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Is the memory whole? SQLite's own checks, and what must belong together by our rules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 
 from memory.errors import StoreDamagedError

@@ -5,8 +5,6 @@ acknowledged, sqlite-vec loaded and the door for further extensions shut again. 
 opens one by itself.
 """
 
-from __future__ import annotations
-
 import errno
 import importlib
 import os

@@ -1,7 +1,5 @@
 """Chat sessions and their messages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 

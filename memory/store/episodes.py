@@ -1,7 +1,5 @@
 """Episodes and their theses. Title and text of an episode never change: other words are another episode."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, SupportsInt

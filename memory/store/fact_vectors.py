@@ -6,8 +6,6 @@ quantisation), with the numbers beside them, a byte each, by which the nearest a
 takes a tenth of the time of one by all numbers. It is a view of the facts; `meta` says whose vectors they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain, zip_longest
 from typing import SupportsInt

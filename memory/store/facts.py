@@ -1,7 +1,5 @@
 """What is known of an object: the theses that speak of it and its relations, at a time or in all of history."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal

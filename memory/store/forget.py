@@ -5,8 +5,6 @@ person wrote in a chat stays, as do passages that mention a forgotten object: th
 forgotten fact had replaced holds again, until the time of what came after it.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from memory.errors import NotFoundError

@@ -9,8 +9,6 @@ A job whose process is gone is handed out again: work is done at least once, and
 time. One process holds the file, so no lease runs out. Times are milliseconds UTC.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

@@ -1,8 +1,6 @@
 """A memory and its questions in numbers: what is live and what hangs on nothing, what periodic jobs did last, what
 questions took and used, and the figures that are kept of all this."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain

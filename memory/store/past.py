@@ -4,8 +4,6 @@ An edit retires the passages whose words it changed, a deletion all of a source,
 about a day before is asked of a copy in which these live again and what came later does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Predicates as rows: the types of relations, each with the canonical one that it stands for."""
 
-from __future__ import annotations
-
 from memory.store.connect import Connection
 from memory.store.rows import LIVE, is_live
 

@@ -4,8 +4,6 @@ A question's vector is kept in float16 beside its trace and goes with it. `embed
 in common, `center_n` from how many that is known, and `lam_mem` how strongly an edge must fire to be followed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple, SupportsInt
 

@@ -3,8 +3,6 @@
 A relation is seen as long as it has evidence in a live episode. All times are milliseconds UTC.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ A write-ahead log belongs to one file. Beside another one SQLite would replay it
 is replaced goes with it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -3,8 +3,6 @@
 Whatever a revision changes of a fact goes through `change`, which writes down what stood there before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 

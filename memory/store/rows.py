@@ -5,8 +5,6 @@ The bi-temporal predicate has its one place here. Each fact has two times. *Vali
 [t_created, t_expired). A question asks about the world at time v as the memory knew it at time t.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields

@@ -1,8 +1,6 @@
 """Where text comes from: sources, known by their uri, the folders that are watched, the files that could not be read,
 and the chats and mails among them. A source that has gone keeps its row until it is forgotten."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ without spaces cut into pieces. So text is added after its rows and removed *bef
 it on trust that a row it is to remove was added, and breaks if not; its own `_docsize` table says which were.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 from typing import Any, SupportsInt

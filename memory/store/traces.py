@@ -1,7 +1,5 @@
 """Traces: what each question did and what came of it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, replace
 from datetime import datetime

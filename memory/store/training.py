@@ -5,8 +5,6 @@ A label is a number about an edge and goes with its trace or its edge. Of the mo
 earlier ones are kept, so that each can be taken back.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, SupportsInt

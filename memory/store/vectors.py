@@ -8,8 +8,6 @@ vector, and what still has to be embedded is what has no row. sqlite-vec 0.1.9 t
 crowd out true neighbours: everything is checked here, before SQL. It has no upsert, so a row is deleted and inserted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, SupportsInt
 

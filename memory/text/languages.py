@@ -6,8 +6,6 @@ months, its question words. A new language is a new file. They are read when the
 which endings.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import cache, lru_cache

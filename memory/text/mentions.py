@@ -4,8 +4,6 @@ A mention is a function of the passage and its source's properties alone, never 
 that reading the same text again, in any order, gives the same graph.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping

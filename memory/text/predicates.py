@@ -5,8 +5,6 @@ What a subject has only one of at a time is replaced when it changes. That is kn
 form of a statement shows it, or what people and models have decided before (`predicates.is_learned_single`).
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from itertools import chain

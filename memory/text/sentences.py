@@ -10,8 +10,6 @@ A segment of prose is then cut at sentence ends. Where in doubt nothing is cut: 
 sentences can still be found and quoted, half a sentence says something else.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -4,8 +4,6 @@
 precise as they are written. Nothing is guessed: 3/4/2024 is no date, since half of the readers would be wrong about it.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

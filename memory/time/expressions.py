@@ -4,8 +4,6 @@ A signal (TimeML) before a time says which side of it is meant: "since", "before
 times that have nothing to do with each other neither is meant.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo

@@ -1,7 +1,5 @@
 """Spans of the calendar, as (first, after): from the first moment on and before the last one. Local time, no zones."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 Span = tuple[datetime, datetime]

@@ -1,7 +1,5 @@
 """Time as the store keeps it: whole milliseconds since 1970 in UTC. Outside the store it is an aware datetime."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime, timedelta
 from typing import overload

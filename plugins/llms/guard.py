@@ -8,8 +8,6 @@ while, and checks what was said. The state of one call:
     admitted -> asked -> [wait -> asked]* -> checked -> told to the meter
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

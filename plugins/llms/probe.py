@@ -4,8 +4,6 @@ About ten calls and 5,000 tokens, and then ever longer prompts until the model d
 any more, or it takes too long: up to 60,000 tokens more where the model runs on this machine.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections import defaultdict

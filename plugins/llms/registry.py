@@ -1,7 +1,5 @@
 """All language models by their names, `prefix:model`: the only way to get at one, and always behind its guard."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The settings of the built-in models. Standard library only: every client process reads them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from memory.settings import setting

@@ -7,8 +7,6 @@ that the question really needs, by number; nothing else is asked of it. What mus
 model elsewhere: neither a text, nor a name that only such a text tells.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise, product

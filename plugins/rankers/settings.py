@@ -1,7 +1,5 @@
 """The settings of the rankers, declared as data, and the name of what is trained. Standard library only."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from memory.settings import setting

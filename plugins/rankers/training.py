@@ -11,8 +11,6 @@ A question is seen again as it is found today, but with what edges remembered be
 question itself has taught learns nothing.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

@@ -3,8 +3,6 @@
 What knows dates in many forms is imported with the first file: a daemon must start quickly.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Mapping

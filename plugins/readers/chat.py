@@ -1,7 +1,5 @@
 """The plain shape of a chat in JSON: {"title", "messages": [{"role", "content", "time"}]}, one or a list of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Tables: each row becomes the line "column: value; column: value", with its line in the file."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable

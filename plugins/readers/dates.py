@@ -4,8 +4,6 @@ Only what a person wrote as a date counts, and nothing is guessed. A time withou
 day is its midnight.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from pathlib import Path

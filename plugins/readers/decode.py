@@ -1,7 +1,5 @@
 """Bytes to text. Every text that leaves here is valid Unicode without NUL, and "\\n" is its only line end."""
 
-from __future__ import annotations
-
 import codecs
 import re
 

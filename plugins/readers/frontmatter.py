@@ -1,7 +1,5 @@
 """The block of YAML between two lines of "---" at the top of a note."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Saved web pages: headings, lists, tables and paragraphs as Markdown, each line with its line in the file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Markdown notes with frontmatter. Tags and wikilinks in the text stay where they are."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime

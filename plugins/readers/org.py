@@ -1,7 +1,5 @@
 """Org-mode outlines, rewritten as Markdown line by line, so that every line keeps its number."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

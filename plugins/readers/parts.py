@@ -10,8 +10,6 @@ Only a full date at the very begin counts ("Update 2026-03-02:" too), or behind 
 say nothing of when they were written, and what lies ahead is a plan.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

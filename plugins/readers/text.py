@@ -4,8 +4,6 @@
 [12.04.26, 18:03:11] Anna: text             WhatsApp on an iPhone, Signal's exporters
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime

@@ -4,8 +4,6 @@ A preset is what a paper describes as far as the same parts are here; what the p
 finding the question's objects, is done by rule as elsewhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -6,8 +6,6 @@ At every depth each path grows by its best neighbours, and the cheapest `width` 
 the visited memory with the cheapest path there, for synergy to bring back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import islice

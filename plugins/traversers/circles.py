@@ -3,8 +3,6 @@
 Here they are symmetric: each start draws its own rings, and those that meet are counted in the graph and not in words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

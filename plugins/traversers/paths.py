@@ -5,8 +5,6 @@ the question: in clustered graphs that opens 14 to 22 vertices where A* opens hu
 the paper is there to compare. A search that reaches its budget finds nothing, and never half a path.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Iterator
 from itertools import combinations, islice, pairwise, product

@@ -6,8 +6,6 @@ alone, nothing of what is remembered, and what it writes is only ever compared w
 thesis joins is a relation that reads as its text does, so this works where nobody extracted relations.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence

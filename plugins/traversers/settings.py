@@ -1,7 +1,5 @@
 """The settings of the traversers, declared as data. Standard library only."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The edges around a question's starts, as one small graph of its own, and what they say as vectors."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

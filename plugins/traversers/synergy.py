@@ -6,8 +6,6 @@ episodes that no path reaches are bridged from what the walk saw and dropped, el
 "paper" counts as TGS-RAG prints it (equation 2): each vote and each confirmation as one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 

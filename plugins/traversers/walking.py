@@ -1,8 +1,6 @@
 """What the traversers share: the graph as they may walk it, where they start, what an edge costs, and what the paths
 that they found are worth."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -6,8 +6,6 @@ or is its note's or its speaker's: a change that is overlooked is still found in
 right. The words are English so far.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

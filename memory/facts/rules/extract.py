@@ -6,8 +6,6 @@ and what a machine answered assert nothing. Pure, and linear in the length of th
 English so far.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ The subject is what the note is about; under a second heading that is part of th
 key under two headings is two things. A value is short: a line that goes on is a sentence, not a field.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@ back as a fact of its own. Spans lie in the text, in order. Every pattern is tri
 further than its line's marks, so the work is linear in the length of the text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 with what each is, and the signature under a mail.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache

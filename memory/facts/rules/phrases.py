@@ -3,8 +3,6 @@
 All is done by looking a bounded number of words to one side of a place, never by a pattern over a whole text.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from functools import lru_cache
