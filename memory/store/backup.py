@@ -8,6 +8,7 @@ known by its path.
 import json
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,8 @@ def verified_copy(conn: Connection, path: Path, to: Path) -> None:
     try:
         with driver_errors(path):
             conn.execute("VACUUM INTO ?", (str(temporary),))
-        with driver_errors(temporary):
-            copy = connect(temporary, read_only=True)
-            try:
-                _compare(conn, copy, path)
-            finally:
-                copy.close()
+        with driver_errors(temporary), closing(connect(temporary, read_only=True)) as copy:
+            _compare(conn, copy, path)
         sync(temporary)
         temporary.replace(to)
         sync(to.absolute().parent)
@@ -46,16 +43,11 @@ def _compare(conn: Connection, copy: Connection, path: Path) -> None:
     verdict = copy.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if verdict != "ok":
         raise StoreDamagedError(f"The copy of {path} failed its check and was dropped: {verdict}")
-    for table in _tables(conn):
+    ordinary = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+    for (table,) in conn.execute(ordinary).fetchall():  # the shadow tables of full text and vec0 included
         counts = [one.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0] for one in (conn, copy)]
         if counts[0] != counts[1]:
             raise StoreDamagedError(f"The copy of {path} lacks rows of {table} and was dropped.")
-
-
-def _tables(conn: Connection) -> list[str]:
-    """Ordinary tables, the shadow tables of full text and vec0 included."""
-    rows = conn.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'")
-    return [name for (name,) in rows]
 
 
 def sync(path: Path) -> None:
@@ -112,12 +104,8 @@ def copies_with(copies: Iterable[Path], query: str, values: tuple[Any, ...]) -> 
 
 def _holds(path: Path, query: str, values: tuple[Any, ...]) -> bool:
     try:
-        with driver_errors(path):
-            conn = connect(path, read_only=True)
-            try:
-                return conn.execute(f"{query} LIMIT 1", values).fetchone() is not None
-            finally:
-                conn.close()
+        with driver_errors(path), closing(connect(path, read_only=True)) as conn:
+            return conn.execute(f"{query} LIMIT 1", values).fetchone() is not None
     except StoreError:
         return True
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from memory.errors import StoreDamagedError
 from memory.nouns import Check
-from memory.store import fact_vectors, vectors
+from memory.store import fact_vectors
 from memory.store.connect import Connection, driver
 from memory.store.rows import is_live
 from memory.store.store import Store
@@ -15,6 +15,7 @@ RESTORE = (
 )
 ANEW = "Make it anew: pal rebuild --text."
 SLOW = ("full text", "vectors")  # compare every text and vector with what is made of it
+MOST = 5  # rows of which one rule tells
 
 
 def check(store: Store, quick: bool = False) -> Check:
@@ -51,23 +52,15 @@ def _full_text(conn: Connection) -> Iterator[str]:
         yield f"The full text of episode texts is damaged ({error}). {ANEW}"
 
 
-def _vector_indexes(conn: Connection) -> Iterator[str]:
-    for (id,) in conn.execute("SELECT id FROM embedder").fetchall():
-        index = f"SELECT id FROM {vectors.index_of(id)}"
-        truth = f"SELECT item_id FROM vec WHERE embedder_id = {id} AND data IS NOT NULL"
-        for has, lacks in ((index, truth), (truth, index)):
-            query = f"{has} EXCEPT {lacks}"
-            yield from _first_few(conn, "The vector index and the vectors differ at episode {0}.", query)
+def _fact_vectors(conn: Connection) -> Iterator[str]:
     if fact_vectors.is_open(conn):
         gone = "SELECT id FROM vec_fact EXCEPT SELECT id FROM edge EXCEPT SELECT node_id FROM thesis"
         yield from _first_few(conn, f"There are vectors of fact {{0}}, which there is not. {ANEW}", gone)
 
 
 LOOKS: Mapping[str, Callable[[Connection], Iterator[str]]] = {
-    "file": _file,
-    "full text": _full_text,
-    "vectors": _vector_indexes,
-}
+    "file": _file, "full text": _full_text, "vectors": _fact_vectors,
+}  # fmt: skip
 
 _IN_SOURCE = f"FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id WHERE {is_live('n')}"
 # What is checked -> a sentence for each row that is found, and the query that finds what must not be.
@@ -181,10 +174,10 @@ RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 
 
-def _first_few(conn: Connection, sentence: str, query: str, most: int = 5) -> Iterator[str]:
-    """A sentence for each row, up to `most`, then how many more there are."""
+def _first_few(conn: Connection, sentence: str, query: str) -> Iterator[str]:
+    """A sentence for each row, up to MOST, then how many more there are."""
     rows = conn.execute(query).fetchall()
-    for row in rows[:most]:
+    for row in rows[:MOST]:
         yield sentence.format(*row)
-    if len(rows) > most:
-        yield f"And {len(rows) - most} more like it."
+    if len(rows) > MOST:
+        yield f"And {len(rows) - MOST} more like it."

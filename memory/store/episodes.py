@@ -264,12 +264,8 @@ def find_in_scope(conn: Connection, scope: Scope) -> list[int]:
     if scope.until is not None:
         conditions.append("coalesce(e.event_from, s.at) < ?")
         values.append(to_ms(scope.until))
-    rows = conn.execute(
-        "SELECT e.node_id FROM source s JOIN episode e ON e.source_id = s.id JOIN node n ON n.id = e.node_id"
-        f" WHERE {' AND '.join(conditions)} ORDER BY e.node_id",
-        values,
-    )
-    return [id for (id,) in rows]
+    query = "SELECT e.node_id FROM source s JOIN episode e ON e.source_id = s.id JOIN node n ON n.id = e.node_id"
+    return select_ids(conn, f"{query} WHERE {' AND '.join(conditions)} ORDER BY e.node_id", *values)
 
 
 def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: str) -> tuple[int, ...]:
@@ -326,21 +322,16 @@ def mark_read(conn: Connection, ids: Iterable[int], model: str, now: int) -> Non
 def list_unread(conn: Connection, limit: int) -> list[int]:
     """Ids of live episodes that no model has read and no job has in hand: those that the newest questions found, the
     latest question's first; then the newest."""
-    found = select_ids(
-        conn,
+    query = (
         f"SELECT v.node_id FROM trace_visit v JOIN node n ON n.id = v.node_id AND n.kind = 'E' AND {is_live('n')}"
         " WHERE v.trace_id > (SELECT ifnull(max(id), 0) - ? FROM trace) AND v.status IN ('seed', 'selected')"
-        f" AND {_UNREAD.format('v.node_id')} GROUP BY v.node_id ORDER BY max(v.trace_id) DESC, v.node_id LIMIT ?",
-        RECENT_TRACES,
-        limit,
+        f" AND {_UNREAD.format('v.node_id')} GROUP BY v.node_id ORDER BY max(v.trace_id) DESC, v.node_id LIMIT ?"
     )
+    found = select_ids(conn, query, RECENT_TRACES, limit)
     if len(found) < limit:
-        found += select_ids(
-            conn,
-            f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')}"
-            f" WHERE {_UNREAD.format('e.node_id')} ORDER BY e.event_from DESC, e.node_id DESC LIMIT ?",
-            limit + len(found),
-        )
+        query = f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE"
+        newest = f"{query} {_UNREAD.format('e.node_id')} ORDER BY e.event_from DESC, e.node_id DESC LIMIT ?"
+        found += select_ids(conn, newest, limit + len(found))
     return list(dict.fromkeys(found))[:limit]
 
 

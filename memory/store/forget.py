@@ -27,14 +27,8 @@ def source(conn: Connection, uri: str, now: int) -> Forgotten:
     gone = _episodes(conn, select_ids(conn, f"SELECT node_id FROM episode WHERE source_id IN {LISTED}", listed), now)
     conn.execute(f"DELETE FROM source WHERE id IN {LISTED}", (listed,))
     conn.execute("DELETE FROM skip WHERE uri = ?", (uri,))
-    limited = id_list(  # traces of questions that were limited to it
-        select_ids(
-            conn,
-            "SELECT id FROM trace"
-            " WHERE EXISTS (SELECT 1 FROM json_tree(plan, '$.within') WHERE value IN (?1, ?1 || '#'))",
-            uri,
-        )
-    )
+    within = "SELECT 1 FROM json_tree(plan, '$.within') WHERE value IN (?1, ?1 || '#')"  # questions limited to it
+    limited = id_list(select_ids(conn, f"SELECT id FROM trace WHERE EXISTS ({within})", uri))
     edge_memory.unlearn(conn, limited, "[]")
     conn.execute(f"DELETE FROM trace WHERE id IN {LISTED}", (limited,))
     conn.execute("DELETE FROM job WHERE EXISTS (SELECT 1 FROM json_tree(job.payload) WHERE value = ?)", (uri,))
@@ -58,19 +52,14 @@ def episode(conn: Connection, id: int, now: int) -> Forgotten:
 def object(conn: Connection, norm: str, now: int) -> Forgotten:
     """The object that the name `norm` finds, with its aliases and the facts about it. NotFoundError."""
     objects = graph.objects_by_norm(conn, [norm]).get(norm, [])[:1]
-    objects += select_ids(
-        conn, "SELECT node_id FROM alias JOIN node ON id = node_id WHERE norm = ? AND t_expired IS NOT NULL", norm
-    )
+    gone = "SELECT node_id FROM alias JOIN node ON id = node_id WHERE norm = ? AND t_expired IS NOT NULL"
+    objects += select_ids(conn, gone, norm)
     if not objects:
         raise NotFoundError(f"Nothing is known of {norm!r}.")
-    theses = select_ids(
-        conn,
-        f"SELECT DISTINCT e.src FROM edge e JOIN node n ON n.id = e.src WHERE n.kind = 'T' AND e.id IN ({_TOUCHING})",
-        *[id_list(objects)] * 4,
-    )
-    relations = select_ids(
-        conn, f"SELECT id FROM edge WHERE kind = 'rel' AND id IN ({_TOUCHING})", *[id_list(objects)] * 4
-    )
+    touching = [id_list(objects)] * 4
+    query = "SELECT DISTINCT e.src FROM edge e JOIN node n ON n.id = e.src WHERE n.kind = 'T' AND e.id IN"
+    theses = select_ids(conn, f"{query} ({_TOUCHING})", *touching)
+    relations = select_ids(conn, f"SELECT id FROM edge WHERE kind = 'rel' AND id IN ({_TOUCHING})", *touching)
     lonely = _remove(conn, [], theses, objects, relations, now)
     return Forgotten(objects=len(objects) + lonely, facts=len(theses) + len(relations))
 
@@ -83,12 +72,8 @@ def fact(conn: Connection, id: int, now: int) -> Forgotten:
         theses, relations = select_ids(conn, "SELECT node_id FROM thesis WHERE node_id = ?", id), []
     if not theses and not relations:
         raise NotFoundError(f"There is no fact {id}.")
-    relations += select_ids(  # the same, told twice
-        conn,
-        "SELECT new_id FROM revision WHERE old_id = ? AND relation = 'duplicates' AND state IN ('open', 'kept')"
-        " AND new_kind = 'relation'",
-        id,
-    )
+    twice = "relation = 'duplicates' AND state IN ('open', 'kept') AND new_kind = 'relation'"
+    relations += select_ids(conn, f"SELECT new_id FROM revision WHERE old_id = ? AND {twice}", id)
     return Forgotten(objects=_remove(conn, [], theses, [], relations, now), facts=1)
 
 
@@ -121,29 +106,17 @@ def _remove(
     text.remove(conn, episodes)
     nodes = id_list([*episodes, *theses, *objects])
     edges = id_list({*select_ids(conn, _TOUCHING, *[nodes] * 4), *relations})
-    spoken_of = id_list(
-        select_ids(
-            conn,
-            "SELECT DISTINCT n.id FROM edge e JOIN node n ON n.id IN (e.src, e.dst)"
-            f" WHERE e.id IN {LISTED} AND n.kind = 'O' AND n.id NOT IN {LISTED}",
-            edges,
-            nodes,
-        )
-    )
-    predicates = id_list(
-        select_ids(conn, f"SELECT DISTINCT pred_id FROM edge WHERE id IN {LISTED} AND pred_id IS NOT NULL", edges)
-    )
+    query = "SELECT DISTINCT n.id FROM edge e JOIN node n ON n.id IN (e.src, e.dst) AND n.kind = 'O'"
+    spoken_of = id_list(select_ids(conn, f"{query} WHERE e.id IN {LISTED} AND n.id NOT IN {LISTED}", edges, nodes))
+    query = f"SELECT DISTINCT pred_id FROM edge WHERE id IN {LISTED} AND pred_id IS NOT NULL"
+    predicates = id_list(select_ids(conn, query, edges))
     conn.execute(f"DELETE FROM edge WHERE id IN {LISTED}", (edges,))
     _remove_predicates(conn, predicates)
     lonely = select_ids(conn, f"SELECT id FROM node n WHERE id IN {LISTED} AND NOT EXISTS ({_ANY_EDGE})", spoken_of)
-    silent = select_ids(  # only the past speaks of them
-        conn,
-        f"SELECT id FROM node n WHERE id IN {LISTED} AND id NOT IN {LISTED} AND {LIVE} AND NOT EXISTS ({_LIVE_EDGE})",
-        spoken_of,
-        id_list(lonely),
-    )
-    conn.execute(
-        f"UPDATE node SET t_expired = ?, expire_reason = 'forgotten' WHERE id IN {LISTED}", (now, id_list(silent))
+    conn.execute(  # only the past speaks of them
+        f"UPDATE node AS n SET t_expired = ?, expire_reason = 'forgotten' WHERE id IN {LISTED} AND id NOT IN {LISTED}"
+        f" AND {LIVE} AND NOT EXISTS ({_LIVE_EDGE})",
+        (now, spoken_of, id_list(lonely)),
     )
     nodes = id_list([*episodes, *theses, *objects, *lonely])
     _remove_traces(conn, nodes, edges)
@@ -166,12 +139,8 @@ def _remove(
 def _reopen(conn: Connection, gone: set[int], now: int) -> None:
     """What these facts had replaced holds as before; where something else came after them, until then."""
     listed = id_list(gone)
-    found = select_ids(
-        conn,
-        f"SELECT id FROM revision WHERE new_id IN {LISTED} AND old_id NOT IN {LISTED} ORDER BY id DESC",
-        listed,
-        listed,
-    )
+    query = f"SELECT id FROM revision WHERE new_id IN {LISTED} AND old_id NOT IN {LISTED} ORDER BY id DESC"
+    found = select_ids(conn, query, listed, listed)
     for row in [revisions.get(conn, id) for id in found]:
         after = revisions.find_replacement(conn, row.new, gone)
         if row.relation == "supersedes" and row.state in _STANDING and after is not None:
@@ -201,9 +170,8 @@ def _hand_over(conn: Connection, row: revisions.Row, after: revisions.Row, now: 
 
 def _remove_predicates(conn: Connection, predicates: str) -> None:
     """Those that no relation uses any more: they are words of who told them; and what they were counted as."""
-    canons = select_ids(
-        conn, f"SELECT canon_id FROM predicate WHERE id IN {LISTED} AND canon_id IS NOT NULL", predicates
-    )
+    query = f"SELECT canon_id FROM predicate WHERE id IN {LISTED} AND canon_id IS NOT NULL"
+    canons = select_ids(conn, query, predicates)
     for listed in (predicates, id_list(canons)):
         conn.execute(
             f"DELETE FROM predicate AS p WHERE id IN {LISTED}"
@@ -240,19 +208,13 @@ def _remove_names(conn: Connection, episodes: list[int], objects: str) -> None:
 def _remove_traces(conn: Connection, nodes: str, edges: str) -> None:
     """Traces that touched any of these go, and so does what the answers they led to said in chats."""
     cites = f"EXISTS (SELECT 1 FROM json_each(citations) WHERE value ->> 'episode_id' IN {LISTED})"
-    traces = id_list(
-        select_ids(
-            conn,
-            f"SELECT trace_id FROM trace_visit WHERE node_id IN {LISTED}"
-            f" UNION SELECT trace_id FROM trace_edge WHERE edge_id IN {LISTED} UNION SELECT id FROM trace WHERE {cites}"
-            f" UNION SELECT trace_id FROM trace_step WHERE stage = '{ScopeNote.stage}'"
-            f" AND detail ->> '{TIME_EPISODE}' IN {LISTED}",
-            nodes,
-            edges,
-            nodes,
-            nodes,
-        )
+    query = (
+        f"SELECT trace_id FROM trace_visit WHERE node_id IN {LISTED}"
+        f" UNION SELECT trace_id FROM trace_edge WHERE edge_id IN {LISTED} UNION SELECT id FROM trace WHERE {cites}"
+        f" UNION SELECT trace_id FROM trace_step WHERE stage = '{ScopeNote.stage}'"
+        f" AND detail ->> '{TIME_EPISODE}' IN {LISTED}"
     )
+    traces = id_list(select_ids(conn, query, nodes, edges, nodes, nodes))
     conn.execute(
         "UPDATE message SET text = ?, citations = '[]', trace_id = NULL"
         f" WHERE role = 'memory' AND (trace_id IN {LISTED} OR {cites})",
@@ -285,11 +247,10 @@ _NAMING = "FROM episode e JOIN source s ON s.id = e.source_id"
 _IN_TEXT = "instr(lower(e.text), lower(a.surface))"
 _IN_PROPERTIES = "instr(lower(s.properties), lower(a.surface))"
 
-_LIVE, _GONE = LIVE, "t_expired IS NOT NULL"  # each has its own, partial, index
-
+_GONE = "t_expired IS NOT NULL"  # it and LIVE have an index each
 # Edges that touch any of the given nodes (the same list four times).
 _TOUCHING = " UNION ".join(
-    f"SELECT id FROM edge WHERE {end} IN {LISTED} AND {state}" for end in ("src", "dst") for state in (_LIVE, _GONE)
+    f"SELECT id FROM edge WHERE {end} IN {LISTED} AND {state}" for end in ("src", "dst") for state in (LIVE, _GONE)
 )
-_LIVE_EDGE = " UNION ALL ".join(f"SELECT 1 FROM edge WHERE {end} = n.id AND {_LIVE}" for end in ("src", "dst"))
-_ANY_EDGE = f"{_LIVE_EDGE} UNION ALL {_LIVE_EDGE.replace(_LIVE, _GONE)}"
+_LIVE_EDGE = " UNION ALL ".join(f"SELECT 1 FROM edge WHERE {end} = n.id AND {LIVE}" for end in ("src", "dst"))
+_ANY_EDGE = f"{_LIVE_EDGE} UNION ALL {_LIVE_EDGE.replace(LIVE, _GONE)}"

@@ -130,19 +130,14 @@ def insert_edges(conn: Connection, rows: Sequence[EdgeRow], now: int) -> None:
     Nearly all have defaults behind `n_support`, and leaving those to SQLite halves the time: the driver takes about a
     microsecond for each NULL that it binds.
     """
-    plain, full = [], []
-    for row in rows:
-        if row[5:] == _EDGE_DEFAULTS:
-            plain.append(row[:5])
-        else:
-            full.append(row)
     conn.executemany(
-        f"INSERT INTO edge(id, kind, src, dst, n_support, t_created) VALUES (?, ?, ?, ?, ?, {int(now)})", plain
+        f"INSERT INTO edge(id, kind, src, dst, n_support, t_created) VALUES (?, ?, ?, ?, ?, {int(now)})",
+        [row[:5] for row in rows if row[5:] == _EDGE_DEFAULTS],
     )
     conn.executemany(
         "INSERT INTO edge(id, kind, src, dst, n_support, role, pred_id, conf, valid_from, valid_to, t_created)"
         f" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {int(now)})",
-        full,
+        [row for row in rows if row[5:] != _EDGE_DEFAULTS],
     )
 
 
@@ -257,12 +252,8 @@ def names_of(conn: Connection, object: int) -> list[str]:
 
 def namesakes(conn: Connection, object: int) -> list[int]:
     """The live objects that share a name with it."""
-    rows = conn.execute(
-        "SELECT DISTINCT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm JOIN node n ON n.id = b.node_id"
-        f" WHERE a.node_id = ? AND {is_live('n')}",
-        (object,),
-    )
-    return [id for (id,) in rows]
+    query = "SELECT DISTINCT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm JOIN node n ON n.id = b.node_id"
+    return select_ids(conn, f"{query} WHERE a.node_id = ? AND {is_live('n')}", object)
 
 
 def named_between(
@@ -377,8 +368,7 @@ def evidence_of_edges(conn: Connection) -> NDArray[np.int64]:
 
 def thesis_texts(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]:
     """id -> words, of live theses."""
-    rows = conn.execute(f"SELECT id, body FROM thesis_content WHERE id IN {LISTED}", (id_list(ids),))
-    return dict(rows.fetchall())
+    return dict(conn.execute(f"SELECT id, body FROM thesis_content WHERE id IN {LISTED}", (id_list(ids),)).fetchall())
 
 
 def edges_from(conn: Connection, nodes: Sequence[SupportsInt], kind: EdgeKind) -> list[EdgeRow]:

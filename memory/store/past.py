@@ -121,16 +121,14 @@ def restore_fact(conn: Connection, fact: int, ids: Sequence[int]) -> None:
 
 def retire_successors(conn: Connection, ids: Sequence[int], now: int) -> None:
     """The sentences that an edit put in place of those of these episodes, which live again, are not said yet."""
-    theses = [
-        id
-        for (id,) in conn.execute(
-            "WITH RECURSIVE later(id) AS (SELECT superseded_by FROM thesis WHERE superseded_by IS NOT NULL"
-            " AND episode_id IN (SELECT value FROM json_each(?)) UNION SELECT t.superseded_by FROM later"
-            " JOIN thesis t ON t.node_id = later.id AND t.superseded_by IS NOT NULL)"
-            f" SELECT n.id FROM later JOIN node n ON n.id = later.id AND {is_live('n')}",
-            (id_list(ids),),
-        )
-    ]
+    theses = select_ids(
+        conn,
+        "WITH RECURSIVE later(id) AS (SELECT superseded_by FROM thesis WHERE superseded_by IS NOT NULL"
+        " AND episode_id IN (SELECT value FROM json_each(?)) UNION SELECT t.superseded_by FROM later"
+        " JOIN thesis t ON t.node_id = later.id AND t.superseded_by IS NOT NULL)"
+        f" SELECT n.id FROM later JOIN node n ON n.id = later.id AND {is_live('n')}",
+        id_list(ids),
+    )
     listed = id_list(theses)
     for end in ("src", "dst"):
         conn.execute(

@@ -220,12 +220,8 @@ def quoted_facts(conn: Connection, citations: Sequence[Citation]) -> dict[int, t
 
 def list_labelled(conn: Connection, labels: Sequence[str]) -> list[int]:
     """The live relations with one of these predicates, by id."""
-    rows = conn.execute(
-        "SELECT e.id FROM predicate p JOIN edge e ON e.pred_id = p.id"
-        f" WHERE p.label IN {LISTED} AND e.kind = 'rel' AND {is_live('e')} ORDER BY e.id",
-        (json.dumps(list(labels)),),
-    )
-    return [id for (id,) in rows]
+    query = f"SELECT e.id FROM predicate p JOIN edge e ON e.pred_id = p.id AND e.kind = 'rel' AND {is_live('e')}"
+    return select_ids(conn, f"{query} WHERE p.label IN {LISTED} ORDER BY e.id", json.dumps(list(labels)))
 
 
 def property_evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str, str]]:
@@ -252,15 +248,15 @@ def remove_evidence(conn: Connection, id: int, episode: int, now: int) -> bool:
 
 def without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
     """The facts with evidence in these, now retired, episodes and in no live one: relations, and theses of a model."""
-    rows = conn.execute(
+    return select_ids(
+        conn,
         "SELECT t.node_id FROM thesis t WHERE t.origin = 'model' AND t.episode_id IN (SELECT value FROM json_each(?1))"
         " UNION SELECT p.item_id FROM provenance p WHERE p.item_kind = 'edge'"
         " AND p.episode_id IN (SELECT value FROM json_each(?1)) AND NOT EXISTS ("
         f" SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
         " WHERE v.item_kind = 'edge' AND v.item_id = p.item_id) ORDER BY 1",
-        (id_list(episodes),),
+        id_list(episodes),
     )
-    return [id for (id,) in rows]
 
 
 def find_incident(conn: Connection, nodes: Sequence[int], most: int) -> list[Relation]:

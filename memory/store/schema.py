@@ -22,6 +22,7 @@ release: a change is a new step.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,24 +57,19 @@ def version_of(path: Path, steps: Sequence[Step]) -> int:
     StoreDamagedError if it is no memory, StoreError if it has more, or was made by a Palimpsest from before the first
     release.
     """
-    with driver_errors(path):
-        conn = connect(path, read_only=True)
+    with driver_errors(path), closing(connect(path, read_only=True)) as conn:
         try:
             application: int = conn.execute("PRAGMA application_id").fetchone()[0]
             old_book: int = conn.execute("PRAGMA user_version").fetchone()[0]  # 0 since there is only one
             tables = {name for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             done: list[str] = []
             if "_sqlite_migrations" in tables:
-                rows = conn.execute(
-                    "SELECT name FROM _sqlite_migrations WHERE migration_set = ? ORDER BY id", (MIGRATIONS,)
-                )
-                done = [name for (name,) in rows]
+                book = "SELECT name FROM _sqlite_migrations WHERE migration_set = ? ORDER BY id"
+                done = [name for (name,) in conn.execute(book, (MIGRATIONS,))]
         except driver().DatabaseError as error:
             if getattr(error, "sqlite_errorname", "") == "SQLITE_NOTADB":
                 raise StoreDamagedError(f"{path} is no memory. Choose another path; it was not touched.") from error
             raise
-        finally:
-            conn.close()
     broken_off = tables <= {"_sqlite_migrations"}  # while it was made: the book is there, and no step yet
     if application != APPLICATION_ID and (application or old_book or not broken_off):
         raise StoreDamagedError(f"{path} belongs to another program. Choose another path; it was not touched.")

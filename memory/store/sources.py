@@ -16,9 +16,7 @@ MAIL_READER = "eml"
 MAX_MAILS = 1_000  # mails that are looked at
 
 _READERS = "readers"  # in meta: the version of each
-_CHAT_NAME = (
-    "coalesce(conversation, iif(kind = 'chat', title, NULL))"  # memories of before have chats without a conversation
-)
+_CHAT_NAME = "coalesce(conversation, iif(kind = 'chat', title, NULL))"  # a memory of before has chats without one
 
 
 class WatchedFolder(NamedTuple):
@@ -222,10 +220,8 @@ def chat_names(conn: Connection) -> list[str]:
 def chat_sources(conn: Connection, name: str) -> list[int]:
     """The ids of the live sources of the chats of that name, in upper or lower case and with any spaces."""
     meant = [spelling for spelling in chat_names(conn) if fold_name(spelling) == fold_name(name)]
-    rows = conn.execute(
-        f"SELECT id FROM source WHERE t_deleted IS NULL AND {_CHAT_NAME} IN {LISTED} ORDER BY id", (to_json(meant),)
-    )
-    return [id for (id,) in rows]
+    query = f"SELECT id FROM source WHERE t_deleted IS NULL AND {_CHAT_NAME} IN {LISTED} ORDER BY id"
+    return select_ids(conn, query, to_json(meant))
 
 
 def fold_name(name: str) -> str:

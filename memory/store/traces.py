@@ -153,17 +153,9 @@ def _held(plan: str | None) -> dict[str, Any]:
 
 
 def _plan_to_json(plan: Plan, answer: Answer) -> str:
-    within = plan.within
-    held = {
-        "effort": plan.effort,
-        "now": to_ms(plan.now),
-        "searched": plan.searched,
-        "newest": plan.newest,
-        "strategy": plan.strategy,
-        "within": within and asdict(within) | {"since": to_ms(within.since), "until": to_ms(within.until)},
-        "model": answer.model,
-        "note": answer.note,
-    }
+    held = asdict(plan) | {"as_of": None, "now": to_ms(plan.now), "model": answer.model, "note": answer.note}
+    if plan.within is not None:
+        held["within"] |= {"since": to_ms(plan.within.since), "until": to_ms(plan.within.until)}
     return json.dumps({name: value for name, value in held.items() if value not in ("", 0, None)})
 
 

@@ -1,11 +1,10 @@
-"""Vectors of episodes. The table `vec` is the truth; the vec0 tables, one an embedder, are indexes made from it.
+"""Vectors of episodes, in the table `vec`; the nearest to a question are found in memory (`graph.quantized`).
 
 The active embedder is the one that has seen every live episode; there is none while a set of vectors is being built
 and no other is complete.
 
 A row whose vector is NULL says that the embedder knows no word of the text, so nothing is stored that is not a unit
-vector, and what still has to be embedded is what has no row. sqlite-vec 0.1.9 takes NaN and zeros silently, which then
-crowd out true neighbours: everything is checked here, before SQL. It has no upsert, so a row is deleted and inserted.
+vector, and what still has to be embedded is what has no row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,12 +38,10 @@ def register(conn: Connection, embedder: Embedder) -> int:
     ).fetchone()
     if row is None:
         is_first = conn.execute("SELECT count(*) = 0 FROM embedder").fetchone()[0]
-        id = insert_row(
+        return insert_row(
             conn, "embedder", name=embedder.name, dimension=embedder.dimension, query_prefix=embedder.query_prefix,
             document_prefix=embedder.document_prefix, active=is_first,
         )  # fmt: skip
-        rebuild(conn, id)
-        return id
     if row[1:] != theirs:
         raise InvalidInputError(
             f"The embedder {embedder.name!r} has {row[1]} dimensions and prefixes {row[2:]!r} in this memory,"
@@ -82,14 +79,9 @@ def drop(conn: Connection, embedder_id: int, limit: int = 1000) -> bool:
     known = active(conn)
     if known is not None and known.id == embedder_id:
         raise InvalidInputError(f"Questions use the vectors of {known.name}. Activate another embedder first.")
-    rows = conn.execute(
-        "DELETE FROM vec WHERE id IN (SELECT id FROM vec WHERE embedder_id = ? LIMIT ?) RETURNING item_id",
-        (embedder_id, limit),
-    ).fetchall()
-    conn.executemany(f"DELETE FROM {index_of(embedder_id)} WHERE id = ?", rows)
-    if len(rows) == limit:
+    some = "SELECT id FROM vec WHERE embedder_id = ? LIMIT ?"
+    if conn.execute(f"DELETE FROM vec WHERE id IN ({some})", (embedder_id, limit)).rowcount == limit:
         return False
-    conn.execute(f"DROP TABLE IF EXISTS {index_of(embedder_id)}")
     for table, key in (("edge_memory", "embedder_id"), ("query", "embedder_id"), ("embedder", "id")):
         conn.execute(f"DELETE FROM {table} WHERE {key} = ?", (embedder_id,))
     return True
@@ -108,27 +100,21 @@ def put_many(
     if not len(ids) == len(hashes) == len(checked):
         raise InvalidInputError(f"{len(ids)} ids, {len(checked)} vectors and {len(hashes)} hashes do not match.")
     blobs = [row.tobytes() if row.any() else None for row in checked]
-    keys = [int(id) for id in ids]
     conn.executemany(
         "INSERT INTO vec(embedder_id, item_kind, item_id, data, sha256) VALUES (?, 'episode', ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET data = excluded.data, sha256 = excluded.sha256",
-        [(embedder_id, *row) for row in zip(keys, blobs, hashes, strict=True)],
+        [(embedder_id, int(id), blob, digest) for id, blob, digest in zip(ids, blobs, hashes, strict=True)],
     )
-    index = index_of(embedder_id)
-    conn.executemany(f"DELETE FROM {index} WHERE id = ?", [(id,) for id in keys])
-    known = [pair for pair in zip(keys, blobs, strict=True) if pair[1] is not None]
-    conn.executemany(f"INSERT INTO {index}(id, data) VALUES (?, ?)", known)
-    return len(known)
+    return len(blobs) - blobs.count(None)
 
 
 def delete_many(conn: Connection, ids: Sequence[SupportsInt]) -> None:
     """Removes these episodes' vectors of every embedder."""
-    for (embedder_id,) in conn.execute("SELECT id FROM embedder").fetchall():
-        conn.execute(
-            f"DELETE FROM vec WHERE embedder_id = ? AND item_kind = 'episode' AND item_id IN {LISTED}",
-            (embedder_id, id_list(ids)),
-        )
-        conn.executemany(f"DELETE FROM {index_of(embedder_id)} WHERE id = ?", [(int(id),) for id in ids])
+    conn.execute(
+        "DELETE FROM vec WHERE embedder_id IN (SELECT id FROM embedder) AND item_kind = 'episode'"  # as its index says
+        f" AND item_id IN {LISTED}",
+        (id_list(ids),),
+    )
 
 
 def pieces_of(conn: Connection, embedder_id: int, size: int = 8192) -> Iterator[tuple[Ids, Vectors]]:
@@ -146,12 +132,9 @@ def pieces_of(conn: Connection, embedder_id: int, size: int = 8192) -> Iterator[
 
 def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:
     """Live episodes this embedder has not seen yet, the newest first."""
-    rows = conn.execute(
-        "SELECT n.id FROM node n LEFT JOIN vec v ON v.embedder_id = ? AND v.item_kind = 'episode' AND v.item_id = n.id"
-        f" WHERE n.kind = 'E' AND {is_live('n')} AND v.id IS NULL ORDER BY n.id DESC LIMIT ?",
-        (embedder_id, limit),
-    )
-    return [id for (id,) in rows]
+    query = "SELECT n.id FROM node n LEFT JOIN vec v ON v.embedder_id = ? AND v.item_kind = 'episode'"
+    lacking = f"v.item_id = n.id WHERE n.kind = 'E' AND {is_live('n')} AND v.id IS NULL ORDER BY n.id DESC LIMIT ?"
+    return select_ids(conn, f"{query} AND {lacking}", embedder_id, limit)
 
 
 def coverage(conn: Connection, embedder_id: int) -> tuple[int, int]:
@@ -163,25 +146,6 @@ def coverage(conn: Connection, embedder_id: int) -> tuple[int, int]:
         (embedder_id,),
     ).fetchone()
     return int(seen), int(live)
-
-
-def rebuild(conn: Connection, embedder_id: int) -> None:
-    """Makes the embedder's vec0 index anew from `vec`; also gives back the room that deleted rows still hold."""
-    dimension = _dimension(conn, embedder_id)
-    conn.execute(f"DROP TABLE IF EXISTS {index_of(embedder_id)}")
-    conn.execute(
-        f"CREATE VIRTUAL TABLE {index_of(embedder_id)} USING vec0(id INTEGER PRIMARY KEY, data float[{dimension}])"
-    )
-    conn.execute(
-        f"INSERT INTO {index_of(embedder_id)}(id, data) SELECT item_id, data FROM vec"
-        " WHERE embedder_id = ? AND item_kind = 'episode' AND data IS NOT NULL ORDER BY item_id",
-        (embedder_id,),
-    )
-
-
-def index_of(embedder_id: int) -> str:
-    """The name of the embedder's vec0 table."""
-    return f"vec_episode_{int(embedder_id)}"
 
 
 def _dimension(conn: Connection, embedder_id: int) -> int:

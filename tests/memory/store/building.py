@@ -46,11 +46,12 @@ def sha(words: str) -> str:
 
 
 def nearest(conn: Connection, embedder_id: int, query: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The `k` episodes whose indexed vectors are nearest to a unit vector -> (ids, cosines), nearest first."""
-    rows = conn.execute(
-        f"SELECT id, distance FROM {vectors.index_of(embedder_id)} WHERE data MATCH ? AND k = ?", (query.tobytes(), k)
-    ).fetchall()
-    return np.array([id for id, _ in rows], np.int64), 1 - np.array([far for _, far in rows], np.float32) ** 2 / 2
+    """The `k` episodes whose vectors are nearest to a unit vector -> (ids, cosines), nearest first."""
+    pieces = list(vectors.pieces_of(conn, embedder_id))
+    ids = np.concatenate([np.zeros(0, np.int64), *(ids for ids, _ in pieces)])
+    cosines = np.concatenate([np.zeros(0, np.float32), *(matrix @ query for _, matrix in pieces)])
+    order = np.argsort(-cosines, kind="stable")[:k]
+    return ids[order], cosines[order]
 
 
 def remember(conn: Connection, uri: str, *texts: str, now: int = 1000, title: str = "A title", tags=()) -> list[int]:

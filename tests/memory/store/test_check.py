@@ -8,10 +8,9 @@ from memory.store.store import Store
 from tests.memory.store.building import remember
 
 DAMAGE = {
-    "DELETE FROM vec WHERE item_id = {a}": ["has no vector", "index and the vectors differ"],
+    "DELETE FROM vec WHERE item_id = {a}": ["has no vector"],
     "UPDATE vec SET data = x'0000' WHERE item_id = {a}": ["wrong length"],
     "UPDATE vec SET item_id = 99999 WHERE item_id = {a}": ["which is not live"],
-    "DELETE FROM vec_episode_1 WHERE id = {a}": ["index and the vectors differ"],
     "DELETE FROM episode_text WHERE rowid = {a}": ["missing from the full text"],
     "UPDATE episode SET text = 'Other words.' WHERE node_id = {a}": ["full text of episode texts is damaged"],
     "UPDATE node SET t_expired = 5 WHERE id = {a}": ["ends at a node that is not live", "but its episode is not"],

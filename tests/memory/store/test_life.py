@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from memory.errors import NotFoundError
-from memory.store import check, episodes, forget, graph, sources, text, vectors
+from memory.store import check, episodes, forget, graph, sources, text
 from memory.store.store import Store
 from tests.examples import examples
 from tests.memory.store.building import remember
@@ -112,8 +112,6 @@ class Life(RuleBasedStateMachine):
             text.rebuild(conn)
             after = text.search(conn, ["ana", "tea"], 50)
             assert dict(zip(*before, strict=True)) == dict(zip(*after, strict=True))
-            if vectors.active(conn):
-                vectors.rebuild(conn, vectors.active(conn).id)
 
     @invariant()
     def whole(self) -> None:

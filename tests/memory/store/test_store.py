@@ -113,7 +113,7 @@ def test_readers_never_see_half_a_unit(store: Store) -> None:
             with store.reading() as conn:
                 counts = [
                     conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-                    for table in ("episode", "episode_text_docsize", "vec", "vec_episode_1")
+                    for table in ("episode", "episode_text_docsize", "vec")
                 ]
             assert len(set(counts)) == 1, counts
             looks += 1

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from memory.errors import InvalidInputError, NotFoundError
-from memory.store import check, vectors
+from memory.store import vectors
 from memory.store.connect import Connection
 from memory.store.store import Store
 from tests.examples import examples
@@ -48,17 +48,6 @@ def stored(conn: Connection, embedder_id: int) -> tuple[np.ndarray, np.ndarray]:
     none = (np.zeros(0, np.int64), np.zeros((0, DIMENSION), np.float32))
     ids, matrices = zip(none, *pieces, strict=True)
     return np.concatenate(ids), np.concatenate(matrices)
-
-
-def test_nearest_agrees_with_numpy(store: Store, embedder_id: int) -> None:
-    matrix, query = unit(300), unit(1, seed=1)[0]
-    ids = np.arange(1000, 1300)
-    with store.writing() as conn:
-        assert vectors.put_many(conn, embedder_id, ids, matrix, ["h"] * 300) == 300
-        found, cosines = nearest(conn, embedder_id, query, 20)
-    order = np.argsort(-(matrix @ query))[:20]
-    assert found.tolist() == ids[order].tolist()
-    np.testing.assert_allclose(cosines, (matrix @ query)[order], atol=1e-5)
 
 
 def test_stored_vectors_come_back_exactly(store: Store, embedder_id: int) -> None:
@@ -128,20 +117,6 @@ def test_lengths_must_match(store: Store, embedder_id: int) -> None:
 def test_an_unknown_embedder_is_told(store: Store) -> None:
     with store.reading() as conn, pytest.raises(NotFoundError, match="no embedder 9"):
         stored(conn, 9)
-
-
-def test_a_rebuilt_index_answers_the_same(store: Store, embedder_id: int) -> None:
-    with store.writing() as conn:
-        remember(conn, "s", *[f"Episode {n}." for n in range(50)], "?!")
-        query = unit(1)[0]
-        before = nearest(conn, embedder_id, query, 60)
-        conn.execute("DELETE FROM vec_episode_1 WHERE id % 2")
-    assert any("vector index" in problem for problem in check.check(store).problems)
-    with store.writing() as conn:
-        vectors.rebuild(conn, embedder_id)
-        after = nearest(conn, embedder_id, query, 60)
-    assert [column.tolist() for column in after] == [column.tolist() for column in before]
-    assert check.check(store).problems == ()
 
 
 def test_missing_is_what_an_embedder_has_not_seen(store: Store, embedder_id: int) -> None:
