@@ -191,11 +191,7 @@ class Memory:
         return self.ingest.remember_many(documents)
 
     def forget(
-        self,
-        source: str | None = None,
-        object: str | None = None,
-        fact: int | None = None,
-        episode: int | None = None,
+        self, source: str | None = None, object: str | None = None, fact: int | None = None, episode: int | None = None
     ) -> Forgotten:
         """Removes one source (by uri), object (by name), fact or episode (by id) for good, from everywhere.
 

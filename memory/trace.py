@@ -99,19 +99,9 @@ class Why:
 
 
 Cut = Literal[
-    "used",
-    "gone",
-    "later",
-    "scope",
-    "time",
-    "not_proposed",
-    "ranked",
-    "room",
-    "replaced",
-    "threshold",
-    "lines",
+    "used", "gone", "later", "scope", "time", "not_proposed", "ranked", "room", "replaced", "threshold", "lines",
     "model",
-]
+]  # fmt: skip
 """What became of a passage that holds the words asked about.
 
 used: the answer cites it; gone: its source was removed, or no longer says so; later: it is new, or stands better, since

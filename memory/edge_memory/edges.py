@@ -82,6 +82,15 @@ def keys(
     return found, known
 
 
+def keys_of_traces(
+    conn: Connection, embedder_id: int, dimension: int, traces: Sequence[int], center: NDArray[np.floating]
+) -> dict[int, Vector]:
+    """Trace -> what its question is remembered by, of those that are remembered."""
+    ids, vectors = queries.of_traces(conn, embedder_id, dimension, traces)
+    found, known = keys(vectors, center)
+    return dict(zip(ids[known].tolist(), found[known], strict=True))
+
+
 def _lengths(vectors: Vector) -> Vector:
     """(n,) of (n, d): one after the other, because the sums of many at once are rounded otherwise."""
     return np.sqrt([vector @ vector for vector in vectors])

@@ -11,7 +11,7 @@ from itertools import groupby
 
 import numpy as np
 
-from memory.edge_memory.edges import Vector, calibrate_threshold, is_due, keys
+from memory.edge_memory.edges import Vector, calibrate_threshold, is_due, keys, keys_of_traces
 from memory.edge_memory.reinforce import rejected_keys, update_slots
 from memory.protocols import Vectors
 from memory.store import edge_memory, queries, traces
@@ -41,7 +41,10 @@ def fold(
     noted = edge_memory.list_signals(conn, sorted(every))
     if said is not None:
         noted = [row._replace(feedback=said[row.trace_id]) for row in noted if row.trace_id in said]
-    key_of = _keys(conn, embedder_id, dimension, sorted({row.trace_id for row in noted}), center)
+    if center is None:
+        known = queries.geometry(conn, embedder_id).center
+        center = np.zeros(dimension) if known is None else known
+    key_of = keys_of_traces(conn, embedder_id, dimension, sorted({row.trace_id for row in noted}), center)
     held: dict[int, Slots] = {}
     verdicts: dict[int, list[tuple[Vector, int]]] = {}
     nothing = Slots.none(dimension)
@@ -166,17 +169,6 @@ def _center(vectors: Vectors) -> Vector:
     wide = vectors.astype(np.float64)
     found: Vector = (wide / np.linalg.norm(wide, axis=1, keepdims=True)).mean(axis=0)
     return found
-
-
-def _keys(
-    conn: Connection, embedder_id: int, dimension: int, traces: list[int], center: Vector | None
-) -> dict[int, Vector]:
-    if center is None:
-        known = queries.geometry(conn, embedder_id).center
-        center = np.zeros(dimension) if known is None else known
-    ids, vectors = queries.of_traces(conn, embedder_id, dimension, traces)
-    found, directed = keys(vectors, center)
-    return dict(zip(ids[directed].tolist(), found[directed], strict=True))
 
 
 def _in_order(noted: list[Signal], handed_on: list[Inheritance]) -> Iterable[list[Signal] | Inheritance]:

@@ -253,7 +253,8 @@ def reinforce_edges(
             roles.setdefault(edge, {})[role] = float(given or 0)
     held = edge_memory.slots(conn, embedder_id, remembered.dimension, roles)
     judged = edge_memory.list_verdicts(conn, [edge for edge, what in roles.items() if "enhanced" in what])
-    said = _keys(conn, embedder_id, remembered, sorted({trace for of_edge in judged.values() for trace, _ in of_edge}))
+    asked = sorted({trace for of_edge in judged.values() for trace, _ in of_edge})
+    said = edges.keys_of_traces(conn, embedder_id, remembered.dimension, asked, remembered.center)
     changed = {}
     for edge, what in roles.items():
         before = held.get(edge, Slots.none(remembered.dimension))
@@ -264,15 +265,6 @@ def reinforce_edges(
     edge_memory.put(conn, embedder_id, changed)
     remembered = remembered.with_changes(changed, ends)
     return remembered.with_answered(trace_id, key) if any(role == "enhanced" for _, role, _ in rows) else remembered
-
-
-def _keys(conn: Connection, embedder_id: int, remembered: EdgeMemory, traces: list[int]) -> dict[int, Vector]:
-    """What these questions are remembered by, as far as they are."""
-    if not traces:
-        return {}
-    ids, vectors = queries.of_traces(conn, embedder_id, remembered.dimension, traces)
-    known = zip(ids.tolist(), map(remembered.key, vectors), strict=True)
-    return {trace: found for trace, found in known if found is not None}
 
 
 def _rows(conn: Connection, credit: Credit, now: int) -> list[tuple[int, Role, float | None]]:

@@ -110,11 +110,7 @@ def replay_earlier(
 
 
 def replay_walk(
-    walk: Walkable,
-    starts: Iterable[int],
-    fires: Activation,
-    nodes: int = NODES,
-    depth: int = DEPTH,
+    walk: Walkable, starts: Iterable[int], fires: Activation, nodes: int = NODES, depth: int = DEPTH
 ) -> ReplayResult:
     """What is reached from `starts` (node ids) over edges that fire and that the question may walk: the strongest
     m first, of equals the smaller id; at most `nodes` vertices, `depth` edges away.

@@ -7,7 +7,7 @@ of a kind that may not be entered. Whoever walks with `neighbours` cannot break 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -350,11 +350,6 @@ class Walk:
     visit: Mapping[int, Visited] = field(default_factory=dict)
     edges: tuple[int, ...] = ()
     votes: tuple[Floats, float] | None = None
-
-
-def distinct(edges: Iterable[int]) -> tuple[int, ...]:
-    """Each once, in the order in which they come."""
-    return tuple(dict.fromkeys(edges))
 
 
 def top_k(scores: Floats, allowed: Bools, k: int) -> Ints:

@@ -36,15 +36,10 @@ def list_alike(names: Iterable[str], most: int) -> tuple[AliasSuspect, ...]:
         for place, (key, name) in enumerate(order):
             for other_key, other in order[place + 1 : place + 1 + WINDOW]:
                 similarity = fuzz.ratio(key, other_key, score_cutoff=ALIKE)
-                if similarity and _numbers(key) == _numbers(other_key):
+                if similarity and _NUMBER.findall(key) == _NUMBER.findall(other_key):  # James II is not James III
                     found[min(name, other), max(name, other)] = similarity / 100
     best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:most]
     return tuple(AliasSuspect(*pair, similarity) for pair, similarity in best)
-
-
-def _numbers(key: str) -> list[str]:
-    """What tells Room 12 from Room 13, and James II from James III."""
-    return _NUMBER.findall(key)
 
 
 def common_objects(graph: Graph) -> list[tuple[int, int]]:

@@ -85,11 +85,15 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
     without an answer if there is any.
     """
     walk = Walkable(graph, graph.alive)
-    cases = [_case(outcome, walk) for outcome in outcomes]
+    cases = []
+    for outcome in outcomes:
+        cited = tuple(episode for episode in outcome.cited if episode in graph.row_of)
+        cases.append(_Case(outcome, cited, *measure_hops(walk, outcome.seeds, cited)))
     with_evidence = [case for case in cases if case.cited]
     with_calls = [outcome for outcome in outcomes if outcome.calls]
     with_tokens = [outcome for outcome in outcomes if outcome.tokens]
     telling = [outcome for outcome in outcomes if outcome.text_only is not None]
+    noise = [len(outcome.shown) / len(outcome.cited) for outcome in outcomes if outcome.cited and outcome.shown]
     common = common_objects(graph)
     labels = names([node for node, _ in common])
     named = [(labels[node], passages) for node, passages in common if node in labels]
@@ -100,7 +104,7 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
         reachability=_reachability([case for case in with_evidence if case.outcome.seeds]),
         cited_per_call=_share(_cited(with_calls), sum(outcome.calls for outcome in with_calls)),
         cited_per_1k_tokens=_share(1000 * _cited(with_tokens), sum(outcome.tokens for outcome in with_tokens)),
-        neighbourhood_noise=_noise(outcomes),
+        neighbourhood_noise=median(noise) if noise else None,
         backfill_reliance=_share(
             sum(len(set(outcome.cited) & set(outcome.text_only or ())) for outcome in telling), _cited(telling)
         ),
@@ -112,11 +116,6 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
         hubs=tuple(Hub(label, passages) for label, passages in named[:HUBS] if passages > 1),
         failures=_failures(cases, names),
     )
-
-
-def _case(outcome: Outcome, walk: Walkable) -> _Case:
-    cited = tuple(episode for episode in outcome.cited if episode in walk.graph.row_of)
-    return _Case(outcome, cited, *measure_hops(walk, outcome.seeds, cited))
 
 
 def measure_hops(walk: Walkable, seeds: Iterable[int], episodes: Sequence[int]) -> tuple[dict[int, int], bool]:
@@ -167,11 +166,6 @@ def _reachability(cases: Sequence[_Case]) -> tuple[float, ...]:
     return tuple(sum(n <= most for n in hops) / total for most in range(1, HOPS + 1)) if total else ()
 
 
-def _noise(outcomes: Sequence[Outcome]) -> float | None:
-    ratios = [len(outcome.shown) / len(outcome.cited) for outcome in outcomes if outcome.cited and outcome.shown]
-    return median(ratios) if ratios else None
-
-
 def _redundancy(cases: Sequence[_Case], graph: Graph) -> float | None:
     def objects(episode: int) -> set[int]:
         row = graph.row_of[episode]
@@ -179,14 +173,11 @@ def _redundancy(cases: Sequence[_Case], graph: Graph) -> float | None:
 
     means = []
     for case in cases:
-        pairs = [_jaccard(one, other) for one, other in combinations(map(objects, case.cited), 2)]
-        if pairs:
-            means.append(fsum(pairs) / len(pairs))
+        pairs = combinations(map(objects, case.cited), 2)
+        alike = [len(one & other) / (len(one | other) or 1) for one, other in pairs]  # Jaccard index
+        if alike:
+            means.append(fsum(alike) / len(alike))
     return _share(fsum(means), len(means))
-
-
-def _jaccard(one: set[int], other: set[int]) -> float:
-    return len(one & other) / len(one | other) if one | other else 0.0
 
 
 def _orphans(graph: Graph) -> int:
@@ -197,7 +188,9 @@ def _orphans(graph: Graph) -> int:
 
 def _failures(cases: Sequence[_Case], names: Names) -> tuple[FailureClass, ...]:
     of_class: dict[FailureName, list[Outcome]] = {name: [] for name in get_args(FailureName)}
-    for case in _last_of_each(cases):
+    asked = sorted(cases, key=lambda case: case.outcome.id)
+    newest = {" ".join(case.outcome.question.casefold().split()): case for case in asked}  # what was mended is not told
+    for case in newest.values():
         outcome = case.outcome
         if not outcome.seeds or (outcome.no_answer and outcome.unknown):
             of_class["coverage"].append(outcome)
@@ -208,14 +201,6 @@ def _failures(cases: Sequence[_Case], names: Names) -> tuple[FailureClass, ...]:
         if outcome.calls > MOST_CALLS or (not outcome.calls and outcome.ms > MOST_MS):
             of_class["queryability"].append(outcome)
     return tuple(_failure(name, failed, names) for name, failed in of_class.items() if failed)
-
-
-def _last_of_each(cases: Sequence[_Case]) -> list[_Case]:
-    """Of what was asked again, only how it went the last time: what was mended is told no more."""
-    newest: dict[str, _Case] = {}
-    for case in sorted(cases, key=lambda case: case.outcome.id):
-        newest[" ".join(case.outcome.question.casefold().split())] = case
-    return list(newest.values())
 
 
 def _failure(name: FailureName, failed: Sequence[Outcome], names: Names) -> FailureClass:

@@ -100,7 +100,9 @@ def trend(conn: Connection) -> tuple[Period, ...]:
     kept = metrics.list_recorded(conn)
     weeks = {_week(one.t) for one in asked} | {_week(t) for t, _, _ in kept}
     if len(weeks) > 1:
-        found = _by_week(asked, kept, sorted(weeks)[-PERIODS:])
+        of_week = {week: list(these) for week, these in groupby(asked, lambda one: _week(one.t))}
+        kept_in = {week: list(these) for week, these in groupby(kept, lambda one: _week(one[0]))}
+        found = [_period(week, of_week.get(week, ()), kept_in.get(week, ())) for week in sorted(weeks)[-PERIODS:]]
     else:
         pieces = [asked[start : start + HUNDRED] for start in range(0, len(asked), HUNDRED)]
         found = [_period(piece[0].t, piece, ()) for piece in pieces]
@@ -112,12 +114,6 @@ def trend(conn: Connection) -> tuple[Period, ...]:
 def _week(t: int) -> int:
     """When the week began in which `t` lies, Monday in UTC."""
     return (t - MONDAY) // WEEK * WEEK + MONDAY
-
-
-def _by_week(asked: Sequence[Outcome], kept: Sequence[_Recorded], weeks: Sequence[int]) -> list[Period]:
-    of_week = {week: list(these) for week, these in groupby(asked, lambda one: _week(one.t))}
-    kept_in = {week: list(these) for week, these in groupby(kept, lambda one: _week(one[0]))}
-    return [_period(week, of_week.get(week, ()), kept_in.get(week, ())) for week in weeks]
 
 
 def _period(since: int, asked: Sequence[Outcome], kept: Sequence[_Recorded]) -> Period:

@@ -3,7 +3,7 @@
 The question is searched for again, in the memory as it is now; what a model was shown stands in its trace.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from memory.store import episodes, facts, text
 from memory.store.connect import Connection
 from memory.store.episodes import Thesis
 from memory.text.languages import content_words, guess_language
+from memory.text.quotes import one_line
 from memory.text.words import words as words_of
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import Cut, Lost, Traced, WhyNot
@@ -103,18 +104,14 @@ class _Autopsy:
         lost = Lost(episode, quote, episode.line_at((thesis.span_from or 0) if thesis else 0), "lines", "")
         if (citation := self._citation(episode, thesis)) is not None:
             return replace(lost, cut="used", reason=f"The answer rests on it: [{citation.n}].")
-        unseen = self._unseen(episode)
-        if unseen is not None:
+        if (unseen := self._unseen(episode)) is not None:
             return replace(lost, cut=unseen[0], reason=unseen[1])
         place, ranked = self._place(episode.id)
         top = float(self._found.ranking[self._found.allowed].max(initial=0.0)) or 1.0
         hit = self._hits.get(episode.id)
         channels = dict(hit.channels) if hit else {}
         lost = replace(lost, place=place, of=ranked, score=self._score(episode.id) / top, channels=channels)
-        if hit is None:
-            cut, reason = self._not_found(episode, place, ranked)
-            return replace(lost, cut=cut, reason=reason)
-        return self._not_said(lost, thesis)
+        return self._not_said(lost, thesis) if hit else self._not_found(lost)
 
     def _sentence(self, episode: Episode) -> Thesis | None:
         """Of the episode's sentences the one that holds most of the words, of these the one that answers best."""
@@ -158,26 +155,21 @@ class _Autopsy:
         equal = int(np.count_nonzero(allowed[:row] & (ranking[:row] == ranking[row])))
         return better + equal + 1, int(np.count_nonzero(allowed & (ranking > 0)))
 
-    def _not_found(self, episode: Episode, place: int, ranked: int) -> tuple[Cut, str]:
-        looked = len(self._hits)
-        terms = self._found.question.terms
-        behind = f"ranked {place:,} of {ranked:,}, and the best {looked} were looked at"
-        if not len(text.search(self._conn, terms, 1, within=[episode.id])[0]):
-            if self._score(episode.id) <= 0:
-                return "not_proposed", "It shares no word with the question, and nothing leads to it."
-            return "not_proposed", f"It shares no word with the question; by meaning and links it was {behind}."
-        return "ranked", f"It was {behind}."
+    def _not_found(self, lost: Lost) -> Lost:
+        behind = f"ranked {lost.place:,} of {lost.of:,}, and the best {len(self._hits)} were looked at"
+        if len(text.search(self._conn, self._found.question.terms, 1, within=[lost.episode.id])[0]):
+            return replace(lost, cut="ranked", reason=f"It was {behind}.")
+        found = f"; by meaning and links it was {behind}." if lost.score else ", and nothing leads to it."
+        return replace(lost, cut="not_proposed", reason=f"It shares no word with the question{found}")
 
     def _not_said(self, lost: Lost, thesis: Thesis | None) -> Lost:
         """Why an episode that was found is not in the answer."""
         lines = self._extractive.candidates
         shown = AnswerNote.from_detail(self._extractive.step.detail).lines
         number = self._numbers.get(thesis.id) if thesis else None
-        newer = self._newer(thesis, lines[number] if number is not None else None)
-        if newer is not None:
+        if newer := self._newer(thesis, lines[number] if number is not None else None):
             return replace(lost, cut="replaced", **newer)
-        model = self._of_model(lost.episode)
-        if model is not None:
+        if model := self._of_model(lost.episode):
             return replace(lost, cut=model[0], reason=model[1])
         if self._traced.answer is not None and self._traced.answer.no_answer:
             unsure = "It was found, but nothing that was found is surely enough about the question to answer it."
@@ -187,7 +179,7 @@ class _Autopsy:
         if number < shown:
             return replace(lost, cut="later", reason="An answer to the same question now would show it.")
         place = f"Its line came {_ordinal(number + 1)} of {len(lines)}, and the answer shows {shown}."
-        return replace(lost, cut="lines", reason=f'{place} The best is "{_short(lines[0].shown)}".')
+        return replace(lost, cut="lines", reason=f'{place} The best is "{one_line(lines[0].shown, 100)}".')
 
     def _newer(self, thesis: Thesis | None, line: AnswerCandidate | None) -> dict[str, Any] | None:
         """The fact that took the place of what the sentence says, or the line that took that of its line."""
@@ -200,7 +192,7 @@ class _Autopsy:
         if line is None or not (line.earlier or line.newer):
             return None
         other = next((one for one in self._extractive.candidates if one.thesis_id == line.newer), None)
-        by = f': "{_short(other.shown)}"' if other else ""
+        by = f': "{one_line(other.shown, 100)}"' if other else ""
         return {"reason": f"A newer line took its place{by}."}
 
     def _of_model(self, episode: Episode) -> tuple[Cut, str] | None:
@@ -229,8 +221,3 @@ def _overlap(citation: Citation, episode: Episode, thesis: Thesis | None) -> boo
 def _ordinal(number: int) -> str:
     ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
-
-
-def _short(words: Iterable[str] | str) -> str:
-    flat = " ".join("".join(words).split())
-    return flat if len(flat) <= 100 else f"{flat[:99].rstrip()}…"

@@ -135,7 +135,8 @@ def _check_times(as_of: datetime | None, within: Scope | None, now: datetime | N
 
 def _content(text: str, language: str) -> tuple[str, ...]:
     """The words that say what is asked. Full text stems English; in other languages a word stands for its stem's."""
-    found = [word for word in content_words(_pattern("happens").sub(" ", text), language) if word not in _SELF]
+    topic = re.sub(alternatives("analysis", "happens"), " ", text, flags=re.IGNORECASE)
+    found = [word for word in content_words(topic, language) if word not in _SELF]
     return tuple(found) if language == ENGLISH else tuple(_inflected(word, language) for word in found)
 
 
@@ -204,11 +205,6 @@ def _first_person(language: str) -> re.Pattern[str]:
     """How a question in a language says that it is about whoever asks; names become "I" and "my" in any."""
     patterns = [alternatives("analysis", "first_person", language=code) for code in dict.fromkeys((language, ENGLISH))]
     return re.compile("|".join(filter(None, patterns)), re.IGNORECASE)
-
-
-@cache
-def _pattern(key: str) -> re.Pattern[str]:
-    return re.compile(alternatives("analysis", key), re.IGNORECASE)
 
 
 def in_first_person(question: str, names: Iterable[str]) -> str:

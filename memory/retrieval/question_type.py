@@ -77,15 +77,15 @@ def _question_type(question: str, language: str, known: Collection[str]) -> Ques
     in_order = asks_course(text)
     if re.match(alternatives("question_types", "on_list"), text, re.IGNORECASE):
         return QuestionType("list")
-    subject = _only_name(text, known) or _asked_about(text, words, known)
-    if subject:
+    called = {norm(name) for name in known}
+    is_only_name = is_name(text) or (norm(text) and norm(text) in called)
+    if subject := text if is_only_name else _asked_about(text, words, called):
         return QuestionType("about", (subject,))
     if not _patterns(language):
         return FACT
     if words["count"].search(text) and not words["count_of_measures"].search(text):
         return QuestionType("count", in_order=words["count_times"].search(text) is not None)
-    compared = sides(text, language)
-    if compared:
+    if compared := sides(text, language):
         return QuestionType("compare", compared)
     if words["when_changed"].match(text) and not words["not_when_changed"].search(text):
         return QuestionType("when_changed")
@@ -132,20 +132,14 @@ def sides(text: str, language: str) -> tuple[str, ...]:
     return found if named and norm(found[0]) != norm(found[1]) else ()
 
 
-def _only_name(text: str, known: Collection[str]) -> str:
-    """The text, if it is a name and nothing else."""
-    return text if is_name(text) or (norm(text) and norm(text) in {norm(name) for name in known}) else ""
-
-
-def _asked_about(text: str, words: dict[str, re.Pattern[str]], known: Collection[str]) -> str:
+def _asked_about(text: str, words: dict[str, re.Pattern[str]], called: Collection[str]) -> str:
     match = words["about"].match(text)
     if match is None:
         return ""
     if match["name"]:
         return _bare(match["name"])
     asked = _bare(match["what"])
-    alone = asked.lower() == asked and norm(asked) in {norm(name) for name in known}
-    return asked if asked and (is_name(asked) or alone) else ""
+    return asked if asked and (is_name(asked) or (asked.lower() == asked and norm(asked) in called)) else ""
 
 
 def _bare(name: str) -> str:

@@ -26,8 +26,6 @@ from memory.store.connect import Connection
 from memory.text.words import UNSPACED
 
 MAX_LISTED_EPISODES = 10_000  # of a scope; beyond, it is cheaper to look everywhere and pass over what is outside
-
-
 MAX_NAMED_OBJECTS = 10
 SCORE_DIGITS = 6  # of a scaled score: what lies behind them depends on where in a matrix a vector stands
 
@@ -36,22 +34,16 @@ def search_text(retrieval: Retrieval) -> TextNote:
     """Stage: full text and vectors. Where nothing of the time that is asked of is about the question, all times are
     searched."""
     question, spoken_of = retrieval.question, retrieval.spoken_of
-    scores = _scores_of(retrieval)
+    asked = retrieval.conn, retrieval.snapshot, retrieval.embedder, retrieval.settings
+    scores = text_scores(*asked, question, retrieval.seen)
     if retrieval.seen is not retrieval.allowed and question.topic and not scores.best_lexical:
         retrieval.seen, retrieval.time_weights = retrieval.allowed, None
         retrieval.when, retrieval.question = None, retrieval.whole
-        scores = _scores_of(retrieval)
+        scores = text_scores(*asked, retrieval.question, retrieval.seen)
     retrieval.scores = scores
     retrieval.channels = {"lexical": scores.lexical, "vector": scores.vector, "text": scores.fused}
     any_time = spoken_of is not None and spoken_of.kind != "now" and retrieval.time_weights is None
     return TextNote(round(scores.best_lexical, 3), round(scores.best_cosine, 3), any_time or None)
-
-
-def _scores_of(retrieval: Retrieval) -> TextScores:
-    return text_scores(
-        retrieval.conn, retrieval.snapshot, retrieval.embedder, retrieval.settings, retrieval.question,
-        retrieval.seen,
-    )  # fmt: skip
 
 
 def text_scores(
@@ -153,7 +145,7 @@ def find_named_objects(conn: Connection, graph: Graph, question: QuestionState, 
         if any(f" {name} " in f" {longer} " or (UNSPACED.match(name) and name in longer) for longer in covered):
             continue
         columns = [graph.column_of[node] for node in nodes[name] if node in graph.column_of]
-        columns = [column for column in columns if _is_seen(graph, column, allowed)]
+        columns = [column for column in columns if allowed[graph.mentioned.find(np.array([column]))[1]].any()]
         if not columns:
             continue
         covered.append(name)
@@ -164,8 +156,3 @@ def find_named_objects(conn: Connection, graph: Graph, question: QuestionState, 
     rarity = dict(zip(seeds, graph.rarity(np.array(list(seeds), np.int64)), strict=True))
     rarest = sorted(seeds, key=lambda column: (-seeds[column] * rarity[column], column))[:MAX_NAMED_OBJECTS]
     return {column: seeds[column] for column in rarest}
-
-
-def _is_seen(graph: Graph, column: int, allowed: Bools) -> bool:
-    _, rows, _ = graph.mentioned.find(np.array([column]))
-    return bool(allowed[rows].any())

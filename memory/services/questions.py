@@ -12,7 +12,7 @@ from memory.edge_memory.edges import ENOUGH, is_due
 from memory.edge_memory.reinforce import reinforce_edges
 from memory.errors import InvalidInputError
 from memory.insight.whynot import explain_absence
-from memory.nouns import Answer, AskEvent, Citation, Fact, Scope, Trace, Visit
+from memory.nouns import Answer, AskEvent, Scope, Trace, Visit
 from memory.protocols import ChooseLLM
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve, training_signal
@@ -22,7 +22,6 @@ from memory.retrieval.traversers import Strategy
 from memory.services.state import State
 from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
 from memory.store import conversations, facts, queries, relations, traces
-from memory.store.connect import Connection
 from memory.store.store import read_by
 from memory.text.words import replace_surrogates
 from memory.time.timestamps import now_ms, to_ms
@@ -109,7 +108,8 @@ class Questions:
         with self._store.reading() as conn:
             traced = traces.get(conn, trace_id)
             cited = traced.answer.citations if traced.answer else ()
-            told = _told(conn, cited)
+            quoted = relations.quoted_facts(conn, cited)
+            told = {number: tuple(facts.by_id(conn, ids)) for number, ids in quoted.items()}
         scores = _scores(traced.trace.visits)
         places = {id: place for place, id in enumerate(sorted(scores, key=lambda id: -scores[id]), 1)}
         steps = traced.trace.steps
@@ -130,12 +130,9 @@ class Questions:
             allowed.seconds * self._state.settings.answer.answer_seconds,
         )  # fmt: skip
 
-    def why_not(self, trace_id: int, words: str, limit: int = MAX_LOST) -> WhyNot:
-        """Why the answer of a trace does not hold these words: the nearest passages that do, at most so many, and what
-        dropped each. The question is searched for anew, so passages that were forgotten are not among them.
-
-        NotFoundError; InvalidInputError for no words.
-        """
+    def why_not(self, trace_id: int, words: str) -> WhyNot:
+        """Why the answer of a trace does not hold these words: the nearest passages that do, and what dropped each. The
+        question is searched for anew, so none that was forgotten. NotFoundError; InvalidInputError for no words."""
         traced = self.trace(trace_id)
         plan, asked = traced.plan, traced.asked
         question = plan.searched or asked.question
@@ -146,7 +143,7 @@ class Questions:
             gathered = [visit.node_id for visit in traced.trace.visits if visit.stage == "collected"]
             found = found.with_collected(conn, gathered)
             said = extract_answer(conn, found, self._sentence_embedder(found), self._state.settings.answer)
-            return explain_absence(conn, found, said, traced, words, limit)
+            return explain_absence(conn, found, said, traced, words, MAX_LOST)
 
     # ----------------------------------------------------------------------------------------------
 
@@ -289,9 +286,3 @@ def _scores(visits: Sequence[Visit]) -> dict[int, float]:
     return {id: score / top for id, score in found.items()} | {
         visit.node_id: visit.score for visit in visits if visit.stage == "collected"
     }
-
-
-def _told(conn: Connection, cited: Sequence[Citation]) -> dict[int, tuple[Fact, ...]]:
-    """For each citation, by its number, the facts that are read out of the words it quotes."""
-    ids = relations.quoted_facts(conn, cited)
-    return {one.n: tuple(facts.by_id(conn, ids[one.n])) for one in cited}

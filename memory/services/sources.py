@@ -38,10 +38,7 @@ class Sources:
                 sources.set_policy(conn, uri, policy)
 
     def note_files(
-        self,
-        readable: Iterable[str],
-        skipped: Mapping[str, str],
-        stamps: Iterable[tuple[Source, int, int]],
+        self, readable: Iterable[str], skipped: Mapping[str, str], stamps: Iterable[tuple[Source, int, int]]
     ) -> None:
         """Files that can be read now; those that cannot, with the reason; and those whose size or mtime_ns is another
         though their content is the same."""

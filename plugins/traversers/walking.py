@@ -17,7 +17,6 @@ from memory.graph.walk import (
     Visited,
     Walk,
     Walkable,
-    distinct,
     top_k,
 )
 from memory.retrieval.traversers import Seeds, relevance_of
@@ -108,7 +107,7 @@ def end_walk(
     rows, is_object = walk.episodes_of(vertices), walk.kinds(vertices) == OBJECT
     np.maximum.at(episodes, rows[~is_object], of_vertices[~is_object])
     np.maximum.at(objects, walk.rows(vertices[is_object]), of_vertices[is_object])
-    chosen = distinct(edge for path in paths for edge in path.edges) if edges is None else edges
+    chosen = tuple(dict.fromkeys(edge for path in paths for edge in path.edges)) if edges is None else edges
     return Walk(episodes, objects, tuple(paths), visit, chosen)
 
 
@@ -123,7 +122,8 @@ def join_walks(walks: Sequence[Walk], weight: float) -> Walk:
     for walk in walks:
         for vertex, seen in walk.visit.items():
             visit[vertex] = _better(visit[vertex], seen) if vertex in visit else seen
-    return Walk(episodes, objects, tuple(ordered), visit, distinct(edge for walk in walks for edge in walk.edges))
+    edges = dict.fromkeys(edge for walk in walks for edge in walk.edges)
+    return Walk(episodes, objects, tuple(ordered), visit, tuple(edges))
 
 
 def _add_scores(scores: Sequence[Floats], weight: float) -> Floats:
