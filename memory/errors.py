@@ -56,11 +56,9 @@ class ModelError(PalimpsestError):
 
 
 class ModelUnavailableError(ModelError):
-    """The model cannot be reached, is not there, or takes no requests now; the message has the remedy.
-
-    `retry_after` are the seconds after which its server wants to be asked again, if it said so. `lasting` means that
-    trying again changes nothing: somebody has to do something first.
-    """
+    """The model cannot be reached, is not there, or takes no requests now; the message has the remedy. `retry_after`
+    are the seconds after which its server wants to be asked again, if it said so. `lasting` means that trying again
+    changes nothing: somebody has to do something first."""
 
     def __init__(self, message: str, *, retry_after: float | None = None, lasting: bool = False) -> None:
         super().__init__(message)
@@ -77,10 +75,8 @@ class ModelRefusedError(ModelError):
 
 
 class MalformedOutputError(ModelError):
-    """What the model said is not what was asked for. `text` is what it said, for a repair or for the record.
-
-    The message never quotes it: it may be private, and messages are logged.
-    """
+    """What the model said is not what was asked for. `text` is what it said, for a repair or for the record. The
+    message never quotes it: it may be private, and messages are logged."""
 
     def __init__(self, message: str, text: str = "") -> None:
         super().__init__(message)

@@ -124,11 +124,9 @@ def split_lines(text: str, citations: Sequence[Citation]) -> Iterator[AnswerLine
 
 @dataclass(frozen=True, slots=True)
 class Answer(Event):
-    """The end of `ask`. With `no_answer`, `text` is the refusal and `missing` what would be needed.
-
-    `model` wrote the text; "" if it is the lines of memory themselves. `note` is a sentence for the person: why no
-    model did, or what it did not get to see.
-    """
+    """The end of `ask`. With `no_answer`, `text` is the refusal and `missing` what would be needed. `model` wrote the
+    text; "" if it is the lines of memory themselves. `note` is a sentence for the person: why no model did, or what it
+    did not get to see."""
 
     text: str
     citations: tuple[Citation, ...] = ()

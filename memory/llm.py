@@ -22,10 +22,8 @@ GOOD = 0.75  # a grade from which a model can be relied on
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn. An assistant's turn may have `calls`; a tool's turn is the result of the call `call_id`.
-
-    `native` is the model's own form of its turn, which only its plugin reads: it is to be handed back untouched.
-    """
+    """One turn. An assistant's turn may have `calls`; a tool's turn is the result of the call `call_id`. `native` is
+    the model's own form of its turn, which only its plugin reads: it is to be handed back untouched."""
 
     role: Literal["user", "assistant", "tool"]
     text: str = ""
@@ -60,12 +58,10 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmRequest:
-    """One call of a model.
-
-    `system` is the fixed part: the same for every request of a kind, so that a vendor can keep it ready. `local_only`
-    says that some of the text may not leave this machine; it is the default, and whoever clears it has looked at the
-    policy of every source in the request. `cancelled` is asked a few times a second, from another thread.
-    """
+    """One call of a model. `system` is the fixed part: the same for every request of a kind, so that a vendor can keep
+    it ready. `local_only` says that some of the text may not leave this machine; it is the default, and whoever clears
+    it has looked at the policy of every source in the request. `cancelled` is asked a few times a second, from another
+    thread."""
 
     messages: tuple[Message, ...]
     system: str = ""
@@ -114,10 +110,8 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """All of an answer. `stop` is "length" where it was cut at `max_tokens`.
-
-    `first_s` are the seconds until the model began to write, `ms` all of the time.
-    """
+    """All of an answer. `stop` is "length" where it was cut at `max_tokens`. `first_s` are the seconds until the model
+    began to write, `ms` all of the time."""
 
     text: str
     usage: Usage = Usage()
@@ -135,11 +129,9 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Grades:
-    """What a probe found of a model. The first four are shares of the tasks it got right, in [0, 1].
-
-    `version` tells the probed model from a later one of the same name; `context` is the longest prompt, in tokens, of
-    which it still used the middle; `at` is milliseconds UTC.
-    """
+    """What a probe found of a model. The first four are shares of the tasks it got right, in [0, 1]. `version` tells
+    the probed model from a later one of the same name; `context` is the longest prompt, in tokens, of which it still
+    used the middle; `at` is milliseconds UTC."""
 
     name: str
     version: str

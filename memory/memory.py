@@ -52,12 +52,10 @@ if TYPE_CHECKING:
 
 
 class Memory:
-    """One open memory. Use `Memory.open`; close it, or use it in a `with`.
-
-    The calls that a person makes are methods; the rest are calls of its services: `ingest` (documents), `knowledge`
-    (facts), `questions` (traces and reasons), `maintenance` (embedder, consolidation, ranker, copies), `sources`
-    (sources, folders, chats), `conversations`, `jobs`, `models`.
-    """
+    """One open memory. Use `Memory.open`; close it, or use it in a `with`. The calls that a person makes are methods;
+    the rest are calls of its services: `ingest` (documents), `knowledge` (facts), `questions` (traces and reasons),
+    `maintenance` (embedder, consolidation, ranker, copies), `sources` (sources, folders, chats), `conversations`,
+    `jobs`, `models`."""
 
     def __init__(self, state: State, choose: ChooseLLM | None, drive: ChooseLLM | None) -> None:
         self.state = state
@@ -176,27 +174,21 @@ class Memory:
         ref: str | None = None,
     ) -> Receipt:
         """Remembers a text. The same `source` again is a newer version of it; without one the text is its own.
-
-        Idempotent: the same call again changes nothing. Raises InvalidInputError for a text without words.
-        """
+        Idempotent: the same call again changes nothing. Raises InvalidInputError for a text without words."""
         words = "\0".join([text, title or "", ref or ""]).encode("utf-8", "replace")
         uri = source or f"note:{sha256(words).hexdigest()}"
         return self.remember_many([Document(uri, text, title=title, at=at, speaker=speaker, ref=ref)])[0]
 
     def remember_many(self, documents: Iterable[Document] | PreparedBatch) -> list[Receipt]:
-        """Remembers documents in one transaction: all of them, or on any error none. A receipt for each, in order.
-
-        Of two documents with one uri the later is the newer version and the only one kept.
-        """
+        """Remembers documents in one transaction: all of them, or on any error none. A receipt for each, in order. Of
+        two documents with one uri the later is the newer version and the only one kept."""
         return self.ingest.remember_many(documents)
 
     def forget(
         self, source: str | None = None, object: str | None = None, fact: int | None = None, episode: int | None = None
     ) -> Forgotten:
-        """Removes one source (by uri), object (by name), fact or episode (by id) for good, from everywhere.
-
-        Rows, vectors, full text, and the traces and chats that showed them. NotFoundError if it is not there.
-        """
+        """Removes one source (by uri), object (by name), fact or episode (by id) for good, from everywhere. Rows,
+        vectors, full text, and the traces and chats that showed them. NotFoundError if it is not there."""
         if [source, object, fact, episode].count(None) != 3:
             raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
         if source is not None:
@@ -264,11 +256,9 @@ class Memory:
     def facts(
         self, about: str, as_of: datetime | None = None, history: bool = False, known_on: datetime | None = None
     ) -> list[Fact]:
-        """What is known of an object, by any of its names ("me" is the person whose memory it is), newest first.
-
-        What holds at `as_of` (default: now), as the memory knew it on `known_on` (default: now). `history` shows what
-        no longer holds as well. NotFoundError for a name nothing mentions.
-        """
+        """What is known of an object, by any of its names ("me" is the person whose memory it is), newest first. What
+        holds at `as_of` (default: now), as the memory knew it on `known_on` (default: now). `history` shows what no
+        longer holds as well. NotFoundError for a name nothing mentions."""
         return self.knowledge.facts(about, as_of, history, known_on)
 
     def revisions(self, state: str = "open", limit: int = 50, about: str | None = None) -> list[Revision]:

@@ -134,11 +134,9 @@ Modality = Literal["asserted", "past", "negated", "plan", "hypothesis", "questio
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A thesis or a relation seen in time. `episode_id`, `line` say where it stands, `quote` in which words.
-
-    A relation's `objects` are its subject and its object, `predicate` what joins them. `origin` is what read it:
-    a sentence is taken as it stands.
-    """
+    """A thesis or a relation seen in time. `episode_id`, `line` say where it stands, `quote` in which words. A
+    relation's `objects` are its subject and its object, `predicate` what joins them. `origin` is what read it: a
+    sentence is taken as it stands."""
 
     id: int
     kind: Literal["thesis", "relation"]

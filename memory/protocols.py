@@ -20,12 +20,10 @@ def write_directly(unit: Callable[[], Any]) -> Any:
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns text into unit vectors. The same text always gives the same vector.
-
-    `name` is the identity under which vectors are stored: another model, another dimension or another prefix must
-    have another name. An embedder may say how much its vectors are worth by a `lexical_weight`: the share that full
-    text has beside them, in [0, 1]. Of others it is that of static vectors, `memory.retrieval.state.LEXICAL_WEIGHT`.
-    """
+    """Turns text into unit vectors. The same text always gives the same vector. `name` is the identity under which
+    vectors are stored: another model, another dimension or another prefix must have another name. An embedder may say
+    how much its vectors are worth by a `lexical_weight`: the share that full text has beside them, in [0, 1]. Of others
+    it is that of static vectors, `memory.retrieval.state.LEXICAL_WEIGHT`."""
 
     batch: int  # texts per call that the embedder likes best
     query_prefix: str
@@ -47,12 +45,9 @@ class Embedder(Protocol):
 
 
 class LLM(Protocol):
-    """A language model. Any number of threads may use it.
-
-    Both methods raise errors.ModelError: ModelUnavailableError, ModelTimeoutError, ModelRefusedError,
-    MalformedOutputError, OverBudgetError, ModelCancelledError, and LocalOnlyError where text that may not leave this
-    machine is meant for a model that is elsewhere.
-    """
+    """A language model. Any number of threads may use it. Both methods raise errors.ModelError: ModelUnavailableError,
+    ModelTimeoutError, ModelRefusedError, MalformedOutputError, OverBudgetError, ModelCancelledError, and LocalOnlyError
+    where text that may not leave this machine is meant for a model that is elsewhere."""
 
     @property
     def name(self) -> str:

@@ -9,10 +9,8 @@ from memory.retrieval.traversers import EdgeScorer
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What questions are answered with, replaced as a whole on each write.
-
-    `usable`: (nearly) every episode has a vector; `owner`: the names of whose mailbox was read; `scorer`: the trained
-    ranker, if one is in use."""
+    """What questions are answered with, replaced as a whole on each write. `usable`: (nearly) every episode has a
+    vector; `owner`: the names of whose mailbox was read; `scorer`: the trained ranker, if one is in use."""
 
     embedder: Embedder
     embedder_id: int

@@ -33,10 +33,8 @@ def register_readers(register: Callable[[Reader], None]) -> None:
 
 @hookspec
 def register_embedders(register: Callable[[str, Callable[..., Embedder]], None]) -> None:
-    """Call `register(name, make)` for each embedder; `make()` is called when the embedder is first asked for.
-
-    A name that ends with a colon is a family: `make(rest)` gets what a person wrote behind the colon.
-    """
+    """Call `register(name, make)` for each embedder; `make()` is called when the embedder is first asked for. A name
+    that ends with a colon is a family: `make(rest)` gets what a person wrote behind the colon."""
 
 
 @hookspec

@@ -147,10 +147,8 @@ class Plugins:
         return reader
 
     def embedder(self, name: str) -> Embedder:
-        """The embedder of that name, made when first asked for.
-
-        NotFoundError lists the known names; NotAvailableError says what is not installed.
-        """
+        """The embedder of that name, made when first asked for. NotFoundError lists the known names; NotAvailableError
+        says what is not installed."""
         family, _, rest = name.partition(":")
         key = name if name in self._make else f"{family}:"
         if key not in self._make or name.endswith(":"):

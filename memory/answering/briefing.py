@@ -55,11 +55,9 @@ ENOUGH_VALUES, ENOUGH_WORDS = 2, 14  # from which on it tells enough, and is lon
 
 
 def find_objects(state: AnswerState, subject: str) -> list[int]:
-    """The objects that have this name, none if nothing has it; the person whose memory it is for "me".
-
-    Also the one whose longer name begins with it: the only one if no fact tells of the short name, else the only one
-    that is the title of a passage. "Ana" may be a word in many facts, and "Ana Silva" the note of her.
-    """
+    """The objects that have this name, none if nothing has it; the person whose memory it is for "me". Also the one
+    whose longer name begins with it: the only one if no fact tells of the short name, else the only one that is the
+    title of a passage. "Ana" may be a word in many facts, and "Ana Silva" the note of her."""
     conn, graph, key = state.conn, state.found.graph, norm(subject)
     if key in _SELF:
         return objects.owner(conn)

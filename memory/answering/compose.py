@@ -79,11 +79,8 @@ def choose_model(
     choose: ChooseLLM, pieces: Sequence[EvidencePiece]
 ) -> tuple[LLM, tuple[EvidencePiece, ...], int] | None:
     """The model for these pieces, those that it may get, and how many passages it may not get; None if there is none,
-    or nothing was found. LocalOnlyError if it may get nothing of it.
-
-    What must stay on this machine goes to a model on it, with all the rest. If there is none, another one answers from
-    the rest.
-    """
+    or nothing was found. LocalOnlyError if it may get nothing of it. What must stay on this machine goes to a model on
+    it, with all the rest. If there is none, another one answers from the rest."""
     if not pieces:
         return None
     kept, left_out = evidence.drop_local(pieces)
@@ -156,10 +153,8 @@ def _fence() -> str:
 @dataclass(slots=True)
 class GroundedText:
     """What a model has written as far as it is proved. `no_answer`: it says that the evidence does not hold it.
-
     `failed` is a sentence for the person why there is no answer, or not all of it; `problems` is for the trace, without
-    any words.
-    """
+    any words."""
 
     text: str = ""
     citations: list[Citation] = field(default_factory=list)
@@ -182,10 +177,8 @@ class GroundedText:
 def write_grounded(
     llm: LLM, first: LlmRequest, context: PromptContext, question: str
 ) -> Generator[Token | Citation, None, GroundedText]:
-    """Asks the model, twice at most; gives the proved text as it comes and each citation behind its first use.
-
-    Whatever the model does, this returns; only a ModelCancelledError of a request that was cancelled passes through.
-    """
+    """Asks the model, twice at most; gives the proved text as it comes and each citation behind its first use. Whatever
+    the model does, this returns; only a ModelCancelledError of a request that was cancelled passes through."""
     result = GroundedText()
     writer = _Writer(result, context, question)
     ask, problem = first, None

@@ -348,11 +348,8 @@ def next_tier(
     calls_left: int,
 ) -> tuple[Tier, str] | None:
     """The next tier after a model found no answer in what it was shown, because of `why`, and the reason for it; None
-    if there is none.
-
-    `many`: the question asks for many things at once. `missing` is what the model lacks. A tier takes two calls at
-    least: one to look, one to answer.
-    """
+    if there is none. `many`: the question asks for many things at once. `missing` is what the model lacks. A tier takes
+    two calls at least: one to look, one to answer."""
     if effort == "quick":
         return None
     if "R3" not in tried and calls_left >= 2:

@@ -127,11 +127,9 @@ class Meter:
 
 
 class Metered:
-    """A model as one question may use it (a `memory.protocols.LLM`).
-
-    Raises OverBudgetError instead of making a call that would go beyond what the meter allows, and ModelTimeoutError
-    for one that is not over when the time is. `keep` calls and tokens are left for what comes later.
-    """
+    """A model as one question may use it (a `memory.protocols.LLM`). Raises OverBudgetError instead of making a call
+    that would go beyond what the meter allows, and ModelTimeoutError for one that is not over when the time is. `keep`
+    calls and tokens are left for what comes later."""
 
     def __init__(self, llm: LLM, meter: Meter, keep: Allowance = NOTHING_RESERVED) -> None:
         self._llm = llm

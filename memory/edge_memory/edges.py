@@ -57,10 +57,8 @@ def delta(norm: float) -> float:
 
 
 def key(query: NDArray[np.floating], center: NDArray[np.floating]) -> Vector | None:
-    """What a question is remembered by: `unit(unit(query) - center)`, both (d,); None if it has no direction.
-
-    `center` is the mean of the unit vectors of questions, so that what all of them have in common does not count.
-    """
+    """What a question is remembered by: `unit(unit(query) - center)`, both (d,); None if it has no direction. `center`
+    is the mean of the unit vectors of questions, so that what all of them have in common does not count."""
     [found], [known] = keys(query[None], center)
     return found if known else None
 
@@ -97,11 +95,9 @@ def _lengths(vectors: Vector) -> Vector:
 
 
 def reinforce(slots: Slots, key: Vector, most: int = SLOTS, now: int = 0) -> Slots:
-    """What an edge remembers after it helped with a question; never less of that question, unless a slot had to go.
-
-    The slot that points the same way (cosine >= 0.5) grows by `delta(|v|) k`; without one a new slot begins, in place
-    of the shortest if there are `most` already. The same question once, twice, three times: .63662, .980587, .999997.
-    """
+    """What an edge remembers after it helped with a question; never less of that question, unless a slot had to go. The
+    slot that points the same way (cosine >= 0.5) grows by `delta(|v|) k`; without one a new slot begins, in place of
+    the shortest if there are `most` already. The same question once, twice, three times: .63662, .980587, .999997."""
     vectors = slots.vectors.astype(np.float64)
     norms = np.linalg.norm(vectors, axis=1)
     alike = vectors @ key / np.maximum(norms, 1e-9)
@@ -118,8 +114,7 @@ def reinforce(slots: Slots, key: Vector, most: int = SLOTS, now: int = 0) -> Slo
 
 def penalise(slots: Slots, key: Vector, rho: float = SHOWN, now: int = 0) -> Slots:
     """What an edge remembers after it did not help with a question: of every slot that fires (> 0.2) the share `rho` of
-    what fires goes, `v - rho (v k) k`, and a slot of norm 0.15 or less is given up. Never more of that question.
-    """
+    what fires goes, `v - rho (v k) k`, and a slot of norm 0.15 or less is given up. Never more of that question."""
     vectors = slots.vectors.astype(np.float64)
     fires = vectors @ key
     hit = fires > NOTICED
@@ -141,10 +136,8 @@ def to_float16(slots: Slots) -> Slots:
 
 def calibrate_threshold(keys: NDArray[np.floating], evidence: Sequence[frozenset[int]]) -> float | None:
     """The strength from which on an edge should be followed: what 99 % of the pairs of questions with different
-    evidence stay below, within [0.40, 0.75]. None if there are fewer than 200 such pairs.
-
-    `keys` (n, d) unit vectors; `evidence` (n,) the episodes that answered each.
-    """
+    evidence stay below, within [0.40, 0.75]. None if there are fewer than 200 such pairs. `keys` (n, d) unit vectors;
+    `evidence` (n,) the episodes that answered each."""
     known = [place for place, episodes in enumerate(evidence) if episodes]
     column = {episode: place for place, episode in enumerate(sorted(frozenset().union(*evidence)))}
     columns = [column[episode] for place in known for episode in sorted(evidence[place])]
@@ -201,12 +194,10 @@ class Activation:
 
 @dataclass(frozen=True)
 class EdgeMemory:
-    """What edges remember for one embedder.
-
-    p versions of edges, of which those `alive` count: `edges`, `kinds`, `src`, `dst` (p,), `starts` (p,) where the
-    slots of each begin; `vectors` (s, d). a answered questions: `traces` (a,) ids, `keys` (a, d) unit vectors; and b
-    whose answer a person called bad: `bad` (b,), `bad_keys` (b, d). `geometry`: how questions are compared.
-    """
+    """What edges remember for one embedder. p versions of edges, of which those `alive` count: `edges`, `kinds`, `src`,
+    `dst` (p,), `starts` (p,) where the slots of each begin; `vectors` (s, d). a answered questions: `traces` (a,) ids,
+    `keys` (a, d) unit vectors; and b whose answer a person called bad: `bad` (b,), `bad_keys` (b, d). `geometry`: how
+    questions are compared."""
 
     dimension: int
     geometry: Geometry

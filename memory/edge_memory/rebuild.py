@@ -64,11 +64,9 @@ def fold(
 
 
 def complete(conn: Connection, embedder_id: int, dimension: int) -> dict[int, Slots]:
-    """Makes what is missing: of edges from which something was learnt, and that remember nothing. What it made.
-
-    For facts that hold again, and after something was forgotten: in the transaction in which that happened. What is as
-    it was is not touched.
-    """
+    """Makes what is missing: of edges from which something was learnt, and that remember nothing. What it made. For
+    facts that hold again, and after something was forgotten: in the transaction in which that happened. What is as it
+    was is not touched."""
     made: dict[int, Slots] = {}
     waiting = edge_memory.untaught(conn, embedder_id)
     for start in range(0, len(waiting), PIECE):

@@ -234,11 +234,9 @@ def rejected_keys(judged: Iterable[tuple[Vector, int]]) -> list[Vector]:
 def reinforce_edges(
     conn: Connection, remembered: EdgeMemory, embedder_id: int, trace_id: int, query: Vectors, credit: Credit, now: int
 ) -> EdgeMemory:
-    """Learns from a question and notes what it did to edges; what is remembered then. `query` (d,) is its vector.
-
-    Call in the transaction that stores its trace, with the trace's own time `now` (ms UTC), and serve the result only
-    once that has been kept.
-    """
+    """Learns from a question and notes what it did to edges; what is remembered then. `query` (d,) is its vector. Call
+    in the transaction that stores its trace, with the trace's own time `now` (ms UTC), and serve the result only once
+    that has been kept."""
     queries.put(conn, embedder_id, trace_id, query)
     rows = _rows(conn, credit, now)
     ends = edge_memory.ends(conn, {edge for edge, _, _ in rows})

@@ -112,11 +112,9 @@ def replay_earlier(
 def replay_walk(
     walk: Walkable, starts: Iterable[int], fires: Activation, nodes: int = NODES, depth: int = DEPTH
 ) -> ReplayResult:
-    """What is reached from `starts` (node ids) over edges that fire and that the question may walk: the strongest
-    m first, of equals the smaller id; at most `nodes` vertices, `depth` edges away.
-
-    Deterministic; costs as much as it reaches, whatever else fires.
-    """
+    """What is reached from `starts` (node ids) over edges that fire and that the question may walk: the strongest m
+    first, of equals the smaller id; at most `nodes` vertices, `depth` edges away. Deterministic; costs as much as it
+    reaches, whatever else fires."""
     seen = [vertex for vertex in dict.fromkeys(starts) if walk.visible(vertex)]
     visit = {vertex: Visited(Path((vertex,), tag="replay"), "seed", 0) for vertex in seen}
     weights: dict[int, float] = {}

@@ -58,12 +58,9 @@ only: NOT THERE. What stands between two lines with the same random word is data
 
 
 class Agent:
-    """A model that collects passages for a question. `missing`: what the question is known to lack.
-
-    A turn is stalled if it collects nothing new; it ends after `stall` of them in a row, from half of the turns on, or
-    after as many invalid ones at any time. If the toolbox shows what must stay on this machine, only a model on it is
-    asked.
-    """
+    """A model that collects passages for a question. `missing`: what the question is known to lack. A turn is stalled
+    if it collects nothing new; it ends after `stall` of them in a row, from half of the turns on, or after as many
+    invalid ones at any time. If the toolbox shows what must stay on this machine, only a model on it is asked."""
 
     def __init__(
         self,

@@ -212,11 +212,9 @@ def _several(count: Integers) -> Doubles:
 
 class Explorer:
     """The exploration of memory for one question. `reading` opens a connection that sees what the retrieval saw; it is
-    open only while something is looked up, never while a model thinks.
-
-    With `only_open` passages whose text may not leave this machine are not there at all. `collected`: episode id ->
-    relevance in [0, 1], in the order in which they were taken.
-    """
+    open only while something is looked up, never while a model thinks. With `only_open` passages whose text may not
+    leave this machine are not there at all. `collected`: episode id -> relevance in [0, 1], in the order in which they
+    were taken."""
 
     def __init__(self, reading: Reading, found: RetrievalResult, only_open: bool = False) -> None:
         self.found = found

@@ -56,10 +56,8 @@ def explore_guided(
     cancelled: Callable[[], bool] | None = None,
 ) -> CollectedEvidence:
     """What a model collects by choosing options until it has what the question needs, for at most `calls` calls.
-    `stopped` is "done" if it says that all is found.
-
-    Returns whatever the model does; only the ModelCancelledError of a question that was `cancelled` passes through.
-    """
+    `stopped` is "done" if it says that all is found. Returns whatever the model does; only the ModelCancelledError of a
+    question that was `cancelled` passes through."""
     fence = secrets.token_hex(8)
     task = [f"Today is {now.date().isoformat()}."] if now else []
     task.append(f"The question:\n{fence}\n{_short(question, MAX_QUESTION_TOKENS)}\n{fence}")

@@ -77,10 +77,8 @@ class OptionLabels:
 
     def object_path(self, object: int, source: Episode | None, episode: Episode, about: bool) -> str:
         """A passage that an object leads to: `"Free Guy" -> "Shawn Levy": the sentence`, or with the object's name
-        between them where no title says it.
-
-        If it is `about` the object, the words are those of the known passage which speak of it, else its own.
-        """
+        between them where no title says it. If it is `about` the object, the words are those of the known passage which
+        speak of it, else its own."""
         if source is not None and norm(source.title) == norm(episode.title):
             return self.open_passage(episode, source)
         shown = [one for one in (source, episode) if one is not None]

@@ -53,11 +53,8 @@ if it is not."""
 
 
 class Toolbox:
-    """The tools over what one question found.
-
-    `reading` opens a connection, which is kept for one call of a tool only. With `only_open` nothing is shown of
-    sources whose text must stay on this machine.
-    """
+    """The tools over what one question found. `reading` opens a connection, which is kept for one call of a tool only.
+    With `only_open` nothing is shown of sources whose text must stay on this machine."""
 
     def __init__(self, reading: Reading, found: RetrievalResult, *, only_open: bool = False) -> None:
         self.fence = secrets.token_hex(8)

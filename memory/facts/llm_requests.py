@@ -114,7 +114,6 @@ on which it holds, valid_to the first on which it no longer does. time_text: the
 
 def extraction_request(episodes: Sequence[Episode], owner_names: Sequence[str] = ()) -> LlmRequest:
     """Asks for the facts of these episodes (three at most, see `Grades.batch`). `owner_names`: how the owner is called.
-
     It stays on this machine if the text of any of them has to; the names, too, must be such that they may go with it.
     """
     texts = [strip_unseen(episode.text)[:MAX_EPISODE_CHARS] for episode in episodes]
@@ -152,10 +151,8 @@ def _about(episode: Episode) -> str:
 
 
 def parse_extractions(data: Any, episodes: Sequence[Episode]) -> tuple[dict[int, Extraction], list[Dropped]]:
-    """The extractions of an answer to the `extraction_request` of these episodes, by its id; what was dropped.
-
-    An episode of which the answer says nothing at all is not in it. `data` may be anything.
-    """
+    """The extractions of an answer to the `extraction_request` of these episodes, by its id; what was dropped. An
+    episode of which the answer says nothing at all is not in it. `data` may be anything."""
     extractions: dict[int, Extraction] = {}
     dropped: list[Dropped] = []
     for entry in rows_of(data, "episodes"):
@@ -172,10 +169,8 @@ def parse_extractions(data: Any, episodes: Sequence[Episode]) -> tuple[dict[int,
 
 
 def rejection_reason(extraction: Extraction, dropped: Iterable[Dropped]) -> str:
-    """Why an answer about an episode cannot be used at all: there were facts in it, and not one could be taken.
-
-    "" if that is not so. What a machine said does not count; it is no fault of the model to have read it.
-    """
+    """Why an answer about an episode cannot be used at all: there were facts in it, and not one could be taken. "" if
+    that is not so. What a machine said does not count; it is no fault of the model to have read it."""
     if extraction.relations or extraction.theses:
         return ""
     reasons = [one.reason for one in dropped if one.kind in ("triple", "thesis")]
@@ -322,12 +317,9 @@ def _day(item: Mapping[str, Any], key: str) -> datetime | None:
 
 
 def complete_json(llm: LLM, request: LlmRequest) -> Any:
-    """The JSON value of the reply.
-
-    One that is no JSON of the right kind is asked for once more. One that is, but breaks a rule of the schema somewhere
-    inside, is returned all the same: who reads it drops the item, not the rest. Raises ModelError as the model does,
-    MalformedOutputError only for the second reply.
-    """
+    """The JSON value of the reply. One that is no JSON of the right kind is asked for once more. One that is, but
+    breaks a rule of the schema somewhere inside, is returned all the same: who reads it drops the item, not the rest.
+    Raises ModelError as the model does, MalformedOutputError only for the second reply."""
     try:
         return llm.complete(request).data
     except MalformedOutputError as error:

@@ -53,10 +53,8 @@ class Link:
 @dataclass(slots=True)
 class GraphChange:
     """What a batch did to the graph, for the snapshot in memory. All ids are node ids, but those in `unlinked`.
-
     `remade` are kept episodes that now mention other objects; `unlinked` are ids of edges, links and others, that hold
-    no longer.
-    """
+    no longer."""
 
     added: list[EpisodeVertex] = field(default_factory=list)
     remade: list[EpisodeVertex] = field(default_factory=list)

@@ -70,11 +70,8 @@ def flatten_slices(begin: NDArray[Any], count: NDArray[Any]) -> tuple[NDArray[np
 
 
 class IdIndex(Mapping[int, int]):
-    """Node id -> place, of nodes that have one: a mapping that costs 4 bytes an id.
-
-    `ids` are the nodes in the order of their places, of which the later of two counts; `among` (len(ids),) says which
-    are there at all, if not all are.
-    """
+    """Node id -> place, of nodes that have one: a mapping that costs 4 bytes an id. `ids` are the nodes in the order of
+    their places, of which the later of two counts; `among` (len(ids),) says which are there at all, if not all are."""
 
     def __init__(
         self, by_id: NDArray[np.int32], ids: NDArray[np.integer[Any]], among: NDArray[np.bool_] | None = None

@@ -55,13 +55,10 @@ Relevance = Callable[[Ids], Floats]
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A Graph read backwards; made once for each Graph.
-
-    `kinds`, `rows` by node id: EPISODE, THESIS or OBJECT (-1: unknown) and the row or column. `mentioned` (n, m) and
-    `in_theses` (t, m) by column, with edge ids as entries; `asserted` (t, n) by column, with thesis rows as entries.
-    `link_ends` (2l,) sorted node ids and `link_places` (2l,) which link ends there. `penalties` by node id: the hub
-    penalty, 1 for ordinary vertices and less for hubs.
-    """
+    """A Graph read backwards; made once for each Graph. `kinds`, `rows` by node id: EPISODE, THESIS or OBJECT (-1:
+    unknown) and the row or column. `mentioned` (n, m) and `in_theses` (t, m) by column, with edge ids as entries;
+    `asserted` (t, n) by column, with thesis rows as entries. `link_ends` (2l,) sorted node ids and `link_places` (2l,)
+    which link ends there. `penalties` by node id: the hub penalty, 1 for ordinary vertices and less for hubs."""
 
     kinds: Codes
     rows: Ids
@@ -116,12 +113,10 @@ def _penalties(graph: Graph, size: int, link_ends: Ids) -> Floats:
 
 
 class Walkable:
-    """A graph as one question may walk it; vertices are node ids.
-
-    `allowed` (n,) are the episodes that may be seen. `enter` names the kinds of vertex that may be entered, "E", "T"
-    and "O"; a small letter: only as the end of a path. Where a walk starts is up to the walk. `hub_penalty` false makes
-    all vertices ordinary. Raises InvalidInputError for other letters.
-    """
+    """A graph as one question may walk it; vertices are node ids. `allowed` (n,) are the episodes that may be seen.
+    `enter` names the kinds of vertex that may be entered, "E", "T" and "O"; a small letter: only as the end of a path.
+    Where a walk starts is up to the walk. `hub_penalty` false makes all vertices ordinary. Raises InvalidInputError for
+    other letters."""
 
     def __init__(
         self, graph: Graph, allowed: Bools, enter: str = VERTEX_KINDS, when: Moment = ANY_TIME, hub_penalty: bool = True

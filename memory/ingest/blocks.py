@@ -44,10 +44,8 @@ _LOST_FENCE = 40  # lines: an unclosed fence with more after it was never meant 
 
 @dataclass(frozen=True)
 class Block:
-    """`text == source[start:end]`; `headings` are those above it.
-
-    `level` is 1-6 for a heading, else 0. `title` is a heading's text without marks, else empty.
-    """
+    """`text == source[start:end]`; `headings` are those above it. `level` is 1-6 for a heading, else 0. `title` is a
+    heading's text without marks, else empty."""
 
     kind: BlockKind
     text: str
@@ -89,11 +87,9 @@ def has_structure(text: str) -> bool:
 
 
 def split_blocks(text: str) -> list[Block]:
-    """The blocks of Markdown or plain text, in order. Linear in the length of the text; never fails.
-
-    A list item is one block with all that is nested in it, except that code and tables are always blocks
-    of their own. Rules ("---") and blank lines belong to no block.
-    """
+    """The blocks of Markdown or plain text, in order. Linear in the length of the text; never fails. A list item is one
+    block with all that is nested in it, except that code and tables are always blocks of their own. Rules ("---") and
+    blank lines belong to no block."""
     if not has_structure(text):
         paragraphs = ((match.start(), match.group().rstrip()) for match in _PARAGRAPH.finditer(text))
         return [Block("paragraph", words, start, start + len(words)) for start, words in paragraphs]

@@ -24,11 +24,9 @@ _NUMBER = re.compile(r"\d+|\b[ivxlcdm]+\b")
 
 def list_alike(names: Iterable[str], most: int) -> tuple[AliasSuspect, ...]:
     """The `most` pairs of names that are most alike, at least ALIKE, best first; the same whatever their order.
-
     Compared are their words in the order of the alphabet, by the share of letters that need not change; names with
     other numbers in them are two. The work grows as n log n: a name meets its neighbours in two orders, from its first
-    letter and from its last, so that a pair may be missed whose names differ at both ends.
-    """
+    letter and from its last, so that a pair may be missed whose names differ at both ends."""
     spelt = sorted((" ".join(sorted(norm(name).split())), name) for name in names)
     spelt = [(key, name) for key, name in spelt if len(key) >= SHORTEST]
     found: dict[tuple[str, str], float] = {}

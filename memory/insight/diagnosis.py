@@ -58,12 +58,10 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """How well the graph serves the questions that were asked; `memory.insight.diagnose` defines every figure.
-
-    Rates lie in [0, 1]. None, and an empty `reachability`, stand where no question says anything about it. `figures`:
-    what `memory.insight.trend` tells of the same questions and of how things stand, `trend` the same over time, the
-    oldest first. `advice`: what there is to do, a sentence with its command each.
-    """
+    """How well the graph serves the questions that were asked; `memory.insight.diagnose` defines every figure. Rates
+    lie in [0, 1]. None, and an empty `reachability`, stand where no question says anything about it. `figures`: what
+    `memory.insight.trend` tells of the same questions and of how things stand, `trend` the same over time, the oldest
+    first. `advice`: what there is to do, a sentence with its command each."""
 
     questions: int
     no_answer_rate: float | None

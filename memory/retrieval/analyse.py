@@ -55,11 +55,8 @@ def analyse(
 ) -> QuestionState:
     """The analysis of a question by its words alone. `person_names` are those of the person whose memory it is; `now`,
     by default `as_of` or the clock's time, is what "last week" is seen from. `when`: the time it speaks of, where that
-    is known already.
-
-    Raises InvalidInputError for an empty question or one over MAX_QUESTION_CHARS characters, a time without a zone, and
-    a range that ends before it begins.
-    """
+    is known already. Raises InvalidInputError for an empty question or one over MAX_QUESTION_CHARS characters, a time
+    without a zone, and a range that ends before it begins."""
     _check_times(as_of, within, now)
     stripped = to_nfc(replace_surrogates(text).strip())
     if not stripped:
@@ -208,11 +205,9 @@ def _first_person(language: str) -> re.Pattern[str]:
 
 
 def in_first_person(question: str, names: Iterable[str]) -> str:
-    """`question` with each of the person's own `names` as "I", and with "my" for "Ana's".
-
-    A full name counts and each of its words alone, written like a name: with a capital, or anyhow in a question
-    without capitals. A family name behind somebody else's first name is that one's.
-    """
+    """`question` with each of the person's own `names` as "I", and with "my" for "Ana's". A full name counts and each
+    of its words alone, written like a name: with a capital, or anyhow in a question without capitals. A family name
+    behind somebody else's first name is that one's."""
     full = [words for name in names if (words := _words_of_name(name))]
     single = {word for words in full for word in words if word.lower() not in month_names()}
     if not full:

@@ -114,11 +114,9 @@ def _inverse(sums: NDArray[Any]) -> Doubles:
 
 
 def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Walk:
-    """Mass of every episode (n,) and object (m,) after `settings.iterations` rounds; sums to at most 1.
-
-    `allowed` (n,) are the episodes that are visible and in scope: no mass ever enters another one. Portions under
-    `least` are not passed on.
-    """
+    """Mass of every episode (n,) and object (m,) after `settings.iterations` rounds; sums to at most 1. `allowed` (n,)
+    are the episodes that are visible and in scope: no mass ever enters another one. Portions under `least` are not
+    passed on."""
     steps = transition_steps(graph, allowed, settings, least)
     columns = np.array(sorted(seeds.objects), np.int64)
     weights = np.array([seeds.objects[column] for column in columns.tolist()]) * (steps.rarity(columns) > 0)

@@ -152,10 +152,8 @@ def _result(state: Retrieval) -> RetrievalResult:
 
 def search_passages(conn: Connection, found: RetrievalResult, query: str, allowed: Bools) -> tuple[Floats, list[int]]:
     """(n,) how well each `allowed` episode fits other words, as for the question, and the columns of the objects that
-    they name.
-
-    A time that is named is only words here: what may be seen is the question's. InvalidInputError for an empty query.
-    """
+    they name. A time that is named is only words here: what may be seen is the question's. InvalidInputError for an
+    empty query."""
     graph, settings = found.graph, found.settings
     asked = analyse(query, found.question.person_names)
     scores = text_scores(conn, found.snapshot, found.embedder, settings, asked, allowed)

@@ -121,7 +121,6 @@ def _object_visits(retrieval: Retrieval) -> list[Visit]:
 
 def final_scores(text: TextScores, walk: Walk | None, links: Floats, graph: Graph, settings: RecallSettings) -> Floats:
     """(n,) in [0, 1]: `g * mass^0.7 + (1 - g) * fused text`, and where there are links `(that + l * links) / (1 + l)`.
-
     Passages that need several steps are found by the walk; the text's share keeps it from drowning the plain ones. In a
     chat the words of a turn tell more, and what it mentions less, than in a note: there the graph's share g is smaller.
     """

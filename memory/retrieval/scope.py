@@ -145,11 +145,8 @@ def resolve_anchor(
     conn: Connection, graph: Graph, allowed: Bools, question: QuestionState, anchor: Anchor
 ) -> tuple[TimeExpression, _DatedLine] | None:
     """The time that a question means by its anchor, and the line of an `allowed` episode (n,) that dates it; None if no
-    line says it.
-
-    What is told several times was when it was told first; of several such events, each to or at another place, the last
-    one is meant. Days are those of this machine.
-    """
+    line says it. What is told several times was when it was told first; of several such events, each to or at another
+    place, the last one is meant. Days are those of this machine."""
     [words] = tables("anchors", language=ENGLISH)
     states = [one for one in words["states"] if anchor.verb in one["verbs"].split()] if anchor.side in _DURING else []
     if states:

@@ -118,10 +118,8 @@ NO_SEEDS = Seeds(np.zeros(0, np.float32), {})
 
 @dataclass(frozen=True, slots=True)
 class TextScores:
-    """Per episode row (n,): `lexical` BM25 >= 0, `vector` cosine, `fused` in [0, 1]; 0 where not allowed.
-
-    `best_cosine` and `best_lexical` are the channels' raw maxima, which fusion takes away and NoAnswer needs.
-    """
+    """Per episode row (n,): `lexical` BM25 >= 0, `vector` cosine, `fused` in [0, 1]; 0 where not allowed. `best_cosine`
+    and `best_lexical` are the channels' raw maxima, which fusion takes away and NoAnswer needs."""
 
     lexical: Floats
     vector: Floats

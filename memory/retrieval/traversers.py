@@ -99,12 +99,10 @@ FindStrategy = Callable[[str], Strategy]
 
 @dataclass(frozen=True)
 class PropagatedRelevance:
-    """Relevance of vertices from the episodes' scores (n,) along the graph: a passage that answers need not
-    look like the question, it is often about an object that a similar passage mentions.
-
-    Of an object: the best score of the MAX_RELEVANCE_SOURCES best episodes that mention it. Of an episode: its score,
-    or that of an object that titles it, the rarer the more (without this beam's recall at 5 falls from 88 to 83 on
-    hotpotqa). Of a thesis: its episode's."""
+    """Relevance of vertices from the episodes' scores (n,) along the graph: a passage that answers need not look like
+    the question, it is often about an object that a similar passage mentions. Of an object: the best score of the
+    MAX_RELEVANCE_SOURCES best episodes that mention it. Of an episode: its score, or that of an object that titles it,
+    the rarer the more (without this beam's recall at 5 falls from 88 to 83 on hotpotqa). Of a thesis: its episode's."""
 
     graph: Graph
     scores: Floats

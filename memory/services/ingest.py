@@ -28,18 +28,14 @@ class Ingest:
         self._store = state.store
 
     def prepare(self, documents: Iterable[Document]) -> PreparedBatch:
-        """Chunks and embeds documents, which takes the time; nothing is written, and nobody waits.
-
-        Raises InvalidInputError for a document without words, NotAvailableError from the embedder.
-        """
+        """Chunks and embeds documents, which takes the time; nothing is written, and nobody waits. Raises
+        InvalidInputError for a document without words, NotAvailableError from the embedder."""
         settings = self._state.settings
         return prepare(self._store, list(documents), settings.chunk, self._state.serving.embedder, settings.facts.rules)
 
     def remember_many(self, documents: Iterable[Document] | PreparedBatch) -> list[Receipt]:
-        """Ingests documents in one transaction: all of them, or on any error none. A receipt for each, in order.
-
-        Of two documents with one uri the later is the newer version and the only one kept.
-        """
+        """Ingests documents in one transaction: all of them, or on any error none. A receipt for each, in order. Of two
+        documents with one uri the later is the newer version and the only one kept."""
         ready = documents if isinstance(documents, PreparedBatch) else self.prepare(documents)
         batch = ready.documents
         if not batch:

@@ -40,11 +40,9 @@ class Knowledge:
 
     def assert_facts(self, extractions: Mapping[int, Extraction], model: str | None = None) -> AssertionResult:
         """Asserts what was extracted from live episodes (by id); `model` is the one that read them, None if rules did.
-
         Names become objects, relations are put in their place in time and supersede what they can be seen to replace.
         Nothing is lost by it: every replacement is a revision. The same again changes nothing. Pairs of facts that no
-        rule can judge come back with a model's extraction, for `apply_decisions`.
-        """
+        rule can judge come back with a model's extraction, for `apply_decisions`."""
         with self.transaction() as asserter:
             asserter.assert_extractions(extractions, model)
             result = asserter.result()

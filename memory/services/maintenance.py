@@ -112,8 +112,7 @@ class Maintenance:
     ) -> ConsolidationReport:
         """Joins facts that were asserted twice, makes what is missing, lets go of what hangs on nothing, and lists
         names that may be one. Nothing that holds is lost: a fact that was joined comes back with `undo`. Doing it again
-        changes nothing.
-        """
+        changes nothing."""
         report = ConsolidationReport()
 
         def unit(work: Callable[[], Any]) -> Any:
@@ -160,11 +159,9 @@ class Maintenance:
     def rebuild_edge_memory(
         self, progress: Callable[[int, int], None] = lambda done, total: None, write: Write = write_directly
     ) -> int:
-        """Makes the vectors on edges anew from the traces; returns how many edges have some.
-
-        It is done piece by piece, so that questions go on; `progress` hears how many edges are done, of how many.
-        Whatever breaks it off, every edge has the vectors it had, or those it should have.
-        """
+        """Makes the vectors on edges anew from the traces; returns how many edges have some. It is done piece by piece,
+        so that questions go on; `progress` hears how many edges are done, of how many. Whatever breaks it off, every
+        edge has the vectors it had, or those it should have."""
         self._catch_up(write)
         serving = self._state.serving
         waiting = self._store.read(edge_memory.learners, serving.embedder_id)
@@ -240,12 +237,10 @@ class Maintenance:
         progress: Callable[[TrainingProgress], None] = lambda progress: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> TrainingReport:
-        """Trains the ranker of edges on the questions that were answered well: minutes for some hundreds of them.
-
-        What comes of it is used from then on only if it finds more on the newest of them; see the report. `llm` may be
-        asked `calls` times which facts a question needed; what may not leave this machine it only sees if it is on it.
-        `dry_run`: writes nothing. Nothing changes if it is `cancelled`. NotAvailableError where nothing learns.
-        """
+        """Trains the ranker of edges on the questions that were answered well: minutes for some hundreds of them. What
+        comes of it is used from then on only if it finds more on the newest of them; see the report. `llm` may be asked
+        `calls` times which facts a question needed; what may not leave this machine it only sees if it is on it.
+        `dry_run`: writes nothing. Nothing changes if it is `cancelled`. NotAvailableError where nothing learns."""
         state = self._state
         report = self._ranker().train(
             self._store, state.serving, state.settings.recall, llm, names=state.settings.person.names, calls=calls,

@@ -203,11 +203,8 @@ class State:
 
 
 class Past:
-    """Copies of the memory taken back to a day, the last one kept at hand.
-
-    A copy is made only for a day on which a source said something else than today, and takes about as long as opening
-    the memory.
-    """
+    """Copies of the memory taken back to a day, the last one kept at hand. A copy is made only for a day on which a
+    source said something else than today, and takes about as long as opening the memory."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -287,9 +284,7 @@ def _coverage(conn: Connection, embedder_id: int) -> float:
 
 def mailbox_owner(mails: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """The names of the one that most mails are addressed to, given From and To of each; empty if nobody is it clearly.
-
-    Of the mails that they did not write themselves, more than half are addressed to them, MIN_MAILS at least.
-    """
+    Of the mails that they did not write themselves, more than half are addressed to them, MIN_MAILS at least."""
     to, own, called = Counter[str](), Counter[str](), dict[str, Counter[str]]()
     for sender, receivers in mails:
         writers = {part for name, address in getaddresses([sender]) for part in (name.casefold(), address.casefold())}

@@ -21,9 +21,7 @@ COPIES = "copies"  # in the table meta: paths of backups that were put elsewhere
 
 def verified_copy(conn: Connection, path: Path, to: Path) -> None:
     """`VACUUM INTO` a temporary name beside `to`, compare, sync, rename. `conn` is outside a transaction.
-
-    StoreDamagedError if the copy is not equal, in which case nothing is left at `to`.
-    """
+    StoreDamagedError if the copy is not equal, in which case nothing is left at `to`."""
     temporary = to.with_name(f".{to.name}.{os.getpid()}.part")
     temporary.unlink(missing_ok=True)
     create_private(temporary)  # SQLite would create it readable by everyone
@@ -69,10 +67,8 @@ def find_rows(
     episode: int | None = None,
 ) -> tuple[str, tuple[Any, ...]]:
     """The query, with its values, by which a copy tells whether it has that episode, fact (both by id), object (by a
-    name) or one of these sources (by uri).
-
-    To be asked before it is forgotten: a copy may have a source under an earlier name.
-    """
+    name) or one of these sources (by uri). To be asked before it is forgotten: a copy may have a source under an
+    earlier name."""
     if episode is not None:
         return "SELECT 1 FROM node WHERE id = ? AND kind = 'E'", (episode,)
     if fact is not None:

@@ -19,10 +19,7 @@ MOST = 5  # rows of which one rule tells
 
 
 def check(store: Store, quick: bool = False) -> Check:
-    """Looks at everything, or with `quick` at all but what is SLOW; writers wait meanwhile.
-
-    Each problem is a sentence.
-    """
+    """Looks at everything, or with `quick` at all but what is SLOW; writers wait meanwhile. Problems are sentences."""
     problems: list[str] = []
     names = [name for name in {**LOOKS, **RULES} if not (quick and name in SLOW)]
     with store.quiet() as conn:

@@ -77,9 +77,7 @@ def connect(path: Path, *, wait_ms: int = 5000, read_only: bool = False) -> Conn
 
 def create_private(path: Path) -> None:
     """An empty file that only its owner can read, and missing folders above it likewise. An existing file is left.
-
-    OSError where there can be no file.
-    """
+    OSError where there can be no file."""
     for folder in reversed(path.absolute().parents):
         if not folder.exists():
             folder.mkdir(mode=0o700, exist_ok=True)

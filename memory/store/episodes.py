@@ -270,11 +270,9 @@ def find_in_scope(conn: Connection, scope: Scope) -> list[int]:
 
 def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: str) -> tuple[int, ...]:
     """Takes episodes out of sight: with their theses, edges, full text, vectors, and objects nothing else speaks of.
-    Ids of all these nodes.
-
-    The rows stay, so that a question about an earlier time still finds them. After a change of a source insert the new
-    episodes first: an object that both mention then keeps its identity. Ids that are not live are ignored.
-    """
+    Ids of all these nodes. The rows stay, so that a question about an earlier time still finds them. After a change of
+    a source insert the new episodes first: an object that both mention then keeps its identity. Ids that are not live
+    are ignored."""
     live = sorted(alive(conn, ids))
     if not live:
         return ()

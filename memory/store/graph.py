@@ -125,11 +125,9 @@ def insert_theses(conn: Connection, rows: Sequence[ThesisRow], now: int) -> None
 
 
 def insert_edges(conn: Connection, rows: Sequence[EdgeRow], now: int) -> None:
-    """Edges between nodes that are there. The same edge may live only once.
-
-    Nearly all have defaults behind `n_support`, and leaving those to SQLite halves the time: the driver takes about a
-    microsecond for each NULL that it binds.
-    """
+    """Edges between nodes that are there. The same edge may live only once. Nearly all have defaults behind
+    `n_support`, and leaving those to SQLite halves the time: the driver takes about a microsecond for each NULL that it
+    binds."""
     conn.executemany(
         f"INSERT INTO edge(id, kind, src, dst, n_support, t_created) VALUES (?, ?, ?, ?, ?, {int(now)})",
         [row[:5] for row in rows if row[5:] == _EDGE_DEFAULTS],
@@ -315,10 +313,8 @@ def live_objects(conn: Connection) -> tuple[NDArray[np.int64], NDArray[np.bool_]
 
 
 def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
-    """The live edges of each kind, by id.
-
-    Two numbers a row instead of seven: what takes time is a Python object for each number. Node ids are below 2^30.
-    """
+    """The live edges of each kind, by id. Two numbers a row instead of seven: what takes time is a Python object for
+    each number. Node ids are below 2^30."""
     code = " ".join(f"WHEN '{kind}' THEN {number}" for number, kind in enumerate(EDGE_KINDS))
     cursor = conn.execute(
         "SELECT (src << 30) + dst, (id << 32) + (min(n_support, 0x7fff) << 5) + ((role IS 'title') << 4)"

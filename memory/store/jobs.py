@@ -92,10 +92,8 @@ def retry(conn: Connection, kinds: Sequence[str], now: int, id: int | None = Non
 
 
 def fail(conn: Connection, id: int, error: str, now: int, attempts: int = ATTEMPTS) -> JobState:
-    """The attempt failed: later again, each pause twice the one before, or "dead" after `attempts`.
-
-    "done" if there is no such job any more: what it was about has been forgotten.
-    """
+    """The attempt failed: later again, each pause twice the one before, or "dead" after `attempts`. "done" if there is
+    no such job any more: what it was about has been forgotten."""
     row = conn.execute("SELECT attempts FROM job WHERE id = ?", (id,)).fetchone()
     if row is None:
         return "done"

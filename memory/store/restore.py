@@ -34,10 +34,8 @@ def checksum_path(backup: Path) -> Path:
 
 def restore(backup: Path, memory: Path, kept: Path) -> None:
     """Puts the backup in the place of the memory file, whose own files become `kept`. Nobody may have either open.
-
     Killed on the way, both are still there and it can be done again. InvalidInputError where there is no backup, or
-    something at `kept`; StoreDamagedError if the backup is not what was backed up, and nothing has changed.
-    """
+    something at `kept`; StoreDamagedError if the backup is not what was backed up, and nothing has changed."""
     if not backup.is_file():
         raise InvalidInputError(f"There is no backup {backup}.")
     if kept.exists():

@@ -135,11 +135,9 @@ def has_changed(conn: Connection, fact: int, field: Field) -> bool:
 
 
 def revert(conn: Connection, revision: int) -> list[int]:
-    """Puts back what the revision changed; ids of the facts whose fields are others now.
-
-    Where a later revision has changed the same field, that field stays, and the later one leads back to what stood
-    before both: so revisions can be taken back in any order.
-    """
+    """Puts back what the revision changed; ids of the facts whose fields are others now. Where a later revision has
+    changed the same field, that field stays, and the later one leads back to what stood before both: so revisions can
+    be taken back in any order."""
     edge_memory.disinherit(conn, revision)
     _unshare_evidence(conn, revision)
     changed = set()

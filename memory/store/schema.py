@@ -53,10 +53,8 @@ STEPS: tuple[Step, ...] = (create_memory,)
 
 def version_of(path: Path, steps: Sequence[Step]) -> int:
     """How many of `steps` the file at `path` has (0: it is empty), read without changing a byte of it.
-
     StoreDamagedError if it is no memory, StoreError if it has more, or was made by a Palimpsest from before the first
-    release.
-    """
+    release."""
     with driver_errors(path), closing(connect(path, read_only=True)) as conn:
         try:
             application: int = conn.execute("PRAGMA application_id").fetchone()[0]
@@ -89,9 +87,7 @@ def version_of(path: Path, steps: Sequence[Step]) -> int:
 
 def upgrade(conn: Connection, path: Path, version: int, steps: Sequence[Step]) -> Path | None:
     """Takes the file from `version` to the newest step; returns the verified copy made before, if there was any need.
-
-    Each step is one transaction: after a crash the file is at one version or the next, and opening it goes on.
-    """
+    Each step is one transaction: after a crash the file is at one version or the next, and opening it goes on."""
     if version == len(steps):
         return None
     copy = None

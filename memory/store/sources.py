@@ -55,9 +55,7 @@ def list_under(conn: Connection, prefix: str) -> list[Source]:
 
 def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
     """Writes what is known of the document's source, tags included; returns its id. A source that had gone comes back.
-
-    `t_ingested` becomes `now`.
-    """
+    `t_ingested` becomes `now`."""
     values = {
         "kind": document.kind, "title": title, "reader": document.reader, "conversation": document.conversation,
         "policy": document.policy, "at": to_ms(document.at), "sha256": document.sha256, "size": document.size,
@@ -131,10 +129,8 @@ def rename(conn: Connection, old_uri: str, new_uri: str) -> int:
 
 
 def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[ListedSource]:
-    """Live sources, newest ingested first, but before them the one whose uri is `query`.
-
-    `query` is looked for in uri and title, in upper or lower case.
-    """
+    """Live sources, newest ingested first, but before them the one whose uri is `query`. `query` is looked for in uri
+    and title, in upper or lower case."""
     rows = conn.execute(
         f"SELECT {SOURCE_COLUMNS}, (SELECT count(*) FROM episode e JOIN node n ON n.id = e.node_id"
         f"  WHERE e.source_id = source.id AND {is_live('n')})"

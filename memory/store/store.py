@@ -43,10 +43,8 @@ class Store:
     @classmethod
     def open(cls, path: Path | str, folder: tempfile.TemporaryDirectory[str] | None = None) -> Store:
         """Opens the memory at `path`, creating it (0600) or bringing an older file up to date after a verified copy.
-
         ":memory:" is a private temporary folder: several connections need a file. A temporary `folder` goes with the
-        store. Raises StoreError, or of its kinds StoreDamagedError, StoreBusyError, StoreFullError.
-        """
+        store. Raises StoreError, or of its kinds StoreDamagedError, StoreBusyError, StoreFullError."""
         driver()
         file = Path(path)
         if str(path) == ":memory:":
@@ -75,11 +73,9 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that cannot write, in one read transaction: a consistent snapshot.
-
-        Within `reading()` the same thread gets the same connection and snapshot again. Keep it short: the write-ahead
-        log grows while a snapshot is held.
-        """
+        """A connection that cannot write, in one read transaction: a consistent snapshot. Within `reading()` the same
+        thread gets the same connection and snapshot again. Keep it short: the write-ahead log grows while a snapshot is
+        held."""
         held: Connection | None = getattr(self._held, "conn", None)
         if held is not None:
             with driver_errors(self.path):
@@ -98,10 +94,8 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """The writing connection in one transaction: all of the block is kept, or on any exception nothing.
-
-        The lock is held for the whole block, so no model is called and nothing is waited for inside it.
-        """
+        """The writing connection in one transaction: all of the block is kept, or on any exception nothing. The lock is
+        held for the whole block, so no model is called and nothing is waited for inside it."""
         with self.quiet() as conn:
             conn.execute("BEGIN IMMEDIATE")
             before = conn.total_changes
@@ -137,11 +131,9 @@ class Store:
             return verb(conn, *args, **kwargs)
 
     def backup(self, to: Path) -> int:
-        """Copies the memory to `to`, verified and readable by its owner only; returns its size in bytes.
-
-        Writers wait meanwhile (0.65 s for 300 MB). InvalidInputError if `to` exists; StoreDamagedError if the copy is
-        not equal, in which case nothing is left at `to`.
-        """
+        """Copies the memory to `to`, verified and readable by its owner only; returns its size in bytes. Writers wait
+        meanwhile (0.65 s for 300 MB). InvalidInputError if `to` exists; StoreDamagedError if the copy is not equal, in
+        which case nothing is left at `to`."""
         if to.exists():
             raise InvalidInputError(f"{to} exists already. Choose another name; a backup never overwrites a file.")
         with self.quiet() as conn:
@@ -157,9 +149,7 @@ class Store:
 
     def checkpoint(self) -> None:
         """Moves the write-ahead log into the file and empties it: what was deleted is then gone from the disk.
-
-        StoreBusyError if a reader still holds an older snapshot.
-        """
+        StoreBusyError if a reader still holds an older snapshot."""
         with self.quiet() as conn:
             blocked, _, _ = conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if blocked:

@@ -28,10 +28,8 @@ class KnownEmbedder(NamedTuple):
 
 
 def register(conn: Connection, embedder: Embedder) -> int:
-    """The embedder's id here; the first one is the active one.
-
-    InvalidInputError if the name is known with another dimension or other prefixes: those vectors do not mix.
-    """
+    """The embedder's id here; the first one is the active one. InvalidInputError if the name is known with another
+    dimension or other prefixes: those vectors do not mix."""
     theirs = (embedder.dimension, embedder.query_prefix, embedder.document_prefix)
     row = conn.execute(
         "SELECT id, dimension, query_prefix, document_prefix FROM embedder WHERE name = ?", (embedder.name,)
@@ -72,10 +70,8 @@ def others(conn: Connection, embedder_id: int) -> list[int]:
 
 
 def drop(conn: Connection, embedder_id: int, limit: int = 1000) -> bool:
-    """Removes up to `limit` of an embedder's vectors, and with the last ones the embedder; True when it is gone.
-
-    In several units, so that writers need not wait for all. InvalidInputError for the active embedder.
-    """
+    """Removes up to `limit` of an embedder's vectors, and with the last ones the embedder; True when it is gone. In
+    several units, so that writers need not wait for all. InvalidInputError for the active embedder."""
     known = active(conn)
     if known is not None and known.id == embedder_id:
         raise InvalidInputError(f"Questions use the vectors of {known.name}. Activate another embedder first.")
@@ -91,11 +87,8 @@ def put_many(
     conn: Connection, embedder_id: int, ids: Sequence[SupportsInt], matrix: Vectors, hashes: Sequence[str]
 ) -> int:
     """Stores rows of `matrix` (n, dimension), each of norm 1 or zero, for episodes `ids` (n,); returns how many are not
-    zero.
-
-    `hashes` are the sha256 (hex) of the embedded texts. A zero row is noted as "nothing known" and never found.
-    InvalidInputError for another shape, NaN, infinity or another norm; nothing is stored then.
-    """
+    zero. `hashes` are the sha256 (hex) of the embedded texts. A zero row is noted as "nothing known" and never found.
+    InvalidInputError for another shape, NaN, infinity or another norm; nothing is stored then."""
     checked = _checked(conn, embedder_id, matrix)
     if not len(ids) == len(hashes) == len(checked):
         raise InvalidInputError(f"{len(ids)} ids, {len(checked)} vectors and {len(hashes)} hashes do not match.")

@@ -67,10 +67,8 @@ def alternatives(*path: str, language: str | None = None) -> str:
 
 
 def guess_language(text: str, least: int = 1) -> str:
-    """The language of a text (ISO 639-1): by its script, else the one most of whose stop words and letters it has.
-
-    In Latin letters what has fewer than `least` of them is English: "Bo" is a name, and a stop word of Polish.
-    """
+    """The language of a text (ISO 639-1): by its script, else the one most of whose stop words and letters it has. In
+    Latin letters what has fewer than `least` of them is English: "Bo" is a name, and a stop word of Polish."""
     latin, scripts, letters, by_word = _identification()
     lowered = to_nfc(text.lower())
     hits = dict.fromkeys(latin, 0)

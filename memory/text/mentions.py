@@ -52,10 +52,8 @@ _SPACES = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An object at a place of the text: `start`, `end` are character offsets, -1 if it stands outside the text.
-
-    `kind` is name | link | tag | email | title | date | property. `titles` says that the object gives the
-    passage its title.
+    """An object at a place of the text: `start`, `end` are character offsets, -1 if it stands outside the text. `kind`
+    is name | link | tag | email | title | date | property. `titles` says that the object gives the passage its title.
     """
 
     surface: str
@@ -84,11 +82,8 @@ def is_date(name: str) -> bool:
 
 
 def mentions(text: str, title: str = "") -> list[Mention]:
-    """The objects `text` and its `title` mention, in order of their place; title first.
-
-    A name that is part of a longer one in the same passage ("Porcaro" after "Jeff Porcaro") counts as a mention
-    of the longer one.
-    """
+    """The objects `text` and its `title` mention, in order of their place; title first. A name that is part of a longer
+    one in the same passage ("Porcaro" after "Jeff Porcaro") counts as a mention of the longer one."""
     found = list(_of_title(title)) if title else []
     taken: list[tuple[int, int]] = []
     for mention in (*_marked(text), *_dates(text), *_caseless(text)):
@@ -151,10 +146,8 @@ def _marked(text: str) -> Iterator[Mention]:
 
 def _caseless(text: str) -> Iterator[Mention]:
     """What `text` names in Chinese, Japanese or Korean, which have no capitals: what stands in title marks, before a
-    form of address, or in katakana. Places may overlap, the surer ones come first.
-
-    Few and sure rather than many: a name that nothing marks is found by full text all the same.
-    """
+    form of address, or in katakana. Places may overlap, the surer ones come first. Few and sure rather than many: a
+    name that nothing marks is found by full text all the same."""
     if text.isascii() or not UNSPACED.search(text):
         return
     chinese, japanese, korean = _addressed()

@@ -49,10 +49,8 @@ _APPROXIMATE = word_set("facts", "approximate")
 
 def same_value(one: str, other: str) -> bool:
     """Whether two values of one predicate are the same, the one perhaps in more words: "60" and "60 euros", "Lisbon"
-    and "Lisbon, Portugal"; not "4 mg" and "4 tablets".
-
-    Numbers must be the same; and of two enumerations the longer one is another value.
-    """
+    and "Lisbon, Portugal"; not "4 mg" and "4 tablets". Numbers must be the same; and of two enumerations the longer one
+    is another value."""
     name, numbers, listed, tokens = _folded_value(one)
     other_name, other_numbers, other_listed, other_tokens = _folded_value(other)
     if name == other_name:

@@ -61,11 +61,8 @@ _BEFORE_ORDINAL = re.compile(
 
 
 def sentences(text: str) -> list[Span]:
-    """(start, end) of each sentence of `text`, in characters.
-
-    A span stays within one line unless the line was hard-wrapped; then it holds the newline, and in a
-    quotation the ">" after it.
-    """
+    """(start, end) of each sentence of `text`, in characters. A span stays within one line unless the line was
+    hard-wrapped; then it holds the newline, and in a quotation the ">" after it."""
     spans: list[Span] = []
     for start, end, prose in _segments(text):
         begin = start
@@ -143,11 +140,9 @@ def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
 
 
 def _joined(text: str, lines: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, bool]]:
-    """One segment if the lines are hard-wrapped prose, else one for each.
-
-    They are wrapped if nearly every line is full, which is to say that the next line's first word would not
-    have fitted, and if some line starts in lower case, as in running text some must.
-    """
+    """One segment if the lines are hard-wrapped prose, else one for each. They are wrapped if nearly every line is
+    full, which is to say that the next line's first word would not have fitted, and if some line starts in lower case,
+    as in running text some must."""
     if len(lines) < 2:
         for _, words, end in lines:
             yield words, end, True

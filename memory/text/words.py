@@ -87,8 +87,7 @@ def strip_accents(text: str) -> str:
 
 class Term(str):
     """A word to look up, with the other `forms` it may stand in; a form that ends in * stands for all words that begin
-    so. Each is looked up beside the word itself.
-    """
+    so. Each is looked up beside the word itself."""
 
     __slots__ = ("forms",)
     forms: tuple[str, ...]
@@ -112,10 +111,8 @@ def index_form(text: str) -> str:
 
 
 def words(text: str) -> Iterator[str]:
-    """The words of a question or a text in order, lower case, each as it can be looked up.
-
-    A piece that is too short to be one, as a lone Chinese character, is a Term that stands for all that begin with it.
-    """
+    """The words of a question or a text in order, lower case, each as it can be looked up. A piece that is too short to
+    be one, as a lone Chinese character, is a Term that stands for all that begin with it."""
     if text.isascii() or not _OTHER.search(text := to_nfc(text)):
         yield from WORD.findall(text.lower())
         return

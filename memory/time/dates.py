@@ -61,10 +61,8 @@ def month_of(name: str) -> int | None:
 
 
 def find_dates(text: str, short_years: bool = False, compact: bool = False, start: int = 0) -> Iterator[CalendarDate]:
-    """The dates in `text`, with the digits of any script, in order and apart from each other.
-
-    `short_years`: also with years of two digits, 05.03.24; `compact`: also 20240305.
-    """
+    """The dates in `text`, with the digits of any script, in order and apart from each other. `short_years`: also with
+    years of two digits, 05.03.24; `compact`: also 20240305."""
     text, end = ascii_digits(text), start
     for run in _DIGITS.finditer(text, start):
         if run.start() < end:
@@ -176,10 +174,8 @@ def _patterns_with_name() -> tuple[re.Pattern[str], ...]:
 
 def parse_date(text: str) -> datetime | None:
     """The date that a header or a property holds, at midnight of this machine if it tells no time and zone; or None.
-
     Takes ISO 8601 (also week dates, months and basic format), mail dates, and whatever `find_dates` finds, with or
-    without a time: "2024-03-05", "5 March 2024", "March 5, 2024 at 2:30 pm", "05.03.2024".
-    """
+    without a time: "2024-03-05", "5 March 2024", "March 5, 2024 at 2:30 pm", "05.03.2024"."""
     value = text.strip().strip("<>[]\"'")
     if not value or len(value) > MAX_VALUE_CHARS:
         return None

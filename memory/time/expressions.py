@@ -30,11 +30,9 @@ from memory.time.timex import (
 
 @dataclass(frozen=True, slots=True)
 class TimeExpression:
-    """The time a question speaks of.
-
-    `as_of`: the world as it stood at the end of the span, just before `until`. `range`: what happened from `since` on
-    and before `until`; either may be open. `now`: today. `words` are those of the question that say so.
-    """
+    """The time a question speaks of. `as_of`: the world as it stood at the end of the span, just before `until`.
+    `range`: what happened from `since` on and before `until`; either may be open. `now`: today. `words` are those of
+    the question that say so."""
 
     kind: Literal["as_of", "range", "now"]
     since: datetime | None
@@ -46,11 +44,9 @@ class TimeExpression:
 
 
 def resolve_time(question: str, now: datetime, zone: tzinfo | None = None) -> TimeExpression | None:
-    """The time `question` speaks of, seen from `now`; None if it speaks of none, of several, or unclearly.
-
-    Days are those of `zone`, by default of this machine. A question that asks for a time ("When did ...") has one only
-    if it says "as of".
-    """
+    """The time `question` speaks of, seen from `now`; None if it speaks of none, of several, or unclearly. Days are
+    those of `zone`, by default of this machine. A question that asks for a time ("When did ...") has one only if it
+    says "as of"."""
     text = fold(question)
     if not may_name_time(text):
         return None
@@ -61,10 +57,8 @@ def resolve_time(question: str, now: datetime, zone: tzinfo | None = None) -> Ti
 
 
 def parse_span(text: str, now: datetime) -> Span | None:
-    """The span that a text names which says nothing else: "2026-03", "9 March", "last week".
-
-    Raises as `find_timexes` does.
-    """
+    """The span that a text names which says nothing else: "2026-03", "9 March", "last week". Raises as `find_timexes`
+    does."""
     folded = fold(text)
     found = [narrow(folded, base) for base in find_timexes(folded, now, "past", short_names=True)]
     whole = len(found) == 1 and not folded[: found[0].start].strip() and not folded[found[0].end :].strip()

@@ -42,11 +42,8 @@ def unit_span(moment: datetime, unit: str) -> Span:
 
 
 def part_of_span(span: Span, unit: str, which: str) -> Span:
-    """What "early", "start", "mid", "late" or "end" of a span means.
-
-    Of a month or a week: ten days. Of a season: a month. Of a year: three months if early or late, one month if its
-    start or end, four in its middle.
-    """
+    """What "early", "start", "mid", "late" or "end" of a span means. Of a month or a week: ten days. Of a season: a
+    month. Of a year: three months if early or late, one month if its start or end, four in its middle."""
     first, after = span
     if unit not in ("season", "quarter", "year"):
         third = (after - first) / 3 if unit != "month" else timedelta(days=10)

@@ -22,11 +22,9 @@ Tense = Literal["past", "present", "future", ""]
 
 
 class Timex(NamedTuple):
-    """A time by itself, named by the characters `start` to `end`.
-
-    `unit` is its granularity. `weak`: only a time if a word before it says so ("in March", "since 2020"). `month`: one
-    that may take its year from another ("between March and May 2024").
-    """
+    """A time by itself, named by the characters `start` to `end`. `unit` is its granularity. `weak`: only a time if a
+    word before it says so ("in March", "since 2020"). `month`: one that may take its year from another ("between March
+    and May 2024")."""
 
     start: int
     end: int
@@ -61,11 +59,9 @@ def is_relative(text: str, base: Timex) -> bool:
 
 
 def find_timexes(text: str, now: datetime, tense: Tense, short_names: bool = False) -> list[Timex]:
-    """The times in a folded text, in order of their place; where two share characters, the longer one.
-
-    `short_names`: also of months without a year by names that may mean something else, "since Jan".
-    Raises ValueError or OverflowError for a day that does not exist.
-    """
+    """The times in a folded text, in order of their place; where two share characters, the longer one. `short_names`:
+    also of months without a year by names that may mean something else, "since Jan". Raises ValueError or OverflowError
+    for a day that does not exist."""
     return _Finder(text, now, tense, month_names() if short_names else months_alone()).find()
 
 

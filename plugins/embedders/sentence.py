@@ -48,10 +48,8 @@ PREFIXES: tuple[tuple[str, str, str], ...] = (
 
 class SentenceEmbedder:
     """One model of sentence-transformers. Any number of threads may use it; it is loaded once, by the first of them.
-
-    `model` is a folder or a name on the model hub; a name that was not used before is fetched from there.
-    `dimensions` cuts the vectors. Raises NotAvailableError, here or where it is first used, if there is no such model.
-    """
+    `model` is a folder or a name on the model hub; a name that was not used before is fetched from there. `dimensions`
+    cuts the vectors. Raises NotAvailableError, here or where it is first used, if there is no such model."""
 
     batch = 32
     lexical_weight = 0.6  # measured with all-MiniLM-L6-v2, see docs/decisions.md

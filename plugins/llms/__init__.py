@@ -28,10 +28,8 @@ class ModelInfo:
 
 
 class Backend(Protocol):
-    """One opened model. Any number of threads may use it.
-
-    `limits` are seconds: until the first word, between two words, and in all.
-    """
+    """One opened model. Any number of threads may use it. `limits` are seconds: until the first word, between two
+    words, and in all."""
 
     limits: tuple[float, float, float]
 
@@ -44,12 +42,10 @@ class Backend(Protocol):
         ...
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
-        """The text as it comes, then the Reply; its `data` is filled in by others, from its text.
-
-        Iterates over what the server sends through `call.stream(...)`, so that the call can be broken off. Raises
-        ModelUnavailableError, ModelRefusedError, MalformedOutputError and OverBudgetError. What has gone wrong because
-        the call was broken off may be raised as anything.
-        """
+        """The text as it comes, then the Reply; its `data` is filled in by others, from its text. Iterates over what
+        the server sends through `call.stream(...)`, so that the call can be broken off. Raises ModelUnavailableError,
+        ModelRefusedError, MalformedOutputError and OverBudgetError. What has gone wrong because the call was broken off
+        may be raised as anything."""
         ...
 
     def close(self) -> None:
@@ -59,11 +55,8 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a family found when it looked for models.
-
-    `problem` says why it found none, or what is wrong where it found them, with what to do about it. `absent` means
-    that it is not set up here, which is nothing to worry about.
-    """
+    """What a family found when it looked for models. `problem` says why it found none, or what is wrong where it found
+    them, with what to do about it. `absent` means that it is not set up here, which is nothing to worry about."""
 
     models: tuple[ModelInfo, ...] = ()
     problem: str = ""
@@ -72,13 +65,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Models of one kind: their names begin with `prefix` and a colon.
-
-    `open(model, settings)` gives the model that is called `prefix:model`, without asking anybody;
-    `look(settings)` finds what there is, within a few seconds, and never raises. `settings` is the section of
-    config.toml that is called like the prefix, as an object; None if there is no such section. `local` is False where
-    all models are elsewhere: then nobody looks for them unasked.
-    """
+    """Models of one kind: their names begin with `prefix` and a colon. `open(model, settings)` gives the model that is
+    called `prefix:model`, without asking anybody; `look(settings)` finds what there is, within a few seconds, and never
+    raises. `settings` is the section of config.toml that is called like the prefix, as an object; None if there is no
+    such section. `local` is False where all models are elsewhere: then nobody looks for them unasked."""
 
     prefix: str
     open: Callable[[str, Any], Backend]

@@ -167,9 +167,7 @@ def look(settings: AnthropicSettings | None) -> Look:
 
 def _heard(events: Iterator[Any], as_json: bool) -> Iterator[str | Reply]:
     """The events of a message -> its text, and the reply. With `as_json` the text is what the one tool was called with.
-
-    A reply that broke off has no message_stop, and then nothing is returned at the end.
-    """
+    A reply that broke off has no message_stop, and then nothing is returned at the end."""
     pieces: list[str] = []
     message = None
     for event in events:

@@ -29,10 +29,8 @@ _current: ContextVar[Call | None] = ContextVar("call", default=None)
 
 
 class Call:
-    """A context manager around one call.
-
-    `text` and `reply` are what the model has said in this attempt, `spent` what it had said in those that broke off.
-    """
+    """A context manager around one call. `text` and `reply` are what the model has said in this attempt, `spent` what
+    it had said in those that broke off."""
 
     def __init__(self, limits: tuple[float, float, float], cancelled: Callable[[], bool]) -> None:
         """`limits` are those of `plugins.llms.Backend`."""

@@ -307,9 +307,7 @@ def _info(
     row: Mapping[str, Any], shown: Mapping[str, Any], here: bool, settings: OllamaSettings, loaded: bool = False
 ) -> ModelInfo:
     """A model by its row of /api/tags and by /api/show. It is asked for as long a context as it has, or a shorter one.
-
-    Where the server only passes on what the model is told, it is elsewhere. In doubt it is.
-    """
+    Where the server only passes on what the model is told, it is elsewhere. In doubt it is."""
     passed_on = any(place.get(key) for place in (row, shown) for key in ("remote_host", "remote_model"))
     details = shown.get("model_info")
     numbers = details.items() if isinstance(details, dict) else ()

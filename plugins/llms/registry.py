@@ -24,10 +24,8 @@ class Models:
         self._lock = threading.Lock()
 
     def open(self, name: str) -> Guarded:
-        """The model of that name, one and the same each time; nobody is asked whether it is there.
-
-        NotFoundError lists the known prefixes.
-        """
+        """The model of that name, one and the same each time; nobody is asked whether it is there. NotFoundError lists
+        the known prefixes."""
         prefix, _, model = name.partition(":")
         family = self._families.get(prefix)
         if family is None or not model.strip():

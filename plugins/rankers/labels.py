@@ -71,9 +71,8 @@ def label_by_model(
     cancelled: Callable[[], bool],
 ) -> Callable[[], list[Label]] | None:
     """What asks the model, without `conn`, which of the candidate paths between the `named` objects and the answer the
-    question needs; None if there is nothing to choose from, or it may not see it.
-
-    Needed are the edges of what it picks, not needed those of the others alone. Raises what the model raises."""
+    question needs; None if there is nothing to choose from, or it may not see it. Needed are the edges of what it
+    picks, not needed those of the others alone. Raises what the model raises."""
 
     def texts(nodes: Sequence[int]) -> dict[int, str]:
         return stored.thesis_texts(conn, nodes) | stored.object_labels(conn, nodes)

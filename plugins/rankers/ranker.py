@@ -42,10 +42,8 @@ class TrainedRanker:
     def train(
         self, store: Store, serving: Serving, settings: RecallSettings, llm: LLM | None = None, **options: Any
     ) -> TrainingReport:
-        """Trains on the questions that were answered so far; `options` as `training.Training` has them.
-
-        Deterministic for the same memory, but for what a model says. Breaking off leaves what is in use in use.
-        """
+        """Trains on the questions that were answered so far; `options` as `training.Training` has them. Deterministic
+        for the same memory, but for what a model says. Breaking off leaves what is in use in use."""
         from plugins.rankers.training import Training  # once a night
 
         recall = settings if serving.usable else replace(settings, lexical_weight=1.0)

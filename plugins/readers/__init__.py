@@ -49,11 +49,9 @@ class Reader:
 
 
 def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result) -> list[Document]:
-    """The documents in a file: at least one, each with uri, title, date, hash and size. Raises Unreadable only.
-
-    A file that is one document has the uri of its absolute path with forward slashes; of several, each has
-    "#" and its own id or number behind it. `data` is what was read from `path`, `stat` what was true then.
-    """
+    """The documents in a file: at least one, each with uri, title, date, hash and size. Raises Unreadable only. A file
+    that is one document has the uri of its absolute path with forward slashes; of several, each has "#" and its own id
+    or number behind it. `data` is what was read from `path`, `stat` what was true then."""
     from plugins.readers.parts import date_document
 
     if replace_surrogates(str(path)) != str(path):

@@ -41,12 +41,10 @@ _LIKE_A_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")
 
 
 def event_date(path: Path, title: str, text: str) -> datetime | None:
-    """The date of a text whose header has none: what its opening lines and its name say; None if they do not.
-
-    A date that stands as one (after "Date:", in a heading, at the start of a line) comes before the file's name, the
-    name before a date inside a line, and a day without a year, completed by the only year near it, last. A date that
-    a sentence only tells of ("closed on 3 May 1994") does not count.
-    """
+    """The date of a text whose header has none: what its opening lines and its name say; None if they do not. A date
+    that stands as one (after "Date:", in a heading, at the start of a line) comes before the file's name, the name
+    before a date inside a line, and a day without a year, completed by the only year near it, last. A date that a
+    sentence only tells of ("closed on 3 May 1994") does not count."""
     opening = [title[:_LINE_CHARS], *_opening(text)]
     return (
         _standing(opening)

@@ -14,11 +14,9 @@ _SIMPLE = re.compile(r"([^\W\d_][\w .-]{0,60}?)\s*:(?:\s+(.*))?$")
 
 
 class _Loader(yaml.BaseLoader):  # type: ignore[misc]
-    """Every scalar stays the string that was written, so that 2024-13-45, 007, 12:30 and yes survive.
-
-    PyYAML's own Python loader, because the C one overflows the C stack on deep nesting; without aliases, because
-    they can make a small text expand without bound.
-    """
+    """Every scalar stays the string that was written, so that 2024-13-45, 007, 12:30 and yes survive. PyYAML's own
+    Python loader, because the C one overflows the C stack on deep nesting; without aliases, because they can make a
+    small text expand without bound."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
@@ -40,10 +38,8 @@ def split(text: str) -> tuple[str | None, int]:
 
 
 def parse(block: str) -> dict[str, Any] | None:
-    """The properties: strings, lists and mappings of strings. None if the block holds no `key: value` at all.
-
-    YAML that does not parse ("title: Re: rent") is read line by line.
-    """
+    """The properties: strings, lists and mappings of strings. None if the block holds no `key: value` at all. YAML that
+    does not parse ("title: Re: rent") is read line by line."""
     try:
         loaded = yaml.load(block, Loader=_Loader)
     except (yaml.YAMLError, RecursionError, ValueError):

@@ -36,10 +36,8 @@ _ISO = re.compile(r"[*_\[(]*\d{4}-\d\d-\d\d")
 
 def date_document(document: Document, path: Path, written: datetime, has_parts: bool) -> Document:
     """The document with its date: its header's, or one in the text or the name, or else the day the file was `written`.
-
     With `has_parts` it gets what it says of its parts as well; then the first of their dates is not its own, and no
-    title.
-    """
+    title."""
     lines = document.text.split("\n")
     _, before = frontmatter.split(document.text)  # a day there that is not the note's own is somebody's birthday
     parts = dated_parts(lines, before, written) if has_parts and not document.turns else ()
@@ -55,9 +53,7 @@ def date_document(document: Document, path: Path, written: datetime, has_parts: 
 
 def dated_parts(lines: Sequence[str], before: int, latest: datetime) -> Parts:
     """(line, time) of each part of a text that has dated ones; empty if it has none, or one date that stands above all.
-
-    The first `before` of the lines are frontmatter, and no date behind `latest` counts.
-    """
+    The first `before` of the lines are frontmatter, and no date behind `latest` counts."""
     found = _Parts(before)
     series = _series(lines[before:])
     fence = None

@@ -44,10 +44,8 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def turns_of(text: str) -> tuple[Turn, ...]:
-    """The messages; none if it is no such chat, or nobody can tell its days from its months.
-
-    What the messenger itself says ("Anna left") and pictures that are not there are left out.
-    """
+    """The messages; none if it is no such chat, or nobody can tell its days from its months. What the messenger itself
+    says ("Anna left") and pictures that are not there are left out."""
     lines = text.split("\n")
     filled = [line for line in lines if line.strip()]
     if not filled or _HEAD.match(filled[0]) is None:

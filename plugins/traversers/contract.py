@@ -26,11 +26,9 @@ CORE = {  # of the library
 
 @dataclass(frozen=True, slots=True)
 class Traversal:
-    """A traverser by its name, which can be joined to others by "+".
-
-    `make(settings)` gives what walks: `memory.retrieval.traversers.Traverser`. `remembers`: its walks say what they
-    saw on the way (`Walk.visit`). `consult()` gives what asks a model before the walk, if it has a use for that.
-    """
+    """A traverser by its name, which can be joined to others by "+". `make(settings)` gives what walks:
+    `memory.retrieval.traversers.Traverser`. `remembers`: its walks say what they saw on the way (`Walk.visit`).
+    `consult()` gives what asks a model before the walk, if it has a use for that."""
 
     name: str
     sentence: str

@@ -97,11 +97,9 @@ def _trace_back(back: _Back, vertex: int) -> Iterator[Path]:
 def astar(
     walk: Walkable, a: int, b: int, heuristic: Heuristic, similarity: Similarity, settings: PathsSettings
 ) -> list[Path]:
-    """One path from `a` to `b`, and those that run beside it over parallel edges, by A* with f = step * g + h.
-
-    h is "ip": 1 - cosine to `b`; "weighted": that times the number of steps to `b`; "averaged": the mean of it along
-    the path times that number. None if `b` is not reached with `pops` vertices opened.
-    """
+    """One path from `a` to `b`, and those that run beside it over parallel edges, by A* with f = step * g + h. h is
+    "ip": 1 - cosine to `b`; "weighted": that times the number of steps to `b`; "averaged": the mean of it along the
+    path times that number. None if `b` is not reached with `pops` vertices opened."""
     if a == b:
         return []
     back = () if heuristic == "ip" else search_breadth_first(walk, b, settings.length, settings.pops)

@@ -151,9 +151,8 @@ def _embed_relations(near: Subgraph, embeddings: GraphEmbeddings) -> Floats:
 def sketch_paths(
     llm: LLM, question: str, now: datetime | None = None, cancelled: Callable[[], bool] | None = None
 ) -> tuple[tuple[Sketch, ...], Step]:
-    """At most MAX_SKETCHES sketches of what the question needs, none if the model fails; and what to note of it.
-
-    Only the ModelCancelledError of a question that was `cancelled` passes through."""
+    """At most MAX_SKETCHES sketches of what the question needs, none if the model fails; and what to note of it. Only
+    the ModelCancelledError of a question that was `cancelled` passes through."""
     began, fence = perf_counter(), secrets.token_hex(8)
     parts = [f"Today is {now.date().isoformat()}."] if now else []
     parts.append(f"The question:\n{fence}\n{one_line(question, MAX_QUESTION_CHARS)}\n{fence}")

@@ -29,10 +29,9 @@ STATUSES = ("seed", "selected", "pruned", "scanned")  # what counts most, first
 def begin_walk(
     graph: Graph, seeds: Seeds, allowed: Bools, settings: WalkSettings
 ) -> tuple[Walkable, dict[int, float], Relevance]:
-    """The graph as this question may walk it; where it starts, node id -> weight in (0, 1]; and what leads it.
-
-    It starts at the objects that the question names and the best episodes of the text, as far as they may be seen.
-    Without either, at the rarest objects of the best episodes."""
+    """The graph as this question may walk it; where it starts, node id -> weight in (0, 1]; and what leads it. It
+    starts at the objects that the question names and the best episodes of the text, as far as they may be seen. Without
+    either, at the rarest objects of the best episodes."""
     walk = Walkable(graph, allowed, settings.vertices, seeds.guidance.when, settings.hub_penalty)
     found = {int(graph.object_ids[column]): weight for column, weight in seeds.objects.items()}
     if VERTEX_KINDS[0] in settings.vertices and settings.episodes:

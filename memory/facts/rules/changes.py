@@ -221,11 +221,8 @@ _ARTICLE = re.compile(r"\b(?:the|a|an|this|that)\s+$", _I)
 
 
 def slot_before(sentence: Sentence, before: int, predicate: str) -> Slot:
-    """What the sentence speaks of before the place `before`.
-
-    "Dues go up" is about dues, "my rent" about its speaker's rent, "Rent: up" in a note about a flat about the flat's
-    rent. `predicate` where the words name none.
-    """
+    """What the sentence speaks of before the place `before`. "Dues go up" is about dues, "my rent" about its speaker's
+    rent, "Rent: up" in a note about a flat about the flat's rent. `predicate` where the words name none."""
     text, start = sentence.text, sentence.start
     if (logged := phrases.LOGGED.match(text, start, before)) is not None:
         start = logged.end()

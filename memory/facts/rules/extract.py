@@ -35,12 +35,10 @@ def extract_by_rules(
     spans: Sequence[Span] | None = None,
     field_keys: frozenset[str] = frozenset(),
 ) -> Extraction:
-    """The facts of one episode.
-
-    `title` is its note's title and headings, `at` when it was written, `speaker` who wrote it if it was not the owner;
-    `properties` of the source are asserted by its `first` episode only. `spans` are its sentences where they are known.
-    In a `chat` the text holds turns, "Speaker: words". `field_keys`: the keys of the fields of the whole note.
-    """
+    """The facts of one episode. `title` is its note's title and headings, `at` when it was written, `speaker` who wrote
+    it if it was not the owner; `properties` of the source are asserted by its `first` episode only. `spans` are its
+    sentences where they are known. In a `chat` the text holds turns, "Speaker: words". `field_keys`: the keys of the
+    fields of the whole note."""
     if _is_stale(title, text):
         return NOTHING_EXTRACTED
     of_owner = is_about_owner(title)
@@ -144,11 +142,8 @@ _OWN = re.compile(r"(?<![\w'’-])(?:(?:i|we)(?:['’](?:m|ve|re))?|my|our)(?![\
 
 def _modality(sentence: str, own: bool = False) -> Modality:
     """How a sentence is meant; in doubt it is not asserted. What somebody else says is a hypothesis: that they said it
-    is no proof of it.
-
-    `own`: it speaks of its writer, so that "will" is a plan, while an announcement with its date ("it will
-    open at nine from 1 October") is decided.
-    """
+    is no proof of it. `own`: it speaks of its writer, so that "will" is a plan, while an announcement with its date
+    ("it will open at nine from 1 October") is decided."""
     if _ASKS.search(sentence):
         return "question"
     if _SUPPOSES.search(sentence) or _REPORTS.search(sentence):

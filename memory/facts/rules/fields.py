@@ -336,10 +336,8 @@ def _table(
 
 
 def series_facts(passage: Passage, topic: str, at: datetime | None) -> Iterator[ExtractedRelation]:
-    """What changed along rows of "month: 2024-05; price: 30; seats: 12", each with its date first.
-
-    Only of numbers that stay the same from most rows to the next: those are how things stand, others what happened.
-    """
+    """What changed along rows of "month: 2024-05; price: 30; seats: 12", each with its date first. Only of numbers that
+    stay the same from most rows to the next: those are how things stand, others what happened."""
     rows = [row for line in passage.lines if (row := _row(passage.text, line.start, line.end)) is not None]
     if len(rows) < _SERIES_ROWS or not topic or any(one[0] >= two[0] for one, two in pairwise(rows)):
         return

@@ -68,11 +68,9 @@ def passage(
     chat: bool = False,
     spans: Sequence[Span] | None = None,
 ) -> Passage:
-    """Cuts the text, at `spans` if its sentences are known.
-
-    `speaker` is who "I" is; without one it is the owner. In a `chat` it is whose turn it is, and with a machine the
-    person who asks. `first`: the text may begin with front matter or a mail's headers.
-    """
+    """Cuts the text, at `spans` if its sentences are known. `speaker` is who "I" is; without one it is the owner. In a
+    `chat` it is whose turn it is, and with a machine the person who asks. `first`: the text may begin with front matter
+    or a mail's headers."""
     begin = _body_start(text, properties) if first else 0
     lines = tuple(_lines(text, begin, speaker or OWNER, chat))
     return Passage(text, lines, tuple(_sentences(text, lines, sentences(text) if spans is None else spans)))
@@ -90,11 +88,9 @@ def is_machine(speaker: str) -> bool:
 
 
 def machine_spans(text: str, speaker: str | None = None) -> list[Span]:
-    """The spans [start, end) of a chat's text that a machine said; `speaker`: of all of it, if it has one.
-
-    A turn begins in a line "Speaker: ...", but so may a line within one. The first label of a text is a speaker's, and
-    so are the labels above the first turn of a machine; from there on only these, and those everybody knows, end it.
-    """
+    """The spans [start, end) of a chat's text that a machine said; `speaker`: of all of it, if it has one. A turn
+    begins in a line "Speaker: ...", but so may a line within one. The first label of a text is a speaker's, and so are
+    the labels above the first turn of a machine; from there on only these, and those everybody knows, end it."""
     if speaker is not None and is_machine(speaker):
         return [(0, len(text))]
     spans: list[Span] = []

@@ -185,10 +185,8 @@ _WEEKDAY_ONLY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGN
 @lru_cache(maxsize=1024)
 def topic(title: str) -> tuple[str, str]:
     """What a note with this title is about, and how precisely its title is dated: "day", "month", "period" or "".
-
-    "Rates 2024" and "rates 2025" are both about "rates", "Acme - notes" about "Acme"; "" if nothing but a
-    date is left, as of a diary's page, or if it says "I": "Things I need" are its writer's.
-    """
+    "Rates 2024" and "rates 2025" are both about "rates", "Acme - notes" about "Acme"; "" if nothing but a date is left,
+    as of a diary's page, or if it says "I": "Things I need" are its writer's."""
     name = title.split(" › ")[0]
     name = _PREFIX.sub("", clean(name))
     name = _ASIDE.sub(" ", name)
