@@ -29,6 +29,10 @@ class Note:
     __slots__ = ()
     stage: ClassVar[str]
 
+    def __init_subclass__(cls, stage: str = "") -> None:
+        if stage:  # a class with slots is made a second time, without it
+            cls.stage = stage
+
     def to_detail(self) -> dict[str, Any]:
         """As `Step.detail` has it."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
@@ -84,47 +88,42 @@ class TimeNote(Note):
 
 
 @dataclass(frozen=True, slots=True)
-class AnalysisNote(Note):
+class AnalysisNote(Note, stage="analyse"):
     """The content words of a question, and the time it speaks of."""
 
-    stage: ClassVar[str] = "analyse"
     terms: tuple[str, ...] = ()
     time: TimeNote | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeNote(Note):
+class ScopeNote(Note, stage="scope"):
     """How many episodes a question may look at, and the time of the event that it names."""
 
-    stage: ClassVar[str] = "scope"
     time: TimeNote | None = None
     episodes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class TextNote(Note):
+class TextNote(Note, stage="text"):
     """The best scores of full text and of vectors; `any_time`: nothing of the time that was asked of was found."""
 
-    stage: ClassVar[str] = "text"
     lexical: float = 0.0
     cosine: float = 0.0
     any_time: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class SeedNote(Note):
+class SeedNote(Note, stage="seed"):
     """The objects that a question names."""
 
-    stage: ClassVar[str] = "seed"
     objects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayNote(Note):
+class ReplayNote(Note, stage="replay"):
     """How many edges fired and were followed, the episodes they led to, those whose facts were read, and the earlier
     question (by its trace) that was the same, or most alike."""
 
-    stage: ClassVar[str] = "replay"
     fires: int = 0
     followed: int = 0
     episodes: tuple[int, ...] = ()
@@ -134,54 +133,47 @@ class ReplayNote(Note):
 
 
 @dataclass(frozen=True, slots=True)
-class GraphNote(Note):
+class GraphNote(Note, stage="graph"):
     """The strategy of the walk, and the vertices on its bridges."""
 
-    stage: ClassVar[str] = "graph"
     strategy: str = ""
     bridged: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class LinksNote(Note):
+class LinksNote(Note, stage="links"):
     """How many episodes the pages that a question names lead to."""
 
-    stage: ClassVar[str] = "links"
     episodes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class ContextNote(Note):
+class ContextNote(Note, stage="context"):
     """Scores were combined."""
-
-    stage: ClassVar[str] = "context"
 
 
 @dataclass(frozen=True, slots=True)
-class RankNote(Note):
+class RankNote(Note, stage="rank"):
     """How many episodes were ranked, those that text alone found, and the scores by channel of each."""
 
-    stage: ClassVar[str] = "rank"
     episodes: int = 0
     text_only: tuple[int, ...] = ()
     channels: Mapping[str, Mapping[str, float]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class FilterNote(Note):
+class FilterNote(Note, stage="filter"):
     """The facts that a model is shown, of how many."""
 
-    stage: ClassVar[str] = "filter"
     of: int = 0
     facts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class RouteNote(Note):
+class RouteNote(Note, stage="route"):
     """Which tier a question is on; whether there is `enough`, and the `gaps` and `unknown` names if not; or the
     `reason` why it goes on to that tier."""
 
-    stage: ClassVar[str] = "route"
     tier: str = "R2"
     enough: bool | None = None
     gaps: tuple[str, ...] | None = None
@@ -190,11 +182,10 @@ class RouteNote(Note):
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerNote(Note):
+class AnswerNote(Note, stage="answer"):
     """How many lines an answer shows, of how many; the chains among them: how many were followed, which lines and
     episodes come from one, and each that is shown whole; `parts`: the same of each part of the question."""
 
-    stage: ClassVar[str] = "answer"
     lines: int = 0
     considered: int = 0
     chains: int | None = None
@@ -205,12 +196,11 @@ class AnswerNote(Note):
 
 
 @dataclass(frozen=True, slots=True)
-class ComposeNote(Note):
+class ComposeNote(Note, stage="compose"):
     """What a model wrote the answer from: calls and tokens it took, the episodes and how many pieces of each kind it
     was shown, whether they were `local`, how many were `left_out`, the sentences that are `not_proved`; of a refusal
     the `request`, by its fingerprint. `chains`: how many it was shown, if any."""
 
-    stage: ClassVar[str] = "compose"
     model: str = ""
     calls: int = 0
     tokens: int = 0
@@ -226,11 +216,10 @@ class ComposeNote(Note):
 
 
 @dataclass(frozen=True, slots=True)
-class HeuristicNote(Note):
+class HeuristicNote(Note, stage="heuristic"):
     """How many objects a search without a model visited, how many episodes it `pooled`, those it `collected`, and why
     it ended."""
 
-    stage: ClassVar[str] = "heuristic"
     objects: int = 0
     pooled: int = 0
     collected: tuple[int, ...] = ()
@@ -238,12 +227,11 @@ class HeuristicNote(Note):
 
 
 @dataclass(frozen=True, slots=True)
-class GuidedNote(Note):
+class GuidedNote(Note, stage="guided"):
     """Which `call` of a model it was, 0 if there was none, of how many options, and what it `said`: numbers, done,
     nothing of use, or the name of its error, which `broke` the search off unless the budget was used up; the episodes
     that were `taken` and the edges that led there; of the last call why there were no more."""
 
-    stage: ClassVar[str] = "guided"
     call: int = 0
     options: int | None = None
     tokens: int | None = None
@@ -255,12 +243,11 @@ class GuidedNote(Note):
 
 
 @dataclass(frozen=True, slots=True)
-class AgentNote(Note):
+class AgentNote(Note, stage="agent"):
     """One turn of an agent: how often it called each tool, how many of these calls `failed`, or whether the turn was
     `invalid`; the `calls` of models that it took, and the episodes that it `collected`. `stopped`: the error that ended
     all, and `broke` it off unless the budget was used up."""
 
-    stage: ClassVar[str] = "agent"
     tools: Mapping[str, int] | None = None
     failed: int | None = None
     invalid: bool | None = None
@@ -272,11 +259,10 @@ class AgentNote(Note):
 
 
 @dataclass(frozen=True, slots=True)
-class SketchNote(Note):
+class SketchNote(Note, stage="sketch"):
     """The outlines that a model wrote of what leads to an answer, with the tokens that took; or the name of its
     error."""
 
-    stage: ClassVar[str] = "sketch"
     tokens: int | None = None
     sketches: tuple[Sequence[str], ...] | None = None
     said: str | None = None

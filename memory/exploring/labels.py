@@ -127,9 +127,7 @@ class OptionLabels:
         wanted = (self._asked - own) or self._asked
         best = max(spans, key=lambda one: len(wanted & {stem(word, self._language) for word in words(one)}))
         line = " ".join(best.split())
-        if (
-            line.casefold().startswith(episode.title.casefold()) and len(line) > MAX_SENTENCE_CHARS
-        ):  # it stands there already
+        if line.casefold().startswith(episode.title.casefold()) and len(line) > MAX_SENTENCE_CHARS:
             line = f"…{line[len(episode.title) :].lstrip()}"
         return cut_around(line, name, MAX_SENTENCE_CHARS)
 

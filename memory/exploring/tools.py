@@ -188,13 +188,11 @@ class Toolbox:
 
     def _summarize_chunks(self, conn: Connection, passages: Sequence[int], focus: str) -> str:
         wanted = [*words(focus)]
-        rows = [
-            f"{self._head(one)}: "
-            + " ".join(
-                one_line(one.text[start:end]) for start, end in best_sentences(one.text, wanted, MAX_SUMMARY_SENTENCES)
-            )[: 2 * MAX_PREVIEW_CHARS]
-            for one in self._texts(conn, [self._shown(one, EPISODE) for one in passages])
-        ]
+        rows = []
+        for one in self._texts(conn, [self._shown(one, EPISODE) for one in passages]):
+            spans = best_sentences(one.text, wanted, MAX_SUMMARY_SENTENCES)
+            said = " ".join(one_line(one.text[start:end]) for start, end in spans)
+            rows.append(f"{self._head(one)}: {said[: 2 * MAX_PREVIEW_CHARS]}")
         return f"What they say about it:\n{self._fenced(rows)}"
 
     def _collect_chunk(self, conn: Connection, passage: int, relevance: float) -> str:

@@ -152,11 +152,10 @@ class FactAsserter:
         if verdict == "keep":
             former = relations.restored_evidence(self.conn, revision.old)
             episodes.retire_many(self.conn, former, self._now, "source_changed")
-            self.restored_passages |= bool(former)
-        if verdict != "keep":
+        else:
             former = relations.former_evidence(self.conn, revision.old)
             past.restore_fact(self.conn, revision.old, former)
-            self.restored_passages |= bool(former)
+        self.restored_passages |= bool(former)
 
     def result(self) -> AssertionResult:
         """What came of it, without the pairs that a model has to judge."""
@@ -164,14 +163,8 @@ class FactAsserter:
 
     def propose_pairs(self) -> tuple[tuple[int, int], ...]:
         """The pairs (older, newer) of facts that a model has to judge."""
-        return tuple(
-            dict.fromkeys(
-                [
-                    *sorted(self._returned),
-                    *self._superseder.propose_pairs(sorted({*self._asserted, *(one.node_id for one in self._theses)})),
-                ]
-            )
-        )
+        told = sorted({*self._asserted, *(one.node_id for one in self._theses)})
+        return tuple(dict.fromkeys([*sorted(self._returned), *self._superseder.propose_pairs(told)]))
 
     def graph_changes(self) -> list[GraphChange]:
         """What the graph in memory has to forget and then to take in; nothing where nothing was asserted."""
@@ -204,13 +197,12 @@ class FactAsserter:
                 relations.count_support(self.conn, id)
             self._asserted[id] = subjects
             return id
-        id = relations.find_without_evidence(self.conn, subject, predicate, object, claim.modality, start)
+        asserted = (self.conn, subject, predicate, object, claim.modality)
+        id = relations.find_without_evidence(*asserted, start)
         if id is not None:
             self._superseder.reinstate(id)
         else:
-            id = relations.insert(
-                self.conn, subject, predicate, object, claim.modality, claim.conf, start, end, self._now
-            )
+            id = relations.insert(*asserted, claim.conf, start, end, self._now)
         self._new.append(id)
         relations.add_evidence(self.conn, id, row.id, claim.start, claim.end, extractor)
         self._asserted[id] = subjects
@@ -258,8 +250,8 @@ class FactAsserter:
                     self.conn, one.id, row.id, claim.start, extractor
                 ):
                     return one.id
-        current = [one for one in same if one.superseded_by is None and _may_hold(one, start)]
-        if current:
+        open_at = [one for one in same if start is None or one.valid_to is None or one.valid_to > start]
+        if current := [one for one in open_at if one.superseded_by is None]:
             known = min(current, key=lambda one: (one.object != object, one.id))
             self._begin_earlier(known, slot, start)
             return known.id
@@ -375,10 +367,6 @@ class FactAsserter:
             Link(id, "rel", src, dst, start, end, tuple(episodes_of.get(id, ())))
             for id, src, dst, start, end in relations.live_spans(self.conn, ids)
         ]
-
-
-def _may_hold(one: Relation, at: int | None) -> bool:
-    return one.valid_to is None or at is None or one.valid_to > at
 
 
 def _valid_time(said: int | None, claim: ExtractedRelation) -> tuple[int | None, int | None]:

@@ -118,11 +118,8 @@ def extraction_request(episodes: Sequence[Episode], owner_names: Sequence[str] =
     """
     texts = [strip_unseen(episode.text)[:MAX_EPISODE_CHARS] for episode in episodes]
     fence = secrets.token_hex(8)  # nobody who wrote a text could know it
-    parts = (
-        [f"The owner is called {', '.join(one_line(name, MAX_NAME_CHARS) for name in owner_names)}."]
-        if owner_names
-        else []
-    )
+    called = ", ".join(one_line(name, MAX_NAME_CHARS) for name in owner_names)
+    parts = [f"The owner is called {called}."] if owner_names else []
     for number, (episode, text) in enumerate(zip(episodes, texts, strict=True), 1):
         parts.append(f"Episode {number}: {_about(episode)}\n{fence}\n{text}\n{fence}")
     return LlmRequest(
@@ -316,7 +313,7 @@ def _day(item: Mapping[str, Any], key: str) -> datetime | None:
 # Replies --------------------------------------------------------------------------------------
 
 
-def complete_json(llm: LLM, request: LlmRequest) -> Any:
+def complete_json(llm: LLM, request: LlmRequest, is_last: bool = False) -> Any:
     """The JSON value of the reply. One that is no JSON of the right kind is asked for once more. One that is, but
     breaks a rule of the schema somewhere inside, is returned all the same: who reads it drops the item, not the rest.
     Raises ModelError as the model does, MalformedOutputError only for the second reply."""
@@ -325,13 +322,12 @@ def complete_json(llm: LLM, request: LlmRequest) -> Any:
     except MalformedOutputError as error:
         if (data := parse_loosely(error.text, request.schema or {})) is not None:
             return data
-        again = _again(request, error)
-    try:
-        return llm.complete(again).data
-    except MalformedOutputError as error:
-        if (data := parse_loosely(error.text, request.schema or {})) is not None:
-            return data
-        raise
+        if is_last:
+            raise
+        said = Message("assistant", error.text[:MAX_SHOWN_CHARS].strip() or "(nothing)")
+        complaint = f"That cannot be used. {error} Say the whole answer again, as one JSON object and nothing else."
+    messages = (*request.messages, said, Message("user", complaint))
+    return complete_json(llm, replace(request, messages=messages), is_last=True)
 
 
 def parse_loosely(text: str, schema: Mapping[str, Any]) -> Any:
@@ -344,9 +340,3 @@ def parse_loosely(text: str, schema: Mapping[str, Any]) -> Any:
         return None
     wanted = schema.get("required", ())
     return value if isinstance(value, dict) and all(isinstance(value.get(key), list) for key in wanted) else None
-
-
-def _again(request: LlmRequest, error: MalformedOutputError) -> LlmRequest:
-    said = error.text[:MAX_SHOWN_CHARS].strip() or "(nothing)"
-    complaint = f"That cannot be used. {error} Say the whole answer again, as one JSON object and nothing else."
-    return replace(request, messages=(*request.messages, Message("assistant", said), Message("user", complaint)))

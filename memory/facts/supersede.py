@@ -68,7 +68,9 @@ class Superseder:
         elif form == "unknown" and not self._single(new.canon):
             return
         if form is not None and form != "many":
-            apart = [one for one in others if one not in named and not _side_by_side(one, new)]
+            day = _day(new)
+            # One source may list both for the same time.
+            apart = [one for one in others if one not in named and not (one.sources & new.sources and _day(one) == day)]
             self._order(new, [one for one in apart if not refines(names[one.object], names[new.object])])
 
     def _may_exclude(self, one: Relation, new: Relation, names: Mapping[int, str]) -> bool:
@@ -247,11 +249,8 @@ class Superseder:
         joined = 0
         for new in sorted(relations.by_id(self._conn, ids), key=_first):
             old = next((one for one in kept if not self._settled(one, new)), None)
-            if (
-                old is None
-                or revisions.list_by_newer(self._conn, [new.id])
-                or revisions.list_by_older(self._conn, new.id)
-            ):
+            is_revised = revisions.list_by_newer(self._conn, [new.id]) or revisions.list_by_older(self._conn, new.id)
+            if old is None or is_revised:
                 kept.append(new)
             else:
                 self._fold(old, new, "Both say the same of the same time.", "rule", 1.0)
@@ -417,11 +416,6 @@ def _is_quantity(value: str) -> bool:
     """Whether a value is a number, perhaps with a unit or two: "30 per week", not "102 mm ED refractor"."""
     spoken = value.split()
     return 3 * sum(word.strip("$€£~<>(")[:1].isdigit() for word in spoken) >= len(spoken)
-
-
-def _side_by_side(one: Relation, other: Relation) -> bool:
-    """Whether one source lists both, for the same time."""
-    return bool(one.sources & other.sources) and _day(one) == _day(other)
 
 
 def _may_replace(new: Modality, old: Modality) -> bool:

@@ -70,9 +70,7 @@ def find_chains(
     through most of these first, then the best. Of those with the same root, steps and end the best."""
     onward = _join_objects(statements, rarity)
     best: dict[tuple[int, tuple[int, ...], int], Chain] = {}
-    queue = deque(
-        Chain((), (), (root,), 0.0) for root in sorted(roots)
-    )  # growing ones have one end, and a sum as score
+    queue = deque(Chain((), (), (root,), 0.0) for root in sorted(roots))  # growing: one end, and a sum as score
     looked = 0
     while queue and looked < MAX_STEPS:
         chain = queue.popleft()

@@ -104,12 +104,8 @@ class Ingest:
 
     def forget_sources(self, uris: Sequence[str]) -> Forgotten:
         """Removes these sources for good, all of them or, with a NotFoundError, none."""
-        total = Forgotten()
         with self._forgetting() as conn:
-            for uri in uris:
-                gone = forgetting.source(conn, uri, now_ms())
-                total += gone
-        return total
+            return sum((forgetting.source(conn, uri, now_ms()) for uri in uris), Forgotten())
 
     def _see_edges(self, asserter: FactAsserter) -> None:
         """What a fact handed on to its successor is seen."""

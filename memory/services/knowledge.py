@@ -151,10 +151,7 @@ class Knowledge:
         """Two names mean different objects: the opposite of `join_names`, also where a model took one for the other's
         alias. How many replacements it undid. NotFoundError; InvalidInputError if they are not taken for one."""
         with self.transaction() as asserter:
-            ones, others = (
-                graph.find_by_own_name(asserter.conn, norm(one)),
-                graph.find_by_own_name(asserter.conn, norm(other)),
-            )
+            ones, others = (graph.find_by_own_name(asserter.conn, norm(name)) for name in (one, other))
             if not ones or not others:
                 raise NotFoundError(f"Nothing is known of {one if not ones else other!r}.")
             if not set(self._objects(asserter.conn, one)) & set(self._objects(asserter.conn, other)):

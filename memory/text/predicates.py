@@ -65,9 +65,8 @@ def refines(one: str, other: str) -> bool:
     """Whether one of two values only says more than the other: "morning, before food" and "morning"."""
     _, numbers, _, tokens = _folded_value(one)
     _, other_numbers, _, other_tokens = _folded_value(other)
-    return (
-        numbers == other_numbers and bool(tokens and other_tokens) and (tokens < other_tokens or other_tokens < tokens)
-    )
+    comparable = numbers == other_numbers and bool(tokens and other_tokens)
+    return comparable and (tokens < other_tokens or other_tokens < tokens)
 
 
 @lru_cache(10_000)

@@ -12,7 +12,6 @@ sentences can still be found and quoted, half a sentence says something else.
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from itertools import pairwise
 
 from memory.text.languages import word_numbers, word_set
@@ -197,7 +196,8 @@ def _is_ordinal(head: str, word: str) -> bool:
 def _ends_with(token: str, word: str, abbreviated: bool) -> bool:
     """Whether a point behind the word `token` ends a sentence, by the `word` that follows, itself `abbreviated` or
     not."""
-    never, sometimes, before_number, first_words = _abbreviations()
+    keys = ("abbreviations", "abbreviations_or_ends", "before_number", "first_words")
+    never, sometimes, before_number, first_words = (word_set("sentences", key) for key in keys)
     lower, digit = word[:1].islower(), word[:1].isdigit()
     begins = word in first_words and not abbreviated
     before = token.lower() in before_number and (digit or (lower and token[0].isupper()))  # "No. 5", "No. of guests"
@@ -208,10 +208,3 @@ def _ends_with(token: str, word: str, abbreviated: bool) -> bool:
     if len(token) == 1 and token.isalpha():  # an initial, or "option b."
         return begins or (token.islower() and not lower and not digit)
     return not ((lower or digit) and _SHORTENED.fullmatch(token) and not token.isupper())
-
-
-@cache
-def _abbreviations() -> tuple[frozenset[str], ...]:
-    """Words with a point that never end a sentence; that may; that do not before a number; and words that begin one."""
-    keys = ("abbreviations", "abbreviations_or_ends", "before_number", "first_words")
-    return tuple(word_set("sentences", key) for key in keys)

@@ -67,7 +67,9 @@ def find_dates(text: str, short_years: bool = False, compact: bool = False, star
     for run in _DIGITS.finditer(text, start):
         if run.start() < end:
             continue
-        found = _in_digits(text, run, short_years, compact) or _with_name(text, run, end) or _bare_year(text, run)
+        found = _in_digits(text, run, short_years, compact) or _with_name(text, run, end)
+        if found is None and _BARE_YEAR.match(text, run.start()):
+            found = CalendarDate(*run.span(), int(run[0]))
         if found is not None:
             end = found.end
             if found.year is not None or found.day is not None:
@@ -112,10 +114,6 @@ def _with_name(text: str, run: re.Match[str], begin: int) -> CalendarDate | None
     if name is None or month is None or match is None:
         return None
     return _dated((name.start(), match.end()), match["y"], month, int(match.groupdict().get("d") or 0), name["name"])
-
-
-def _bare_year(text: str, run: re.Match[str]) -> CalendarDate | None:
-    return CalendarDate(*run.span(), int(run[0])) if _BARE_YEAR.match(text, run.start()) else None
 
 
 def _dated(span: tuple[int, int], year: str | None, month: int, day: int, name: str = "") -> CalendarDate | None:
@@ -288,9 +286,8 @@ def _offset(match: re.Match[str]) -> timezone | None:
         return UTC if zone else None
     minutes = int(zone[1:3]) * 60 + int(zone[-2:])
     is_span = match["z"][0] in "+-" and match["s"] is None and match["sep"] not in ("T", "t")
-    return (
-        None if is_span or minutes >= 24 * 60 else timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
-    )
+    offset = timedelta(minutes=-minutes if zone[0] == "-" else minutes)
+    return None if is_span or minutes >= 24 * 60 else timezone(offset)
 
 
 @cache

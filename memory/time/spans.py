@@ -54,8 +54,6 @@ def part_of_span(span: Span, unit: str, which: str) -> Span:
         aside = 4 if unit == "year" else 1
         return shift(first, "month", aside), shift(after, "month", -aside)
     length = 3 if unit == "year" and which in ("early", "late") else 1
-    return (
-        (first, shift(first, "month", length))
-        if which in ("early", "start")
-        else (shift(after, "month", -length), after)
-    )
+    if which in ("early", "start"):
+        return first, shift(first, "month", length)
+    return shift(after, "month", -length), after

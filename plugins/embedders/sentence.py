@@ -97,9 +97,11 @@ class SentenceEmbedder:
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         rows = [row for row, text in enumerate(texts) if text and not text.isspace()]
         if rows:
+            # the tokenizer refuses lone surrogates
+            clean = [texts[row][:MAX_CHARS].encode("utf-8", "replace").decode() for row in rows]
             # sorted by length, batched, cut to the dimension and normalised by the library
             vectors[rows] = self._load().encode(
-                [_clean(texts[row]) for row in rows],
+                clean,
                 prompt=prefix,
                 batch_size=self.batch,
                 truncate_dim=self.dimension,
@@ -235,7 +237,3 @@ def _silence() -> Iterator[None]:
     finally:
         if shown:
             logging.enable_progress_bar()
-
-
-def _clean(text: str) -> str:
-    return text[:MAX_CHARS].encode("utf-8", "replace").decode()  # the tokenizer refuses lone surrogates

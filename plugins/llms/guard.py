@@ -175,13 +175,8 @@ class Guarded:
             except Exception as error:  # a vendor's library raises all sorts of things
                 if call.reason is not None:
                     raise call.reason from error
-                trouble = (
-                    error
-                    if isinstance(error, ModelError)
-                    else ModelUnavailableError(
-                        f"{self.name} did not answer as it should ({type(error).__name__}). Try again."
-                    )
-                )
+                odd = f"{self.name} did not answer as it should ({type(error).__name__}). Try again."
+                trouble = error if isinstance(error, ModelError) else ModelUnavailableError(odd)
                 pause = self._pause_before(attempt + 1, trouble)
                 if pause is None or (deliver and call.text):
                     raise trouble from error

@@ -65,9 +65,10 @@ class OllamaModel:
 
         info, abilities = self._described()
         think = self._thinking(request, abilities)
+        system = [{"role": "system", "content": request.system}] if request.system else []
         parts = self._opened().chat(
             model=self._model,
-            messages=_messages(request),
+            messages=[*system, *map(_message, request.messages)],
             tools=_tools(request),
             stream=True,
             format=dict(request.schema) if request.schema else None,
@@ -265,11 +266,6 @@ def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
                 return
             held = more.lstrip()
     yield from filter(None, itertools.chain([held], pieces))
-
-
-def _messages(request: LlmRequest) -> list[dict[str, Any]]:
-    system = [{"role": "system", "content": request.system}] if request.system else []
-    return [*system, *map(_message, request.messages)]
 
 
 def _message(message: Message) -> dict[str, Any]:

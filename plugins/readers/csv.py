@@ -78,11 +78,7 @@ def _agreement(sample: list[str], character: str) -> tuple[float, int]:
 def _is_header(cells: list[str]) -> bool:
     """A first row names the columns if its cells are different words and not numbers or dates."""
     names = [cell for cell in cells if cell]
-    return len(set(names)) == len(names) and not any(_is_value(name) for name in names)
-
-
-def _is_value(cell: str) -> bool:
-    return not any(character.isalpha() for character in cell) or parse_date(cell) is not None
+    return len(set(names)) == len(names) and all(any(map(str.isalpha, one)) and not parse_date(one) for one in names)
 
 
 def _line(header: list[str], cells: list[str]) -> str:

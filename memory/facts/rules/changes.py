@@ -112,14 +112,11 @@ def _alike(sentence: Sentence, old: Span | None, new: Span | None) -> bool:
     return bool(old and new and _kind(sentence, old) != "word" and _kind(sentence, old) == _kind(sentence, new))
 
 
-def _group(sentence: Sentence, match: re.Match[str], name: str) -> Span | None:
-    return phrases.phrase_after(sentence.text, match.start(name), match.end(name))
-
-
 def _from_to(sentence: Sentence) -> Iterator[ExtractedRelation]:
     text = sentence.text
     for match in _FROM_TO.finditer(text, sentence.start, sentence.end):
-        old, new = _group(sentence, match, "old"), phrases.phrase_after(text, match.end(), sentence.end)
+        old = phrases.phrase_after(text, *match.span("old"))
+        new = phrases.phrase_after(text, match.end(), sentence.end)
         if old is None or new is None or old[1] < match.end("old") - 2:
             continue
         if _is_noun(text, sentence.start, match) or not phrases.STOPS.isdisjoint(match["between"].split()[:-1]):

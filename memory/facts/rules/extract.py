@@ -39,7 +39,7 @@ def extract_by_rules(
     it if it was not the owner; `properties` of the source are asserted by its `first` episode only. `spans` are its
     sentences where they are known. In a `chat` the text holds turns, "Speaker: words". `field_keys`: the keys of the
     fields of the whole note."""
-    if _is_stale(title, text):
+    if _STALE_TITLE.search(title) or _STALE_TEXT.search(text, 0, 400):  # an old copy, or a look back
         return NOTHING_EXTRACTED
     of_owner = is_about_owner(title)
     topic, dated = ("", "") if speaker or chat or is_chat(text) else (OWNER, "") if of_owner else phrases.topic(title)
@@ -66,14 +66,11 @@ def extract_by_rules(
     return Extraction(tuple(_unique(found)), (), tuple(objects))
 
 
-def _overlap(one: ExtractedRelation, other: ExtractedRelation) -> bool:
-    return one.start < other.end and other.start < one.end
-
-
 def _repeats(field: ExtractedRelation, change: ExtractedRelation) -> bool:
     """Whether a field has a value of a change in the same place."""
     values = (change.object, change.replaces or change.object)
-    return _overlap(field, change) and any(value in field.object or field.object in value for value in values)
+    there = field.start < change.end and change.start < field.end
+    return there and any(value in field.object or field.object in value for value in values)
 
 
 def _changes(cut: Passage, topic: str, at: datetime | None) -> Iterator[ExtractedRelation]:
@@ -165,8 +162,3 @@ _STALE_TEXT = re.compile(
     r"\b(?:do not use|don't use this|this is the old|is outdated|out of date|no longer valid|superseded by|obsolete)\b",
     re.IGNORECASE,
 )
-
-
-def _is_stale(title: str, text: str) -> bool:
-    """Whether a note says of itself that it is an old copy, or looks back at how things were."""
-    return _STALE_TITLE.search(title) is not None or _STALE_TEXT.search(text, 0, 400) is not None

@@ -36,9 +36,7 @@ _TODO_DONE = re.compile(r"x \d{4}-\d\d-\d\d (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)"
 _TODO_OPEN = re.compile(r"\([A-Z]\) (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
 _TODO_MARK = re.compile(r"\s(?:[+@][\w/-]+|\b(?:due|t|rec|id):\S+)")
 _TODO_DUE = re.compile(r"\bdue:(?P<date>\d{4}-\d\d-\d\d)")
-_HEADLINE = re.compile(
-    r"(?:#{1,6} )?(?P<word>TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):? (?P<task>\S.*)"
-)  # of an outline
+_HEADLINE = re.compile(r"(?:#{1,6} )?(?P<word>TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):? (?P<task>\S.*)")  # outlines
 _TODO_STATES = {"DONE": "done", "CANCELLED": "dropped", "CANCELED": "dropped"}  # the others are open
 _PLANNED = re.compile(r"\s*(?P<key>SCHEDULED|DEADLINE|CLOSED): ?[<\[](?P<date>\d{4}-\d\d-\d\d)")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[:.]\d\d|\d{1,2} \w+$")
@@ -95,7 +93,9 @@ def line_facts(
     counts = Counter((field.line.section, field.key.lower()) for field in found)
     for field in found:
         value = phrases.clean(_without_asides(text[field.start : field.end]))
-        subject, predicate = _placed(topic or field.line.speaker, field.line.section, field.key)
+        subject = topic or field.line.speaker
+        section = phrases.topic(field.line.section)[0] if field.line.section else ""
+        predicate = f"{section} {field.key}" if section and section.lower() != subject.lower() else field.key
         since = phrases.valid_from(text[field.start : field.until], at)
         is_version = topic and (dated not in _RECORDS or (dated == "month" and since is not None))
         single: Cardinality = "one" if field.new or is_version else "unknown"
@@ -130,14 +130,6 @@ def label(text: str, start: int, end: int) -> str:
     return key
 
 
-def _placed(topic: str, section: str, key: str) -> tuple[str, str]:
-    """Subject and predicate of a key under a heading."""
-    named = phrases.topic(section)[0] if section else ""
-    if not named or named.lower() == topic.lower():
-        return topic, key
-    return topic, f"{named} {key}"
-
-
 _BOLD = re.compile(r"\*\*(?P<value>[^*\n]{1,80})\*\*")
 _SUBJECT = re.compile(r"(?:i|we|he|she|they|it|that|you)(?:$|['’])")
 _NEW = re.compile(r"(?:our |my )?new\s(?=\w)", re.IGNORECASE)
@@ -151,9 +143,8 @@ def _key(said: str) -> tuple[str, bool]:
     key = _WHEN.sub("", key[new.end() :] if new else key)
     key = key.removeprefix("My ").removeprefix("my ").removeprefix("our ").strip()
     words = key.lower().split()
-    while (
-        words and words[-1] in phrases.STOPS and canonical_predicate(" ".join(words)) not in SINGLE
-    ):  # "works at" is whole
+    # "works at" is whole
+    while words and words[-1] in phrases.STOPS and canonical_predicate(" ".join(words)) not in SINGLE:
         words.pop()
     key = " ".join(key.split()[: len(words)])
     if not 0 < len(words) <= _KEY_WORDS or words[0] in phrases.PRONOUNS or words[0] in _NO_KEYS:
@@ -345,11 +336,7 @@ def series_facts(passage: Passage, topic: str, at: datetime | None) -> Iterator[
         cells = [(date, *row[column]) for date, row in rows if column in row]
         values = [passage.text[start:end] for _, start, end in cells]
         changes = sum(one != two for one, two in pairwise(values))
-        if (
-            len(cells) < _SERIES_ROWS
-            or 2 * changes >= len(cells)
-            or any(phrases.value_kind(value) != "number" for value in values)
-        ):
+        if len(cells) < _SERIES_ROWS or 2 * changes >= len(cells) or {*map(phrases.value_kind, values)} != {"number"}:
             continue
         for place, (day, start, end) in enumerate(cells):
             before = values[place - 1] if place else None

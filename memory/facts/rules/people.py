@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from memory.facts.attributes import owner_pattern, owner_words, people_words, person_of
-from memory.facts.extraction import OWNER, ExtractedRelation
+from memory.facts.extraction import OWNER, Cardinality, ExtractedRelation
 from memory.facts.rules.passages import Line, Passage
 from memory.text.languages import guess_language, word_set
 from memory.text.mentions import mentions
@@ -106,12 +106,5 @@ def _signature(passage: Passage, speaker: str) -> list[Line]:
 
 
 def _of_sender(speaker: str, predicate: str, value: str, start: int, end: int) -> ExtractedRelation:
-    single = "many" if predicate == "mail address" else "one"
-    return ExtractedRelation(
-        subject=speaker,
-        predicate=predicate,
-        object=value,
-        start=start,
-        end=end,
-        cardinality=single,  # type: ignore[arg-type]
-    )
+    form: Cardinality = "many" if predicate == "mail address" else "one"
+    return ExtractedRelation(subject=speaker, predicate=predicate, object=value, start=start, end=end, cardinality=form)
