@@ -13,33 +13,17 @@ from dataclasses import dataclass
 from memory.facts.extraction import OWNER, ExtractedRelation
 from memory.facts.rules import phrases
 from memory.facts.rules.phrases import Span
-from memory.text.languages import word_set
+from memory.text.languages import alternatives, word_set
 
 Slot = tuple[str, str]  # a subject and what of it is spoken of; ("", "") if it is not clear
 
 _I = re.IGNORECASE
 _GAP = r"(?:[^.,;:!?()\n]|[.,:](?=\d))"  # a character of a phrase; marks only inside a number
-_RISES = (
-    r"go(?:es)?|went|gone|going(?! to)|rais(?:e|es|ed|ing)|"
-    r"increas(?:e|es|ed|ing)|rises?|rose|risen|drop(?:s|ped)?|falls?|fell|"
-    r"fallen|cuts?|lower(?:s|ed)?|reduc(?:e|es|ed)|bump(?:s|ed)?|grew|grows?|grown|up|down|jump(?:s|ed)?|shr[aiu]nk|"
-    r"extend(?:s|ed)?|shorten(?:s|ed)?|doubled|halved|climb(?:s|ed)?|slip(?:s|ped)?|adjust(?:s|ed)?"
+_VERBS = "|".join(
+    rf"(?P<{kind}>{alternatives('facts', 'changes', kind)})" for kind in ("rise", "switch", "promote", "move", "rename")
 )
-_SWITCHES = (
-    r"switch(?:es|ed|ing)?|chang(?:e|es|ed|ing)|migrat(?:e|es|ed|ing)|convert(?:s|ed)?|"
-    r"transition(?:s|ed)?|swap(?:s|ped)?"
-)
-_PROMOTES = r"upgrad(?:e|es|ed)|downgrad(?:e|es|ed)|promot(?:e|es|ed)|demot(?:e|es|ed)"
-_MOVES = (
-    r"mov(?:e|es|ed|ing)|relocat(?:e|es|ed|ing)|shift(?:s|ed)?|postpon(?:e|es|ed)|push(?:es|ed)?(?: back)?|"
-    r"reschedul(?:e|es|ed)|transfer(?:s|red)?"
-)
-_RENAMES = r"renam(?:e|es|ed|ing)|rebrand(?:s|ed)?"
 _FROM_TO = re.compile(
-    rf"\b(?:(?P<rise>{_RISES})|(?P<switch>{_SWITCHES})|(?P<promote>{_PROMOTES})|"
-    rf"(?P<move>{_MOVES})|(?P<rename>{_RENAMES}))\b"
-    rf"(?P<between>(?: [^\s.,;:!?()]{{1,30}}){{0,6}}?),? from (?P<old>{_GAP}{{1,60}}?) to (?=\S)",
-    _I,
+    rf"\b(?:{_VERBS})\b(?P<between>(?: [^\s.,;:!?()]{{1,30}}){{0,6}}?),? from (?P<old>{_GAP}{{1,60}}?) to (?=\S)", _I
 )
 _ARROW = re.compile(r"\s?(?:->|→|=>|⇒)\s?")
 _ALSO_NOUNS = word_set("facts", "also_nouns")
@@ -203,18 +187,10 @@ def _arrow(sentence: Sentence) -> Iterator[ExtractedRelation]:
 
 # Subjects -------------------------------------------------------------------------------------
 
-_LEADS = re.compile(
-    r"(?:\W{0,4}\b(?:so|and|but|then|ok|okay|well|yes|today|yesterday|finally|now)\b,?(?=\s)){1,3}\s?", _I
+_LEADS, _PERSON, _TIME, _OWN, _ARTICLE = (
+    re.compile(alternatives("facts", "subjects", key), _I) for key in ("leads", "person", "time", "own", "article")
 )
-_PERSON = re.compile(r"\W{0,4}(?:i|we)(?:['’](?:ve|m|re|d|ll))?(?![\w'’])", _I)
-_TIME = re.compile(
-    r"\W{0,4}(?:from|as of|starting|effective|since|on|in|after|because of|per)\b[^.,;:!?()]{1,40}?"
-    r"(?:,|(?= (?:the|our|my|i|we)\b))\s?",
-    _I,
-)
-_OWN = re.compile(r"\W{0,4}(?:my|our)\s(?:new\s|current\s)?", _I)
 _STOPS = phrases.STOPS | word_set("facts", "change_verbs")
-_ARTICLE = re.compile(r"\b(?:the|a|an|this|that)\s+$", _I)
 
 
 def slot_before(sentence: Sentence, before: int, predicate: str) -> Slot:

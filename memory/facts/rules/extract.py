@@ -19,8 +19,12 @@ from memory.facts.rules import fields, people, phrases
 from memory.facts.rules.changes import Sentence, find_changes
 from memory.facts.rules.passages import Line, Passage, Span, is_chat, passage
 from memory.nouns import Modality
+from memory.text.languages import alternatives
 
 _MAX_SENTENCE_CHARS = 600  # a longer one is no sentence
+_STALE_TITLE, _STALE_TEXT = (
+    re.compile(alternatives("facts", "stale", key), re.IGNORECASE) for key in ("title", "text")
+)
 
 
 def extract_by_rules(
@@ -109,31 +113,10 @@ def _unique(relations: list[ExtractedRelation]) -> Iterator[ExtractedRelation]:
 # Modality -------------------------------------------------------------------------------------
 
 _ASKS = re.compile(r"\?[\"'”’)*_\s]*$")
-_SUPPOSES = re.compile(
-    r"\b(?:if|unless|whether|might|maybe|perhaps|possibly|probably|presumably|apparently|supposedly|allegedly|rumou?rs?|"
-    r"rumou?red|could|would|wouldn't|couldn't|should|shouldn't|wonder(?:ing)?|suppose|imagine|dream(?:t|ed|s|ing)?|"
-    r"hypothetical(?:ly)?|in theory|what if|as if|as though|"
-    r"(?:i|we|he|she|they)'d (?:like|love|rather|prefer|want|be|have to|go|need)|rather than|"
-    r"suggest(?:s|ed)?|propos(?:e|es|ed|al)|recommend(?:s|ed)?|considering|consider|thinking (?:of|about)|"
-    r"not sure|i guess|i think|i believe|looking at|looks like|seems?|joke|joking|kidding|for example|e\.g\.|"
-    r"tempted|offered|offers|asked (?:for|if|whether|me to)|wants? (?:me|us) to|quoted|until we|turned down|declined)\b"
-    r"|(?<!you )\bmay (?!\d)(?=[a-z])",
-    re.IGNORECASE,
+_SUPPOSES, _PLANS, _REPORTS, _DATED = (
+    re.compile(alternatives("facts", "modality", key), re.IGNORECASE)
+    for key in ("supposes", "plans", "reports", "dated")
 )
-_PLANS = re.compile(
-    r"\b(?:going to (?!the |a |my |our )|gonna|plan(?:s|ned|ning)? (?:to|on|is)|want(?:s|ed)? to|wanna|"
-    r"hop(?:e|es|ing) to|"
-    r"intend(?:s|ing)? to|aim(?:s|ing)? to|would like to|need(?:s)? to|have to|has to|must|to ?do|let's|i'll|we'll|"
-    r"i will|we will|(?:he|she|they|it)(?:'ll| will)|will|shall|about to|supposed to|trying to|tried to|resolution)\b",
-    re.IGNORECASE,
-)
-_REPORTS = re.compile(
-    r"\b(?:says?|said|tells?|told (?:me|us|him|her|them)(?! wrong)|claims?|claimed|thinks?|thought|"
-    r"writes?|wrote|argues?|argued|"
-    r"according to|insists?|insisted|swears?|swore|heard (?:that|from))\b(?! so\b)",
-    re.IGNORECASE,
-)
-_DATED = re.compile(r"\b(?:from|as of|as from|effective|starting|on or after|since)\b", re.IGNORECASE)
 _OWN = re.compile(r"(?<![\w'’-])(?:(?:i|we)(?:['’](?:m|ve|re))?|my|our)(?![\w'’-])", re.IGNORECASE)  # of its speaker
 
 
@@ -149,16 +132,3 @@ def _modality(sentence: str, own: bool = False) -> Modality:
     if planned and (own or planned[0].lower() not in ("will", "it will", "they will") or not _DATED.search(sentence)):
         return "plan"
     return "asserted"
-
-
-_STALE_TITLE = re.compile(
-    r"\b(?:old (?:copy|version|template)|outdated|obsolete|superseded|deprecated|archived?|template|example|"
-    r"sample|boilerplate|"
-    r"in review|year(?:ly)? review|(?:self|performance|annual)[ -]review|retrospective|look(?:ing)? back|"
-    r"recap|memories|history of)\b",
-    re.IGNORECASE,
-)
-_STALE_TEXT = re.compile(
-    r"\b(?:do not use|don't use this|this is the old|is outdated|out of date|no longer valid|superseded by|obsolete)\b",
-    re.IGNORECASE,
-)

@@ -24,10 +24,8 @@ _VALUE_WORDS = 9
 _FIELD = re.compile(
     r"(?P<key>(?:\[\[)?[^\W\d_][^:|\n]{0,60}?)(?P<colon>\s?:(?!//)(?:\*\*|__|\*|_)?)\s+(?P<value>\S.*)?"
 )
-_NO_VALUE = re.compile(
-    r"(?:none|nothing|n/?a|no|not|never|tbd|tba|tbc|\?+|-+|—|–|unknown|open|same|unchanged|still|see|ditto|"
-    r"as before|as above|like)\b|^[—–\-?.]+$",
-    re.IGNORECASE,
+_NO_VALUE, _NEW, _WHEN = (
+    re.compile(alternatives("facts", "fields", key), re.IGNORECASE) for key in ("no_value", "new", "when")
 )
 _ME = frozenset(("me", "i", "myself"))
 _NO_KEYS = word_set("facts", "no_keys")
@@ -132,8 +130,6 @@ def label(text: str, start: int, end: int) -> str:
 
 _BOLD = re.compile(r"\*\*(?P<value>[^*\n]{1,80})\*\*")
 _SUBJECT = re.compile(r"(?:i|we|he|she|they|it|that|you)(?:$|['’])")
-_NEW = re.compile(r"(?:our |my )?new\s(?=\w)", re.IGNORECASE)
-_WHEN = re.compile(r"\s(?:from|since|as of|starting|until|till|this|next|effective)\b.*$", re.IGNORECASE)
 
 
 def _key(said: str) -> tuple[str, bool]:

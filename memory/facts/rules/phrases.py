@@ -7,7 +7,7 @@ import re
 from datetime import datetime
 from functools import lru_cache
 
-from memory.text.languages import word_set
+from memory.text.languages import alternatives, word_set
 from memory.time.dates import date_at, month_names
 from memory.time.expressions import narrow, signal
 from memory.time.timex import Tense, find_timexes, fold, is_relative, may_name_time
@@ -31,10 +31,7 @@ STOPS = word_set("facts", "stops")
 _ARTICLES = word_set("facts", "articles")
 PRONOUNS = word_set("facts", "pronouns")
 
-_UNIT = (
-    r"%|€|\$|£|¥|eur|euros?|usd|cad|gbp|chf|dollars?|pounds?|kr|k|m|mg|ml|g|kg|km|cm|mm|l|h|hrs?|hours?|mins?|minutes?|"
-    r"days?|weeks?|months?|years?|people|persons?|guests?|users?|words?|members?|percent|gb|tb|mb|am|pm|times?"
-)
+_UNIT = alternatives("facts", "fields", "unit")
 _MONTH = "|".join(sorted((re.escape(name) for name in month_names() if len(name) > 2), key=len, reverse=True))
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
