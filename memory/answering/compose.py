@@ -105,7 +105,7 @@ def build_request(
 ) -> LlmRequest:
     """Asks for the answer. `hint`: a sentence of ours on what kind of answer is wanted; `fence`: the word around data,
     by default one that nobody knows. It stays on this machine if anything in the context has to."""
-    fence = fence or _fence()
+    fence = fence or secrets.token_hex(8)
     parts = [f"Today is {options.today:%A}, {options.today.date().isoformat()}."]
     if options.as_of is not None:
         parts.append(f"Answer as of {options.as_of.date().isoformat()}: what came later is not known.")
@@ -131,7 +131,7 @@ def build_request(
 
 def build_retry(first: LlmRequest, said: str, problem: Problem, shown: str) -> LlmRequest:
     """Asks once more: `said` is what the model wrote, `shown` what of it is proved and on the person's screen."""
-    fence = _fence()
+    fence = secrets.token_hex(8)
     why = f"The last sentence is not proved:\n{fence}\n{problem.describe()}\n{fence}\n"
     if shown:
         why += f"What stands before it is kept. Write only what belongs behind it, or {ENOUGH} if that is all."
@@ -144,10 +144,6 @@ def fingerprint(request: LlmRequest) -> str:
     """The same for two requests with one fence that say the very same to a model."""
     said = [request.system, *(message.text for message in request.messages)]
     return hashlib.blake2b("\0".join(said).encode("utf-8", "replace"), digest_size=16).hexdigest()
-
-
-def _fence() -> str:
-    return secrets.token_hex(8)
 
 
 @dataclass(slots=True)

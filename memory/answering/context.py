@@ -265,7 +265,8 @@ def _facts(
     near = [*found.named_objects, *(graph.owner(conn) if found.question.of_owner else ())]
     known = {one.id: one for one in relations.by_id(conn, sorted(told))}
     known |= {one.id: one for one in relations.find_incident(conn, near, MAX_RELATIONS_NEAR)}
-    disputed = _disputed(conn, list(known))
+    pairs = revisions.contradictions(conn, list(known))
+    disputed = {new: old for old, new in pairs} | dict(pairs)  # both ways, where nobody has said which holds
     known |= {one.id: one for one in relations.by_id(conn, sorted({*disputed} - known.keys()))}
     current = [one for one in known.values() if is_current(one, found.time_ms)]
     evidence = read_evidence(conn, found, [one.id for one in current])
@@ -332,12 +333,6 @@ def _chains_of_facts(
         ends = [(one_line(names[node], MAX_HEAD_CHARS), ", ".join(describe_time(known[id]))) for node, id in last]
         found.append((tuple(zip(called, how, telling, strict=True)), tuple(ends)))
     return found
-
-
-def _disputed(conn: Connection, ids: Sequence[int]) -> dict[int, int]:
-    """Relation -> the one that contradicts it, both ways, where nobody has said which holds."""
-    pairs = revisions.contradictions(conn, ids)
-    return {new: old for old, new in pairs} | dict(pairs)
 
 
 def _may_leave(conn: Connection, fact: Relation, names: Sequence[str], tellers: Sequence[Episode]) -> bool:

@@ -172,9 +172,8 @@ class Escalation(Answering):
         is_short = llm.is_local and not self.has_looked and self.options.effort == "normal"
         was_cut = is_short and any(hit.episode.id not in whole for hit in self.found.recall.hits)
         self.has_looked = True
-        why = (
-            "The model does not find the answer in it." if text.no_answer else "Nothing that the model wrote is proved."
-        )
+        unfound, unproved = "The model does not find the answer in it.", "Nothing that the model wrote is proved."
+        why = unfound if text.no_answer else unproved
         reserved = Allowance(1, MAX_TOKENS_MORE + self._tokens_beside, 0)
         while True:
             driver = self._pick_driver() if self.options.effort == "deep" else None
@@ -198,15 +197,11 @@ class Escalation(Answering):
                 yield from self._explore_guided(llm, text.missing, reserved)
             elif driver is not None:
                 yield from self._run_agent(driver, text.missing, reserved)
-            if driver is None or self.tier == "R4":  # nobody looks further
-                self._widen()
+            if driver is None or self.tier == "R4":  # nobody looks further; most that is missed is among the best 30
+                with self.reading() as conn:
+                    self.found = self.found.widen(conn, MAX_EPISODES_MORE)
             if was_cut or self.found is not before:
                 return True
-
-    def _widen(self) -> None:
-        """Takes in the next best episodes: what a model misses mostly stands among the thirty best, if not the ten."""
-        with self.reading() as conn:
-            self.found = self.found.widen(conn, MAX_EPISODES_MORE)
 
     def _explore_guided(self, llm: LLM, missing: Sequence[str], reserved: Allowance) -> Generator[Event, None, None]:
         explorer = Explorer(self.reading, self.found, only_open=not llm.is_local)

@@ -244,7 +244,8 @@ def _dated(state: AnswerState, topic: frozenset[str]) -> list[AnswerCandidate]:
     since = when.since or state.question.asked_on
     named = text.naming_dates(state.conn, since.date(), when.until.date())
     passages = episodes.by_ids(state.conn, [id for id in named if state.found.sees(id)])
-    only_due = re.search(_due(state), state.question.text, re.IGNORECASE) is not None
+    due = "|".join(word_set("lists", "due", language=state.question.language)) or "(?!)"
+    only_due = re.search(due, state.question.text, re.IGNORECASE) is not None
     found = [
         (day, at, one)
         for one in _once(_read(state, passages, topic))
@@ -273,10 +274,6 @@ def _next(state: AnswerState, topic: frozenset[str]) -> list[AnswerCandidate]:
         return []
     _, day, one = min(found, key=lambda found: (*found[:2], found[2].episode.id, found[2].entry.start))
     return [replace(line, value=day.isoformat()) for line in _lines(state, [(one, _shown(one, day))])]
-
-
-def _due(state: AnswerState) -> str:
-    return "|".join(word_set("lists", "due", language=state.question.language)) or "(?!)"
 
 
 def _within(state: AnswerState, day: date) -> bool:

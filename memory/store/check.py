@@ -27,8 +27,9 @@ def check(store: Store, quick: bool = False) -> Check:
             try:
                 if name in LOOKS:
                     problems += LOOKS[name](conn)
-                for sentence, query in RULES.get(name, ()):
-                    problems += _first_few(conn, sentence, query)
+                for sentence, queries in RULES.get(name, {}).items():
+                    for query in queries:
+                        problems += _first_few(conn, sentence, query)
             except (driver().DatabaseError, StoreDamagedError) as error:
                 problems.append(f"The check of the {name} broke off: {error}")
     return Check(tuple(problems), tuple(names))
@@ -60,114 +61,93 @@ LOOKS: Mapping[str, Callable[[Connection], Iterator[str]]] = {
 }  # fmt: skip
 
 _IN_SOURCE = f"FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id WHERE {is_live('n')}"
-# What is checked -> a sentence for each row that is found, and the query that finds what must not be.
-RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "full text": (
-        (
-            f"Episode {{0}} is missing from the full text. {ANEW}",
-            "SELECT id FROM episode_content WHERE id NOT IN (SELECT id FROM episode_text_docsize)",
-        ),
-        (
-            f"The full text holds episode {{0}}, which is not live. {ANEW}",
-            "SELECT id FROM episode_text_docsize WHERE id NOT IN (SELECT id FROM episode_content)",
-        ),
-    ),
-    "vectors": (
-        (
-            "Episode {0} has no vector.",
+# What is checked -> a sentence for each row that is found, and the queries that find what must not be.
+RULES: Mapping[str, Mapping[str, list[str]]] = {
+    "full text": {
+        f"Episode {{0}} is missing from the full text. {ANEW}": [
+            "SELECT id FROM episode_content WHERE id NOT IN (SELECT id FROM episode_text_docsize)"
+        ],
+        f"The full text holds episode {{0}}, which is not live. {ANEW}": [
+            "SELECT id FROM episode_text_docsize WHERE id NOT IN (SELECT id FROM episode_content)"
+        ],
+    },
+    "vectors": {
+        "Episode {0} has no vector.": [
             f"SELECT n.id FROM embedder a JOIN node n ON n.kind = 'E' AND {is_live('n')} WHERE a.active"
             " AND NOT EXISTS (SELECT 1 FROM vec v WHERE v.embedder_id = a.id AND v.item_kind = 'episode'"
-            " AND v.item_id = n.id)",
-        ),
-        (
-            "The vector of episode {0} has the wrong length.",
+            " AND v.item_id = n.id)"
+        ],
+        "The vector of episode {0} has the wrong length.": [
             "SELECT v.item_id FROM vec v JOIN embedder e ON e.id = v.embedder_id"
-            " WHERE length(v.data) <> 4 * e.dimension",
-        ),
-        (
-            "There is a vector of episode {0}, which is not live.",
+            " WHERE length(v.data) <> 4 * e.dimension"
+        ],
+        "There is a vector of episode {0}, which is not live.": [
             "SELECT item_id FROM vec v WHERE NOT EXISTS"
-            f" (SELECT 1 FROM node n WHERE n.id = v.item_id AND {is_live('n')})",
-        ),
-    ),
-    "graph": (
-        *(
-            (
-                "Edge {0} ({1}) ends at a node that is not live.",
-                f"SELECT e.id, e.kind FROM edge e LEFT JOIN node n ON n.id = e.{end}"
-                f" WHERE n.id IS NULL OR ({is_live('e')} AND n.t_expired IS NOT NULL)",
-            )
+            f" (SELECT 1 FROM node n WHERE n.id = v.item_id AND {is_live('n')})"
+        ],
+    },
+    "graph": {
+        "Edge {0} ({1}) ends at a node that is not live.": [
+            f"SELECT e.id, e.kind FROM edge e LEFT JOIN node n ON n.id = e.{end}"
+            f" WHERE n.id IS NULL OR ({is_live('e')} AND n.t_expired IS NOT NULL)"
             for end in ("src", "dst")
-        ),
-        *(
-            (
-                f"Node {{0}} has no {table} row.",
-                f"SELECT id FROM node WHERE kind = '{kind}' AND id NOT IN (SELECT node_id FROM {table})",
-            )
+        ],
+        **{
+            f"Node {{0}} has no {table} row.": [
+                f"SELECT id FROM node WHERE kind = '{kind}' AND id NOT IN (SELECT node_id FROM {table})"
+            ]
             for kind, table in (("E", "episode"), ("T", "thesis"), ("O", "object"))
-        ),
-        (
-            "Thesis {0} is live, but its episode is not.",
+        },
+        "Thesis {0} is live, but its episode is not.": [
             "SELECT n.id FROM node n JOIN thesis t ON t.node_id = n.id JOIN node e ON e.id = t.episode_id"
-            f" WHERE {is_live('n')} AND e.t_expired IS NOT NULL",
-        ),
-        (
-            "Edge {0} is no longer live but still remembers questions.",
-            "SELECT e.edge_id FROM edge_memory e JOIN edge g ON g.id = e.edge_id WHERE g.t_expired IS NOT NULL",
-        ),
-    ),
-    "sources": (
-        (
-            "{0} has two episodes in place {1}.",
-            f"SELECT s.uri, e.seq {_IN_SOURCE} AND e.until IS NULL GROUP BY e.source_id, e.seq HAVING count(*) > 1",
-        ),
-        (
-            "Episode {0} is live, but its source {1} has gone.",
-            f"SELECT e.node_id, s.uri {_IN_SOURCE} AND s.t_deleted IS NOT NULL",
-        ),
-    ),
-    "facts": (
-        ("Fact {0} ends before it begins.", "SELECT id FROM edge WHERE kind = 'rel' AND valid_to < valid_from"),
-        (
-            "Fact {0} stands in no passage.",
+            f" WHERE {is_live('n')} AND e.t_expired IS NOT NULL"
+        ],
+        "Edge {0} is no longer live but still remembers questions.": [
+            "SELECT e.edge_id FROM edge_memory e JOIN edge g ON g.id = e.edge_id WHERE g.t_expired IS NOT NULL"
+        ],
+    },
+    "sources": {
+        "{0} has two episodes in place {1}.": [
+            f"SELECT s.uri, e.seq {_IN_SOURCE} AND e.until IS NULL GROUP BY e.source_id, e.seq HAVING count(*) > 1"
+        ],
+        "Episode {0} is live, but its source {1} has gone.": [
+            f"SELECT e.node_id, s.uri {_IN_SOURCE} AND s.t_deleted IS NOT NULL"
+        ],
+    },
+    "facts": {
+        "Fact {0} ends before it begins.": ["SELECT id FROM edge WHERE kind = 'rel' AND valid_to < valid_from"],
+        "Fact {0} stands in no passage.": [
             "SELECT id FROM edge e WHERE kind = 'rel' AND NOT EXISTS (SELECT 1 FROM provenance v"
-            " WHERE v.item_kind = 'edge' AND v.item_id = e.id)",
-        ),
-        (
-            "Fact {0} has predicate {1}, which is not there.",
-            "SELECT id, pred_id FROM edge WHERE kind = 'rel' AND pred_id NOT IN (SELECT id FROM predicate)",
-        ),
-        (
-            "Fact {0} is replaced by fact {1}, which is not there.",
+            " WHERE v.item_kind = 'edge' AND v.item_id = e.id)"
+        ],
+        "Fact {0} has predicate {1}, which is not there.": [
+            "SELECT id, pred_id FROM edge WHERE kind = 'rel' AND pred_id NOT IN (SELECT id FROM predicate)"
+        ],
+        "Fact {0} is replaced by fact {1}, which is not there.": [
             "SELECT id, superseded_by FROM edge WHERE superseded_by IS NOT NULL"
-            " AND superseded_by NOT IN (SELECT id FROM edge WHERE kind = 'rel')",
-        ),
-    ),
-    "revisions": (
-        *(
-            (
-                "Revision {0} is about fact {1}, which is not there.",
-                f"SELECT id, {side}_id FROM revision WHERE {side}_kind = 'relation'"
-                f" AND {side}_id NOT IN (SELECT id FROM edge WHERE kind = 'rel')"
-                f" OR {side}_kind = 'thesis' AND {side}_id NOT IN (SELECT node_id FROM thesis)",
-            )
+            " AND superseded_by NOT IN (SELECT id FROM edge WHERE kind = 'rel')"
+        ],
+    },
+    "revisions": {
+        "Revision {0} is about fact {1}, which is not there.": [
+            f"SELECT id, {side}_id FROM revision WHERE {side}_kind = 'relation'"
+            f" AND {side}_id NOT IN (SELECT id FROM edge WHERE kind = 'rel')"
+            f" OR {side}_kind = 'thesis' AND {side}_id NOT IN (SELECT node_id FROM thesis)"
             for side in ("old", "new")
-        ),
-        (
-            "Change {0} belongs to revision {1}, which is not there.",
+        ],
+        "Change {0} belongs to revision {1}, which is not there.": [
             "SELECT id, revision_id FROM journal WHERE revision_id IS NOT NULL"
-            " AND revision_id NOT IN (SELECT id FROM revision)",
-        ),
-        (
-            "Revision {0} is undone, but what it changed is not.",
-            "SELECT DISTINCT r.id FROM revision r JOIN journal j ON j.revision_id = r.id WHERE r.state = 'undone'",
-        ),
-        (  # what one revision wrote another may have overwritten: the last one counts
-            "Fact {0} is replaced by fact {1}, but no revision says so.",
+            " AND revision_id NOT IN (SELECT id FROM revision)"
+        ],
+        "Revision {0} is undone, but what it changed is not.": [
+            "SELECT DISTINCT r.id FROM revision r JOIN journal j ON j.revision_id = r.id WHERE r.state = 'undone'"
+        ],
+        # what one revision wrote another may have overwritten: the last one counts
+        "Fact {0} is replaced by fact {1}, but no revision says so.": [
             "SELECT e.id, e.superseded_by FROM edge e WHERE e.superseded_by IS NOT NULL AND NOT EXISTS (SELECT 1"
-            " FROM journal j WHERE j.item_kind = 'edge' AND j.item_id = e.id AND j.field = 'superseded_by')",
-        ),
-    ),
+            " FROM journal j WHERE j.item_kind = 'edge' AND j.item_id = e.id AND j.field = 'superseded_by')"
+        ],
+    },
 }
 
 
