@@ -134,7 +134,7 @@ Modality = Literal["asserted", "past", "negated", "plan", "hypothesis", "questio
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A thesis or a relation seen in time. `episode_id`, `line` say where it stands, `quote` in which words. A
+    """A thesis or a relation seen in time. `episode_id`, `line`, `title` say where it stands, `quote` in which words. A
     relation's `objects` are its subject and its object, `predicate` what joins them. `origin` is what read it: a
     sentence is taken as it stands."""
 
@@ -154,6 +154,7 @@ class Fact:
     origin: Literal["sentence", "rule", "model", "user"] = "sentence"
     predicate: str | None = None
     quote: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,9 @@ def profile_report(reply: wire.ProfileReply, key: str = "") -> str:
 
 def _source(fact: wire.Fact) -> str:
     since = f"since {fact.valid_from.date()}, " if fact.valid_from else ""
-    return since + ("you said so" if fact.uri.startswith("note:me/") else short_path(fact.uri))
+    if fact.uri.startswith("note:"):
+        return since + ("you said so" if fact.uri.startswith("note:me/") else fact.title)
+    return since + short_path(fact.uri)
 
 
 def added_report(path: str, added: wire.Added, skipped: Sequence[wire.Skipped]) -> str:

@@ -70,8 +70,7 @@ def _describe_likeness(pair: wire.AliasSuspect) -> str:
 
 def _print_fact(fact: wire.Fact) -> None:
     output.print_text(statement(fact))
-    where = output.place(fact.uri, fact.line)
-    click.echo(output.style_text(f"   fact {fact.id}  {span(fact)}{where}", dim=True))
+    click.echo(output.style_text(f"   fact {fact.id}  {span(fact)}{place(fact)}", dim=True))
 
 
 @click.command()
@@ -102,7 +101,7 @@ def _print_value(value: wire.HeldValue, strand: wire.Strand) -> None:
     other = f" ({fact.predicate})" if fact.predicate != strand.predicate else ""
     words = f"{fact.objects[-1]}{other}{modality(fact)}" if fact.predicate else f"“{fact.text}”"
     output.print_text(f"   {span(fact, 'at some time  ')}{' '.join(words.split())}")
-    click.echo(output.style_text(f"      {output.place(fact.uri, fact.line)}, fact {fact.id}", dim=True))
+    click.echo(output.style_text(f"      {place(fact)}, fact {fact.id}", dim=True))
     if value.ended:
         click.echo(output.style_text(f"      {describe_end(value.ended)} (revision {value.ended.id})", dim=True))
 
@@ -127,7 +126,12 @@ def modality(fact: wire.Fact) -> str:
 def describe_fact(fact: wire.Fact) -> str:
     """The fact with its date and its place, for a sentence."""
     when = fact.valid_from or fact.valid_to
-    return f'"{statement(fact)}" ({when.date() if when else "no date"}, {output.place(fact.uri, fact.line)})'
+    return f'"{statement(fact)}" ({when.date() if when else "no date"}, {place(fact)})'
+
+
+def place(fact: wire.Fact) -> str:
+    """Where a fact stands."""
+    return output.place(fact.uri, fact.line, fact.title)
 
 
 def span(fact: wire.Fact, never: str = "") -> str:

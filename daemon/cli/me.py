@@ -64,7 +64,7 @@ def _print(reply: wire.ProfileReply, as_json: bool) -> None:
         output.print_json(reply)
         return
     if profile.names:
-        by = ", ".join(NAMED_BY.get(uri, source(uri)) for uri in profile.named_by)
+        by = ", ".join(NAMED_BY.get(uri) or _say_source(uri) for uri in profile.named_by)
         called = output.style_text(", ".join(profile.names), bold=True)
         click.echo(f"{called}  {output.style_text(by, dim=True)}")
     else:
@@ -73,17 +73,15 @@ def _print(reply: wire.ProfileReply, as_json: bool) -> None:
         for fact in entry.facts:
             since = f"since {fact.valid_from.date()}, " if fact.valid_from else ""
             words = output.style_text(f"{entry.key}: {fact.objects[-1]}")
-            click.echo(f"{words}  {output.style_text(since + place(fact), dim=True)}")
+            click.echo(f"{words}  {output.style_text(since + _say_source(fact.uri, fact.line, fact.title), dim=True)}")
         for fact in entry.before:
             end = f" until {fact.valid_to.date()}" if fact.valid_to else ""
-            click.echo(output.style_text(f"   before: {fact.objects[-1]}{end}, {place(fact)}", dim=True))
+            where = _say_source(fact.uri, fact.line, fact.title)
+            click.echo(output.style_text(f"   before: {fact.objects[-1]}{end}, {where}", dim=True))
 
 
-def source(uri: str) -> str:
+def _say_source(uri: str, line: int | None = None, title: str = "your note") -> str:
     """Where something is known from, for a person."""
-    return "you said so" if uri.startswith(BY_HAND) else uri
-
-
-def place(fact: wire.Fact) -> str:
-    """Where a fact of the profile stands."""
-    return "you said so" if fact.uri.startswith(BY_HAND) else output.place(fact.uri, fact.line)
+    if uri.startswith(BY_HAND):
+        return "you said so"
+    return title if uri.startswith("note:") else output.place(uri, line)

@@ -8,7 +8,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.facts import AUTHOR, print_suspects, span, statement
+from daemon.cli.facts import AUTHOR, place, print_suspects, span, statement
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 
@@ -143,9 +143,7 @@ def _print(one: wire.Revision, suffix: str = "") -> None:
     click.echo(output.style_text(f"Revision {one.id}: {what}{state}{suffix}", bold=True))
     for name, fact in ((old, one.old), (new, one.new)):
         output.print_text(f"   {name:<6} {statement(fact)}")
-        click.echo(
-            output.style_text(f"          {span(fact, 'no date  ')}{output.place(fact.uri, fact.line)}", dim=True)
-        )
+        click.echo(output.style_text(f"          {span(fact, 'no date  ')}{place(fact)}", dim=True))
         if fact.quote and fact.quote != fact.text:
             click.echo(output.style_text(f'          "{_short(fact.quote)}"', dim=True))
     click.echo(output.style_text(f"   why    {one.reason} ({AUTHOR.get(one.author, one.author)})", dim=True))

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Literal
 
 from memory.text.languages import word_numbers
-from memory.text.words import count_words, words
+from memory.text.words import LINK, count_words, show_links, words
 from memory.time.dates import find_dates
 
 MAX_UNIT_WORDS = 30  # of a sentence with what stands beside it in its line
@@ -37,7 +37,6 @@ _TASK = re.compile(r"(?:TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):? ")  # how a
 _PLANNED = re.compile(r"\s*(?:SCHEDULED|DEADLINE|CLOSED): ?[<\[]")  # below it, when it is to be done
 _PLANNED_DATE = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d_]+\.?)?([^>\]]*)[>\]]")
 _HEADER = re.compile(r"(from|to|cc|bcc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
-_LINK = re.compile(r"!?\[\[(?:[^\]|\n]*\|)?([^\]\n]*)\]\]|!?\[([^\]\n]*)\]\([^)\s]*\)|<?\bhttps?://\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,7 @@ def _is_filing(line: str) -> bool:
     """Whether a line only files what stands around it: a line of a mail's head, links, a date."""
     if _HEADER.match(line):
         return True
-    rest = _LINK.sub(" ", line)
+    rest = LINK.sub(" ", line)
     if rest != line and sum(1 for _ in words(rest)) < 3:
         return True
     if count_words(line) > MAX_DATE_WORDS or not any(character.isdigit() for character in line):
@@ -172,11 +171,6 @@ def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
             room -= sizes[last]
         units.append(((spans[first][0], spans[last][1]), mine))
     return units
-
-
-def show_links(text: str) -> str:
-    """The text in one line, with the names of links in place of the links."""
-    return " ".join(_LINK.sub(lambda link: link[1] or link[2] or link[0], text).split())
 
 
 def show_unit(quote: str, place: Place) -> str:

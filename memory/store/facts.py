@@ -9,6 +9,7 @@ from memory.nouns import Fact, line_at
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LISTED, id_list, is_live, is_recorded, valid, visible
 from memory.text.predicates import statement
+from memory.text.words import show_links
 from memory.time.timestamps import from_ms
 
 
@@ -94,12 +95,12 @@ _OF_OBJECTS = f"""(
   SELECT m.src FROM json_each(:ids) o JOIN edge m ON m.dst = o.value AND m.kind = 'member' AND m.t_expired IS NOT NULL
 )"""
 
-# Columns: id, text, valid from and to, created, expired, superseded by, episode, uri, its first line and line map,
-# its text, the span, modality, origin; of a relation also the names of its subject and object, and its predicate.
+# Columns: id, text, valid from and to, created, expired, superseded by, episode, uri, title, its first line and line
+# map, its text, the span, modality, origin; of a relation also the names of its subject and object, and its predicate.
 _THESES = """
 SELECT t.node_id, ifnull(t.text, substr(e.text, t.span_from + 1, t.span_to - t.span_from)), t.valid_from, t.valid_to,
-       n.t_created, n.t_expired, t.superseded_by, e.node_id, s.uri, e.line_from, e.line_map, e.text, t.span_from,
-       t.span_to, t.modality, t.origin
+       n.t_created, n.t_expired, t.superseded_by, e.node_id, s.uri, s.title, e.line_from, e.line_map, e.text,
+       t.span_from, t.span_to, t.modality, t.origin
 FROM thesis t JOIN node n ON n.id = t.node_id JOIN episode e ON e.node_id = t.episode_id
 JOIN source s ON s.id = e.source_id
 WHERE t.node_id IN {chosen} AND {seen}
@@ -107,8 +108,8 @@ WHERE t.node_id IN {chosen} AND {seen}
 
 _RELATIONS = """
 SELECT r.id, r.valid_from, r.valid_to, r.t_created, ifnull(r.t_expired, {ended}), r.superseded_by,
-       e.node_id, s.uri, e.line_from, e.line_map, e.text, v.span_from, v.span_to, ifnull(r.modality, 'asserted'),
-       iif(v.extractor = 'rule', 'rule', 'model'), a.label, b.label, p.label
+       e.node_id, s.uri, s.title, e.line_from, e.line_map, e.text, v.span_from, v.span_to,
+       ifnull(r.modality, 'asserted'), iif(v.extractor = 'rule', 'rule', 'model'), a.label, b.label, p.label
 FROM edge r JOIN node a ON a.id = r.src JOIN node b ON b.id = r.dst LEFT JOIN predicate p ON p.id = r.pred_id
 JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = r.id
  AND v.episode_id = (SELECT p.episode_id FROM provenance p JOIN node evidence ON evidence.id = p.episode_id
@@ -129,13 +130,13 @@ def _relation(row: tuple[Any, ...]) -> Fact:
 def _fact(
     kind: Literal["thesis", "relation"], row: Sequence[Any], objects: Iterable[str], predicate: str | None = None
 ) -> Fact:
-    id, text, valid_from, valid_to, created, expired, superseded_by, episode, uri, first, line_map, body, *rest = row
-    start, end, modality, origin = rest
+    id, text, valid_from, valid_to, created, expired, superseded_by, episode, uri, title, *rest = row
+    first, line_map, body, start, end, modality, origin = rest
     line = line_at(first, json.loads(line_map or "[]"), body, start or 0)
     quote = body[start:end] if start is not None else ""
     return Fact(
-        id, kind, text, tuple(objects), from_ms(valid_from), from_ms(valid_to), from_ms(created), from_ms(expired),
-        superseded_by, episode, uri, line, modality, origin, predicate, quote,
+        id, kind, show_links(text), tuple(objects), from_ms(valid_from), from_ms(valid_to), from_ms(created),
+        from_ms(expired), superseded_by, episode, uri, line, modality, origin, predicate, quote, title,
     )  # fmt: skip
 
 

@@ -55,6 +55,7 @@ _SEMITIC_LETTERS = str.maketrans("أإآٱىةםןץףך", "اااايهמנצפ
 _ARTICLE = re.compile(r"\b(?:[وف]?[بك]?ال|[وف]?لل)(?=[\u0620-\u064a]{3})")
 # Article and prepositions, and with them any letters like them, so that a word is the same with and without.
 _HEBREW = re.compile(r"\b[והבלכמש]+(?=[\u05d0-\u05ea]{3})")
+LINK = re.compile(r"!?\[\[(?:[^\]|\n]*\|)?([^\]\n]*)\]\]|!?\[([^\]\n]*)\]\([^)\s]*\)|<?\bhttps?://\S+")
 _LETTERS = re.compile(f"[{''.join(map(chr, LETTER_FOLDS))}]")
 
 
@@ -158,3 +159,8 @@ def count_words(text: str) -> int:
     if not text.isascii():
         words += len(_UNSPACED.findall(text)) // 2
     return max(words, len(text) // LONG_WORD)
+
+
+def show_links(text: str) -> str:
+    """`text` in one line, with the names of links in place of the links."""
+    return " ".join(LINK.sub(lambda link: link[1] or link[2] or link[0], text).split())

@@ -40,6 +40,12 @@ def test_facts_show_how_each_is_meant_and_where_it_stands(marta: Shell) -> None:
     )
 
 
+def test_facts_show_the_names_of_links_and_the_titles_of_notes_without_a_file(shell: Shell) -> None:
+    shell.pal("remember", "Keys\n\nThe key of Nora Lind is with [[people/wagner|Herr Wagner]].\n")
+    told = shell.pal("facts", "Nora Lind").out
+    assert "The key of Nora Lind is with Herr Wagner.\n" in told and told.endswith("  Keys\n") and "note:" not in told
+
+
 def test_facts_of_another_time(marta: Shell) -> None:
     assert told(marta.pal("facts", "Marta", "--as-of", "2025")) == (
         "Marta lives in Lisbon\n   fact N  2024-05-01 to 2026-03-09  2024-05-01.md:1\n"

@@ -27,6 +27,13 @@ def test_a_note_about_the_writer_fills_the_profile_and_a_person_mends_it(shell: 
     assert "phone: 07700 900142" in answered and "phone: 07700 111222" in answered and "earlier" not in answered
 
 
+def test_what_was_remembered_is_named_by_its_title(shell: Shell) -> None:
+    shell.pal("remember", "Name: Nadia Okafor\n", "--title", "About me")
+    shell.pal("remember", "Things to keep\n\nDentist: Dr Osei\n")
+    told = shell.pal("me").out
+    assert "Nadia Okafor  your note\n" in told and ", Things to keep\n" in told and "note:" not in told
+
+
 def test_what_was_said_by_hand_is_taken_back(shell: Shell) -> None:
     shell.pal("me", "set", "name", "Nadia Okafor")
     shell.pal("me", "set", "blood type", "A-")

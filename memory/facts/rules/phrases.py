@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from memory.text.languages import alternatives, word_set
+from memory.text.words import show_links
 from memory.time.dates import date_at, month_names
 from memory.time.expressions import narrow, signal
 from memory.time.timex import Tense, find_timexes, fold, is_relative, may_name_time
@@ -144,12 +145,9 @@ def _phrase(text: str, start: int, end: int) -> Span | None:
 
 def clean(value: str) -> str:
     """A name or value as it is kept: without marks, links and doubled spaces."""
-    value = _LINK.sub(lambda match: match[2] or match[1], value)
-    value = " ".join(value.replace("**", "").replace("__", "").replace("`", "").split())
+    value = " ".join(show_links(value).replace("**", "").replace("__", "").replace("`", "").split())
     return value.strip(' *_,;:.!?"“”„«»')
 
-
-_LINK = re.compile(r"\[\[([^\[\]|\n]{1,120})(?:\|([^\[\]\n]{1,120}))?\]\]")
 
 # What a note is about -------------------------------------------------------------------------
 
