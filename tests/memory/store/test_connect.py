@@ -67,6 +67,21 @@ def test_every_connection_is_set_for_safety(store: Store) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps permissions otherwise")
+def test_the_statements_that_a_passage_needs_are_prepared_once(store: Store) -> None:
+    prepared: list[object] = []
+    queries = [f"SELECT value + {number} FROM meta" for number in range(300)]
+    with store.reading() as conn:
+        conn.set_authorizer(lambda *asked: prepared.append(asked) or driver().SQLITE_OK)  # asked while preparing
+        for query in queries:
+            conn.execute(query).fetchall()
+        assert len(prepared) >= len(queries)
+        prepared.clear()
+        for query in queries:
+            conn.execute(query).fetchall()
+        assert prepared == []
+        conn.set_authorizer(None)
+
+
 def test_the_file_its_log_and_new_folders_are_the_owners_alone(tmp_path: Path) -> None:
     os.umask(0o022)
     path = tmp_path / "new" / "deeper" / "memory.db"
