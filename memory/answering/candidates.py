@@ -120,8 +120,9 @@ class AnswerCandidate:
 
     @property
     def claim(self) -> str:
-        """What it says itself: its fact, or its sentence without what stands beside it."""
-        return self.shown if self.is_statement else self.sentence or self.shown
+        """What it says itself: its fact, its cells with their heads, or its sentence without what stands beside it."""
+        is_whole = self.is_statement or self.place.kind == "row"
+        return self.shown if is_whole else self.sentence or self.shown
 
     def overlaps(self, other: AnswerCandidate) -> bool:
         """Whether the units of both share words of one passage."""

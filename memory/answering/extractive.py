@@ -90,7 +90,7 @@ def extract_answer(
     """The best candidates of the retrieved episodes as an answer. `conn` must see what the retrieval saw."""
     start = perf_counter()
     state = AnswerState(conn, found, embedder)
-    candidates = rank_candidates(state)
+    candidates = [] if found.is_of_empty_time else rank_candidates(state)
     is_answered = bool(candidates) and (found.only_time or candidates[0].own)  # all that is told of a time answers
     absent = () if is_answered or not candidates else absent_names(state, candidates)
     certainty = 1.0 if is_answered else 0.0 if absent else confidence(state, candidates)
@@ -244,7 +244,7 @@ def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Cit
 def _refuse(found: RetrievalResult, candidates: Sequence[AnswerCandidate], absent: Sequence[str]) -> Answer:
     """What is not known, and what is known that comes nearest. That there is nothing of something is only said of
     `absent` names, and it is only missing if it stands in no passage that was read."""
-    if not found.n_allowed:
+    if not found.n_allowed or found.is_of_empty_time:
         return Answer(NOTHING_THERE if found.graph.n_alive else NOTHING_READ, no_answer=True)
     held = frozenset[str]().union(*(one.covered for one in candidates))
     missing = tuple(term for term in found.question.terms if stem(term, found.question.language) not in held)

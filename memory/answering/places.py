@@ -37,13 +37,14 @@ _TASK = re.compile(r"(?:TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):? ")  # how a
 _PLANNED = re.compile(r"\s*(?:SCHEDULED|DEADLINE|CLOSED): ?[<\[]")  # below it, when it is to be done
 _PLANNED_DATE = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d_]+\.?)?([^>\]]*)[>\]]")
 _HEADER = re.compile(r"(from|to|cc|bcc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
+_NEXT_FIELD = re.compile(r"; \w[\w ]{0,20}: ")  # of a record in one line, whose first may be named like one of a head
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A line of a passage from `start` to `end`, an event with all its lines, the headline of a task with those that
-    plan it. `above`: the headings over it, the items
-    it is nested in and the line with a colon that leads to it, outermost first. `head`: the cells of its table's head.
+    plan it. `above`: the headings over it, the items it is nested in and the line with a colon that leads to it,
+    outermost first. `head`: the cells of its table's head, which is a heading itself.
     `speaker`: whose turn of a chat it is of; `is_item`: it begins one of a list. What only files or names, a mail's
     head, a date, links, is `filing`."""
 
@@ -67,6 +68,7 @@ def find_places(text: str) -> tuple[Place, ...]:
     items: list[tuple[int, str]] = []  # the items that may have others in them, by indentation
     leading, speaker, blank = "", "", True
     head: tuple[str, ...] = ()
+    in_table = False
     start = 0
     lines = text.split("\n")
     for number, line in enumerate(lines):
@@ -95,18 +97,20 @@ def find_places(text: str) -> tuple[Place, ...]:
             else:
                 items = []
                 leading = "" if blank else leading
-            if is_row and not (places and places[-1].kind == "row" and not blank):
-                head = read_cells(said) if _is_head(said, following) else ()
+            is_head = is_row and not (in_table and not blank) and _is_head(said, following)
+            if is_row and not (in_table and not blank):
+                head = read_cells(said) if is_head else ()
             turn = _TURN.match(said)
             speaker = turn[1] if turn else speaker if not blank else ""
             above = (*(title for _, title in path), *((leading,) if leading else ()), *(item for _, item in items))
-            kind = "row" if is_row else "filing" if _is_filing(said) else "text"
-            heads = head if is_row and head != read_cells(said) else ()
+            kind = "heading" if is_head else "row" if is_row else "filing" if _is_filing(said) else "text"
+            heads = head if kind == "row" else ()
             places.append(Place(kind, start, end, above, heads, speaker, is_item=bool(marks["bullet"])))
             if marks["bullet"]:
                 items.append((indent, show_links(said)))
             elif said.endswith(":"):
                 leading = said[:-1]
+        in_table = is_row or (in_table and bool(said) and _RULE.fullmatch(said) is not None)
         blank = not said
         start = end + 1
     return tuple(places)
@@ -127,7 +131,7 @@ def read_cells(row: str) -> tuple[str, ...]:
 def _is_filing(line: str) -> bool:
     """Whether a line only files what stands around it: a line of a mail's head, links, a date."""
     if _HEADER.match(line):
-        return True
+        return not _NEXT_FIELD.search(line)
     rest = LINK.sub(" ", line)
     if rest != line and sum(1 for _ in words(rest)) < 3:
         return True

@@ -220,6 +220,12 @@ class RetrievalResult:
     collected: frozenset[int] = frozenset()
 
     @property
+    def is_of_empty_time(self) -> bool:
+        """Whether a time is all that was asked for, and there is nothing of it."""
+        when = self.question.when
+        return not self.only_time and not self.question.topic and when is not None and when.kind == "range"
+
+    @property
     def graph(self) -> Graph:
         """The graph that was walked."""
         return self.snapshot.graph

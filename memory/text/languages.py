@@ -17,6 +17,7 @@ from memory.text.words import WORD, strip_accents, to_nfc, words
 ENGLISH = "en"
 DATA = Path(__file__).with_name("data")
 MAX_STEMMED_CHARS = 64  # of a word; longer ones have no stem
+MIN_DAY_CHARS = 5  # of the name of a month or a weekday that tells its language: "mar" is one in many, and a word
 MIN_SENTENCE_STOP_WORDS = 2  # of one language, beside a name in another script: "Where is 東京タワー?"
 _PARTICLE = re.compile("[\u3041-\u3096은는이가을를에의로도와과만]")  # Japanese, then Korean ones, standing alone
 _HEBREW_ENDING = re.compile("(?<=[\u05d0-\u05ea]{2})(?:ימ|ות)$|(?<=[\u05d0-\u05ea]{3})[התינכו]$")
@@ -91,13 +92,18 @@ def _identification() -> tuple[
     list[str], list[tuple[str, re.Pattern[str]]], list[tuple[str, str]], dict[str, list[str]]
 ]:
     """The languages in Latin letters; the scripts of the others; the letters that only one language writes; and the
-    languages whose stop word a word is."""
+    languages whose stop word, month or weekday a word is."""
     latin = [language for language, data in languages().items() if "script" not in data]
     scripts = [(one, re.compile(data["script"])) for one, data in languages().items() if "script" in data]
     letters = [(letter, one) for one, data in languages().items() for letter in data.get("letters", "")]
     by_word: dict[str, list[str]] = {}
     for language in latin:
-        for word in word_set("stop_words", language=language):
+        days = (
+            *word_numbers("time", "months", language=language),
+            *word_numbers("time", "weekdays", language=language),
+        )
+        named = {word for word in days if len(word) >= MIN_DAY_CHARS}
+        for word in word_set("stop_words", language=language) | named:
             by_word.setdefault(word, []).append(language)
     return latin, scripts, letters, by_word
 

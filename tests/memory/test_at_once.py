@@ -17,17 +17,17 @@ from memory.protocols import Embedder
 from tests.memory.test_forgetting import residue
 
 ROUNDS = 12
-LINE = re.compile(r"^\[(\d+)\] line[^:]*: (.+)$", re.MULTILINE)
+FIRST = re.compile(r"^\[(\d+)\] passage[^:]*:\n +([^.\n]+\.)", re.MULTILINE)
 QUESTIONS = ("Where does the boat Marlin lie?", "Who paints the boat Marlin?", "What does Berit Lund own?")
 
 
 class Reader:
-    """A model that answers with the best line there is."""
+    """A model that answers with the first sentence of the best passage."""
 
     name, context_tokens, is_local = "reader", 8_000, True
 
     def complete(self, request: LlmRequest) -> Reply:
-        shown = LINE.search(request.messages[0].text)
+        shown = FIRST.search(request.messages[0].text)
         said = "NO ANSWER: it" if shown is None else f"{shown[2].rstrip('.')} [{shown[1]}]."
         return Reply("DONE" if request.purpose == "guide" else said, Usage(length(request), 20))
 

@@ -121,6 +121,8 @@ def test_a_number_that_a_note_says_is_not_counted(notes: Memory) -> None:
     ("question", "expected"),
     [
         ("What is on Friday?", ["2026-11-27: Order the tray", "2026-11-27 09:30: Dentist"]),
+        ("Am I free on Friday?", ["2026-11-27: Order the tray", "2026-11-27 09:30: Dentist"]),
+        ("Habe ich am Freitag Zeit?", ["2026-11-27: Order the tray", "2026-11-27 09:30: Dentist"]),
         ("What is due this week?", ["2026-11-27: Order the tray", "2026-11-28: Prune the pear tree"]),
         ("What is on Thursday?", ["2026-11-26: Choir rehearsal, 19:30 to 21:00, St Olave's hall"]),
         ("When is the next choir rehearsal?", ["2026-11-26: Choir rehearsal, 19:30 to 21:00, St Olave's hall"]),

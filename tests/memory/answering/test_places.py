@@ -86,3 +86,14 @@ def test_a_unit_is_an_exact_slice_that_holds_its_sentence(text: str) -> None:
     for (first, last), ((start, end), place) in zip(spans, find_units(text, spans), strict=True):
         assert start <= first < last <= end <= len(text)
         assert (start, end) == (first, last) or place.kind == "event" or len(text[start:end].split()) <= MAX_UNIT_WORDS
+
+
+def test_the_head_of_a_table_is_a_heading_and_a_record_in_a_line_is_told() -> None:
+    table = "| part | wood |\n|---|---|\n| keel | oak |\n\ntitle: Piranesi; rating: 5\n\ntitle: Journal\n"
+    kinds = [(table[one.start : one.end], one.kind) for one in find_places(table)]
+    assert kinds == [
+        ("| part | wood |", "heading"),
+        ("| keel | oak |", "row"),
+        ("title: Piranesi; rating: 5", "text"),
+        ("title: Journal", "filing"),
+    ]

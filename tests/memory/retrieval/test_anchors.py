@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from memory import Memory
+from memory.answering.extractive import NOTHING_THERE
 from memory.nouns import Answer, Document, Turn
 from memory.retrieval.analyse import find_anchor
 
@@ -140,4 +141,4 @@ def test_a_question_about_a_time_as_a_whole_is_answered_by_what_is_of_it(diary: 
     assert {citation.uri for citation in answer.citations} == {"/2021-03-02.md"}
     *_, answer = diary.ask("What did I do in April 2021?", now=NOW)
     assert isinstance(answer, Answer)
-    assert answer.no_answer
+    assert answer.no_answer and answer.text == NOTHING_THERE

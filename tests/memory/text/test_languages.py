@@ -129,6 +129,7 @@ def test_a_date_is_one_object_in_any_language(fresh: Memory) -> None:
     [
         ("Where is the key?", "en"),
         ("Wo ist der Schlüssel", "de"),
+        ("Termine im Dezember an", "de"),
         ("Où est la clé", "fr"),
         ("Anahtarım nerede", "tr"),
         ("Kde je klíč", "cs"),
