@@ -1,6 +1,7 @@
 """Relations as rows: typed edges between objects, with their evidence, the episodes that assert them.
 
-A relation is seen as long as it has evidence in a live episode. All times are milliseconds UTC.
+A relation is seen as long as it has evidence in a live episode. All times are milliseconds UTC. Where the evidence of
+some episodes is asked for, `+item_kind` lets SQLite find it by the episodes, not among that of all relations.
 """
 
 import json
@@ -111,7 +112,7 @@ def quotes(conn: Connection, going: Sequence[int], added: Sequence[int]) -> list
     return conn.execute(
         "SELECT v.item_id, v.extractor, substr(o.text, v.span_from + 1, v.span_to - v.span_from), e.node_id, e.text"
         " FROM provenance v JOIN episode o ON o.node_id = v.episode_id JOIN episode e ON e.source_id = o.source_id"
-        f" AND e.node_id IN {LISTED} WHERE v.item_kind = 'edge'"
+        f" AND e.node_id IN {LISTED} WHERE +v.item_kind = 'edge'"
         f" AND v.episode_id IN {LISTED} ORDER BY v.item_id, e.node_id",
         (id_list(added), id_list(going)),
     ).fetchall()
@@ -196,7 +197,7 @@ def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, in
     """(relation, episode, start, end) of each live relation that has evidence in the text of one of these."""
     rows = conn.execute(
         "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v JOIN edge e ON e.id = v.item_id"
-        f" WHERE v.item_kind = 'edge' AND v.episode_id IN {LISTED} AND e.kind = 'rel'"
+        f" WHERE +v.item_kind = 'edge' AND v.episode_id IN {LISTED} AND e.kind = 'rel'"
         f" AND {is_live('e')} AND v.span_from IS NOT NULL ORDER BY v.episode_id, v.span_from, v.item_id",
         (id_list(episodes),),
     )
@@ -251,7 +252,7 @@ def without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
     return select_ids(
         conn,
         "SELECT t.node_id FROM thesis t WHERE t.origin = 'model' AND t.episode_id IN (SELECT value FROM json_each(?1))"
-        " UNION SELECT p.item_id FROM provenance p WHERE p.item_kind = 'edge'"
+        " UNION SELECT p.item_id FROM provenance p WHERE +p.item_kind = 'edge'"
         " AND p.episode_id IN (SELECT value FROM json_each(?1)) AND NOT EXISTS ("
         f" SELECT 1 FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
         " WHERE v.item_kind = 'edge' AND v.item_id = p.item_id) ORDER BY 1",
@@ -331,7 +332,7 @@ def edited_sentences(conn: Connection, pairs: Sequence[tuple[int, int]]) -> list
     which something replaced."""
     told = select_ids(
         conn,
-        "SELECT t.node_id FROM thesis t JOIN provenance v ON v.item_kind = 'edge' AND v.episode_id = t.episode_id"
+        "SELECT t.node_id FROM thesis t JOIN provenance v ON +v.item_kind = 'edge' AND v.episode_id = t.episode_id"
         " AND v.span_from < t.span_to AND v.span_to > t.span_from JOIN edge e ON e.id = v.item_id"
         f" AND e.superseded_by IS NOT NULL AND {is_live('e')} WHERE t.node_id IN {LISTED}",
         id_list(old for old, _ in pairs),
@@ -348,7 +349,7 @@ def _slots(conn: Connection, query: str, source: int, since: int) -> dict[tuple[
 
 
 _OF_VERSION = f"""
-SELECT e.id, e.src, ifnull(p.canon_id, p.id) FROM episode o JOIN provenance v ON v.item_kind = 'edge'
+SELECT e.id, e.src, ifnull(p.canon_id, p.id) FROM episode o JOIN provenance v ON +v.item_kind = 'edge'
  AND v.episode_id = o.node_id JOIN edge e ON e.id = v.item_id AND e.kind = 'rel' AND {is_live("e")}
  JOIN predicate p ON p.id = e.pred_id WHERE o.source_id = ?1 AND o.{{begins}} = ?2 AND NOT EXISTS (SELECT 1
  FROM provenance w JOIN episode x ON x.node_id = w.episode_id JOIN node n ON n.id = x.node_id

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from memory.nouns import Fact
-from memory.store import episodes, graph
+from memory.store import episodes, graph, relations
 from memory.store.store import Store
 from memory.time.timestamps import from_ms
 from tests.memory.store.building import about, remember, row_at
@@ -98,3 +98,21 @@ def test_a_relation_is_a_fact_of_both_its_ends(store: Store) -> None:
                 ("Ana", "Oslo"),
             )
         assert "relation" not in [fact.kind for fact in about(conn, "ana", 2000, from_ms(1400)) or []]
+
+
+def test_the_evidence_of_some_passages_is_found_without_looking_at_all_evidence(store: Store) -> None:
+    asked: list[str] = []
+    with store.reading() as conn:
+        conn.set_trace_callback(asked.append)
+        relations.of_episodes(conn, [1, 2])
+        relations.without_evidence(conn, [1, 2])
+        relations.quotes(conn, [1], [2])
+        relations.edited_pairs(conn, 1, 0)
+        relations.edited_sentences(conn, [(1, 2)])
+        relations.of_properties(conn, 1, "rule")
+        relations.restored_evidence(conn, 1)
+        relations.find_overlapping(conn, [1])
+        conn.set_trace_callback(None)
+        for query in asked:
+            plan = [row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {query}")]
+            assert not [step for step in plan if step.endswith("(item_kind=?)")], query
