@@ -186,8 +186,8 @@ def _scores(
     others = np.array(
         [
             COVERS * features.coverage(one.words)
-            + TOLD * features.coverage(" ".join([one.words, *one.sentences]))
-            + COURSE * features.coverage(" ".join([one.words, *one.history]))
+            + TOLD * features.coverage(one.words, *one.sentences)
+            + COURSE * features.coverage(one.words, *one.history)
             + LIKE * max((cosine_of[text] for text in one.history), default=0.0)
             + SUBJECT * (one.relation.subject in state.objects)
             + OTHER_PERSON_PENALTY * concerns_another(one.relation, one.subject, state)
@@ -214,7 +214,7 @@ def _with_score(
         + NEWNESS * features.newness(candidate.episode)
         + NAMED_ONLY * (bool(state.beside_names) and state.beside_names.isdisjoint(held)),
         cosine=max(candidate.cosine, cosine),
-        coverage=max(candidate.coverage, features.coverage(" ".join([fact.words, *fact.sentences]))),
+        coverage=max(candidate.coverage, features.coverage(fact.words, *fact.sentences)),
         earlier=False,
         newer=None,
     )

@@ -138,7 +138,7 @@ class QueryFeatures:
         self._passages: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
         self.mentions: Callable[[str], list[Mention]] = cache(mentions)  # of a text, looked for once
         self._values: dict[str, frozenset[str]] = {}
-        self._contexts: dict[str, frozenset[str]] = {"": frozenset()}
+        self._stemmed: dict[str, list[str]] = {}
 
     def score(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
         """The candidates with their features and scores, in their order. What comes near to the question's words is
@@ -169,7 +169,7 @@ class QueryFeatures:
         if candidate.facts:
             own |= self._covered(self.stem_words(". ".join(fact.words for fact in candidate.facts)))
         unit = own | self._covered(said)
-        above = unit | self._above(candidate.context)
+        above = unit | self._covered(self.stem_words(candidate.context))
         titled = above | (title & self._weights.keys())
         covered = titled | passage
         shares = [self._share(one) for one in (own, unit, above, titled, covered)]
@@ -230,16 +230,20 @@ class QueryFeatures:
         """In [0, 1]: the share of the retrieved episodes' times that are not after its own."""
         return bisect_right(self._times, episode.at) / len(self._times) if episode.at and self._times else 0.0
 
-    def coverage(self, text: str) -> float:
-        """The share of the question's weight that some words hold."""
-        return self._share(self._covered(self.stem_words(text)))
+    def coverage(self, *texts: str) -> float:
+        """The share of the question's weight that some texts hold together."""
+        return self._share(frozenset[str]().union(*(self._covered(self.stem_words(text)) for text in texts)))
 
     def stem_words(self, text: str) -> list[str]:
-        """The stems of a text's content words, those of the question where full text takes one for the other."""
-        if not self._begun:
-            return stems(text, self._language)
-        little = stop_words(self._language)
-        return [self._stem(word) for word in WORD.findall(index_form(text).lower()) if word not in little]
+        """The stems of a text's content words, those of the question where full text takes one for the other; looked
+        for once."""
+        if text not in self._stemmed:
+            if self._begun:
+                little, words_of = stop_words(self._language), WORD.findall(index_form(text).lower())
+                self._stemmed[text] = [self._stem(word) for word in words_of if word not in little]
+            else:
+                self._stemmed[text] = stems(text, self._language)
+        return self._stemmed[text]
 
     def is_asked_with(self, word: str) -> bool:
         """Whether the question is asked with this word."""
@@ -267,9 +271,8 @@ class QueryFeatures:
         """
         self.embed_words([text])
         held = self._covered(self.stem_words(text))
-        nearest: Floats = np.array([key in held for key in self.stems], np.float32)
-        for word in self._content_words(text):
-            nearest = np.maximum(nearest, self._similarity[word])
+        exact: Floats = np.array([key in held for key in self.stems], np.float32)
+        nearest: Floats = np.maximum.reduce([exact, *(self._similarity[word] for word in self._content_words(text))])
         return nearest
 
     def new_values(self, text: str) -> frozenset[str]:
@@ -314,12 +317,6 @@ class QueryFeatures:
             begun = (key for begin, key in self._begun if plain.startswith(begin))
             self._stem_of[word] = next(begun, None) or stem(word, self._language)
         return self._stem_of[word]
-
-    def _above(self, context: str) -> frozenset[str]:
-        """The question's stems in what stands above a line, looked for once."""
-        if context not in self._contexts:
-            self._contexts[context] = self._covered(self.stem_words(context))
-        return self._contexts[context]
 
     def _covered(self, words: Iterable[str]) -> frozenset[str]:
         return frozenset(word for word in words if word in self._weights)

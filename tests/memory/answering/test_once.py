@@ -62,6 +62,7 @@ READS = {
     "memory.retrieval.analyse.analyse": "text",
     "memory.retrieval.question_type.question_type": "question",
     "memory.text.mentions.mentions": "text",
+    "memory.answering.candidates.stems": "text",
 }
 
 
@@ -106,6 +107,11 @@ def test_each_text_is_embedded_once(walk: Walk, embedder: Counting) -> None:
 def test_each_text_is_looked_through_for_names_once(walk: Walk) -> None:
     seen = walk.texts["memory.text.mentions.mentions"]
     assert seen[QUESTION] == 1 and set(seen.values()) == {1}
+
+
+def test_a_sentence_is_stemmed_for_its_features_and_for_what_is_shown_alone(walk: Walk) -> None:
+    seen = walk.texts["memory.answering.candidates.stems"]
+    assert max(times for text, times in seen.items() if text.endswith(".")) <= 2
 
 
 def test_a_question_goes_through_few_modules(walk: Walk) -> None:
