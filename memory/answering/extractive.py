@@ -53,6 +53,7 @@ from memory.text.languages import stem
 
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
 NOTHING_THERE = "Nothing that was read lies in that time and place, so there is nothing to answer from."
+NO_WORD = "The question has no word, so there is nothing to look for."
 NOT_FOUND = "Your memory does not say."
 NOT_FOUND_THERE = "That part of your memory does not say."
 NOTHING_OF = "There is nothing in your memory about {}."
@@ -89,6 +90,9 @@ def extract_answer(
 ) -> ExtractiveAnswer:
     """The best candidates of the retrieved episodes as an answer. `conn` must see what the retrieval saw."""
     start = perf_counter()
+    if not any(character.isalnum() for character in found.question.text):
+        nothing = step(note_selection([], 0, NO_CHAINS), 0.0)
+        return ExtractiveAnswer(Answer(NO_WORD, no_answer=True), (), nothing)
     state = AnswerState(conn, found, embedder)
     candidates = [] if found.is_of_empty_time else rank_candidates(state)
     is_answered = bool(candidates) and (found.only_time or candidates[0].own)  # all that is told of a time answers

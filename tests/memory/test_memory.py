@@ -192,6 +192,12 @@ def test_any_other_question_is_answered_somehow(fresh: Memory, question: str) ->
     assert asked(fresh, question).text
 
 
+def test_a_question_without_a_word_is_told_so(fresh: Memory) -> None:
+    fresh.remember(LIGHT, source="/notes/light.md")
+    answer = asked(fresh, "???")
+    assert answer.no_answer and answer.text.startswith("The question has no word") and not answer.citations
+
+
 def test_a_moved_source_keeps_its_episodes(fresh: Memory) -> None:
     ids = fresh.remember(LIGHT, source="/a.md").episode_ids
     fresh.ingest.move("/a.md", "/b.md")
