@@ -109,7 +109,7 @@ class AnswerCandidate:
 
     def cut_to_sentence(self) -> AnswerCandidate:
         """The same with its sentence only, as the proof of a fact."""
-        shown = show_links(self.sentence)
+        shown = show_unit(self.sentence, self.place) if self.place.kind == "row" else show_links(self.sentence)
         return replace(self, start=self.sentence_start, quote=self.sentence, shown=shown)
 
     @property

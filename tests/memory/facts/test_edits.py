@@ -65,6 +65,14 @@ def is_insurer(fact: Fact) -> bool:
     return fact.kind == "relation" and fact.predicate == "insurer"
 
 
+def test_a_row_with_a_fact_is_shown_as_any_row(memory: Memory, tmp_path: Path) -> None:
+    rows = "| Internet | Telko | 39 € | 2021 |\n| Electricity | Volta | 84 € | 2022-10 |\n"
+    table = f"# Contracts\n\n| Contract | Provider | Price | Since |\n|---|---|---|---|\n{rows}"
+    write(memory, tmp_path / "contracts.md", table)
+    said = ask(memory, "How much do we pay for electricity?")
+    assert "Electricity: Provider Volta; Price 84 €; Since 2022-10" in said and "|" not in said, said
+
+
 @pytest.mark.parametrize("frontmatter", [FRONTMATTER, ""])
 @pytest.mark.parametrize("form", FORMS)
 def test_a_value_that_is_edited_in_place_ends_when_the_edit_is_seen(
