@@ -18,7 +18,7 @@ import numpy as np
 
 from memory.answering.candidates import AnswerCandidate
 from memory.answering.features import EXPECTED_TYPES, AnswerState, QueryFeatures, expected_types
-from memory.graph.arrays import Bools, Floats, Graph, Ints
+from memory.graph.arrays import Bools, Floats, Graph
 from memory.nouns import Episode
 from memory.retrieval.pagerank import transition_steps
 from memory.retrieval.state import QuestionState, RetrievalResult
@@ -103,9 +103,8 @@ def _split_stems(features: QueryFeatures) -> tuple[Bools, Bools, Bools]:
     in_capitals = tables("asks", "names_have_capitals", language=question.language) and not question.text.isupper()
     spoken = [one.surface for one in question.mentions if one.kind != "date"] if in_capitals else []
     # What begins a question is seldom a name: "List the prices".
-    in_names = {
-        word for name in spoken if not question.text.startswith(name) for word in features.stem_words(name)
-    } - _GENERIC
+    names_said = [name for name in spoken if not question.text.startswith(name)]
+    in_names = {word for name in names_said for word in features.stem_words(name)} - _GENERIC
     in_owned = {word for word in own if word not in _GENERIC or len(own) > LEAST_PHRASE_WORDS}
     names, asked, owned = (
         np.array([key in words for key in features.stems], np.bool_)
@@ -176,14 +175,10 @@ def absent_names(state: AnswerState, lines: Sequence[AnswerCandidate]) -> tuple[
     for match in (*_NUMBERED.finditer(text), *_CODE.finditer(text)):
         noun, number, behind = match.groups()
         is_count = noun.islower() and behind and behind.lower() not in little  # "my top 5 films"
+        if is_count or noun.lower() in no_labels or names_time(f"{noun} {number}"):
+            continue
         name, label = ({*features.stem_words(part)} for part in (number, noun))
-        if (
-            is_count
-            or noun.lower() in no_labels
-            or not name
-            or not name | label <= asked
-            or names_time(f"{noun} {number}")
-        ):
+        if not name or not name | label <= asked:
             continue
         if not any(name <= line.words and label <= line.covered for line in lines):
             absent.append(text[match.start() : match.end(2)].strip())
@@ -222,11 +217,8 @@ def assess(
     unknown = _unknown(found)
     gaps += [f"Nothing is known by the name {name!r}." for name in unknown]
     graph = found.graph
-    rows = np.array([graph.row_of[one.id] for one in evidence if one.id in graph.row_of], np.int64)
-    mentioned = _mentioned(graph, rows)
-    columns = {
-        int(column): found.named_objects.get(int(graph.object_ids[column]), "") for column in found.seeds.objects
-    }
+    mentioned = _mentioned(graph, evidence)
+    columns = {column: found.named_objects.get(int(graph.object_ids[column]), "") for column in found.seeds.objects}
     absent = [name for column, name in columns.items() if name and not any(column in of for of in mentioned)]
     gaps += [f"No passage found speaks of {name!r}." for name in absent]
     sure = [column for column, weight in found.seeds.objects.items() if weight == 1 and not graph.is_date[column]]
@@ -246,8 +238,7 @@ def fits(found: RetrievalResult, evidence: Sequence[Episode], asked: str = "") -
     if not evidence:
         return False
     graph = found.graph
-    rows = np.array([graph.row_of[one.id] for one in evidence if one.id in graph.row_of], np.int64)
-    there = set().union(*_mentioned(graph, rows))
+    there = set().union(*_mentioned(graph, evidence))
     read = norm(" ".join([asked, *(f"{one.title} {one.text}" for one in evidence)]))
     columns = np.array([column for column, weight in found.seeds.objects.items() if weight == 1], np.int64)
     named = {
@@ -271,25 +262,17 @@ def _unknown(found: RetrievalResult) -> tuple[str, ...]:
     """Names as they stand in the question of which no part names a known object."""
     known = {norm(label) for label in found.named_objects.values()}
     names = [m for m in found.question.mentions if not is_date(m.norm)]
-    lower = found.question.names
-    return tuple(
-        dict.fromkeys(
-            m.surface
-            for m in names
-            if lower.get(m.norm) == 1 and not any(m.norm in one or one in m.norm for one in known)
-        )
-    )
+    sure = [m for m in names if found.question.names.get(m.norm) == 1]
+    unknown = (m.surface for m in sure if not any(m.norm in one or one in m.norm for one in known))
+    return tuple(dict.fromkeys(unknown))
 
 
-def _mentioned(graph: Graph, rows: Ints) -> list[set[int]]:
-    """The columns of the objects that each of these episodes mentions or is titled by."""
-    counts, titled = graph.counts, graph.titled
+def _mentioned(graph: Graph, passages: Sequence[Episode]) -> list[set[int]]:
+    """The columns of the objects that each passage in the graph mentions or is titled by."""
+    rows = [graph.row_of[one.id] for one in passages if one.id in graph.row_of]
+    kinds = graph.counts, graph.titled
     return [
-        {
-            *counts.indices[slice(*counts.indptr[row : row + 2])].tolist(),
-            *titled.indices[slice(*titled.indptr[row : row + 2])].tolist(),
-        }
-        for row in rows.tolist()
+        {column for of in kinds for column in of.indices[slice(*of.indptr[row : row + 2])].tolist()} for row in rows
     ]
 
 
@@ -301,11 +284,6 @@ def _joined(found: RetrievalResult, columns: Sequence[int], mentioned: Sequence[
     together: list[set[int]] = []
     for objects in mentioned:
         group = {column for column in objects if rare[column]} | {column for column in columns if column in objects}
-        rest = []
-        for other in together:
-            if other & group:
-                group |= other
-            else:
-                rest.append(other)
-        together = [*rest, group]
+        group = group.union(*(other for other in together if other & group))
+        together = [*(other for other in together if not other & group), group]
     return any(set(columns) <= group for group in together)

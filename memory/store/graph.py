@@ -95,9 +95,8 @@ class EdgeArrays(NamedTuple):
 
 def allocate(conn: Connection, table: Literal["node", "edge"], n: int) -> int:
     """The first of `n` consecutive ids that nothing has or ever had."""
-    (next_free,) = conn.execute(
-        "UPDATE meta SET value = value + ? WHERE key = ? RETURNING value", (n, f"next_{table}")
-    ).fetchone()
+    query = "UPDATE meta SET value = value + ? WHERE key = ? RETURNING value"
+    (next_free,) = conn.execute(query, (n, f"next_{table}")).fetchone()
     return int(next_free) - n
 
 
@@ -379,7 +378,6 @@ def edges_from(conn: Connection, nodes: Sequence[SupportsInt], kind: EdgeKind) -
 
 def retire_edges(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: str) -> None:
     """Takes edges out of sight, with what was learnt on them. Ids that are not live are ignored."""
-    conn.execute(
-        f"UPDATE edge SET t_expired = ?, expire_reason = ? WHERE id IN {LISTED} AND {LIVE}", (now, reason, id_list(ids))
-    )
+    query = f"UPDATE edge SET t_expired = ?, expire_reason = ? WHERE id IN {LISTED} AND {LIVE}"
+    conn.execute(query, (now, reason, id_list(ids)))
     conn.execute(f"DELETE FROM edge_memory WHERE edge_id IN {LISTED}", (id_list(ids),))

@@ -110,17 +110,14 @@ def fail(conn: Connection, id: int, error: str, now: int, attempts: int = ATTEMP
 
 def requeue(conn: Connection, boot_id: str) -> int:
     """Frees what other, dead processes had leased; returns how many. Call at start, as the only process."""
-    return conn.execute(
-        "UPDATE job SET state = 'queued' WHERE state = 'leased' AND boot_id IS NOT ?", (boot_id,)
-    ).rowcount
+    query = "UPDATE job SET state = 'queued' WHERE state = 'leased' AND boot_id IS NOT ?"
+    return conn.execute(query, (boot_id,)).rowcount
 
 
 def count(conn: Connection, kinds: Sequence[str]) -> dict[JobState, int]:
     """How many jobs of these kinds there are in each state that has any."""
-    rows = conn.execute(
-        f"SELECT state, count(*) FROM job WHERE kind IN {LISTED} GROUP BY state", (to_json(list(kinds)),)
-    )
-    return dict(rows.fetchall())
+    query = f"SELECT state, count(*) FROM job WHERE kind IN {LISTED} GROUP BY state"
+    return dict(conn.execute(query, (to_json(list(kinds)),)).fetchall())
 
 
 def list_jobs(conn: Connection, state: JobState, limit: int = -1, kinds: Sequence[str] | None = None) -> list[Job]:

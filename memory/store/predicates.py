@@ -42,7 +42,6 @@ def is_learned_single(conn: Connection, canon: int) -> bool:
 def _named(conn: Connection, label: str, canon: int | None) -> int:
     row = conn.execute("SELECT id FROM predicate WHERE label = ?", (label,)).fetchone()
     if row is None:
-        row = conn.execute(
-            "INSERT INTO predicate(label, canon_id) VALUES (?, ?) RETURNING id", (label, canon)
-        ).fetchone()
+        query = "INSERT INTO predicate(label, canon_id) VALUES (?, ?) RETURNING id"
+        row = conn.execute(query, (label, canon)).fetchone()
     return int(row[0])

@@ -68,9 +68,8 @@ def store(
 
 def get(conn: Connection, id: int) -> Traced:
     """One trace, whole. NotFoundError."""
-    row = conn.execute(
-        f"SELECT {_ROW}, as_of, answer, citations, missing, confidence FROM trace WHERE id = ?", (id,)
-    ).fetchone()
+    query = f"SELECT {_ROW}, as_of, answer, citations, missing, confidence FROM trace WHERE id = ?"
+    row = conn.execute(query, (id,)).fetchone()
     if row is None:
         raise NotFoundError(f"There is no trace {id}; it may have been forgotten with what it showed.")
     asked, held = _asked(row[:_COLUMNS]), _held(row[_COLUMNS - 1])

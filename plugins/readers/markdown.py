@@ -66,13 +66,5 @@ def date_of(properties: Mapping[str, Any]) -> datetime | None:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(
-        Reader(
-            "markdown",
-            (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd"),
-            "Markdown notes",
-            read,
-            dates_parts=True,
-            version=3,
-        )
-    )
+    suffixes = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
+    register(Reader("markdown", suffixes, "Markdown notes", read, dates_parts=True, version=3))

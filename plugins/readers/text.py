@@ -106,8 +106,7 @@ def _moment(head: re.Match[str], order: str) -> datetime:
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
     suffixes = (".txt", ".text", ".log", ".rst", ".adoc", ".asciidoc")
-    register(
-        Reader("text", suffixes, "Plain text, and chats as WhatsApp exports them", read, dates_parts=True, version=4)
-    )
+    text = "Plain text, and chats as WhatsApp exports them"
+    register(Reader("text", suffixes, text, read, dates_parts=True, version=4))
     unnamed = "Plain text in a file without a suffix, as README or TODO"
     register(Reader("unnamed", ("",), unnamed, read, MIB, dates_parts=True, version=4))
