@@ -76,8 +76,8 @@ ENDED_PENALTY = -1.5  # score of a candidate whose fact has ended without a succ
 OTHER_PERSON_PENALTY = -4.0  # of a candidate, or a fact, that tells it of somebody else; not fitted
 OWN_LEAD = 5.0  # of a fact of the owner that has just what is asked of them; not fitted
 SUCCESSOR_LEAD = 0.01  # how much better the candidate of the successor stands than the one that it replaces
-NEAR, MAX_NEAR = 2.0, 12  # how far below the best candidate others fit as well, and at most how many
-NEWEST = 2.0  # what the newest of these gains
+NEAR, MAX_NEAR = 4.0, 12  # how far below the best candidate others fit as well, and at most how many
+NEWEST = 4.0  # what the newest of these gains if it holds as much of what is asked as any of them
 _PAST = re.compile(rf"\b(?:{alternatives('asks', 'past')})\b", re.IGNORECASE)
 
 
@@ -380,7 +380,8 @@ def asks_past(question: QuestionState) -> bool:
 
 def prefer_newest(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """The candidates, best first. Where the question asks how things are, or were at one time, those that fit it about
-    equally well gain the more the newer they are; what repeats an earlier passage is as old as that."""
+    equally well gain the more the newer they are and the more of what is asked they hold; what repeats an earlier
+    passage is as old as that."""
     when = state.question.when
     ordered = sorted(candidates, key=lambda one: -one.score)
     if when is not None:
@@ -394,7 +395,10 @@ def prefer_newest(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> 
     for one in candidates:
         told[one.words] = min(one.newness, told.get(one.words, one.newness))
     times = sorted({told[one.words] for one in near})
-    gain = {one.thesis_id: NEWEST * times.index(told[one.words]) / max(1, len(times) - 1) for one in near}
-    return sorted(
-        (replace(one, score=one.score + gain.get(one.thesis_id, 0.0)) for one in ordered), key=lambda one: -one.score
-    )
+    most = max(one.held for one in near) or 1.0
+    gain = {
+        one.thesis_id: NEWEST * one.held / most * times.index(told[one.words]) / max(1, len(times) - 1) for one in near
+    }
+    preferred = sorted(ordered, key=lambda one: -(one.score + gain.get(one.thesis_id, 0.0)))
+    # How far a line may stand behind the best to be shown does not depend on which of them are newer.
+    return [replace(one, score=place.score) for one, place in zip(preferred, ordered, strict=True)]

@@ -200,6 +200,7 @@ class QueryFeatures:
             values=self.new_values(candidate.sentence),
             covered=covered,
             coverage=shares[4],
+            held=shares[2],
             cosine=cosine_titled,
             score=weigh(measured) + NO_ANSWER * (place.kind in ("heading", "filing") or is_title),
         )
