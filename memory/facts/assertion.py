@@ -191,6 +191,7 @@ class FactAsserter:
         predicate, canon = predicates.ensure(self.conn, label, canonical_predicate(label, claim.object))
         start, end = _valid_time(self._said_from(row, claim), claim)
         subjects = self._resolver.namesakes(subject)
+        start = self._begin_at_edit(row, claim, subjects, object, canon, start)
         id = self._find_known(row, subjects, object, canon, claim, start, extractor)
         if id is not None:
             if relations.add_evidence(self.conn, id, row.id, claim.start, claim.end, extractor):
@@ -221,6 +222,22 @@ class FactAsserter:
         if row.since is None or episodes.stood_before(self.conn, row.id, self._line(row.id, claim)):
             return row.event_from
         return row.since
+
+    def _begin_at_edit(
+        self,
+        row: episodes.Placed,
+        claim: ExtractedRelation,
+        subjects: Sequence[int],
+        object: int,
+        canon: int,
+        start: int | None,
+    ) -> int | None:
+        """When a claim begins whose words an edit put beside a date that stood there before: that is when the value
+        began that it takes the place of, the new one begins with the edit."""
+        if claim.valid_from is None or row.since is None or self._said_from(row, claim) != row.since:
+            return start
+        slot = [one for node in subjects for one in relations.of_slot(self.conn, node, canon, object, start)]
+        return row.since if any(one.valid_from == start and one.object != object for one in slot) else start
 
     def _line(self, episode: int, claim: ExtractedRelation) -> str:
         """The line that a claim is read out of."""

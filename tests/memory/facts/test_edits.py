@@ -22,6 +22,7 @@ FORMS = {
     "field": "# Car\n\nInsurer: {}\n",
     "list item": "# Car\n\n- Plate: AB 123\n- Insurer: {}\n- Colour: red\n",
     "table": "# Garage\n\n| thing | insurer |\n| --- | --- |\n| Car | {} |\n| Van | Helvia |\n",
+    "row since": "# Garage\n\n| thing | insurer | since |\n| --- | --- | --- |\n| Car | {} | 2021 |\n| Van | H | 2020 |\n",
 }
 QUESTION = "Which insurer does the car have?"
 
@@ -89,6 +90,13 @@ def test_a_value_that_is_edited_in_place_ends_when_the_edit_is_seen(
     assert "Alpina" in ask(memory).splitlines()[0]
     then = ask(memory, as_of=before)
     assert "Nordlicht" in then.splitlines()[0] and "Alpina" not in then
+
+
+def test_a_row_that_is_edited_with_its_date_begins_then(memory: Memory, tmp_path: Path) -> None:
+    for insurer, since in (("Alpha", "2021-01-01"), ("Beta", "2024-05-01")):
+        write(memory, tmp_path / "garage.md", FORMS["row since"].format(insurer).replace("| 2021 |", f"| {since} |"))
+    (fact,) = (one for one in memory.facts("Car") if is_insurer(one))
+    assert (fact.objects[1], fact.valid_from) == ("Beta", datetime(2024, 5, 1, tzinfo=UTC))
 
 
 def test_prose_that_is_edited_answers_as_of_a_day_before(memory: Memory, tmp_path: Path) -> None:
