@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -33,6 +33,7 @@ _WORD = re.compile(r"[^\W_]")
 _RULE = re.compile(r"[|:\-=+_* \t]+$")
 _TURN = re.compile(r"([^\W\d_][^\s:]{0,30}(?: [^\s:]{1,30}){0,3}):[ \t]")
 _WHEN = re.compile(r"When: \d{4}-\d\d-\d\d")  # the first line of an event, as the reader of calendars writes it
+_RECURS = re.compile(r"(?:Also on|Repeats): .*")  # further lines of it: the rule and the days by which it comes again
 _TASK = re.compile(r"(?:TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):? ")  # how a headline of an outline begins
 _PLANNED = re.compile(r"\s*(?:SCHEDULED|DEADLINE|CLOSED): ?[<\[]")  # below it, when it is to be done
 _PLANNED_DATE = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d_]+\.?)?([^>\]]*)[>\]]")
@@ -160,10 +161,17 @@ def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
         numbers[place][1] == numbers[place + 1][0] and not _WORD.search(text, spans[place][1], spans[place + 1][0])
         for place in range(len(spans) - 1)
     ]
-    sizes = [count_words(text[start:end]) for start, end in spans]
+    recurs = [
+        places[first].kind == "event" and _RECURS.match(text, start) is not None
+        for (first, _), (start, _) in zip(numbers, spans, strict=True)
+    ]
+    sizes = [
+        0 if is_hidden else count_words(text[start:end]) for is_hidden, (start, end) in zip(recurs, spans, strict=True)
+    ]
     units: list[tuple[Span, Place]] = []
     for place in range(len(spans)):
         mine = places[numbers[place][0]]
+        mine = replace(mine, kind="filing") if recurs[place] else mine
         first = last = place
         room = (MAX_EVENT_WORDS if mine.kind == "event" else MAX_UNIT_WORDS) - sizes[place]
         while first and joined[first - 1] and sizes[first - 1] <= room:
@@ -186,6 +194,6 @@ def show_unit(quote: str, place: Place) -> str:
             return f"{cells[0]}: {'; '.join(named)}"
         return " | ".join(cells)
     if place.kind in ("event", "task"):
-        quote = _PLANNED_DATE.sub(r"\1\2", quote)
+        quote = _PLANNED_DATE.sub(r"\1\2", _RECURS.sub("", quote))
         return "; ".join(show_links(line).rstrip(";") for line in quote.split("\n") if line.strip())
     return show_links(quote)

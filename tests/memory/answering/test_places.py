@@ -97,3 +97,14 @@ def test_the_head_of_a_table_is_a_heading_and_a_record_in_a_line_is_told() -> No
         ("title: Piranesi; rating: 5", "text"),
         ("title: Journal", "filing"),
     ]
+
+
+def test_an_event_is_told_without_the_rule_and_the_days_by_which_it_comes_again() -> None:
+    days = ", ".join(f"2026-{month:02}-01" for month in range(2, 13))
+    lines = ["Rent is due", "When: 2026-01-01", "Repeats: FREQ=MONTHLY", f"Also on: {days}", "Who: Ana Lund"]
+    text = "## " + "\n".join(lines)
+    starts = [text.index(line) for line in lines]
+    units = find_units(text, [(start, start + len(line)) for start, line in zip(starts, lines, strict=True)])
+    assert [place.kind for _, place in units] == ["event", "event", "filing", "filing", "event"]
+    (start, end), place = units[1]
+    assert show_unit(text[start:end], place) == "Rent is due; When: 2026-01-01; Who: Ana Lund"

@@ -22,7 +22,7 @@ FORMS = {
     "field": "# Car\n\nInsurer: {}\n",
     "list item": "# Car\n\n- Plate: AB 123\n- Insurer: {}\n- Colour: red\n",
     "table": "# Garage\n\n| thing | insurer |\n| --- | --- |\n| Car | {} |\n| Van | Helvia |\n",
-    "row since": "# Garage\n\n| thing | insurer | since |\n| --- | --- | --- |\n| Car | {} | 2021 |\n| Van | H | 2020 |\n",
+    "row since": "# Garage\n\n| thing | insurer | since |\n| --- | --- | --- |\n| Car | {} | 2021 |\n",
 }
 QUESTION = "Which insurer does the car have?"
 
