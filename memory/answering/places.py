@@ -22,6 +22,7 @@ MAX_UNIT_WORDS = 30  # of a sentence with what stands beside it in its line
 FEW_WORDS = 6  # of a sentence of prose that is read with those behind it too
 MAX_EVENT_WORDS = 60  # of an event of a calendar, which is told whole
 MAX_DATE_WORDS = 6  # of a line that is nothing but a date
+MAX_GREETING_WORDS, MAX_NAME_WORDS = 5, 3  # of a line that greets, and of a name below it
 
 Span = tuple[int, int]
 PlaceKind = Literal["text", "heading", "row", "event", "task", "filing"]
@@ -104,7 +105,7 @@ def find_places(text: str) -> tuple[Place, ...]:
             turn = _TURN.match(said)
             speaker = turn[1] if turn else speaker if not blank else ""
             above = (*(title for _, title in path), *((leading,) if leading else ()), *(item for _, item in items))
-            kind = "heading" if is_head else "row" if is_row else "filing" if _is_filing(said) else "text"
+            kind = "heading" if is_head else "row" if is_row else "filing" if _is_filing(said, following) else "text"
             heads = head if kind == "row" else ()
             places.append(Place(kind, start, end, above, heads, speaker, is_item=bool(marks["bullet"])))
             if marks["bullet"]:
@@ -129,8 +130,11 @@ def read_cells(row: str) -> tuple[str, ...]:
     return tuple(cell.strip() for cell in row.strip().strip("|").split("|"))
 
 
-def _is_filing(line: str) -> bool:
-    """Whether a line only files what stands around it: a line of a mail's head, links, a date."""
+def _is_filing(line: str, following: str) -> bool:
+    """Whether a line only files what stands around it: a line of a mail's head, links, a date; or only greets: "Dear
+    Ana," alone, "Best wishes," over a name."""
+    if line.endswith(",") and count_words(line) <= MAX_GREETING_WORDS and count_words(following) <= MAX_NAME_WORDS:
+        return True
     if _HEADER.match(line):
         return not _NEXT_FIELD.search(line)
     rest = LINK.sub(" ", line)

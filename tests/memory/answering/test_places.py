@@ -108,3 +108,9 @@ def test_an_event_is_told_without_the_rule_and_the_days_by_which_it_comes_again(
     assert [place.kind for _, place in units] == ["event", "event", "filing", "filing", "event"]
     (start, end), place = units[1]
     assert show_unit(text[start:end], place) == "Rent is due; When: 2026-01-01; Who: Ana Lund"
+
+
+def test_a_greeting_is_no_text() -> None:
+    text = "Liebe Frau Seidel,\n\nthe flat,\nas I said on Monday, is free,\nand cheap.\n\nBest wishes,\nIna Falk\n"
+    kinds = {text[one.start : one.end]: one.kind for one in find_places(text)}
+    assert [line for line, kind in kinds.items() if kind == "filing"] == ["Liebe Frau Seidel,", "Best wishes,"]
