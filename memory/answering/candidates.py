@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-from memory.answering.places import NOWHERE, Place, Span, find_units, show_unit
+from memory.answering.places import NOWHERE, RECURS, Place, Span, find_units, show_unit
 from memory.graph.arrays import NO_END, NO_TIME
 from memory.nouns import Citation, Episode
 from memory.retrieval.state import RetrievalResult
@@ -208,6 +208,7 @@ def read_candidates(conn: Connection, found: RetrievalResult, of: Mapping[int, E
             of[one.episode_id], one, units[one.id], before.get(one.id, ""), stated.get(one.id, ())
         )
         for one in theses
+        if not RECURS.match(one.text)
     ] + retell(found, of, told)
 
 

@@ -26,7 +26,7 @@ from memory.protocols import Embedder
 from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.store import episodes, graph, relations, text
 from memory.store.connect import Connection
-from memory.text.languages import ENGLISH, alternatives, is_unspaced, languages, stem, stop_words
+from memory.text.languages import ENGLISH, alternatives, is_unspaced, languages, stem, stop_words, word_set
 from memory.text.mentions import Mention, mentions
 from memory.text.words import WORD, Term, index_form, strip_accents, words
 
@@ -64,6 +64,12 @@ MAX_COMPARED = 40  # candidates whose words are compared with those of the quest
 UNRELATED_COSINE, SYNONYM_COSINE = 0.3, 0.8  # at which two words have nothing in common, and mean the same
 ALIKE, FEW_WORDS_COMPARED = 0.22, 20  # mean nearness (0.04 at most in Latin script), and of how many words
 
+SHAPES: Mapping[str, re.Pattern[str]] = {  # of values that say by themselves what they are
+    "phone": re.compile(
+        r"(?<![\w.,-])(?<!\d )(?:(?:\+\d|\(?0\d)[\d ()/-]{4,16}\d|(?:\d{3}[ -]\d{3}[ -]|\d{3}-)\d{4})(?![\w-])"
+    ),
+    "email": re.compile(r"[\w.+-]+@[\w-]+\.\w"),
+}
 _NUMBER = re.compile(r"\d[\d.,:/-]*\w*")
 _HOLDS = re.compile(
     rf"(?<!\w)(?:{alternatives('time', 'now')}|{alternatives('time', 'signals', 'begin')})(?!\w)", re.IGNORECASE
@@ -127,6 +133,11 @@ class QueryFeatures:
         self.stems = tuple(self._weights)
         self.shares: Floats = np.array(list(self._weights.values()), np.float32) / self._total
         asked = [written[key] for key in self.stems]
+        self._shaped = {  # what is asked for whose value may be known by its shape, with its stems
+            attribute: held
+            for attribute in SHAPES
+            if (held := {key for key in self.stems if written[key] in word_set("owner", "attributes", attribute)})
+        }
         self._asked = embedder.embed_documents(asked) if asked else np.zeros((0, embedder.dimension), np.float32)
         self._similarity: dict[str, Floats] = {}  # (n,) of a word to those that are asked
         self._all_alike = False  # to the embedder, which hardly knows their script: nearness says nothing
@@ -163,7 +174,7 @@ class QueryFeatures:
         sentence = self.stem_words(candidate.sentence)
         said = sentence if candidate.sentence == shown else self.stem_words(shown)
         title, passage = self._passage(episode)
-        own = self._covered(sentence)
+        own = self._held(candidate.sentence, sentence)
         if _ASKING.search(candidate.before):
             own |= self._covered(self.stem_words(candidate.before))
         if candidate.facts:
@@ -271,7 +282,7 @@ class QueryFeatures:
         "cost".
         """
         self.embed_words([text])
-        held = self._covered(self.stem_words(text))
+        held = self._held(text, self.stem_words(text))
         exact: Floats = np.array([key in held for key in self.stems], np.float32)
         nearest: Floats = np.maximum.reduce([exact, *(self._similarity[word] for word in self._content_words(text))])
         return nearest
@@ -321,6 +332,11 @@ class QueryFeatures:
 
     def _covered(self, words: Iterable[str]) -> frozenset[str]:
         return frozenset(word for word in words if word in self._weights)
+
+    def _held(self, text: str, stems: Iterable[str]) -> frozenset[str]:
+        """The question's stems that a text of these stems holds: a phone number need not be called one."""
+        shaped = (keys for attribute, keys in self._shaped.items() if SHAPES[attribute].search(text))
+        return self._covered(stems).union(*shaped)
 
     def _share(self, covered: frozenset[str]) -> float:
         return sum(self._weights[word] for word in covered) / self._total

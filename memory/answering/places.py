@@ -34,7 +34,9 @@ _WORD = re.compile(r"[^\W_]")
 _RULE = re.compile(r"[|:\-=+_* \t]+$")
 _TURN = re.compile(r"([^\W\d_][^\s:]{0,30}(?: [^\s:]{1,30}){0,3}):[ \t]")
 _WHEN = re.compile(r"When: \d{4}-\d\d-\d\d")  # the first line of an event, as the reader of calendars writes it
-_RECURS = re.compile(r"(?:Also on|Repeats): .*")  # further lines of it: the rule and the days by which it comes again
+RECURS = re.compile(
+    r"Also on: \d{4}-\d\d-\d\d.*|Repeats: FREQ=.*"
+)  # further lines of it: the rule and the days by which it comes again
 _TASK = re.compile(r"(?:TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):? ")  # how a headline of an outline begins
 _PLANNED = re.compile(r"\s*(?:SCHEDULED|DEADLINE|CLOSED): ?[<\[]")  # below it, when it is to be done
 _PLANNED_DATE = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d_]+\.?)?([^>\]]*)[>\]]")
@@ -166,7 +168,7 @@ def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
         for place in range(len(spans) - 1)
     ]
     recurs = [
-        places[first].kind == "event" and _RECURS.match(text, start) is not None
+        places[first].kind == "event" and RECURS.match(text, start) is not None
         for (first, _), (start, _) in zip(numbers, spans, strict=True)
     ]
     sizes = [
@@ -198,6 +200,6 @@ def show_unit(quote: str, place: Place) -> str:
             return f"{cells[0]}: {'; '.join(named)}"
         return " | ".join(cells)
     if place.kind in ("event", "task"):
-        quote = _PLANNED_DATE.sub(r"\1\2", _RECURS.sub("", quote))
+        quote = _PLANNED_DATE.sub(r"\1\2", RECURS.sub("", quote))
         return "; ".join(show_links(line).rstrip(";") for line in quote.split("\n") if line.strip())
     return show_links(quote)

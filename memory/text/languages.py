@@ -19,6 +19,7 @@ DATA = Path(__file__).with_name("data")
 MAX_STEMMED_CHARS = 64  # of a word; longer ones have no stem
 MIN_DAY_CHARS = 5  # of the name of a month or a weekday that tells its language: "mar" is one in many, and a word
 MIN_SENTENCE_STOP_WORDS = 2  # of one language, beside a name in another script: "Where is 東京タワー?"
+MIN_NAME_CHARS, _GENITIVES = 5, ("as", "is", "os")  # of a German name in the genitive
 _PARTICLE = re.compile("[\u3041-\u3096은는이가을를에의로도와과만]")  # Japanese, then Korean ones, standing alone
 _HEBREW_ENDING = re.compile("(?<=[\u05d0-\u05ea]{2})(?:ימ|ות)$|(?<=[\u05d0-\u05ea]{3})[התינכו]$")
 
@@ -147,6 +148,8 @@ def stem(word: str, language: str = ENGLISH) -> str:
     stemmer = _stemmer(language)
     if stemmer is None:
         return strip_accents(word)
+    if language == "de" and len(word) >= MIN_NAME_CHARS and word.endswith(_GENITIVES):  # Annas, Ottos: no word's ending
+        word = word[:-1]
     stemmed: str = stemmer.stemWord(word)
     if language == "tr":  # ı typed as i spoils the vowel harmony by which endings are known
         stemmed = min(stemmed, stemmer.stemWord(word.replace("i", "ı")), key=len)
