@@ -50,6 +50,7 @@ from memory.settings import AnswerSettings
 from memory.stages import AnswerNote, RouteNote, Tier, step
 from memory.store.connect import Connection
 from memory.text.languages import stem
+from memory.text.predicates import contains_value
 
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
 NOTHING_THERE = "Nothing that was read lies in that time and place, so there is nothing to answer from."
@@ -149,8 +150,11 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
         for one in answering[:MAX_FACTS_ANSWERING]
     ]
     if not asks_course(state.question.text):
+        replaced = {one.thesis_id: fact.replaced for fact, one in facts}
         line_of = {one.thesis_id: one for one in sentences}
-        answering = [_show_fullest(state, one, line_of.get(one.thesis_id, one)) for one in answering]
+        answering = [
+            _show_fullest(state, one, line_of.get(one.thesis_id, one), replaced[one.thesis_id]) for one in answering
+        ]
     proving = {proof.thesis_id for one in answering for proof in (one, *one.also)}
     others = (one for one in sentences if one.thesis_id not in proving)
     likely_first = sorted([*answering, *others], key=lambda one: -one.score)
@@ -158,10 +162,15 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     return ranked if asks_past(state.question) else _lead_with_current(ranked, state.found.time_ms)
 
 
-def _show_fullest(state: AnswerState, statement: AnswerCandidate, line: AnswerCandidate) -> AnswerCandidate:
+def _show_fullest(
+    state: AnswerState, statement: AnswerCandidate, line: AnswerCandidate, replaced: Sequence[str]
+) -> AnswerCandidate:
     """The statement, or the line that it was read from, where that says more of what is asked: a word of the question,
-    or a value of the kind that is asked for ("tyres: winter on; summer tyres are at Ahrens")."""
+    or a value of the kind that is asked for ("tyres: winter on; summer tyres are at Ahrens"), and no value that was
+    `replaced`."""
     if statement.own or not statement.is_statement or line.earlier:
+        return statement
+    if any(contains_value(line.shown, old) for old in replaced):
         return statement
     features, said = state.features, _TIMES.sub("", statement.shown)
     lost = features.coverage(f"{line.shown} {said}") - features.coverage(said)
