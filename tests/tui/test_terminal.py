@@ -54,11 +54,13 @@ class Terminal:
     def send(self, text: str) -> None:
         os.write(self._master, text.encode())
 
-    def until(self, text: str) -> None:
-        """Waits until the terminal has been sent this text since the last wait."""
+    def until(self, *texts: str) -> None:
+        """Waits until the terminal has been sent these texts since the last wait: what comes at once is waited for at
+        once."""
         deadline = time.monotonic() + PATIENCE
-        while text not in (shown := self.shown()):
-            assert time.monotonic() < deadline, f"{text!r} never came; what came is\n{shown[-3000:]}"
+        while not all(text in self.shown() for text in texts):
+            shown = self.shown()
+            assert time.monotonic() < deadline, f"{texts!r} never came; what came is\n{shown[-3000:]}"
             assert self.process.poll() is None or select.select([self._master], [], [], 0)[0], f"it ended:\n{shown}"
             self._drain(0.05)
         self._read = len(self.output)
@@ -111,8 +113,7 @@ def test_a_question_is_answered_with_its_source_and_the_terminal_is_left_as_it_w
     terminal.send("/add /nowhere/at/all\r")
     terminal.until("There is no /nowhere/at/all. Check the path.")
     terminal.send(QUESTION + "\r")
-    terminal.until("The fog signal was last sounded on 4 October 1987.")
-    terminal.until("fog-signal.html:")
+    terminal.until("The fog signal was last sounded on 4 October 1987.", "fog-signal.html:")
     terminal.send("\x11")
     assert terminal.ended() == 0
     assert terminal.modes_now() == terminal.modes
