@@ -193,12 +193,14 @@ def _lead_with_current(candidates: Sequence[AnswerCandidate], at: int) -> list[A
 def fold(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """The lines of an answer, the first of them with its value. Of a question for one thing, where one line is clearly
     better than those that do not say the same, and none of these is newer, all others are folded behind it, but for
-    what it replaced."""
+    what it replaced. What is the owner's is shown without what is somebody else's."""
     if not selected:
         return []
     first = replace(selected[0], value=find_value(state, selected[0]))
     past = list(takewhile(lambda one: one.earlier, selected[1:]))
     rest = selected[1 + len(past) :]
+    if first.own:
+        return [first, *past, *(one for one in rest if one.own)]
     others = [one for one in rest if not one.earlier and not (first.value and first.value in one.shown)]
     is_clear = all(first.score - one.score >= CLEAR_LEAD and one.newness <= first.newness for one in others)
     if state.question.type.kind in ("fact", "yes_no") and is_clear and len(rest) >= LEAST_FOLDED:
