@@ -104,3 +104,10 @@ def test_another_speaker_s_own_is_not_the_owner_s(static: Any) -> None:
         assert "0731" in first(memory, "What is my phone number?")
         assert "Wharf Close" in first(memory, "Where do I live?")
         assert memory.state.serving.owner == ("Joel Acht",)
+
+
+def test_nobody_else_s_value_stands_under_the_owner_s(memory: Memory) -> None:
+    memory.remember("The tax adviser is Frau Brandt, phone 0341 8899.", source="/notes/tax.md", at=datetime.now(UTC))
+    *_, answer = memory.ask("What is my phone number?")
+    assert isinstance(answer, Answer)
+    assert "07700 900142" in answer.text and "8899" not in answer.text and "0199" not in answer.text
