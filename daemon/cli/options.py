@@ -15,7 +15,6 @@ import click
 from daemon import wire
 from daemon.cli.session import Session
 from daemon.terminal import display_safe
-from memory.text.words import replace_surrogates
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -152,6 +151,8 @@ def _kept(name: str) -> str:
 
     Raises BadParameter if the memory does not hold it.
     """
+    from memory.text.words import replace_surrogates  # its character classes take a tenth of most commands' time
+
     client = click.get_current_context().ensure_object(Session).client
     path = Path(name).expanduser()
     for uri in map(replace_surrogates, dict.fromkeys([name, str(path.absolute()), str(path.resolve())])):
