@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from memory.text.words import TASK_STATES
+
 State = Literal["", "open", "done", "cancelled"]
 Kind = Literal["item", "row", "task", "event", "part"]
 
@@ -20,11 +22,8 @@ MAX_HEAD_CHARS = 80  # of a line above a list
 
 _HEADING = re.compile(r"(?P<marks>#{1,6})\s+(?P<said>.*?\S)\s*#*")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•–]|\d{1,3}[.)])[ \t]+(?:\[(?P<box>[ xX/<>-])\][ \t]+)?(?P<said>\S.*)")
-_KEYWORD = re.compile(r"(?P<word>TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):?\s+(?P<said>\S.*)")
-_BEGINNING = re.compile(
-    r"#{1,6}\s|[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]|x \d{4}-|\([A-Z]\) |"
-    r"(?:TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):?\s"
-)
+_KEYWORD = re.compile(rf"(?P<word>{TASK_STATES}):?\s+(?P<said>\S.*)")
+_BEGINNING = re.compile(rf"#{{1,6}}\s|[ \t]*(?:[-*+•–]|\d{{1,3}}[.)])[ \t]|x \d{{4}}-|\([A-Z]\) |(?:{TASK_STATES}):?\s")
 _TODO_TXT = re.compile(r"(?:(?P<done>x) \d{4}-\d\d-\d\d|\([A-Z]\)) (?:\d{4}-\d\d-\d\d )?(?P<said>\S.*)")  # todo.txt
 _TODO_MARK = re.compile(r"\s[+@][\w/-]+")  # its project, its context
 _PLANNED = re.compile(r"\s*(?:SCHEDULED|DEADLINE|CLOSED):")

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from memory.text.languages import word_numbers
-from memory.text.words import LINK, count_words, show_links, words
+from memory.text.words import LINK, TASK_STATES, count_words, show_links, words
 from memory.time.dates import find_dates
 
 MAX_UNIT_WORDS = 30  # of a sentence with what stands beside it in its line
@@ -34,10 +34,9 @@ _WORD = re.compile(r"[^\W_]")
 _RULE = re.compile(r"[|:\-=+_* \t]+$")
 _TURN = re.compile(r"([^\W\d_][^\s:]{0,30}(?: [^\s:]{1,30}){0,3}):[ \t]")
 _WHEN = re.compile(r"When: \d{4}-\d\d-\d\d")  # the first line of an event, as the reader of calendars writes it
-RECURS = re.compile(
-    r"Also on: \d{4}-\d\d-\d\d.*|Repeats: FREQ=.*"
-)  # further lines of it: the rule and the days by which it comes again
-_TASK = re.compile(r"(?:TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):? ")  # how a headline of an outline begins
+# Further lines of it, the rule and the days by which it comes again: no answer, and nothing to show.
+RECURS = re.compile(r"Also on: \d{4}-\d\d-\d\d.*|Repeats: FREQ=.*")
+_TASK = re.compile(rf"(?:{TASK_STATES}):? ")  # how a headline of an outline begins
 _PLANNED = re.compile(r"\s*(?:SCHEDULED|DEADLINE|CLOSED): ?[<\[]")  # below it, when it is to be done
 _PLANNED_DATE = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d_]+\.?)?([^>\]]*)[>\]]")
 _HEADER = re.compile(r"(from|to|cc|bcc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
@@ -167,17 +166,10 @@ def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
         numbers[place][1] == numbers[place + 1][0] and not _WORD.search(text, spans[place][1], spans[place + 1][0])
         for place in range(len(spans) - 1)
     ]
-    recurs = [
-        places[first].kind == "event" and RECURS.match(text, start) is not None
-        for (first, _), (start, _) in zip(numbers, spans, strict=True)
-    ]
-    sizes = [
-        0 if is_hidden else count_words(text[start:end]) for is_hidden, (start, end) in zip(recurs, spans, strict=True)
-    ]
+    sizes = [0 if RECURS.match(text, start) else count_words(text[start:end]) for start, end in spans]
     units: list[tuple[Span, Place]] = []
     for place in range(len(spans)):
         mine = places[numbers[place][0]]
-        mine = replace(mine, kind="filing") if recurs[place] else mine
         first = last = place
         room = (MAX_EVENT_WORDS if mine.kind == "event" else MAX_UNIT_WORDS) - sizes[place]
         while first and joined[first - 1] and sizes[first - 1] <= room:

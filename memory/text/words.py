@@ -55,6 +55,7 @@ _SEMITIC_LETTERS = str.maketrans("أإآٱىةםןץףך", "اااايهמנצפ
 _ARTICLE = re.compile(r"\b(?:[وف]?[بك]?ال|[وف]?لل)(?=[\u0620-\u064a]{3})")
 # Article and prepositions, and with them any letters like them, so that a word is the same with and without.
 _HEBREW = re.compile(r"\b[והבלכמש]+(?=[\u05d0-\u05ea]{3})")
+TASK_STATES = "TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED"  # how a task of an outline begins, as a pattern
 LINK = re.compile(r"!?\[\[(?:[^\]|\n]*\|)?([^\]\n]*)\]\]|!?\[([^\]\n]*)\]\([^)\s]*\)|<?\bhttps?://\S+")
 _LETTERS = re.compile(f"[{''.join(map(chr, LETTER_FOLDS))}]")
 

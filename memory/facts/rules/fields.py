@@ -16,6 +16,7 @@ from memory.facts.rules import phrases
 from memory.facts.rules.passages import Line, Passage
 from memory.text.languages import alternatives, word_set
 from memory.text.predicates import SINGLE, canonical_predicate
+from memory.text.words import TASK_STATES
 
 _RECORDS = ("day", "month")  # dated so, a note is of its time, as an invoice is, and not a version of an earlier one
 _KEY_WORDS = 5
@@ -34,7 +35,7 @@ _TODO_DONE = re.compile(r"x \d{4}-\d\d-\d\d (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)"
 _TODO_OPEN = re.compile(r"\([A-Z]\) (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
 _TODO_MARK = re.compile(r"\s(?:[+@][\w/-]+|\b(?:due|t|rec|id):\S+)")
 _TODO_DUE = re.compile(r"\bdue:(?P<date>\d{4}-\d\d-\d\d)")
-_HEADLINE = re.compile(r"(?:#{1,6} )?(?P<word>TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED):? (?P<task>\S.*)")  # outlines
+_HEADLINE = re.compile(rf"(?:#{{1,6}} )?(?P<word>{TASK_STATES}):? (?P<task>\S.*)")  # outlines
 _TODO_STATES = {"DONE": "done", "CANCELLED": "dropped", "CANCELED": "dropped"}  # the others are open
 _PLANNED = re.compile(r"\s*(?P<key>SCHEDULED|DEADLINE|CLOSED): ?[<\[](?P<date>\d{4}-\d\d-\d\d)")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[:.]\d\d|\d{1,2} \w+$")

@@ -105,7 +105,7 @@ def test_an_event_is_told_without_the_rule_and_the_days_by_which_it_comes_again(
     text = "## " + "\n".join(lines)
     starts = [text.index(line) for line in lines]
     units = find_units(text, [(start, start + len(line)) for start, line in zip(starts, lines, strict=True)])
-    assert [place.kind for _, place in units] == ["event", "event", "filing", "filing", "event"]
+    assert [place.kind for _, place in units] == ["event"] * 5
     (start, end), place = units[1]
     assert show_unit(text[start:end], place) == "Rent is due; When: 2026-01-01; Who: Ana Lund"
 
