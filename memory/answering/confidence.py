@@ -101,10 +101,12 @@ def _split_stems(features: QueryFeatures) -> tuple[Bools, Bools, Bools]:
     what of somebody's is asked for: "phone" in "Ana's phone number"."""
     question, own = features.question, features.stem_words(_owned(features.question))
     in_capitals = tables("asks", "names_have_capitals", language=question.language) and not question.text.isupper()
-    spoken = [one.surface for one in question.mentions if one.kind != "date"] if in_capitals else []
+    # Where all nouns have capitals, those are names of which something is asked for: "Oma Helgas Telefonnummer".
+    spoken = [one.surface for one in question.mentions if one.kind != "date"] if in_capitals or own else []
     # What begins a question is seldom a name: "List the prices".
     names_said = [name for name in spoken if not question.text.startswith(name)]
     in_names = {word for name in names_said for word in features.stem_words(name)} - _GENERIC
+    in_names -= frozenset() if in_capitals else frozenset(own)
     in_owned = {word for word in own if word not in _GENERIC or len(own) > LEAST_PHRASE_WORDS}
     names, asked, owned = (
         np.array([key in words for key in features.stems], np.bool_)

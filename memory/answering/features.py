@@ -66,7 +66,8 @@ ALIKE, FEW_WORDS_COMPARED = 0.22, 20  # mean nearness (0.04 at most in Latin scr
 
 SHAPES: Mapping[str, re.Pattern[str]] = {  # of values that say by themselves what they are
     "phone": re.compile(
-        r"(?<![\w.,-])(?<!\d )(?:(?:\+\d|\(?0\d)[\d ()/-]{4,16}\d|(?:\d{3}[ -]\d{3}[ -]|\d{3}-)\d{4})(?![\w-])"
+        r"(?<![\w.,-])(?<!\d )(?!\d\d?/\d{4}(?!\d))"  # no month
+        r"(?:(?:\+\d|\(?0\d)[\d ()/-]{4,16}\d|(?:\d{3}[ -]\d{3}[ -]|\d{3}-)\d{4})(?![\w-])"
     ),
     "email": re.compile(r"[\w.+-]+@[\w-]+\.\w"),
 }

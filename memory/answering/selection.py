@@ -92,13 +92,12 @@ def select_by_type(
     settings: AnswerSettings,
 ) -> list[AnswerCandidate]:
     """The candidates to show, in order. `candidates` is all there is, the best first; `usual` are those that answer a
-    question for one fact. Empty if a briefing is asked of something that nothing tells of."""
+    question for one fact, and where a name is asked about that nothing is known by: in German it may be any noun."""
     question, asked = state.question, state.question.type
     selected: Sequence[AnswerCandidate]
     match asked.kind:
         case "about":
-            known = write_briefing(state, asked.subjects[0], candidates)
-            return known or (list(usual) if state.found.named_objects else [])
+            return write_briefing(state, asked.subjects[0], candidates) or list(usual)
         case "compare":
             selected = _compared(candidates, usual, asked.subjects, settings.lines)
         case "when_changed":

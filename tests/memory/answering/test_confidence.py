@@ -120,3 +120,26 @@ def test_words_that_mean_the_same_are_near() -> None:
     assert np.array_equal(features.max_similarity("live"), features.max_similarity("live"))
     assert features.max_similarity("live")[1] == 1
     assert features.max_similarity("").tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("Was ist Oma Helgas Telefonnummer?", "0341 556677"),
+        ("Wie lautet Annas Adresse?", "Ringstraße 8"),
+        ("Was ist Annas Telefonnummer?", "0171 99887"),
+        ("Wann hat Papa Geburtstag?", "12. März 1956"),
+        ("Was ist Oma Helgas Schuhgröße?", ""),
+        ("Was ist Onkel Dieters Telefonnummer?", ""),
+        ("Wie lautet Ottos Adresse?", ""),
+        ("Wer ist Zenobia Kraut?", ""),
+    ],
+)
+def test_a_german_noun_is_no_name_because_of_its_capital(fresh: Memory, question: str, value: str) -> None:
+    people = ("Oma Helga\nTelefon: 0341 556677\nAdresse: Lindenweg 3, Leipzig",)
+    people += ("Anna Brandt\nAdresse: Ringstraße 8, Halle\nTelefon: 0171 99887", "Papa\nGeburtstag: 12. März 1956")
+    fresh.remember("# Kontakte\n\n" + "\n\n".join(f"## {one}" for one in people), source="Kontakte.md")
+    fresh.remember("# Garten\n\nDas Beet ist umgegraben. Die Tomaten stehen am Zaun.", source="Garten.md")
+    *_, answer = fresh.ask(question)
+    assert isinstance(answer, Answer) and answer.no_answer is not bool(value)
+    assert value in answer.text.split("\n")[0]

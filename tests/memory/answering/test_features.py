@@ -17,6 +17,7 @@ from plugins.embedders.static import StaticEmbedder
         ("Rosi: 415-555-0143", True),
         ("Rosi came on 2026-11-23 and paid 12 000 000", False),
         ("Rosi, room 101, 06108 Halle", False),
+        ("Rosi's next inspection is 05/2027", False),
     ],
 )
 def test_a_phone_number_need_not_be_called_one(line: str, held: bool) -> None:
