@@ -48,7 +48,14 @@ def create_memory(conn: Connection) -> None:
     conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
-STEPS: tuple[Step, ...] = (create_memory,)
+def drop_episode_indexes(conn: Connection) -> None:
+    """The vec0 tables of episodes, one an embedder, which took as much room as the vectors and were never asked."""
+    query = "SELECT name FROM sqlite_master WHERE name GLOB 'vec_episode_*' AND sql LIKE 'CREATE VIRTUAL TABLE%'"
+    for (table,) in conn.execute(query).fetchall():
+        conn.execute(f"DROP TABLE {table}")
+
+
+STEPS: tuple[Step, ...] = (create_memory, drop_episode_indexes)
 
 
 def version_of(path: Path, steps: Sequence[Step]) -> int:

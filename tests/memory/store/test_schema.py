@@ -153,3 +153,19 @@ def test_a_path_that_cannot_be_a_file_is_a_clear_error(tmp_path: Path, path: str
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="cannot be opened"):
         Store.open(tmp_path / path)
+
+
+def test_indexes_of_episodes_that_nothing_asks_are_dropped(older: Path) -> None:
+    tables = "SELECT name FROM sqlite_master WHERE name LIKE 'vec%' AND type = 'table' ORDER BY name"
+    conn = connect(older)
+    with conn:
+        conn.execute("CREATE VIRTUAL TABLE vec_fact USING vec0(id INTEGER PRIMARY KEY, slot bit[8])")
+        kept = conn.execute(tables).fetchall()
+        for embedder in (1, 12):
+            name = f"vec_episode_{embedder}"
+            conn.execute(f"CREATE VIRTUAL TABLE {name} USING vec0(id INTEGER PRIMARY KEY, data float[4])")
+            conn.execute(f"INSERT INTO {name}(id, data) VALUES (7, ?)", (b"\0" * 16,))
+    conn.close()
+    with Store.open(older) as store, store.reading() as read:
+        assert read.execute(tables).fetchall() == kept
+        assert read.execute("SELECT text FROM episode").fetchall() == [("Ana lives in Oslo. She likes tea.",)]
