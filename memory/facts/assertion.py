@@ -172,7 +172,11 @@ class FactAsserter:
         if not touched and not self._theses and not self._resolver.new_objects:
             return []
         fresh = GraphChange(objects=self._resolver.new_objects, theses=self._theses, links=self._links(touched))
-        return [GraphChange(unlinked=touched), fresh]
+        theses = relations.claims_by_id(self.conn, [id for id in touched if revisions.kind_of(id) == "thesis"])
+        return [
+            GraphChange(unlinked=touched, retimed={one.id: (one.valid_from, one.valid_to) for one in theses}),
+            fresh,
+        ]
 
     def _withdraw_properties(self, episode: int, asserted: Collection[int | None]) -> None:
         """Removes the evidence of relations that the source's properties asserted before, and no longer do."""

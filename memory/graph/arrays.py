@@ -88,6 +88,15 @@ class Theses(NamedTuple):
         pairs: zip[Any] = zip(self[:-1], more, strict=True)
         return Theses._make([*(append_rows(*pair) for pair in pairs), stack_rows(self.members, members, width)])
 
+    def with_times(self, times: Mapping[int, tuple[int | None, int | None]]) -> Theses:
+        """These, of which some begin and end at other times (id -> begin, end); other ids are passed over."""
+        valid_from, valid_to = self.valid_from.copy(), self.valid_to.copy()
+        for place in np.flatnonzero(np.isin(self.ids, [*times])):
+            start, stop = times[int(self.ids[place])]
+            valid_from[place] = NO_TIME if start is None else start
+            valid_to[place] = NO_END if stop is None else stop
+        return self._replace(valid_from=valid_from, valid_to=valid_to)
+
 
 class Links(NamedTuple):
     """l links. `ids` (l,) edge ids, `kinds` (l,) index EDGE_KINDS, `src`, `dst` (l,) node ids; `valid_from`, `valid_to`
@@ -313,6 +322,10 @@ class Graph:
             if node in self.row_of:
                 changed[self.row_of[node]] = seq
         return self._same_mentions(replace(self, seqs=changed))
+
+    def with_times(self, times: Mapping[int, tuple[int | None, int | None]]) -> Graph:
+        """This graph with new times for some of its theses."""
+        return self._same_mentions(replace(self, theses=self.theses.with_times(times)))
 
     def without_links(self, edge_ids: Sequence[int]) -> Graph:
         """This graph without those links; ids of other edges among them are passed over."""

@@ -54,7 +54,7 @@ class Link:
 class GraphChange:
     """What a batch did to the graph, for the snapshot in memory. All ids are node ids, but those in `unlinked`.
     `remade` are kept episodes that now mention other objects; `unlinked` are ids of edges, links and others, that hold
-    no longer."""
+    no longer; `retimed` is from when to when theses hold now (id -> begin, end)."""
 
     added: list[EpisodeVertex] = field(default_factory=list)
     remade: list[EpisodeVertex] = field(default_factory=list)
@@ -64,3 +64,4 @@ class GraphChange:
     theses: list[ThesisVertex] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     unlinked: list[int] = field(default_factory=list)
+    retimed: dict[int, tuple[int | None, int | None]] = field(default_factory=dict)

@@ -44,10 +44,12 @@ class Snapshot:
         graph = self.graph
         if change.retired:
             graph = graph.without_episodes(change.retired)
-        if change.added or change.objects or change.links:
+        if change.added or change.objects or change.theses or change.links:
             graph = graph.with_episodes(change.added, change.objects, change.theses, change.links)
         if change.unlinked:
             graph = graph.without_links(change.unlinked)
+        if change.retimed:
+            graph = graph.with_times(change.retimed)
         if change.moved:
             graph = graph.with_positions(change.moved)
         remade = [graph.row_of[row.node_id] for row in change.remade]

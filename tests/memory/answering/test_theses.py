@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from memory import Memory
 from memory.facts.extraction import ExtractedThesis, Extraction
+from memory.graph.arrays import NO_END
+from memory.graph.snapshot import load_graph
 from memory.nouns import Answer, Decision
 from tests.memory.facts.asserting import day, fresh, written
 
@@ -39,3 +41,22 @@ def test_a_thesis_that_was_replaced_answers_of_its_time_only(fresh: Memory) -> N
     question = "When does Ana open the shop in Porto?"
     assert "at ten" in asked(fresh, question).text and "at nine" not in asked(fresh, question).text
     assert "at nine" in asked(fresh, question, as_of=day("2024-06-01")).text
+
+
+def test_the_graph_in_memory_ends_a_replaced_thesis_as_the_file_does(fresh: Memory) -> None:
+    def times() -> tuple[dict[int, tuple[int, int]], ...]:
+        with fresh.store.reading() as conn:
+            graphs = fresh.state.serving.snapshot.graph, load_graph(conn)
+        columns = ((one.theses.ids, one.theses.valid_from, one.theses.valid_to) for one in graphs)
+        return tuple({int(id): (int(a), int(b)) for id, a, b in zip(*of, strict=True)} for of in columns)
+
+    told(fresh, "2024-01-05", "Nine it is, for the shop in Porto.", "Ana opens the shop in Porto at nine.", "a.md")
+    (pair,) = told(
+        fresh, "2025-01-05", "Ten now, for the shop in Porto.", "Ana opens the shop in Porto at ten.", "b.md"
+    )
+    (revision,) = fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9)], "m")
+    grown, stored = times()
+    assert grown == stored and grown[pair[0]][1] != NO_END
+    fresh.undo(revision)
+    grown, stored = times()
+    assert grown == stored and grown[pair[0]][1] == NO_END
