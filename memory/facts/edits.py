@@ -2,7 +2,8 @@
 
 Both versions are lists of sentences. Those that only one of them has are compared where they stand beside the same
 sentence or at the same end, and belong together if each is most like the other, by the share of their words that stand
-in one order (indel similarity). So what is moved, added or taken away is no edit, and neither is a note written anew.
+in one order (indel similarity), or as they differ in a number behind their first words alone. So what is moved, added
+or taken away is no edit, and neither is a note written anew.
 """
 
 import re
@@ -14,6 +15,7 @@ from rapidfuzz.distance import OSA, Indel, LCSseq, Postfix, Prefix
 
 from memory.text.languages import guess_language, stem, stop_words, word_set
 from memory.text.words import words
+from memory.time.dates import month_names
 
 LEAST_ALIKE = 0.5  # more than so much of the words of two sentences is the same
 SPELLING = 0.8  # more than so much of the letters of two words is the same, for one to be the other misspelt
@@ -45,7 +47,7 @@ def align_sentences(former: Sequence[str], new: Sequence[str]) -> tuple[list[Pai
     if max(len(lost), len(gained)) > MOST_CHANGED:
         return same, []
     alike = {
-        (i, j): Indel.normalized_similarity(old[i], fresh[j])
+        (i, j): _similarity(old[i], fresh[j])
         for i, place in lost.items()
         for j, other in gained.items()
         if place[0] == other[0] or place[1] == other[1]
@@ -76,6 +78,23 @@ def _places_of_changed(sentences: Sequence[Words], common: Collection[Words]) ->
             sentences[stay[behind]] if behind < len(stay) else None,
         )
     return found
+
+
+def _similarity(old: Words, new: Words) -> float:
+    """The share of the words of two sentences that stand in one order; 1 where all that differs is the value behind
+    the first words of both: "Phone 0151 2345", "Phone 0160 9999". Such a line may be hardly longer than its value."""
+    same, behind = Prefix.similarity(old, new), Postfix.similarity(old, new)
+    values = (one[same : len(one) - behind] for one in (old, new))
+    if same and same + behind < min(len(old), len(new)) and all(map(_is_value, values)):
+        return 1.0
+    return Indel.normalized_similarity(old, new)
+
+
+def _is_value(words: Words) -> bool:
+    """Whether these words are numbers, perhaps a date, and nothing else."""
+    return any(word[0].isdigit() for word in words) and all(
+        any(map(str.isdigit, word)) or word in month_names() for word in words
+    )
 
 
 def _says_otherwise(old: Words, new: Words) -> bool:

@@ -139,6 +139,8 @@ def test_what_was_forgotten_is_in_no_revision(memory: Memory, path: Path) -> Non
         ("Ich zahle 850 Euro Miete im Monat.", "Ich zahle 910 Euro Miete im Monat."),
         ("Mum takes 1.5 mg a day.", "Mum takes 15 mg a day."),
         ("The course costs €90.", "The course costs $90."),
+        ("Phone 0151 2345", "Phone 0160 9999"),
+        ("Zahnarzt 3. Mai", "Zahnarzt 12. Juni"),
     ],
 )
 def test_says_something_else(old: str, new: str) -> None:
@@ -155,6 +157,10 @@ def test_says_something_else(old: str, new: str) -> None:
         ("Ana's phone: 0171 234", "Bo's phone: 0171 999"),  # another person's
         ("call Ana", "call Tom"),
         ("Rent: ____", "Rent: 850"),  # a template that was filled in
+        ("Phone 0151 2345", "Room 0160 9999"),
+        ("Phone 0151 2345", "Phone of Ana 0160 9999"),
+        ("Invoice 3 paid 40", "Invoice 7 paid 90"),
+        ("0151 2345", "0160 9999"),  # of whom or what
     ],
 )
 def test_says_the_same_or_is_another(old: str, new: str) -> None:
