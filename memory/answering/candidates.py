@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-from memory.answering.places import NOWHERE, RECURS, Place, Span, find_units, show_unit
+from memory.answering.places import NOWHERE, Place, Span, find_units, show_unit
 from memory.graph.arrays import NO_END, NO_TIME
 from memory.nouns import Citation, Episode
 from memory.retrieval.state import RetrievalResult
@@ -17,7 +17,7 @@ from memory.store.episodes import Thesis
 from memory.store.relations import Relation
 from memory.text.languages import ENGLISH, stem, stop_words
 from memory.text.predicates import same_value, statement
-from memory.text.words import show_links, words
+from memory.text.words import EVENT_RECURS, show_links, words
 from memory.time.timestamps import from_ms, to_ms
 
 SAME_STATEMENT_OVERLAP = 0.5  # share of words, values apart, from which two sentences say the same
@@ -208,7 +208,7 @@ def read_candidates(conn: Connection, found: RetrievalResult, of: Mapping[int, E
             of[one.episode_id], one, units[one.id], before.get(one.id, ""), stated.get(one.id, ())
         )
         for one in theses
-        if not RECURS.match(one.text)
+        if not EVENT_RECURS.match(one.text)
     ] + retell(found, of, told)
 
 

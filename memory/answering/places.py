@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Literal
 
 from memory.text.languages import word_numbers
-from memory.text.words import LINK, TASK_STATES, count_words, show_links, words
+from memory.text.words import EVENT_RECURS, EVENT_TIME, LINK, TASK_STATES, count_words, show_links, words
 from memory.time.dates import find_dates
 
 MAX_UNIT_WORDS = 30  # of a sentence with what stands beside it in its line
@@ -33,9 +33,6 @@ _MARKS = re.compile(
 _WORD = re.compile(r"[^\W_]")
 _RULE = re.compile(r"[|:\-=+_* \t]+$")
 _TURN = re.compile(r"([^\W\d_][^\s:]{0,30}(?: [^\s:]{1,30}){0,3}):[ \t]")
-_WHEN = re.compile(r"When: \d{4}-\d\d-\d\d")  # the first line of an event, as the reader of calendars writes it
-# Further lines of it, the rule and the days by which it comes again: no answer, and nothing to show.
-RECURS = re.compile(r"Also on: \d{4}-\d\d-\d\d.*|Repeats: FREQ=.*")
 _TASK = re.compile(rf"(?:{TASK_STATES}):? ")  # how a headline of an outline begins
 _PLANNED = re.compile(r"\s*(?:SCHEDULED|DEADLINE|CLOSED): ?[<\[]")  # below it, when it is to be done
 _PLANNED_DATE = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d_]+\.?)?([^>\]]*)[>\]]")
@@ -86,7 +83,7 @@ def find_places(text: str) -> tuple[Place, ...]:
         elif marks["heading"]:
             level = len(marks["heading"])
             path = [one for one in path if one[0] < level]
-            kind: PlaceKind = "event" if _WHEN.match(following) else "task" if _TASK.match(said) else "heading"
+            kind: PlaceKind = "event" if EVENT_TIME.match(following) else "task" if _TASK.match(said) else "heading"
             places.append(Place(kind, start, end, tuple(title for _, title in path)))
             path.append((level, show_links(said)))
             items, leading, head = [], "", ()
@@ -166,7 +163,7 @@ def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
         numbers[place][1] == numbers[place + 1][0] and not _WORD.search(text, spans[place][1], spans[place + 1][0])
         for place in range(len(spans) - 1)
     ]
-    sizes = [0 if RECURS.match(text, start) else count_words(text[start:end]) for start, end in spans]
+    sizes = [0 if EVENT_RECURS.match(text, start) else count_words(text[start:end]) for start, end in spans]
     units: list[tuple[Span, Place]] = []
     for place in range(len(spans)):
         mine = places[numbers[place][0]]
@@ -192,6 +189,6 @@ def show_unit(quote: str, place: Place) -> str:
             return f"{cells[0]}: {'; '.join(named)}"
         return " | ".join(cells)
     if place.kind in ("event", "task"):
-        quote = _PLANNED_DATE.sub(r"\1\2", RECURS.sub("", quote))
+        quote = _PLANNED_DATE.sub(r"\1\2", EVENT_RECURS.sub("", quote))
         return "; ".join(show_links(line).rstrip(";") for line in quote.split("\n") if line.strip())
     return show_links(quote)

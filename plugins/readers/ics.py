@@ -62,8 +62,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     lines: list[tuple[str, int]] = []
     moved = _moved(entries)
     for entry in entries:
-        # In the order of the file, so that a passage of the section is a range of lines there.
-        lines += [_heading(entry), *sorted(_section(entry, moved), key=lambda line: line[1])]
+        lines += [_heading(entry), *_in_order([*_section(entry, moved)])]
         lines.append(("", lines[-1][1]))
     starts = [moment for entry in entries if (moment := _start(entry)) is not None]
     return [
@@ -137,6 +136,14 @@ def _heading(entry: _Entry) -> tuple[str, int]:
     summary = _get(entry, "SUMMARY")
     name = " ".join(_unescaped(summary.value).split()) if summary else ""
     return f"## {name or {'VTODO': 'Task', 'VJOURNAL': 'Entry'}.get(entry[0].value, 'Event')}", entry[0].line
+
+
+def _in_order(section: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The lines of a section in the order of the file, so that a passage of it is a range of lines there, but for the
+    time of the entry, which stands first: that makes it one."""
+    timed = section[:1] if section[:1] and section[0][0].startswith(("When: ", "Due: ")) else []
+    others = sorted(section[len(timed) :], key=lambda line: line[1])
+    return [*((text, min([number, *(line for _, line in others)])) for text, number in timed), *others]
 
 
 def _section(entry: _Entry, moved: set[tuple[str, date]]) -> Iterator[tuple[str, int]]:
@@ -313,4 +320,4 @@ def _unescaped(value: str) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read, version=2))
+    register(Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read, version=3))

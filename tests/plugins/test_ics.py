@@ -103,6 +103,13 @@ def test_an_entry_without_anything_has_a_name(read: Read) -> None:
     assert read("a.ics", "BEGIN:VEVENT\nEND:VEVENT\nBEGIN:VTODO\n")[0].text == "## Event\n\n## Task"
 
 
+def test_when_it_is_stands_first_wherever_the_file_says_so(read: Read) -> None:
+    (calendar,) = read("a.ics", event("DESCRIPTION:Teacher: Mr Lindner", "LOCATION:Hall", "DTSTART:20260903T160000Z"))
+    assert [*zip(calendar.lines or (), calendar.text.split("\n"), strict=True)] == [
+        (1, "## x"), (2, "When: 2026-09-03 16:00 UTC"), (2, "Teacher: Mr Lindner"), (3, "Where: Hall"),
+    ]  # fmt: skip
+
+
 def also_on(read: Read, *lines: str) -> list[str]:
     text = read("a.ics", event("DTSTART:20250106T090000Z", "UID:1", *lines))[0].text
     return [day for line in text.split("\n") if line.startswith("Also on: ") for day in line[9:].split(", ")]

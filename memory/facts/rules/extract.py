@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain, groupby
 from typing import Any
 
 from memory.facts.attributes import FAMILY, attribute_of, is_about_owner, person_of
@@ -20,6 +21,7 @@ from memory.facts.rules.changes import Sentence, find_changes
 from memory.facts.rules.passages import Line, Passage, Span, is_chat, passage
 from memory.nouns import Modality
 from memory.text.languages import alternatives
+from memory.text.words import EVENT_TIME
 
 _MAX_SENTENCE_CHARS = 600  # a longer one is no sentence
 _STALE_TITLE, _STALE_TEXT = (
@@ -38,24 +40,31 @@ def extract_by_rules(
     chat: bool = False,
     spans: Sequence[Span] | None = None,
     field_keys: frozenset[str] = frozenset(),
+    chapters: frozenset[str] = frozenset(),
 ) -> Extraction:
     """The facts of one episode. `title` is its note's title and headings, `at` when it was written, `speaker` who wrote
     it if it was not the owner; `properties` of the source are asserted by its `first` episode only. `spans` are its
     sentences where they are known. In a `chat` the text holds turns, "Speaker: words". `field_keys`: the keys of the
-    fields of the whole note."""
+    fields of the whole note, `chapters`: its headings of the first level, where there are several."""
     if _STALE_TITLE.search(title) or _STALE_TEXT.search(text, 0, 400):  # an old copy, or a look back
         return NOTHING_EXTRACTED
     of_owner = is_about_owner(title)
-    topic, dated = ("", "") if speaker or chat or is_chat(text) else (OWNER, "") if of_owner else phrases.topic(title)
+    is_talk = bool(speaker) or chat or is_chat(text)
+    topic, dated = ("", "") if is_talk else (OWNER, "") if of_owner else phrases.topic(title)
     cut = passage(text, speaker, properties, first, chat, spans)
     found = [*fields.property_facts(topic, dated, properties)] if first else []
-    found += _changes(cut, topic, at)
+    parts = [(topic, dated, cut)] if of_owner or is_talk else [*_parts(cut, title, topic, dated, chapters)]
+    found += [change for about, _, part in parts for change in _changes(part, about, at)]
     changes = sorted((one for one in found if one.replaces), key=lambda one: one.start)
     starts = [change.start for change in changes]
     if "columns" in properties:  # a table that was a file of its own
         found += fields.series_facts(cut, topic, at)
     else:
-        for one in (*fields.line_facts(cut, topic, dated, at, field_keys), *fields.table_facts(cut, topic, dated, at)):
+        read = (
+            (*fields.line_facts(part, about, day, at, field_keys), *fields.table_facts(part, about, day, at))
+            for about, day, part in parts
+        )
+        for one in chain.from_iterable(read):
             near = changes[bisect_left(starts, one.start - _MAX_SENTENCE_CHARS) : bisect_left(starts, one.end)]
             if not any(_repeats(one, change) for change in near):
                 found.append(one)
@@ -68,6 +77,34 @@ def extract_by_rules(
     objects = [ExtractedObject(topic, None, (acronym,))] if acronym else []
     objects += [ExtractedObject(one.object, "person") for one in found if person_of(one.predicate) in FAMILY]
     return Extraction(tuple(_unique(found)), (), tuple(objects))
+
+
+def _parts(
+    cut: Passage, title: str, topic: str, dated: str, chapters: frozenset[str]
+) -> Iterator[tuple[str, str, Passage]]:
+    """What each part of a passage is about, how precisely that is dated, and its lines: an event of a calendar is a
+    thing of its own, and so is a chapter of a note that is called by its first one. Chapters of another note are
+    sections of it."""
+    text, called = cut.text, phrases.clean(title.split(" › ")[0]).casefold()
+    is_first = called in {phrases.clean(one).casefold() for one in chapters}
+    events = {line.section for line in cut.lines if line.section and EVENT_TIME.match(text, line.start, line.end)}
+
+    def about(line: Line) -> tuple[str, str]:
+        if line.section in events:
+            return phrases.clean(line.section), ""
+        return phrases.topic(line.chapter) if is_first and line.chapter in chapters else (topic, dated)
+
+    def within(line: Line) -> Line:
+        outer = "" if is_first or line.chapter not in chapters else line.chapter
+        return replace(line, section="" if line.section in events else line.section or outer)
+
+    if not (events or chapters):
+        yield topic, dated, cut
+        return
+    for (subject, day), lines in groupby(cut.lines, about):
+        known = {line.start: within(line) for line in lines}
+        spoken = tuple((start, end, known[of.start]) for start, end, of in cut.sentences if of.start in known)
+        yield subject, day, Passage(text, tuple(known.values()), spoken)
 
 
 def _repeats(field: ExtractedRelation, change: ExtractedRelation) -> bool:

@@ -16,7 +16,7 @@ from memory.facts.rules import phrases
 from memory.facts.rules.passages import Line, Passage
 from memory.text.languages import alternatives, word_set
 from memory.text.predicates import SINGLE, canonical_predicate
-from memory.text.words import TASK_STATES
+from memory.text.words import EVENT_RECURS, TASK_STATES
 
 _RECORDS = ("day", "month")  # dated so, a note is of its time, as an invoice is, and not a version of an earlier one
 _KEY_WORDS = 5
@@ -158,7 +158,7 @@ def _field(text: str, start: int, end: int, line: Line, topic: str, field_keys: 
     first = logged.end() if logged else start
     marks = _marks(text, first)
     match = _FIELD.match(text, first + marks, end)
-    if match is None or match["value"] is None or _PLANNED.match(text, first, end):
+    if match is None or match["value"] is None or _PLANNED.match(text, first, end) or EVENT_RECURS.match(text, start):
         return None
     key, new = _key(match["key"])
     begins = start == line.start or new or (topic and key.lower() in field_keys)

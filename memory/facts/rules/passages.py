@@ -12,6 +12,7 @@ from typing import Any
 
 from memory.facts.extraction import OWNER
 from memory.text.sentences import sentences
+from memory.text.words import TASK_STATES
 
 Span = tuple[int, int]
 
@@ -28,6 +29,7 @@ _MARKS = re.compile(
     r"[ \t]*+(?P<quote>(?:>[ \t]?)++)?+(?P<heading>#{1,6}[ \t]++)?+"
     r"(?P<bullet>(?:[-*+•–](?=\s)|\d{1,3}[.)](?=\s))[ \t]*+)?+(?P<box>\[[ xX/~-]\][ \t]++)?+"
 )
+_TASK = re.compile(rf"(?:{TASK_STATES})\b")
 _FENCE = re.compile(r"[ \t]*+(?:```|~~~)")
 _TURN = re.compile(r"([^\W\d_][^\s:]{0,30}+(?: [^\s:]{1,30}+){0,3}+):[ \t]")
 _QUOTED_MAIL = re.compile(r"(?:On .{4,120} wrote:|-{3,}+ ?(?:Original Message|Forwarded message).{0,20})\s*+$")
@@ -37,7 +39,8 @@ _HEADER = re.compile(r"[A-Z][\w-]{1,40}:(?: |$)")
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line's words, without its marks. `box` is what stands in its checkbox. `own`: `speaker` says it in their own
-    name, which nobody does in code, in a quotation and in what a machine answered. `turn`: it is of a chat."""
+    name, which nobody does in code, in a quotation and in what a machine answered. `turn`: it is of a chat. `chapter`,
+    `section`: the last heading of the first level above it, and of another one under that."""
 
     start: int
     end: int
@@ -48,6 +51,7 @@ class Line:
     own: bool = True
     section: str = ""
     turn: bool = False
+    chapter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,15 @@ def machine_spans(text: str, speaker: str | None = None) -> list[Span]:
     return spans
 
 
+def find_chapters(text: str) -> frozenset[str]:
+    """The headings of the first level of a note, where it has several that are no tasks of an outline."""
+    if text.count("\n# ") + text.startswith("# ") < 2:
+        return frozenset()
+    found = frozenset(line.chapter for line in _lines(text, _body_start(text, {}), OWNER, False) if line.heading == 1)
+    found = frozenset(one for one in found if not _TASK.match(one))
+    return found if len(found) > 1 else frozenset()
+
+
 def _line_spans(text: str, start: int) -> Iterator[Span]:
     while start <= len(text):
         end = text.find("\n", start)
@@ -134,7 +147,7 @@ def _lines(text: str, begin: int, speaker: str, chat: bool) -> Iterator[Line]:
     """The lines with words from `begin` on; a quoted mail ends the text."""
     roles = is_chat(text)
     turns = chat or roles
-    fenced, own, section = False, True, ""
+    fenced, own, section, chapter = False, True, "", ""
     for start, after in _line_spans(text, begin):
         if _FENCE.match(text, start, after):
             fenced = not fenced
@@ -151,12 +164,13 @@ def _lines(text: str, begin: int, speaker: str, chat: bool) -> Iterator[Line]:
         if turn and (role or (not roles and turn[1][0].isupper())):
             own, speaker = role != "machine", OWNER if role else turn[1]
             words, section = turn.end(), ""
-        heading = len((marks["heading"] or "").strip())
+        heading = 0 if fenced else len((marks["heading"] or "").strip())
         if heading:
-            section = text[words:end].strip("# ") if heading > 1 else ""
+            said = text[words:end].strip("# ")
+            chapter, section = (chapter, said) if heading > 1 else (said, "")
         box = (marks["box"] or "")[1:2]
         says = own and not fenced and not marks["quote"]
-        yield Line(words, end, speaker, heading, marks["bullet"] is not None, box, says, section, turns)
+        yield Line(words, end, speaker, heading, marks["bullet"] is not None, box, says, section, turns, chapter)
 
 
 def _role(name: str) -> str:

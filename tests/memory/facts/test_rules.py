@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from memory.facts.extraction import OWNER, ExtractedRelation
 from memory.facts.rules.extract import extract_by_rules
 from memory.facts.rules.fields import field_keys
+from memory.facts.rules.passages import find_chapters
 from memory.text.sentences import sentences
 
 WRITTEN = datetime(2024, 3, 6, 9, tzinfo=UTC)  # a Wednesday
@@ -225,6 +226,33 @@ def test_fields_are_about_what_the_note_is_about() -> None:
 )
 def test_years_and_kinds_of_notes_are_no_part_of_the_subject(title: str, about: str) -> None:
     assert facts("rent: 735", title) == {(about, "rent", "735")}
+
+
+def told_of(text: str, title: str) -> set[tuple[str, str, str]]:
+    found = extract_by_rules(text, title, WRITTEN, None, {}, True, chapters=find_chapters(text)).relations
+    return {(one.subject, one.predicate, one.object) for one in found}
+
+
+def test_a_note_of_several_chapters_tells_of_each_what_stands_there() -> None:
+    text = "# Oma Helga\nTelefon: 0341 5566\n\n# Onkel Dieter\n## Arbeit\nTelefon: 0345 99881\n"
+    text += "The fee goes from 40 to 45.\n"
+    dieter = {("Onkel Dieter", "Arbeit Telefon", "0345 99881"), ("Onkel Dieter", "fee", "45")}
+    assert told_of(text, "Oma Helga") == {("Oma Helga", "Telefon", "0341 5566"), *dieter}
+    assert told_of("# Vet\nPhone: 0341 111\n\n# Kennel\nPhone: 0341 222\n", "Bosun") == {
+        ("Bosun", "Vet Phone", "0341 111"), ("Bosun", "Kennel Phone", "0341 222"),
+    }, "the note is called otherwise"  # fmt: skip
+    assert told_of("# Paul Berger\nPhone: 0341 111\n", "Paul") == {("Paul", "Phone", "0341 111")}
+    code = "# Boiler\n\n```\n# pressure\n```\nPressure: 1.5 bar\n"
+    assert told_of(code, "Boiler") == {("Boiler", "Pressure", "1.5 bar")}
+
+
+def test_an_event_of_a_calendar_is_a_thing_of_its_own() -> None:
+    text = (
+        "## Anna's cello lesson\nWhen: 2026-09-03 16:00 to 16:45\nTeacher: Mr Lindner\nRepeats: FREQ=WEEKLY;BYDAY=TH\n"
+    )
+    text += "Also on: 2026-09-10, 2026-09-17\n\n## Board meeting\nWhen: 2026-09-04 (all day)\nRoom: 3.12\n"
+    expected = {("Anna's cello lesson", "Teacher", "Mr Lindner"), ("Board meeting", "Room", "3.12")}
+    assert told_of(text, "kalender") == told_of(text, "2026") == expected
 
 
 def test_a_key_that_is_a_whole_predicate_stays_whole() -> None:
