@@ -17,7 +17,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate
-from memory.answering.features import EXPECTED_TYPES, AnswerState, QueryFeatures, expected_types
+from memory.answering.features import EXPECTED_TYPES, SHAPES, AnswerState, QueryFeatures, expected_types
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.nouns import Episode
 from memory.retrieval.pagerank import transition_steps
@@ -25,6 +25,7 @@ from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.stages import TextNote, notes
 from memory.text.languages import alternatives, is_unspaced, stem_set, stop_words, tables, word_set
 from memory.text.mentions import Mention, is_date, norm
+from memory.text.words import strip_accents
 from memory.time.expressions import names_time
 
 MAX_CANDIDATES = 10  # lines, the best
@@ -35,13 +36,13 @@ SAME_SPELLING, SAME_MEANING = 0.85, 0.5  # from which on a word stands for a nam
 ABSENT = 0.5  # of what a question names, that may be missing where it is tried to answer from memory alone
 
 WEIGHTS: Mapping[str, float] = {
-    "together": 1.35,
-    "told": 0.52,
-    "kind": 0.41,
-    "attribute": 2.39,
-    "fact": 0.32,
+    "together": 0.56,
+    "told": 0.34,
+    "kind": 0.7,
+    "attribute": 2.43,
+    "first": 0.8,
 }
-BIAS = -3.76
+BIAS = -3.46
 
 _GENERIC = stem_set("asks", "generic")
 _COUNTED = re.compile(rf"\b(?:{alternatives('asks', 'counted')})\b", re.IGNORECASE)
@@ -50,6 +51,12 @@ _SINCE = re.compile(r" \((?:planned, )?(?:as of |since |until )?\d{4}-\d\d-\d\d[
 _LABEL = re.compile(r"^\s*(?:\w+:\s*)?\(?\d{1,3}[.)]\s|^\s*[A-Z]{2,}:")  # the number of a list's item, who speaks
 _FIGURE = re.compile(r"(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")
 _YEAR = re.compile(r"(19|20)\d\d$")
+EXACT: Mapping[str, re.Pattern[str]] = {  # kinds of which no other figure will do
+    "year": re.compile(r"(?<![\d.,-])(?:19|20)\d\d(?![\d.,]\d)"),
+    "clock": re.compile(
+        rf"(?<![\d.,])\d{{1,2}}[:.]\d\d(?!\.?\d)|\b(?:{alternatives('asks', 'clock')})\b", re.IGNORECASE
+    ),
+}
 _NUMBERED = re.compile(r"(?<!\w)([^\W\d_]{3,})\s(?:no\.?\s|nr\.?\s|#)?((?=\w*\d)[\w/-]+)(?![\w.,:]*\d)(?:\s(\w+))?")
 _CODE = re.compile(r"(?<!\w)()([A-Z][\w-]*\d[\w-]+)()(?!\w)")  # "LH123"
 
@@ -67,9 +74,9 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
 
     together: how much a line holds of what is asked, times the share of the names that its passage holds, at best.
     told: the share of what is asked that stands in any passage. kind: the line best by `together` holds the kind of
-    thing that is asked for; a half if the question does not say. attribute: how near a line comes to what of somebody's
-    is asked for ("phone" of "Ana's phone"), times the share of the names; 1 if the question is not of that form. fact:
-    the first line is a fact, not a sentence.
+    thing that is asked for; a half if the question does not say, 0 if it holds hardly anything of what is asked.
+    attribute: how near a line comes to what of somebody's is asked for ("phone" of "Ana's phone"), times the share of
+    the names; 1 if the question is not of that form. first: as `together`, of the first line alone.
     """
     top, features = lines[:MAX_CANDIDATES], state.features
     names, asked, owned = _split_stems(features)
@@ -84,15 +91,15 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
     best = top[int(np.argmax(both * (1 + alone @ features.shares)))]
     read = frozenset[str]().union(*(line.covered for line in lines))
     stand = np.array([[stem in read for stem in features.stems]], np.float32)
-    together = float(both.max())
     if is_unspaced(state.question.language) and max(line.coverage for line in lines) < LEAST_COVERAGE:
-        together = 0.0  # what came near are pieces of words
+        both[:] = 0.0  # what came near are pieces of words
+    together = float(both.max())
     return {
         "together": together,
         "told": float(_share(stand, features.shares * asked)[0]),
-        "kind": _holds_kind(best.claim, features),
+        "kind": _holds_kind(best.claim, features) if together >= LEAST_COVERAGE else 0.0,
         "attribute": float((_share(alone, features.shares * owned) * named).max()) if owned.any() else 1.0,
-        "fact": float(top[0].is_statement),
+        "first": float(both[0]),
     }
 
 
@@ -130,15 +137,15 @@ def _share(near: Floats, weights: Floats) -> Floats:
 
 def _holds_kind(shown: str, features: QueryFeatures) -> float:
     """1 if a line holds the kind of thing that is asked for, 0 if not, a half if the question does not say."""
-    question = features.question
-    kinds = set(expected_types(question.text, question.language))
-    for kind in EXPECTED_TYPES:
-        nouns = alternatives("asks", "noun", kind, language=question.language)
-        if nouns and re.search(rf"\b(?:{nouns})\b", question.text, re.IGNORECASE):
-            kinds.add(kind)
+    question, text = features.question, _LABEL.sub("", _SINCE.sub("", shown))
+    if features.asked_shapes:
+        return float(any(SHAPES[attribute].search(text) for attribute in features.asked_shapes))
+    asked = _kinds_by_noun(question)
+    if exact := asked & EXACT.keys():
+        return float(any(EXACT[kind].search(text) for kind in exact))
+    kinds = asked | expected_types(question.text, question.language)
     if not kinds:
         return 0.5
-    text = _LABEL.sub("", _SINCE.sub("", shown))
     found = features.mentions(text)
     dates = {part for mention in found if mention.kind == "date" for part in re.findall(r"\d+", mention.surface)}
     written = [word.strip(".,:/-") for word in _FIGURE.findall(text)]
@@ -154,6 +161,16 @@ def _holds_kind(shown: str, features: QueryFeatures) -> float:
         ),
     }
     return float(any(holds[kind] for kind in kinds))
+
+
+def _kinds_by_noun(question: QuestionState) -> set[str]:
+    """The kinds of thing that a noun or verb of the question asks for, beside its question word."""
+    text, kinds = strip_accents(question.text.lower()), set[str]()
+    for kind in (*EXACT, *EXPECTED_TYPES):
+        nouns = alternatives("asks", "noun", kind, language=question.language)
+        if nouns and re.search(rf"\b(?:{nouns})\b", text):
+            kinds.add(kind)
+    return kinds
 
 
 def absent_names(state: AnswerState, lines: Sequence[AnswerCandidate]) -> tuple[str, ...]:

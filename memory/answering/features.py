@@ -134,7 +134,7 @@ class QueryFeatures:
         self.stems = tuple(self._weights)
         self.shares: Floats = np.array(list(self._weights.values()), np.float32) / self._total
         asked = [written[key] for key in self.stems]
-        self._shaped = {  # what is asked for whose value may be known by its shape, with its stems
+        self.asked_shapes = {  # what is asked for whose value may be known by its shape, with its stems
             attribute: held
             for attribute in SHAPES
             if (held := {key for key in self.stems if written[key] in word_set("owner", "attributes", attribute)})
@@ -336,7 +336,7 @@ class QueryFeatures:
 
     def _held(self, text: str, stems: Iterable[str]) -> frozenset[str]:
         """The question's stems that a text of these stems holds: a phone number need not be called one."""
-        shaped = (keys for attribute, keys in self._shaped.items() if SHAPES[attribute].search(text))
+        shaped = (keys for attribute, keys in self.asked_shapes.items() if SHAPES[attribute].search(text))
         return self._covered(stems).union(*shaped)
 
     def _share(self, covered: frozenset[str]) -> float:

@@ -70,6 +70,24 @@ def test_each_feature_says_what_it_is_named_after(life: Memory) -> None:
     assert set(sure(life, "Who is Pixel's vet?")[1]) == set(WEIGHTS)
 
 
+@pytest.mark.parametrize(
+    ("question", "other", "line"),
+    [
+        ("In which year did the choir begin?", "The choir began in May, 24 singers.", "The choir began in 1988."),
+        ("At what time does the choir begin?", "The choir began in 1988 with 24.", "The choir begins at 19:30."),
+        ("What is the phone number of the choir?", "The choir has number 17.", "The choir: 0341 5550172."),
+        ("In welchem Jahr begann der Chor?", "Der Chor begann im Mai mit 24.", "Der Chor begann 1988."),
+        ("Um wie viel Uhr beginnt der Chor?", "Der Chor begann 1988 mit 24.", "Der Chor beginnt um 19 Uhr."),
+        ("Wie hoch ist die Gebühr des Chors?", "Der Chor hat eine Gebühr.", "Der Chor hat eine Gebühr von 40 Euro."),
+    ],
+)
+def test_a_figure_of_another_kind_is_not_what_is_asked_for(question: str, other: str, line: str) -> None:
+    for text, kind in ((other, 0), (line, 1)):
+        with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+            memory.remember(text, source="choir")
+            assert sure(memory, question)[1]["kind"] == kind, text
+
+
 def refused(memory: Memory, question: str) -> str:
     """What a refusal says; "" if there is an answer."""
     *_, answer = memory.ask(question)
