@@ -86,7 +86,7 @@ def enrich(memory: Memory, model: Counted, episodes: Sequence[Episode], into: En
 def _read(memory: Memory, model: Counted, episode: Episode, into: Enriched) -> None:
     names = memory.settings.person.names
     said = llm_requests.complete_json(model, llm_requests.extraction_request([episode], names))
-    extractions, dropped = llm_requests.parse_extractions(said, [episode])
+    extractions, dropped = llm_requests.parse_extractions(said, [episode], names)
     into.dropped += len(dropped)
     for id, extraction in extractions.items():
         if reason := llm_requests.rejection_reason(extraction, [one for one in dropped if one.episode_id == id]):

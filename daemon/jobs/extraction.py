@@ -81,7 +81,7 @@ class Reading:
         else:
             request = llm_requests.extraction_request(found, owner)
             model = self._model(request)
-            told, dropped = llm_requests.parse_extractions(self._asked(model, request), found)
+            told, dropped = llm_requests.parse_extractions(self._asked(model, request), found, owner)
             bad: dict[int, str] = {}
             for one in found:
                 if one.id not in told:

@@ -3,15 +3,38 @@
 Rules and models both make an `Extraction`; all that follows (resolution, assertion, supersession) is the same for both.
 """
 
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Literal
 
 from memory.nouns import Modality
+from memory.text.content import (
+    COUNTS,
+    WORD,
+    TextContent,
+    blank,
+    content_of,
+    find_numbers,
+    fold,
+    is_dated,
+    max_days_off,
+    unheard_words,
+)
+from memory.text.languages import alternatives, languages, tables, word_numbers, word_set
+from memory.text.mentions import is_date, mentions
+from memory.text.sentences import sentences
 
 # How many values a subject has at a time; "one in document": the document and its versions tell one.
 Cardinality = Literal["one", "one in document", "many", "unknown"]
 
+_IRREGULAR = frozenset(word for lines in tables("claims", "irregular") for line in lines for word in line.split()[1:])
+_DAY = re.compile(r"-\d\d-\d\d$")
+_ARTICLE = re.compile(rf"^(?i:{'|'.join(word_set('facts', 'articles') - word_set('facts', 'pronouns'))})\s+")
+MAX_DAYS_OFF = 62  # by which a day may be worked out from words like "three weeks ago"
+MAX_UNHEARD, MAX_UNHEARD_OF_THESIS = 0.5, 0.6  # share of the words of an object, or a thesis, that stand nowhere
 OWNER = "owner"  # as a subject or object: the person whose memory this is, who wrote the note in the first person
 
 
@@ -74,3 +97,153 @@ class Extraction:
 
 
 NOTHING_EXTRACTED = Extraction()
+
+
+class Support:
+    """Whether what a model extracted of a passage stands there. `head`: what is shown above its text, as its title;
+    `at`: when it was written; `names`: those of the owner."""
+
+    def __init__(self, text: str, head: str, at: datetime | None, names: Iterable[str] = ()) -> None:
+        self._text = text
+        self._spans = sentences(text)
+        self._off = max_days_off(text)
+        self._written = [at.date()] if at else []
+        self._head = content_of(head)
+        self._passage = (content_of(text), self._head)
+        self._owner = {fold(word) for name in names for word in WORD.findall(name)}
+
+    def problem(self, item: ExtractedRelation | ExtractedThesis) -> str:
+        """Why it is not supported, without a word of it; "" if it is. Its numbers and days must stand in the sentences
+        of its quote, or beside those where they have none, and most of its words and its subject in the passage."""
+        if isinstance(item, ExtractedThesis):
+            known = [day.date().isoformat() for day in (item.valid_from, item.valid_to) if day]
+            return self._missing(item.text, self._passage, known)
+        if item.object != OWNER:
+            own = (content_of(self._sentences(item, 0)), self._head)
+            near = own if own[0].numbers else (content_of(self._sentences(item, 1)), self._head)
+            if reason := self._missing(item.object, near):
+                return reason
+        return self._wrong_subject(item)
+
+    def _sentences(self, item: ExtractedRelation | ExtractedThesis, beside: int) -> str:
+        """The sentences that the quote is from, and so many before and behind them."""
+        found = [place for place, (start, end) in enumerate(self._spans) if start < item.end and item.start < end]
+        if not found:
+            return self._text[item.start : item.end]
+        first, last = max(0, found[0] - beside), min(len(self._spans) - 1, found[-1] + beside)
+        return self._text[min(self._spans[first][0], item.start) : max(self._spans[last][1], item.end)]
+
+    def _missing(self, told: str, near: Sequence[TextContent], known: Sequence[str] | None = None) -> str:
+        """What is missing of these words. `known`: days that are said elsewhere; what has any is a thesis."""
+        dates = [one for one in mentions(told) if is_date(one.norm) and one.start >= 0]
+        if any(
+            not (self._is_dated(one.norm, near) or any(day.startswith(one.norm) for day in known or ()))
+            for one in dates
+        ):
+            return "its date is not in the text"
+        rest = blank(told, dates)
+        numbers = {number for said, number in find_numbers(rest) if not (known is not None and said.lower() in COUNTS)}
+        everywhere = [one.numbers | (one.days if known is not None else frozenset()) for one in self._passage]
+        if any(not any(number in one for one in everywhere) for number in numbers) or (
+            numbers and not any(number in one.numbers | one.days for one in near for number in numbers)
+        ):
+            return "its number is not in the text"
+        unheard, said = unheard_words(rest, self._passage, {OWNER})
+        names = [word for word in WORD.findall(rest) if word[0].isupper() and known is None]
+        strange = [word for word in names if word.lower() in unheard]
+        share = MAX_UNHEARD if known is None else MAX_UNHEARD_OF_THESIS
+        if len(unheard) > share * (said + (0 if strange else len(numbers))) or 2 * len(strange) > len(names):
+            return "its words are not in the text"
+        return ""
+
+    def _is_dated(self, norm: str, near: Sequence[TextContent]) -> bool:
+        """Whether a day is said, or worked out: its own number stands there, and its month, or the day on which it was
+        written is not far from it."""
+        off = min(self._off, MAX_DAYS_OFF if len(norm) == len("2024-05-03") else 1_000)
+        if is_dated(norm, near, [(day, off) for day in self._written]):
+            return True
+        year, month, day = ([*norm.split("-"), "", ""])[:3]
+        numbers = frozenset[str]().union(*(one.numbers | one.days for one in near))
+        if day and str(int(day)) not in numbers:
+            return False
+        months = {date[-6:-3] if _DAY.search(date) else date[-3:] for one in near for date in one.dates} | {
+            f"-{n:02}" for one in near for n in _months(one)
+        }
+        if month and not (f"-{month}" in months or (not day and str(int(month)) in numbers)):
+            return bool(day) and self._is_near(int(month))
+        known = {date[:4] for one in self._passage for date in one.dates}
+        years = known | {str(one.year + n) for one in self._written for n in (-1, 0, 1)}
+        return not year or year in years or year in numbers or year[2:] in numbers
+
+    def _is_near(self, month: int) -> bool:
+        return any((month - day.month) % 12 in (0, 1, 11) for day in self._written)
+
+    def _wrong_subject(self, item: ExtractedRelation) -> str:
+        """Why its subject cannot be meant: nothing in the passage is called so, and no pronoun stands for what has no
+        name; or its sentence says of somebody else what is told of the owner."""
+        if item.subject == OWNER:
+            return "its sentence is about somebody else" if self._is_of_another(item) else ""
+        if fold(item.subject) in _pronouns():
+            return "its subject is a pronoun"
+        unheard, said = unheard_words(item.subject, self._passage, {OWNER})
+        heard = sum(any(number in one.numbers for one in self._passage) for _, number in find_numbers(item.subject))
+        near = {fold(word) for word in WORD.findall(self._sentences(item, 1))}
+        if 2 * len(unheard) <= said + heard or (item.subject.islower() and near & _pronouns()):
+            return ""
+        return "its subject is not in the text"
+
+    def _is_of_another(self, item: ExtractedRelation) -> bool:
+        """Whether the sentence begins with what somebody else does, and nobody says I in it: "Mira lives in Porto",
+        "She pays 740 euros", "| Mira Okafor | 740 |". Behind a colon stands what is the writer's."""
+        whole = self._sentences(item, 0).lstrip("|*> -")
+        sentence = _ARTICLE.sub("", whole)
+        if _first_person().search(self._sentences(item, 1)) or ":" in sentence:
+            return False
+        if _third_person().match(sentence):
+            return True
+        first = next((one for one in mentions(sentence) if one.start == 0 and one.kind in ("name", "link")), None)
+        if first is None or first.surface.endswith(("ing", "ed")) or first.norm in COUNTS:
+            return False
+        name = {fold(word) for word in WORD.findall(first.surface)}
+        if name & self._owner or name & {fold(word) for word in WORD.findall(item.object)}:
+            return False
+        behind = sentence[first.end :].lstrip()
+        verb = WORD.match(behind)
+        return (behind[:1] == "|" and " " in first.surface) or (
+            verb is not None and (_is_verb(verb[0]) or sentence != whole)
+        )
+
+
+@cache
+def _third_person() -> re.Pattern[str]:
+    forms = "|".join((alternatives("owner", "they"), alternatives("owner", "their")))
+    return re.compile(rf"(?:{forms})\b", re.IGNORECASE)
+
+
+@cache
+def _is() -> re.Pattern[str]:
+    return re.compile(alternatives("owner", "is"), re.IGNORECASE)
+
+
+def _months(text: TextContent) -> set[int]:
+    """The months that are named there."""
+    numbers = word_numbers("time", "months")
+    return {numbers[word] for word in text.words & numbers.keys()}
+
+
+def _is_verb(word: str) -> bool:
+    """Whether a word behind a name tells what they do: "lives", "moved", "took"."""
+    return word in word_set("facts", "third_person") or (
+        word.islower() and ((word.endswith(("s", "ed")) and len(word) > 3) or word in _IRREGULAR)
+    )
+
+
+@cache
+def _pronouns() -> frozenset[str]:
+    return word_set("facts", "pronouns")
+
+
+@cache
+def _first_person() -> re.Pattern[str]:
+    patterns = (alternatives("analysis", "first_person", language=code) for code in languages())
+    return re.compile("|".join(filter(None, patterns)), re.IGNORECASE)

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple, get_args
 
 from memory.errors import MalformedOutputError
-from memory.facts.extraction import OWNER, ExtractedObject, ExtractedRelation, ExtractedThesis, Extraction
-from memory.facts.rules.passages import machine_spans
+from memory.facts.extraction import OWNER, ExtractedObject, ExtractedRelation, ExtractedThesis, Extraction, Support
+from memory.facts.rules.passages import machine_spans, order_spans
 from memory.llm import LlmRequest, Message
 from memory.nouns import Episode, Modality
 from memory.protocols import LLM
@@ -147,7 +147,9 @@ def _about(episode: Episode) -> str:
     return ", ".join(parts)
 
 
-def parse_extractions(data: Any, episodes: Sequence[Episode]) -> tuple[dict[int, Extraction], list[Dropped]]:
+def parse_extractions(
+    data: Any, episodes: Sequence[Episode], owner_names: Sequence[str] = ()
+) -> tuple[dict[int, Extraction], list[Dropped]]:
     """The extractions of an answer to the `extraction_request` of these episodes, by its id; what was dropped. An
     episode of which the answer says nothing at all is not in it. `data` may be anything."""
     extractions: dict[int, Extraction] = {}
@@ -159,7 +161,7 @@ def parse_extractions(data: Any, episodes: Sequence[Episode]) -> tuple[dict[int,
         elif (episode := episodes[number - 1]).id in extractions:
             dropped.append(Dropped(episode.id, "episode", "it was told twice"))
         else:
-            reading = _EpisodeReply(episode)
+            reading = _EpisodeReply(episode, owner_names)
             extractions[episode.id] = reading.extraction(entry)
             dropped += reading.dropped
     return extractions, dropped
@@ -184,12 +186,15 @@ class _Invalid(Exception):
 class _EpisodeReply:
     """What is taken of the answer about one episode."""
 
-    def __init__(self, episode: Episode) -> None:
+    def __init__(self, episode: Episode, owner_names: Sequence[str]) -> None:
         self.dropped: list[Dropped] = []
         self._episode = episode
         self._text = Quotable.from_text(episode.text)
+        head = f"{episode.title}. {episode.source.title}. {episode.speaker or ''}"
+        self._support = Support(episode.text, head, episode.at, owner_names)
         chat = episode.source.kind == "chat"
         self._machine_spans = machine_spans(episode.text, episode.speaker) if chat or episode.speaker else []
+        self._order_spans = order_spans(episode.text)
         self._owner = {OWNER, "the owner", "i", "me", "myself"} | ({"user", "the user"} if chat else set())
         self._most = 20 + len(episode.text) // 30  # items of one kind
 
@@ -223,13 +228,23 @@ class _EpisodeReply:
             raise _Invalid("it has no predicate")
         subject = self._name(_words(item, "subject", MAX_NAME_CHARS))
         object = self._name(_words(item, "object", MAX_OBJECT_CHARS))
-        return ExtractedRelation(subject=subject, predicate=predicate, object=object, modality=_modality(item), **seen)
+        relation = ExtractedRelation(
+            subject=subject, predicate=predicate, object=object, modality=_modality(item), **seen
+        )
+        self._check(relation)
+        return relation
 
     def _thesis(self, item: Mapping[str, Any]) -> ExtractedThesis:
         seen = self._quote_and_time(item)
         names = [_words({"name": name}, "name", MAX_NAME_CHARS) for name in rows_of(item, "objects")[:MAX_ALIASES]]
         text, objects = _words(item, "text", MAX_THESIS_CHARS), tuple(dict.fromkeys(map(self._name, names)))
-        return ExtractedThesis(text=text, objects=objects, modality=_modality(item), **seen)
+        thesis = ExtractedThesis(text=text, objects=objects, modality=_modality(item), **seen)
+        self._check(thesis)
+        return thesis
+
+    def _check(self, item: ExtractedRelation | ExtractedThesis) -> None:
+        if reason := self._support.problem(item):
+            raise _Invalid(reason)
 
     def _quote_and_time(self, item: Mapping[str, Any]) -> dict[str, Any]:
         start, end = self._quote(item)
@@ -261,6 +276,8 @@ class _EpisodeReply:
             raise _Invalid("its quote is not in the text")
         if any(start < span[1] and span[0] < end for start, end in self._machine_spans):
             raise _Invalid(BY_MACHINE)
+        if any(start < span[1] and span[0] < end for start, end in self._order_spans):
+            raise _Invalid("it is an order to a program")
         return span
 
 

@@ -8,9 +8,11 @@ further than its line's marks, so the work is linear in the length of the text.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from memory.facts.extraction import OWNER
+from memory.text.languages import alternatives
 from memory.text.sentences import sentences
 from memory.text.words import TASK_STATES
 
@@ -121,6 +123,21 @@ def find_chapters(text: str) -> frozenset[str]:
     found = frozenset(line.chapter for line in _lines(text, _body_start(text, {}), OWNER, False) if line.heading == 1)
     found = frozenset(one for one in found if not _TASK.match(one))
     return found if len(found) > 1 else frozenset()
+
+
+def order_spans(text: str) -> list[Span]:
+    """The spans [start, end) in which a text gives orders to a program that reads it, each up to the end of its
+    paragraph: somebody else may have put it there, and what it says is not of this life."""
+    spans = []
+    for found in _orders().finditer(text):
+        end = text.find("\n\n", found.end())
+        spans.append((text.rfind("\n", 0, found.start() + 1) + 1, len(text) if end < 0 else end))
+    return spans
+
+
+@cache
+def _orders() -> re.Pattern[str]:
+    return re.compile(alternatives("facts", "orders", "text"), re.IGNORECASE | re.MULTILINE)
 
 
 def _line_spans(text: str, start: int) -> Iterator[Span]:

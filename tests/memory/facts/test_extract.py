@@ -118,7 +118,11 @@ def test_the_user_of_a_chat_is_the_owner() -> None:
 
 def test_what_an_assistant_said_is_not_learnt() -> None:
     chat = episode("user: I moved to Leipzig\nassistant: So you live in Utrecht\nuser: no!", kind="chat")
-    items = [triple(quote="I moved to Leipzig"), triple(object="Utrecht", quote="you live in Utrecht")]
+    told_by = {"subject": "user"}
+    items = [
+        triple(**told_by, quote="I moved to Leipzig"),
+        triple(**told_by, object="Utrecht", quote="you live in Utrecht"),
+    ]
     telling, dropped = told(answer(triples=items, theses=[thesis(quote="So you live in Utrecht")]), chat)
     assert [one.object for one in telling.relations] == ["Leipzig"]
     assert dropped == ["triple: an assistant said it", "thesis: an assistant said it"]
@@ -150,8 +154,8 @@ def test_what_an_assistant_said_is_not_learnt() -> None:
     ],
 )  # fmt: skip
 def test_an_item_that_cannot_be_is_dropped_alone(spoilt: dict[str, Any], reason: str) -> None:
-    telling, dropped = told(answer(triples=[triple(**spoilt), triple(object="Saxony")]))
-    assert [one.object for one in telling.relations] == ["Saxony"]
+    telling, dropped = told(answer(triples=[triple(**spoilt), triple(object="Utrecht")]))
+    assert [one.object for one in telling.relations] == ["Utrecht"]
     assert dropped == [f"triple: {reason}"]
 
 
@@ -167,15 +171,15 @@ def test_a_quote_of_another_episode_proves_nothing() -> None:
 
 
 def test_more_than_a_text_can_hold_is_left_out() -> None:
-    telling, dropped = told(answer(triples=[triple(object=f"town {n}") for n in range(5_000)]))
+    telling, dropped = told(answer(triples=[triple(predicate=f"visit {n}") for n in range(5_000)]))
     assert len(telling.relations) == 20 + len(TEXT) // 30
     assert dropped == [f"triple: {5_000 - len(telling.relations)} more than so short a text can hold"]
 
 
 def test_an_object_that_nobody_names_is_left_out() -> None:
-    objects: list[Any] = [{"name": name, "type": "place", "aliases": []} for name in ("Utrecht", "Atlantis", "Saxony")]
-    telling, dropped = told(answer(objects=objects, triples=[triple(object="Saxony")]))
-    assert {one.name for one in telling.objects} == {"Utrecht", "Saxony"}
+    objects: list[Any] = [{"name": name, "type": "place", "aliases": []} for name in ("Utrecht", "Atlantis", "Leipzig")]
+    telling, dropped = told(answer(objects=objects, triples=[triple()]))
+    assert {one.name for one in telling.objects} == {"Utrecht", "Leipzig"}
     assert dropped == ["object: the text does not name it"]
 
 
